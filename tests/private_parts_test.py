@@ -1,6 +1,7 @@
 """What others keep to themselves: libraries are used through their public parts."""
 
 import ast
+import functools
 import pathlib
 from collections.abc import Iterator
 
@@ -36,10 +37,16 @@ def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__") and name not in DOCUMENTED and name != "_"
 
 
+@functools.cache
+def nodes_of(tree: ast.AST) -> list[ast.AST]:
+    """Returns the nodes of a tree, which takes longer than to look at them."""
+    return list(ast.walk(tree))
+
+
 def own_names(tree: ast.AST) -> set[str]:
     """Returns the private names that a file gives to something."""
     names = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
             names.add(node.name)
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -49,10 +56,10 @@ def own_names(tree: ast.AST) -> set[str]:
 
 def read_names(tree: ast.AST) -> set[str]:
     """Returns the private names that a file reads."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
+    nodes = [node for node in nodes_of(tree) if isinstance(node, ast.Name | ast.Attribute)]
     read = {node.id if isinstance(node, ast.Name) else node.attr for node in nodes if not stores(node)}
     imported = {
-        each.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for each in node.names
+        each.name for node in nodes_of(tree) if isinstance(node, ast.ImportFrom) for each in node.names
     }
     return {name for name in read | imported if is_private(name)}
 
@@ -68,7 +75,7 @@ def private_parts(tree: ast.AST, ours: set[str]) -> Iterator[str]:
         tree: The file.
         ours: Private names that some file of the package gives.
     """
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names if not_for_others(each.name))
         elif isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("firth"):
@@ -84,7 +91,7 @@ def not_for_others(name: str) -> bool:
 
 def overridden(tree: ast.AST, read: set[str]) -> Iterator[str]:
     """Yields private methods that no file of ours calls: somebody else must."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.ClassDef):
             functions = [each for each in node.body if isinstance(each, ast.FunctionDef)]
             # What is decorated is called by whoever gave the decorator.

@@ -15,7 +15,9 @@ from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesS
 from tests.corpus.helpers import make_pipeline
 
 EXACT = ExactDuplicatesStep(kind="exact_duplicates")
-NEAR = NearDuplicatesStep(kind="near_duplicates", rounds=5)
+# Each round costs; chains of near copies need more of them.
+NEAR = NearDuplicatesStep(kind="near_duplicates", rounds=2)
+OF_CHAINS = NearDuplicatesStep(kind="near_duplicates", rounds=5)
 VOCABULARY = [f"w{number}" for number in range(5000)]
 
 

@@ -10,7 +10,7 @@ from tests.corpus.helpers import document
 
 
 def step(**settings) -> DatasetDuplicatesStep:
-    return DatasetDuplicatesStep(kind="dataset_duplicates", rounds=4, **settings)
+    return DatasetDuplicatesStep(kind="dataset_duplicates", rounds=2, **settings)
 
 
 def corpus():

@@ -11,6 +11,7 @@ from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesS
 from tests.corpus.duplicates_helpers import (
     EXACT,
     NEAR,
+    OF_CHAINS,
     random_words,
     reasons,
     run_steps,
@@ -51,7 +52,7 @@ def test_a_chain_of_which_the_ends_do_not_meet_leaves_one(tmp_path):
     documents = [document(" ".join(each), f"{n}") for n, each in enumerate([words, *chain(words, 20)])]
     _, buckets = MinHash().buckets([each.text for each in documents])
     assert not (buckets[0] == buckets[-1]).any()
-    kept, totals = run_steps(tmp_path, documents, NEAR, batch=2)
+    kept, totals = run_steps(tmp_path, documents, OF_CHAINS, batch=2)
     assert len(kept) == 1
     assert reasons(totals) == {"duplicate": 20}
     assert sizes(totals, "near_duplicates.cluster_sizes") == {21: 1}
@@ -69,7 +70,7 @@ def test_the_survivor_is_the_longest_then_of_the_first_source_then_of_the_smalle
 
     assert kept([*web, *books, longest], "a") == longest
     assert kept([*web, *books], "b") == min(web, key=lambda each: each.id)
-    given = NearDuplicatesStep(kind="near_duplicates", rounds=4, source_priority=("books",))
+    given = NearDuplicatesStep(kind="near_duplicates", rounds=2, source_priority=("books",))
     assert kept([*web, *books], "c", given) == min(books, key=lambda each: each.id)
     exact = ExactDuplicatesStep(kind="exact_duplicates", source_priority=("books",))
     assert kept([*web, *books], "d", exact) == min(books, key=lambda each: each.id)
@@ -79,9 +80,9 @@ def test_the_survivor_is_the_longest_then_of_the_first_source_then_of_the_smalle
 @pytest.mark.repeated
 def test_order_batches_and_groups_change_nothing(tmp_path):
     documents = corpus()
-    first = run_steps(tmp_path / "1", documents, EXACT, NEAR, batch=9)
+    first = run_steps(tmp_path / "1", documents, EXACT, OF_CHAINS, batch=9)
     shuffled = random.Random(3).sample(documents, len(documents))
-    second = run_steps(tmp_path / "2", shuffled, EXACT, NEAR, batch=30, groups=GROUPS_AT_ONCE + 1)
+    second = run_steps(tmp_path / "2", shuffled, EXACT, OF_CHAINS, batch=30, groups=GROUPS_AT_ONCE + 1)
     assert first[0] == second[0]
     assert vars(first[1]) == vars(second[1])
     assert reasons(first[1]) == {"duplicate": len(documents) - len(first[0])}
@@ -89,8 +90,8 @@ def test_order_batches_and_groups_change_nothing(tmp_path):
 
 
 def test_what_survived_survives_again(tmp_path):
-    kept, _ = run_steps(tmp_path / "1", corpus(), NEAR)
-    again, totals = run_steps(tmp_path / "2", kept, NEAR)
+    kept, _ = run_steps(tmp_path / "1", corpus(), OF_CHAINS)
+    again, totals = run_steps(tmp_path / "2", kept, OF_CHAINS)
     assert again == kept
     assert not reasons(totals)
     assert not totals.histograms
@@ -117,7 +118,7 @@ def test_texts_without_words_are_no_duplicates(tmp_path):
 
 
 def test_no_near_duplicates_lie_across_train_and_eval(tmp_path):
-    clean(tmp_path, corpus(), Cleaning(steps=(NEAR,), split=Split(eval_fraction=0.3)))
+    clean(tmp_path, corpus(), Cleaning(steps=(OF_CHAINS,), split=Split(eval_fraction=0.3)))
     seen: set[int] = set()
     for split in SPLITS:
         texts = [Document.from_example(each).text for each in read_records(f"{tmp_path}/{split}/*")]

@@ -45,8 +45,9 @@ folder = sys.argv[1]
 source = TextSource(kind="text", paths=(f"{folder}/*.txt",))
 with make_pipeline() as pipeline:
     _ = pipeline | ReadSources([source], folder) | WriteRecords(f"{folder}/raw")
-kinds = ("normalize", "exact_duplicates", "near_duplicates", "pii")
-cleaning = Cleaning.model_validate({"steps": tuple({"kind": kind} for kind in kinds)})
+near_duplicates = {"kind": "near_duplicates", "rounds": 2}
+steps = ({"kind": "normalize"}, {"kind": "exact_duplicates"}, near_duplicates, {"kind": "pii"})
+cleaning = Cleaning.model_validate({"steps": steps})
 splits = {split: f"{folder}/{split}" for split in ("train", "eval")}
 curate(make_pipeline, folder, f"{folder}/raw/*", cleaning, splits, f"{folder}/report")
 print("tensorflow" in sys.modules)
