@@ -84,6 +84,10 @@ LOCAL = {
     "recipes/reading/recipe_files.py": (".glob .open", _USER),
     "recipes/reading/requirements.py": ("os.path.isdir", _USER),
     "recipes/run/advice.py": ("os.path.getsize", _USER),
+    "serving/batch/predicting.py": (
+        "tempfile.SpooledTemporaryFile",
+        "answers until they are written in order, to the artifact that storage has opened",
+    ),
     "serving/isolated_check.py": (".gfile open", "runs without firth, on a local copy"),
     "serving/validation.py": ("tempfile.TemporaryDirectory", "what two processes tell each other"),
     "serving/warmup.py": ("os.makedirs tensorflow.io.TFRecordWriter", _WHOLE_FOLDER),

@@ -53,16 +53,20 @@ def note(message: str) -> None:
     typer.echo(message, err=True)
 
 
-def terminal() -> "Console":
-    """Returns a console on a duplicate of standard output.
+def terminal(err: bool = False) -> "Console":
+    """Returns a console on a duplicate of standard output, or of standard error.
 
-    Drawings on it still reach the terminal while standard output itself is redirected to a log.
+    Drawings on it still reach the terminal while the stream itself is redirected to a log.
+
+    Args:
+        err: Whether it draws on standard error.
     """
     from rich.console import Console
 
+    given = sys.stderr if err else sys.stdout
     try:
-        descriptor = os.dup(sys.stdout.fileno())
-    except OSError:  # Standard output is not a file, as in tests.
-        return Console(highlight=False, soft_wrap=True)
-    stream = os.fdopen(descriptor, "w", encoding=sys.stdout.encoding, errors="replace", buffering=1)
+        descriptor = os.dup(given.fileno())
+    except OSError:  # It is not a file, as in tests.
+        return Console(highlight=False, soft_wrap=True, stderr=err)
+    stream = os.fdopen(descriptor, "w", encoding=given.encoding, errors="replace", buffering=1)
     return Console(file=stream, highlight=False, soft_wrap=True)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from firth.cli.output import ExitCode, fail, note
+from firth.cli.asking.record_lines import drawing_records
+from firth.cli.output import ExitCode, fail, note, terminal
 from firth.cli.quietly import quietly
 
 if TYPE_CHECKING:
@@ -36,11 +37,15 @@ def predict_records(
     if len(said) < len(columns):
         fail("--column is given as INPUT=COLUMN, once for each input", ExitCode.USAGE)
 
+    console = terminal(err=True)
+
     def work() -> "Predicted":
         from firth.serving import Client
         from firth.serving.batch.predicting import predict_file
 
-        return predict_file(Client(os.fspath(directory)), name, source, target, said)
+        client = Client(os.fspath(directory))
+        with drawing_records(console) as draw:
+            return predict_file(client, name, source, target, said, draw)
 
     try:
         expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}

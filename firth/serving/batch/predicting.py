@@ -3,8 +3,9 @@
 import itertools
 import json
 import os
+import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 from firth import storage
@@ -15,8 +16,12 @@ from firth.serving.client import Client
 from firth.serving.description import read_description
 from firth.tasks.readers.records import RefusedFileError, RejectedLine
 
-# Records that the model is asked about, and that are in memory, at a time.
+# Records that the model is asked about at a time.
 BATCH = 64
+# Batches whose records are sorted by length, so that little of a batch is padding.
+SORTED_BATCHES = 16
+# Bytes of answers in memory; those of more are in a temporary file until they can be written in order.
+_HELD_BYTES = 2**26
 _ENDING = ".jsonl"
 
 
@@ -40,11 +45,13 @@ def predict_file(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
     columns: Mapping[str, str] | None = None,
+    progress: Callable[[int], None] = lambda answered: None,
 ) -> Predicted:
     """Asks a signature about the records of a file, and writes the answers, whole or not at all.
 
     The answers are objects of JSON, a line for each record that could be read, in their order: its `line`,
-    its texts by input, and the fields of its answer. Only a batch of the file is in memory at a time.
+    its texts by input, and the fields of its answer. However long the file is, about a thousand of its
+    records are in memory at a time; of these, texts of like lengths share a batch.
 
     Args:
         client: Client of the model.
@@ -53,6 +60,8 @@ def predict_file(
         target: Place of the answers, whose name ends in `.jsonl`. A file that is there is replaced.
         columns: Column of some inputs; the others have the column of their name. The model's own texts were
             read from the columns that its recipe names, which are taken where nothing is said.
+        progress: Function of the number of records answered so far, called before the first batch and after
+            each.
 
     Raises:
         ValueError: if the model has no such signature, or the signature no such input.
@@ -69,9 +78,19 @@ def predict_file(
     records = read_texts(
         source, _columns(inputs, described, name, columns or {}), unread, signature.get("needs", "")
     )
-    batches = iter(lambda: list(itertools.islice(records, BATCH)), [])
+    answered = 0
+    progress(answered)
     with storage.whole_file(target, "w") as file:
-        answered = sum(_answer(client, name, batch, signature.get("answer", {}), file) for batch in batches)
+        for held in iter(lambda: list(itertools.islice(records, BATCH * SORTED_BATCHES)), []):
+            with tempfile.SpooledTemporaryFile(max_size=_HELD_BYTES) as spool:
+                answers = _Answers(spool)
+                for places in _batches(held):
+                    batch = [held[place] for place in places]
+                    for place, line in zip(places, _answer(client, name, batch, signature.get("answer", {}))):
+                        answers[place] = line
+                    answered += len(batch)
+                    progress(answered)
+                file.writelines(answers[place] for place in range(len(held)))
         if not answered:
             first = f"; {_place(unread.first[0])}" if unread.first else ""
             raise RefusedFileError(f"{source}: none of {unread.counts.total()} records can be read{first}")
@@ -109,12 +128,34 @@ def _roles(described: Mapping[str, Any], name: str) -> dict[str, str]:
     return dict(zip(described["signatures"][name]["inputs"], task.roles))
 
 
-def _answer(
-    client: Client, name: str, batch: list[TextRecord], answer: Mapping[str, Any], file: IO[str]
-) -> int:
+def _batches(records: Sequence[TextRecord]) -> Iterator[list[int]]:
+    """Yields the places of the records of each batch, the shortest ones first."""
+    lengths = [sum(map(len, record.texts.values())) for record in records]
+    places = sorted(range(len(records)), key=lengths.__getitem__)
+    yield from (places[start : start + BATCH] for start in range(0, len(places), BATCH))
+
+
+class _Answers:
+    """Answers in a file by their places, put in and taken out in any order."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._parts: dict[int, tuple[int, int]] = {}
+
+    def __setitem__(self, place: int, line: str) -> None:
+        written = line.encode()
+        self._parts[place] = (self._file.seek(0, os.SEEK_END), len(written))
+        self._file.write(written)
+
+    def __getitem__(self, place: int) -> str:
+        start, length = self._parts[place]
+        self._file.seek(start)
+        return self._file.read(length).decode()
+
+
+def _answer(client: Client, name: str, batch: list[TextRecord], answer: Mapping[str, Any]) -> Iterator[str]:
     texts = {each: [record.texts[each] for record in batch] for each in batch[0].texts}
     answers = client.ask(name, texts.pop(TEXT), **texts)
     for record, outputs in zip(batch, answers, strict=True):
         line = {"line": record.line, **record.texts, **told(answer, outputs)}
-        file.write(json.dumps(line, ensure_ascii=False) + "\n")
-    return len(batch)
+        yield json.dumps(line, ensure_ascii=False) + "\n"

@@ -49,16 +49,30 @@ def test_answers_stand_in_the_order_of_what_could_be_read(client, tmp_path, monk
     monkeypatch.setattr(predicting, "BATCH", 7)
     asked, sizes = client.ask, []
     monkeypatch.setattr(client, "ask", lambda *a, **b: sizes.append(len(a[1])) or asked(*a, **b))
-    found = predict_file(
-        client, "longer", write(tmp_path / "a.jsonl", rows(50)), tmp_path / "b.jsonl", {"pair": "b"}
-    )
+    source, counts = write(tmp_path / "a.jsonl", rows(50)), []
+    found = predict_file(client, "longer", source, tmp_path / "b.jsonl", {"pair": "b"}, counts.append)
     lines = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
     expected = [number for number in range(50) if number % 5]
     assert [each["line"] for each in lines] == [number + 1 for number in expected]
     assert lines[3] == {"line": 5, "text": "xxxx", "pair": "xx", "which": "text"}
     assert found.answered == 40 and found.unread == {"empty_text": 10} and found.first_unread[0].line == 1
-    # No more than a batch is held, whatever the length of the file.
-    assert sizes == [7, 7, 7, 7, 7, 5]
+    assert sizes == [7, 7, 7, 7, 7, 5] and counts == [0, 7, 14, 21, 28, 35, 40]
+
+
+def test_texts_of_like_lengths_share_a_batch(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(predicting, "BATCH", 4)
+    monkeypatch.setattr(predicting, "SORTED_BATCHES", 2)
+    # A part of the answers is written to the disk.
+    monkeypatch.setattr(predicting, "_HELD_BYTES", 100)
+    asked, lengths = client.ask, []
+    monkeypatch.setattr(client, "ask", lambda *a, **b: lengths.append(list(map(len, a[1]))) or asked(*a, **b))
+    given = [{"first": "x" * (1 + 7 * number % 10), "b": "xx"} for number in range(10)]
+    predict_file(client, "longer", write(tmp_path / "a.jsonl", given), tmp_path / "b.jsonl", {"pair": "b"})
+    # Only the records in memory are sorted: eight, then two.
+    assert lengths == [[1, 2, 3, 5], [6, 8, 9, 10], [4, 7]]
+    lines = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
+    assert [each["text"] for each in lines] == [each["first"] for each in given]
+    assert all(each["which"] == ("text" if len(each["text"]) > 2 else "pair") for each in lines)
 
 
 @pytest.mark.parametrize(("columns", "values", "problem"), [
