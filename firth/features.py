@@ -23,6 +23,8 @@ NEGATIVE_PREFIX = "negative_"
 CHARACTERS = "characters"
 # Of a row of records: the label of each; zero where there is no record.
 RECORD_LABELS = "record_labels"
+# Of a row of records of several tasks: the number of the task of each, in the order of the recipe's.
+TASK_IDS = "task_ids"
 # Of a row of records whose texts are told from each other: a hash of the tokens of each.
 TEXT_KEYS = "text_keys"
 # Of a row of records with choices, each of them a document: at the first one of each record their number.

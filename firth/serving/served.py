@@ -86,7 +86,7 @@ class Served:
             features: Features of the texts, by name.
         """
         backbone = self.model.backbone
-        encoder = backbone.encode if self.recipe.model.has_decoder else backbone
+        encoder = backbone.encoder_states if self.recipe.model.has_decoder else backbone
         return encoder(features, training=False)
 
     def proposable(self) -> npt.NDArray[Any]:

@@ -253,6 +253,32 @@ class TextTasksTask(TextToTextTask):
     `firth.recipes.tasks.text_tasks.TextTasks`.
     """
 
+    def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
+        """Returns records as tokens, cut to fit a row, with the numbers of their tasks.
+
+        Args:
+            records: Records with labels, of sources that have tasks.
+        """
+        numbers = {source: number for number, source in enumerate(self._config.tasks)}
+        return [
+            each._replace(labels={names.TASK_IDS: [numbers[record.source]]})
+            for each, record in zip(super().encode(records), records, strict=True)
+        ]
+
+    def specs(self) -> dict[str, names.Spec]:
+        """Returns the specs of the Features of one row, with the numbers of the tasks."""
+        return {**super().specs(), **self._config.label_specs(self._sequences)}
+
+    def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
+        """Returns the Features of a row; nothing in them is random.
+
+        Args:
+            row: Tensors of one row, as `row_specs` of the task.
+            negative: Not read.
+            seed: Not read.
+        """
+        return {**super().__call__(row, negative, seed), names.TASK_IDS: row[names.TASK_IDS]}
+
     @classmethod
     def collected(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
         """Returns the records of a row with what their texts say in the task of their source.

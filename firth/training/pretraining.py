@@ -82,6 +82,8 @@ def train(
     if recipe.base is not None:
         if progress.step == 0:
             take_start(model, state, recipe.base, tokenizer, checkpoints.directory)
+            for addition in model.added.held:
+                addition.begin(model, tokenizer, recipe.trained_by)
         show_start(checkpoints.directory, model_run_directory)
     history = History(checkpoints.directory, model_run_directory, progress.step)
     try:

@@ -15,6 +15,7 @@ from firth.corpus.contamination.evidence import (
 )
 from firth.features import is_over_vocabulary
 from firth.models import save_model
+from firth.models.additions.keeping import keep
 from firth.models.bundle import read_recipe
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
@@ -68,6 +69,8 @@ def run_fn(fn_args: Any) -> None:
     storage.remove(bundle)
     if recipe.trained_by.adds:
         storage.remove(adapter)
+        keep(model, recipe.trained_by)
+        recipe = recipe.model_copy(update={"method": recipe.trained_by.kept})
         save_adapter(model, recipe, adapter)
         if recipe.trained_by.merges:
             merge(model)

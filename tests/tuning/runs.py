@@ -16,6 +16,9 @@ ROWS, STEPS = 7, 4
 
 def base_recipe(family):
     recipe = tiny_recipe()
+    # Room for what a method puts before a row.
+    positions = recipe.model.positions.model_copy(update={"length": recipe.sequences.length + 4})
+    recipe = recipe.model_copy(update={"model": recipe.model.model_copy(update={"positions": positions})})
     if family == "bert":
         return recipe
     same = {key: getattr(recipe.model, key) for key in ("layers", "width", "attention", "positions")}

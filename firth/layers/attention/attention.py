@@ -109,6 +109,8 @@ class Attention(ExtensibleLayer):
 
     # Products of queries and keys that a score adds up; its variance grows with them.
     _terms = 1
+    # Whether keys and values may be put before those of the tokens.
+    _takes_prefix = True
 
     @property
     def _group(self) -> int:
@@ -175,8 +177,8 @@ class Attention(ExtensibleLayer):
 
         Args:
             hidden: Float tensor [batch, length, width].
-            bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the scores; see
-                `attention_bias`. None adds nothing: every token sees all.
+            bias: Float32 tensor [batch or 1, heads or 1, length, prefix_length + keys], added to the scores;
+                see `attention_bias`. None adds nothing: every token sees all.
             context: Float tensor [batch, keys, width] that keys and values are made of, with `cross` only.
             positions: Float32 tensor of angles that queries and keys are turned by; see `RotaryPositions`.
                 None turns nothing.
@@ -224,8 +226,8 @@ class Attention(ExtensibleLayer):
             cache: Float tensor [2, batch, key_value_heads, keys, head_width], as `empty_cache` or the last
                 call returned it.
             index: Int scalar, where in the rows these tokens begin.
-            bias: Float32 tensor [batch or 1, heads or 1, count, keys], which hides the keys that are not
-                there yet.
+            bias: Float32 tensor [batch or 1, heads or 1, count, prefix_length + keys], which hides the keys
+                that are not there yet.
             positions: Angles of these tokens, as in the call.
 
         Returns:
@@ -343,10 +345,19 @@ class Attention(ExtensibleLayer):
         return self._scale if name == "query" else 1.0
 
     def places(self) -> list[Place]:
-        """Returns the projections to queries, keys and values, and that of the joined heads, `output`."""
+        """Returns the projections to queries, keys and values, and that of the joined heads, `output`.
+
+        In self-attention there is also `keys_values`: an addition to it is called with keys and values, float
+        tensors [batch, key_value_heads, keys, head_width], and returns longer ones, with as many keys before
+        them as its attribute `length` says.
+        """
         of_queries = (self.query_kernel, self.query_bias) if self.cross else (self.kernel, self.bias)
         first = 0 if self.cross else self._columns("query")
         joined = self.output_projection
+        both = 2 * self._columns("key")
+        prefix = (
+            [Place(self, "keys_values", self.width, both)] if not self.cross and self._takes_prefix else []
+        )
         return [
             self._place("query", *of_queries, 0),
             self._place("key", self.kernel, self.bias, first),
@@ -358,7 +369,14 @@ class Attention(ExtensibleLayer):
                 self.width,
                 Columns(joined.kernel, joined.bias, 0, self.width),
             ),
+            *prefix,
         ]
+
+    @property
+    def prefix_length(self) -> int:
+        """Number of keys and values that an addition puts before those of the tokens."""
+        prefix = self._additions.get("keys_values")
+        return 0 if prefix is None else prefix.length
 
     def _place(self, name: str, kernel: Any, bias: Any, begin: int) -> Place:
         count = self._columns(name)
@@ -374,6 +392,8 @@ class Attention(ExtensibleLayer):
         training: bool | None,
         causal: bool = False,
     ) -> Tensor:
+        if (prefix := self._additions.get("keys_values")) is not None:
+            key, value = prefix(key, value)
         if suits_blocks(query, key, bias, causal):
             bias = ops.cast(bias, "float32")
             context = read_blocks(
@@ -399,16 +419,16 @@ class Attention(ExtensibleLayer):
         self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor, training: bool | None
     ) -> Tensor:
         """Reads in blocks of queries; of the scores that causality forbids, those within a block are made."""
-        length = query.shape[-2]
+        length, before = query.shape[-2], self.prefix_length
         size = max(CAUSAL_BLOCK, -(-length // CAUSAL_BLOCKS))
         ends = [*range(size, length, size), length]
         blocks = ops.split(query, ends[:-1], axis=-2)
         read = [
             self._read(
                 block,
-                key[:, :, :end],
-                value[:, :, :end],
-                bias[:, :, end - block.shape[-2] : end, :end],
+                key[:, :, : before + end],
+                value[:, :, : before + end],
+                bias[:, :, end - block.shape[-2] : end, : before + end],
                 training,
             )
             for block, end in zip(blocks, ends)

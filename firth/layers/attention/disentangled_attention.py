@@ -52,6 +52,8 @@ class DisentangledAttention(Attention):
     """
 
     _terms = 3
+    # A prefix has no distances.
+    _takes_prefix = False
 
     def _check(self) -> None:
         super()._check()

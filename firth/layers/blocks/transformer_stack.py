@@ -71,6 +71,11 @@ class TransformerStack(Layer):
             blocks[-1] = (*blocks[-1], self.final_norm.name)
         return (() if self.positions is None else (self.positions.name,), *blocks)
 
+    @property
+    def prefix_length(self) -> int:
+        """Number of keys and values that additions put before those of the tokens, in each block."""
+        return self.blocks[0].attention.prefix_length
+
     def build(self, hidden_shape: Shape) -> None:
         """Creates the weights of every block, of `positions` where they have some, and of `final_norm`.
 
@@ -135,15 +140,31 @@ class TransformerStack(Layer):
     def _relate(
         self, bias: Tensor, position_ids: Tensor | None, first: Tensor | int = 0
     ) -> tuple[Tensor, Tensor | None]:
-        """Returns the bias with that of distances, and what else attention reads of positions."""
+        """Returns the bias with that of distances, and what else attention reads of positions.
+
+        Every token sees all of a prefix, whose places are before the first one of its document.
+        """
         if self.positions is None:
-            return bias, None
+            return self._with_prefix(bias, None), None
         length, keys = ops.shape(bias)[2:]
         places = ops.expand_dims(ops.arange(length, dtype="int32") + first, 0)
+        after_prefix = places + self.prefix_length if position_ids is None else position_ids
         if not isinstance(self.positions, RelativeBucketBias):
-            return bias, self.positions(places if position_ids is None else position_ids)
+            return self._with_prefix(bias, None), self.positions(after_prefix)
         key_places = ops.expand_dims(ops.arange(keys, dtype="int32"), 0)
-        return bias + self.positions(places, key_places), None
+        return self._with_prefix(bias + self.positions(places, key_places), after_prefix), None
+
+    def _with_prefix(self, bias: Tensor, places: Tensor | None) -> Tensor:
+        """Returns the bias of a prefix and of the tokens, with that of distances where places are given."""
+        if not self.prefix_length:
+            return bias
+        if places is None:
+            return ops.pad(bias, ((0, 0), (0, 0), (0, 0), (self.prefix_length, 0)))
+        assert self.positions is not None
+        of_prefix = self.positions(places, ops.expand_dims(ops.arange(self.prefix_length, dtype="int32"), 0))
+        batch, heads, length, _ = ops.shape(bias)
+        of_prefix = ops.broadcast_to(of_prefix, (batch, heads, length, self.prefix_length))
+        return ops.concatenate([of_prefix, bias], axis=-1)
 
 
 def _rows_of_bias(bias: Tensor, places: Tensor) -> Tensor:

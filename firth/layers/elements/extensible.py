@@ -26,6 +26,26 @@ class Addition(Layer):
     its sum with the residual, and the norm of it where one follows.
     """
 
+    def begin(self, model: Any, tokenizer: Any, method: Any) -> None:
+        """Assigns what the addition starts from of its base; most start as they are drawn.
+
+        Args:
+            model: Model with the weights of its base.
+            tokenizer: Tokenizer of the base.
+            method: The recipe's method.
+        """
+
+    def take(self, other: Any) -> None:
+        """Assigns what an addition has made in training, of which this one is kept.
+
+        Args:
+            other: Addition of another class at the same place.
+
+        Raises:
+            NotImplementedError: if nothing of this class is kept of another.
+        """
+        raise NotImplementedError(f"{type(self).__name__} is not kept of {type(other).__name__}")
+
     def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Returns the kernel and the bias of a projection that alone does what both do.
 

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from firth.models.additions.bottleneck import add_bottlenecks
+from firth.models.additions.multitask_prompt import add_multitask_prompt
+from firth.models.additions.prefix import add_prefixes
+from firth.models.additions.prompt import add_prompt
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.method import Method
 
@@ -13,6 +16,11 @@ Extend: TypeAlias = Callable[[BackboneWithHeads, Any], None]
 ADDITIONS: dict[str, Extend] = {
     "houlsby": add_bottlenecks,
     "pfeiffer": add_bottlenecks,
+    "prefix_tuning": add_prefixes,
+    "p_tuning_v2": add_prefixes,
+    "prompt_tuning": add_prompt,
+    "p_tuning": add_prompt,
+    "multitask_prompt_tuning": add_multitask_prompt,
 }
 
 

@@ -14,6 +14,9 @@ from firth.models.backbones.backbone import Stages, stages_of
 from firth.models.backbones.transformer_backbone import TransformerBackbone
 from firth.recipes.models.model import CausalTransformerConfig
 
+# Of whole rows, of which a cache has some tokens.
+_OF_ROWS = (names.DOCUMENT_IDS, names.ATTENTION_ORDER)
+
 
 @keras.saving.register_keras_serializable(package="firth")
 class CausalTransformerBackbone(TransformerBackbone):
@@ -85,21 +88,34 @@ class CausalTransformerBackbone(TransformerBackbone):
                 [batch, length]; see `firth.features.encoder_specs`.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        return self.decoder(
-            self._read(features, training),
+        features = self._with_additions(features, self.decoder)
+        embedded = self._embed(self.embeddings, features, training, with_virtual=True)
+        states = self.decoder(
+            self._project(embedded, self.projection),
             features[names.DOCUMENT_IDS],
             attention_order=features.get(names.ATTENTION_ORDER),
             position_ids=features[names.POSITION_IDS],
             training=training,
         )
+        return self.virtual_tokens.without(states)
 
     def empty_cache(self, features: Mapping[str, Tensor]) -> Cache:
         """Returns the cache of rows of which no token has been read.
 
         Args:
-            features: A dict that holds `document_ids`, int32 [batch, length], of the whole rows.
+            features: A dict that holds `document_ids`, and `attention_order` if wanted, int32 [batch,
+                length], of the whole rows. Virtual tokens are read here.
         """
-        return self.decoder.empty_cache(*ops.shape(features[names.DOCUMENT_IDS]))
+        rows = self.virtual_tokens.before(features)
+        documents = rows[names.DOCUMENT_IDS]
+        cache = self.decoder.empty_cache(*ops.shape(documents))
+        if not self.virtual_tokens.length:
+            return cache
+        nothing = ops.zeros_like(documents[:, : self.virtual_tokens.length])
+        positions = self.virtual_tokens.positions(nothing) + self.decoder.prefix_length
+        vectors = self.virtual_tokens.vectors(features)
+        embedded = self.embeddings(vectors, positions, segment_ids=nothing)
+        return self._read_with_cache(embedded, rows, positions, cache, 0)[1]
 
     def call_with_cache(
         self, features: Mapping[str, Tensor], cache: Cache, index: Tensor | int
@@ -116,14 +132,25 @@ class CausalTransformerBackbone(TransformerBackbone):
             A float tensor [batch, count, width], the hidden states that the call gives for these tokens of
             the whole rows; and the new cache.
         """
+        positions = features[names.POSITION_IDS] + (self.virtual_tokens.length + self.decoder.prefix_length)
+        embedded = self._embed(self.embeddings, {**features, names.POSITION_IDS: positions}, None)
+        rows = self.virtual_tokens.before({name: features[name] for name in _OF_ROWS if name in features})
+        return self._read_with_cache(embedded, rows, positions, cache, index + self.virtual_tokens.length)
+
+    def _read_with_cache(
+        self,
+        embedded: Tensor,
+        rows: Mapping[str, Tensor],
+        positions: Tensor,
+        cache: Cache,
+        index: Tensor | int,
+    ) -> tuple[Tensor, Cache]:
+        """Reads embedded tokens, whose place in rows that begin with the virtual tokens is `index`."""
         return self.decoder.call_with_cache(
-            self._read(features),
-            features[names.DOCUMENT_IDS],
+            self._project(embedded, self.projection),
+            rows[names.DOCUMENT_IDS],
             cache,
             index,
-            attention_order=features.get(names.ATTENTION_ORDER),
-            position_ids=features[names.POSITION_IDS],
+            attention_order=rows.get(names.ATTENTION_ORDER),
+            position_ids=positions,
         )
-
-    def _read(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
-        return self._project(self._embed(self.embeddings, features, training), self.projection)

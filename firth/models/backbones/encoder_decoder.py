@@ -11,7 +11,7 @@ from firth.layers import CausalTransformer, MaskedTransformer
 from firth.layers.blocks.causal_transformer import Cache
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbones.backbone import Stages, stages_of
-from firth.models.backbones.transformer_backbone import TransformerBackbone
+from firth.models.backbones.transformer_backbone import TransformerBackbone, after_prefix
 from firth.recipes.models.model import EncoderDecoderConfig
 
 
@@ -91,33 +91,46 @@ class EncoderDecoderBackbone(TransformerBackbone):
         self._build_parts(self.decoder_embeddings, self.decoder_projection, self.decoder)
 
     def encode(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
-        """Returns the encoder's states, a float tensor [batch, length, width] of the compute dtype.
+        """Returns the encoder's states, a float tensor [batch, virtual tokens + length, width].
+
+        It has the compute dtype; virtual tokens are what a method has put before each row, usually none.
 
         Args:
             features: Features as in the call; those of the decoder are not read.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
+        features = self._with_additions(features, self.encoder)
         positions, documents = features[names.POSITION_IDS], features[names.DOCUMENT_IDS]
-        embedded = self._embed(self.encoder_embeddings, features, training)
+        embedded = self._embed(self.encoder_embeddings, features, training, with_virtual=True)
         # A decoder in the encoder's place: where all stand at the same place in the order, each sees all.
         order = {"attention_order": ops.zeros_like(documents)} if self.is_shared else {}
         hidden = self._project(embedded, self.encoder_projection)
         return self.encoder(hidden, documents, position_ids=positions, **order, training=training)
+
+    def encoder_states(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
+        """Returns the encoder's states of the tokens, a float tensor [batch, length, width].
+
+        Args:
+            features: Features as in the call; those of the decoder are not read.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
+        """
+        return self.virtual_tokens.without(self.encode(features, training))
 
     def decode(self, features: Mapping[str, Tensor], encoded: Tensor, training: bool | None = None) -> Tensor:
         """Returns the decoder's states, a float tensor [batch, target length, width] of the compute dtype.
 
         Args:
             features: Features as in the call; of those of the encoder only `document_ids` is read.
-            encoded: Float tensor [batch, length, width] that `encode` returned.
+            encoded: Float tensor [batch, virtual tokens + length, width] that `encode` returned.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
+        features = after_prefix(features, names.DECODER_POSITION_IDS, self.decoder)
         return self.decoder(
             self._embed_target(features, training),
             features[names.DECODER_DOCUMENT_IDS],
             position_ids=features[names.DECODER_POSITION_IDS],
             context=encoded,
-            context_document_ids=features[names.DOCUMENT_IDS],
+            context_document_ids=self._encoded_documents(features),
             training=training,
         )
 
@@ -164,14 +177,20 @@ class EncoderDecoderBackbone(TransformerBackbone):
             A float tensor [batch, count, width], the hidden states that the call gives for these tokens of
             the whole rows; and the new cache.
         """
+        features = after_prefix(features, names.DECODER_POSITION_IDS, self.decoder)
         return self.decoder.call_with_cache(
             self._embed_target(features),
             features[names.DECODER_DOCUMENT_IDS],
             cache,
             index,
             position_ids=features[names.DECODER_POSITION_IDS],
-            context_document_ids=features[names.DOCUMENT_IDS],
+            context_document_ids=self._encoded_documents(features),
         )
+
+    def _encoded_documents(self, features: Mapping[str, Tensor]) -> Tensor:
+        """Returns the documents of the encoder's states, int32 [batch, virtual tokens + length]."""
+        documents = {names.DOCUMENT_IDS: features[names.DOCUMENT_IDS]}
+        return self.virtual_tokens.before(documents)[names.DOCUMENT_IDS]
 
     def _embed_target(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         ids = names.DECODER_TOKEN_IDS, names.DECODER_POSITION_IDS

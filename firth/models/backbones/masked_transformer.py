@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import keras
+from keras import ops
 
 from firth import features as names
 from firth.layers import MaskedTransformer
@@ -102,13 +103,18 @@ class MaskedTransformerBackbone(TransformerBackbone):
                 None for all; see `firth.layers.MaskedTransformer` for what they spare.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        return self.encoder(
-            self._project(self.embed(features, training), self.projection),
+        features, virtual = self._with_additions(features, self.encoder), self.virtual_tokens
+        embedded = self._embed(self.embeddings, features, training, with_virtual=True)
+        if absolute is not None:
+            absolute = ops.pad(absolute, ((0, 0), (virtual.length, 0), (0, 0)))
+        states = self.encoder(
+            self._project(embedded, self.projection),
             features[names.DOCUMENT_IDS],
             attention_order=features.get(names.ATTENTION_ORDER),
             position_ids=features[names.POSITION_IDS],
             absolute=absolute,
             passes=passes,
-            wanted=wanted,
+            wanted=None if wanted is None else wanted + virtual.length,
             training=training,
         )
+        return virtual.without(states) if wanted is None else states

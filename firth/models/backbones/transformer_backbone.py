@@ -7,9 +7,11 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Embedding, InputEmbedding
+from firth.layers.blocks.transformer_stack import TransformerStack
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.backbone import Backbone
+from firth.models.backbones.virtual_tokens import VirtualTokens
 
 
 class TransformerBackbone(Backbone):
@@ -25,6 +27,9 @@ class TransformerBackbone(Backbone):
             seed=self.seed_generator,
             dtype=self.variable_dtype,
             name="token_embedding",
+        )
+        self.virtual_tokens = VirtualTokens(
+            self.config.embedding_width, dtype=self.variable_dtype, name="virtual_tokens"
         )
 
     def _make_embeddings(self, name: str) -> InputEmbedding:
@@ -69,7 +74,7 @@ class TransformerBackbone(Backbone):
     ) -> None:
         """Creates the weights of what stands between the token table and the last block, and the table's."""
         shape = (None, None, self.config.embedding_width)
-        for part in (self.token_embedding, embeddings, projection):
+        for part in (self.token_embedding, self.virtual_tokens, embeddings, projection):
             if part is not None and not part.built:
                 part.build(shape)
         if not stack.built:
@@ -82,7 +87,32 @@ class TransformerBackbone(Backbone):
         training: bool | None,
         token_ids: str = names.TOKEN_IDS,
         position_ids: str = names.POSITION_IDS,
+        with_virtual: bool = False,
     ) -> Tensor:
-        """Returns the sum of all embeddings before any projection, [batch, length, embedding width]."""
+        """Returns the sum of all embeddings before any projection, [batch, length, embedding width].
+
+        With the virtual tokens, the features are those that `_with_additions` returns.
+        """
         tokens, segments = self.token_embedding(features[token_ids]), features.get(names.SEGMENT_IDS)
+        if with_virtual:
+            tokens = self.virtual_tokens.prepended(tokens, features)
         return embeddings(tokens, features[position_ids], segment_ids=segments, training=training)
+
+    def _with_additions(
+        self, features: Mapping[str, Tensor], stack: TransformerStack
+    ) -> Mapping[str, Tensor]:
+        """Returns features with places for the virtual tokens, and positions after a stack's prefix."""
+        return self.virtual_tokens.before(after_prefix(features, names.POSITION_IDS, stack))
+
+
+def after_prefix(features: Mapping[str, Tensor], name: str, stack: TransformerStack) -> Mapping[str, Tensor]:
+    """Returns features whose positions begin after a stack's prefix.
+
+    Args:
+        features: Features of a batch.
+        name: Name of the positions.
+        stack: Stack that reads them.
+    """
+    if not stack.prefix_length or name not in features:
+        return features
+    return {**features, name: features[name] + stack.prefix_length}

@@ -16,7 +16,7 @@ def states_of(backbone: Any, features: Features, encoder_alone: bool, training: 
         encoder_alone: True for those of the encoder of a backbone that has a decoder too.
         training: Whether dropout acts; for None see `firth.layers.Dropout`.
     """
-    read = backbone.encode if encoder_alone else backbone
+    read = backbone.encoder_states if encoder_alone else backbone
     return read(features, training=training)
 
 

@@ -14,12 +14,14 @@ class ModelFacts:
             `both_directions` (a language model in each direction).
         has_encoder: True if it makes vectors of a text that have read all of it.
         has_decoder: True if it has a decoder next to the encoder.
+        takes_virtual_tokens: True if vectors, or keys and values, may stand before the tokens of a text.
         gives_layers: True if the layers of its encoder are given one by one, for a task to mix.
     """
 
     architecture: ClassVar[str] = ""
     has_encoder: ClassVar[bool] = True
     has_decoder: ClassVar[bool] = False
+    takes_virtual_tokens: ClassVar[bool] = False
     gives_layers: ClassVar[bool] = False
 
     if TYPE_CHECKING:

@@ -14,9 +14,11 @@ class PositionsConfig(Config):
     Attributes:
         disentangled: True if content and positions attend to one another, which attention of a class of its
             own does, in masked transformers alone.
+        counted_in_rows: True if distances are those in the row, with padding between two tokens.
     """
 
     disentangled: ClassVar[bool] = False
+    counted_in_rows: ClassVar[bool] = False
 
     @property
     def longest(self) -> int | None:
@@ -132,6 +134,8 @@ class RelativeBucketsConfig(PositionsConfig):
             reference code.
         max_distance: Distance, in tokens, from which on all distances share the last bucket.
     """
+
+    counted_in_rows: ClassVar[bool] = True
 
     kind: Literal["relative_buckets"] = "relative_buckets"
     buckets: int = pydantic.Field(default=32, ge=4)

@@ -27,6 +27,8 @@ class TransformerConfig(ModelFacts, StackConfig):
         embeddings: Parts before the first block.
     """
 
+    takes_virtual_tokens: ClassVar[bool] = True
+
     embeddings: EmbeddingsConfig = EmbeddingsConfig()
 
     @property

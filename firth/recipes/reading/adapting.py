@@ -23,6 +23,8 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.forms import AnyForm, Form
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_types
+from firth.recipes.tuning.method import Method
+from firth.recipes.tuning.methods import method_types
 
 # Keys of the training that follow from the rows, and what they follow from.
 _COUNTED = {"steps": "epochs", "batch_size": "examples_per_step"}
@@ -95,12 +97,14 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
         **assign(brought, (), stated),
         BASE: {**given, "bundle": bundle, "digest": given.get("digest") or digest_of_bundle(bundle)},
     }
-    data["sequences"] = assign(_sequences(base, data.get("task")), (), raw.data.get("sequences") or {})
     kind = _kind(data.get("task"))
     form, rate = _form(base, kind), ("optimizer", "learning_rate")
-    training = assign(TRAINING, rate, form.learning_rate_for(base.model.width))
-    data["training"] = assign(training, (), _training(raw))
     data["method"] = assign({"kind": form.method}, (), data.get("method") or {})
+    method = _method(data["method"])
+    rows = _sequences(base, kind, method, data["method"])
+    data["sequences"] = assign(rows, (), raw.data.get("sequences") or {})
+    usual = method.learning_rate or form.learning_rate_for(base.model.width)
+    data["training"] = assign(assign(TRAINING, rate, usual), (), _training(raw))
     if isinstance(task := data.get("task"), dict):
         said_form = task.get("form") or {}
         made = form.model_dump(mode="json")
@@ -137,12 +141,19 @@ def _name(data: dict[str, Any], said: str, base: RunRecipe) -> str:
     return f"{start}_{of or kind or 'adapted'}"
 
 
-def _sequences(base: RunRecipe, task: Any) -> dict[str, int]:
-    of_kind: Any = _kind(task)
+def _sequences(base: RunRecipe, of_kind: Any, method: type[Method], said: Any) -> dict[str, int]:
     # Where states are carried from row to row, the base has read longer texts than a row.
     trained = of_kind.row_length if base.model.carries_state else base.sequences.length
-    length = min(of_kind.row_length, trained, base.model.longest or of_kind.row_length)
-    return {"length": length, "max_documents": max(1, length // of_kind.record_length)}
+    length = min(of_kind.row_length, trained)
+    if base.model.longest is not None:
+        length = min(length, max(1, base.model.longest - method.positions_of(said)))
+    documents = 1 if method.one_text_in_a_row else max(1, length // of_kind.record_length)
+    return {"length": length, "max_documents": documents}
+
+
+def _method(said: Any) -> type[Method]:
+    """Returns the type of a method, as far as its plain value names one."""
+    return method_types().get(str(said.get("kind")), Method) if isinstance(said, dict) else Method
 
 
 def _kind(task: Any) -> type[Task]:

@@ -31,10 +31,12 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
             f"{pooled} trains; {pooling} does"
         )
     longest = model.longest
-    if longest is not None and recipe.sequences.length > longest:
+    before = recipe.method.virtual_tokens
+    if longest is not None and recipe.sequences.length + before > longest:
+        after = f", and method.kind: {recipe.method.kind} takes {before} of them" if before else ""
         yield (
             f"sequences.length: {recipe.sequences.length} tokens, but the base's model has positions for "
-            f"{longest}"
+            f"{longest}{after}"
         )
     known = recipe.task.metric_names
     for number, threshold in enumerate(recipe.evaluation.thresholds):
@@ -45,6 +47,9 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
                 f"{suggest(threshold.metric, known)}"
             )
     yield from recipe.method.conflicts(model)
+    yield from recipe.method.task_conflicts(recipe.task)
+    if recipe.method.one_text_in_a_row:
+        yield from _texts_of_a_row(recipe)
     sources, is_mixed = recipe.data.source.split("+"), recipe.data.mixture is not None
     if problem := recipe.task.sources_conflict(sources, is_mixed):
         yield problem
@@ -55,3 +60,19 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
         )
     if problem := recipe.task.lengths_conflict(recipe.sequences):
         yield problem
+
+
+def _texts_of_a_row(recipe: "AdaptingRecipe") -> Iterator[str]:
+    """Yields a line if a row may hold several texts, and the method takes one."""
+    documents, of_record = recipe.task.documents(recipe.sequences), recipe.task.documents_of_record
+    before = f"but method.kind: {recipe.method.kind} puts virtual tokens before one"
+    if of_record > 1:
+        yield (
+            f"task.kind: {recipe.task.kind} reads {of_record} texts of a record in a row, {before}; "
+            "prefix_tuning and p_tuning_v2 put theirs before each"
+        )
+    elif documents > 1:
+        yield (
+            f"sequences.max_documents: a row may hold {documents} texts, {before}; "
+            "say sequences.max_documents: 1"
+        )

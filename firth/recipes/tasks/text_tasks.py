@@ -5,9 +5,11 @@ from typing import Annotated, Any, ClassVar, Literal, Union
 
 import pydantic
 
+from firth.features import TASK_IDS, Spec
 from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WritingTask, WrittenNumber
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 AnyTextTask = Annotated[Union[LabelWords, WrittenNumber, TextToText], pydantic.Field(discriminator="kind")]
 # Said once, of all tasks.
@@ -61,6 +63,14 @@ class TextTasks(WritingTask):
                 if value not in (usual, getattr(self, name)):
                     raise ValueError(f"tasks.{source}.{name}: say it once, of all tasks: task.{name}")
         return self
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of a row's labels: the number of the task of each record.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return {TASK_IDS: Spec("int32", (sequences.max_documents,))}
 
     def of_source(self, source: str) -> Task:
         """Returns the task of a data set.

@@ -16,10 +16,14 @@ class Method(Config):
         merges: Whether what it adds becomes a part of the weights that it is added to. If not, it stays a
             part of the model that is saved and served, and `firth.models.ADDITIONS` has the function that
             makes it.
+        one_text_in_a_row: Whether each text needs a row of its own.
+        learning_rate: Learning rate of a recipe that says none; None for that of the form of its texts.
     """
 
     adds: ClassVar[bool] = False
     merges: ClassVar[bool] = False
+    one_text_in_a_row: ClassVar[bool] = False
+    learning_rate: ClassVar[float | None] = None
 
     @property
     def extends_model(self) -> bool:
@@ -28,6 +32,35 @@ class Method(Config):
 
     if TYPE_CHECKING:
         kind: str
+
+    @property
+    def kept(self) -> "Method":
+        """The method of which what is kept after training is made; itself unless a part of it is dropped."""
+        return self
+
+    @property
+    def virtual_tokens(self) -> int:
+        """Number of positions that it takes before each text."""
+        return 0
+
+    @classmethod
+    def positions_of(cls, said: Any) -> int:
+        """Returns `virtual_tokens` of a method that may not be checked yet.
+
+        Args:
+            said: Plain value of the method.
+        """
+        del said
+        return 0
+
+    def task_conflicts(self, task: Any) -> Iterator[str]:
+        """Yields a line for each value that does not fit a task; without any, nothing.
+
+        Args:
+            task: The recipe's `task`.
+        """
+        del task
+        yield from ()
 
     def conflicts(self, model: Any) -> Iterator[str]:
         """Yields a line for each value that does not fit a model; without any, nothing.

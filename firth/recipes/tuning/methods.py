@@ -6,10 +6,18 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE
+from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.tuning.adalora import AdaLoRA
 from firth.recipes.tuning.adding import IA3, LoHa, LoRA
 from firth.recipes.tuning.bottleneck import Houlsby, Pfeiffer
 from firth.recipes.tuning.method import Method
+from firth.recipes.tuning.prompts import (
+    MultitaskPromptTuning,
+    PrefixTuning,
+    PromptTuning,
+    PTuning,
+    PTuningV2,
+)
 
 
 class Full(Method):
@@ -86,6 +94,23 @@ AnyMethod = Annotated[
     | LoHa
     | IA3
     | Houlsby
-    | Pfeiffer,
+    | Pfeiffer
+    | PrefixTuning
+    | PTuningV2
+    | PromptTuning
+    | PTuning
+    | MultitaskPromptTuning,
     pydantic.Field(discriminator="kind"),
 ]
+
+
+def method_types() -> dict[str, type[Method]]:
+    """Returns the types of methods by their kinds.
+
+    Example:
+
+    >>> method_types()["lora"].__name__
+    'LoRA'
+    """
+    types: list[Any] = configs_in(AnyMethod)
+    return {kind: each for each in types for kind in kinds_of(each)}

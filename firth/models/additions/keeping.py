@@ -1,0 +1,26 @@
+"""What is kept of additions after training."""
+
+from firth.models.additions.holding import places_of
+from firth.models.additions.table import ADDITIONS
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.tuning.method import Method
+
+
+def keep(model: BackboneWithHeads, method: Method) -> None:
+    """Drops what a method has in training alone, such as a network, and keeps what that has made.
+
+    Args:
+        model: Model with the additions of a method, trained; afterwards with those of `method.kept`.
+        method: The recipe's method.
+    """
+    if method.kept == method:
+        return
+    places = places_of(model)
+    trained = {place.path: place.layer.addition(place.name) for place in places}
+    for place in places:
+        place.layer.extend(place.name, None)
+    model.added.held.clear()
+    ADDITIONS[method.kind](model, method.kept)
+    for place in places:
+        if (addition := place.layer.addition(place.name)) is not None:
+            addition.take(trained[place.path])

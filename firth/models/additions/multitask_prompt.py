@@ -1,0 +1,142 @@
+"""A prompt that several tasks share, and what each of them makes of it."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import safetensors
+from keras import ops
+
+from firth import features as names
+from firth import storage
+from firth.layers.elements.seeds import drawn
+from firth.layers.elements.types import Seed, Tensor
+from firth.models.additions.holding import TuningError, hold, places_of
+from firth.models.additions.prompt import Prompt
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.tuning.prompts import MultitaskPromptTuning
+from firth.storage.tensor_files import TensorFile
+
+# As in peft.
+_STDDEV = 0.02
+_WEIGHTS = "adapter.safetensors"
+
+
+class MultitaskPrompt(Prompt):
+    """Vectors before the embedded tokens: those of all tasks, times the product of two matrices of a task.
+
+    Wang et al. 2023, "Multitask Prompt Tuning Enables Parameter-Efficient Transfer Learning", section 3.1.
+
+    Args:
+        length: Number of vectors.
+        width: Width of the token embeddings.
+        tasks: Number of tasks.
+        rank: Rank of a task's product.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Example:
+
+    >>> import numpy as np
+    >>> prompt = MultitaskPrompt(length=3, width=4, tasks=2, rank=1)
+    >>> tuple(prompt({"task_ids": np.array([[1], [0]])}).shape), tuple(prompt({}).shape)
+    ((2, 3, 4), (1, 3, 4))
+    """
+
+    def __init__(
+        self, length: int, width: int, tasks: int, rank: int, seed: Seed = None, **kwargs: Any
+    ) -> None:
+        super().__init__(length, width, seed, **kwargs)
+
+    def build(self, features_shape: Any = None) -> None:
+        """Creates `vectors` [length, width], `columns` [tasks, length, rank] and `rows` [tasks, rank, width].
+
+        Args:
+            features_shape: Shapes of the features; not read.
+        """
+        super().build(features_shape)
+        start = drawn(keras.initializers.RandomNormal(stddev=_STDDEV, seed=self._generator))
+        self.columns = self._weight("columns", (self.tasks, self.length, self.rank), start)
+        self.rows = self._weight("rows", (self.tasks, self.rank, self.width), start)
+
+    def call(self, features: Mapping[str, Tensor]) -> Tensor:
+        """Returns the vectors of the task of each row, a float tensor [batch or 1, length, width].
+
+        Args:
+            features: Features of a batch: with `task_ids`, int32 [batch, records], those of the first
+                records' tasks; without them the average of the tasks' matrices stands for each row.
+        """
+        ids = features.get(names.TASK_IDS) if self.tasks > 1 else None
+        if ids is None:
+            columns, rows = (ops.mean(each, axis=0, keepdims=True) for each in (self.columns, self.rows))
+        else:
+            columns, rows = (ops.take(each, ids[:, 0], axis=0) for each in (self.columns, self.rows))
+        return self.own() * ops.matmul(columns, rows)
+
+    def begin(self, model: BackboneWithHeads, tokenizer: Any, method: MultitaskPromptTuning) -> None:
+        """Assigns what the prompt starts from: of token embeddings, or of what a run over tasks has saved.
+
+        Args:
+            model: Model with the weights of its base.
+            tokenizer: Tokenizer of the base.
+            method: The recipe's method.
+
+        Raises:
+            TuningError: if the source cannot be read, or is not such a prompt of this shape.
+        """
+        if not method.source:
+            super().begin(model, tokenizer, method)
+            return
+        vectors, columns, rows = _read(method.source)
+        if method.from_source == "exact":
+            if method.source_task >= len(columns):
+                raise TuningError(
+                    f"method.source_task: {method.source_task}, but the source has {len(columns)} tasks"
+                )
+            columns, rows = (each[method.source_task][None] for each in (columns, rows))
+        elif method.from_source == "average":
+            columns, rows = (each.mean(axis=0, keepdims=True) for each in (columns, rows))
+        taken = {"vectors": vectors, "columns": columns, "rows": rows}
+        if method.from_source == "shared":
+            taken = {"vectors": vectors}
+        for name, value in taken.items():
+            own = getattr(self, name)
+            if value.shape != tuple(own.shape):
+                raise TuningError(
+                    f"method.source: {method.source} has {name} {list(value.shape)}, the method's are "
+                    f"{list(own.shape)}"
+                )
+            own.assign(value)
+
+
+def _read(folder: str) -> list[Any]:
+    try:
+        with storage.local_copy(os.path.join(folder, _WEIGHTS)) as path:
+            file = TensorFile(path)
+            by_end = {name.rpartition("/")[2]: name for name in file if "/multitask_prompt_tuning/" in name}
+            return [file[by_end[end]] for end in ("vectors", "columns", "rows")]
+    except (safetensors.SafetensorError, OSError, KeyError) as error:
+        raise TuningError(
+            f"method.source: {folder} is no adapter of method.kind: multitask_prompt_tuning: {error}"
+        ) from error
+
+
+def add_multitask_prompt(model: BackboneWithHeads, method: MultitaskPromptTuning) -> None:
+    """Adds a prompt that tasks share to a model.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+
+    Raises:
+        TuningError: for a backbone that takes no virtual tokens.
+    """
+    if problems := list(method.conflicts(model.backbone.config)):
+        raise TuningError("\n".join(problems))
+
+    def make(place: Any) -> MultitaskPrompt:
+        size = (method.length, place.inputs, method.tasks, method.rank)
+        return MultitaskPrompt(*size, seed=model.seed_generator, dtype=model.dtype_policy, name=method.kind)
+
+    hold(model, method.kind, [place for place in places_of(model) if place.name == "prompt"], make)

@@ -1,0 +1,225 @@
+"""Prefixes: keys and values before those of the tokens, in each layer."""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import keras
+from keras import ops
+
+from firth.layers.elements.extensible import Addition, Place
+from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.models.additions.holding import TuningError, hold, places_of
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.tuning.prompts import PrefixMethod
+
+
+class Prefix(Addition):
+    """Keys and values that stand before those of the tokens of an attention layer.
+
+    Li and Liang 2021, "Prefix-Tuning: Optimizing Continuous Prompts for Generation", section 4.2. They start
+    from a normal of stddev 1, as in peft.
+
+    Args:
+        heads: Heads of keys and values.
+        length: Number of keys and values.
+        head_width: Width of a head.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Example:
+
+    >>> import numpy as np
+    >>> prefix, states = Prefix(heads=2, length=3, head_width=4), np.ones((1, 2, 5, 4))
+    >>> [tuple(each.shape) for each in prefix(states, states)]
+    [(1, 2, 8, 4), (1, 2, 8, 4)]
+    """
+
+    def __init__(self, heads: int, length: int, head_width: int, seed: Seed = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._generator = seed_generator(seed)
+
+    def build(self, keys_shape: Shape) -> None:
+        """Creates `keys_values` [2, heads, length, head_width].
+
+        Args:
+            keys_shape: Shape of the keys; not read.
+        """
+        start = keras.initializers.RandomNormal(stddev=1.0, seed=self._generator)
+        shape = (2, self.heads, self.length, self.head_width)
+        self.keys_values = self.add_weight(name="keys_values", shape=shape, initializer=drawn(start))
+
+    def call(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the keys and the values with the prefix, [batch, heads, length + keys, head_width] each.
+
+        Args:
+            keys: Float tensor [batch, heads, keys, head_width].
+            values: Float tensor [batch, heads, keys, head_width].
+        """
+        shape = (ops.shape(keys)[0], self.heads, self.length, self.head_width)
+        own = ops.cast(self.own(), keys.dtype)
+        before = [ops.broadcast_to(ops.expand_dims(each, 0), shape) for each in (own[0], own[1])]
+        return ops.concatenate([before[0], keys], axis=2), ops.concatenate([before[1], values], axis=2)
+
+    def own(self) -> Tensor:
+        """Returns the keys and the values of the prefix, a float tensor [2, heads, length, head_width]."""
+        return ops.convert_to_tensor(self.keys_values)
+
+    def take(self, other: Any) -> None:
+        """Assigns the keys and values of a prefix that was trained.
+
+        Args:
+            other: A `Prefix` of the same shape.
+        """
+        self.keys_values.assign(other.own())
+
+
+class ReparameterisedPrefix(Prefix):
+    """Keys and values that stand before those of the tokens, and that a network shared by all layers makes.
+
+    Args:
+        heads: Heads of keys and values.
+        length: Number of keys and values.
+        head_width: Width of a head.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Example: see `tests/tuning/prompts_parity_test.py`.
+    """
+
+    def build(self, keys_shape: Shape) -> None:
+        """Creates no weights; `made_by` says where the keys and values come from.
+
+        Args:
+            keys_shape: Shape of the keys; not read.
+        """
+
+    def made_by(self, make: Callable[[], Tensor]) -> "ReparameterisedPrefix":
+        """Returns the layer, whose keys and values a function makes.
+
+        Args:
+            make: Function to a float tensor [length, 2 * heads * head_width].
+        """
+        self._make = make
+        return self
+
+    def own(self) -> Tensor:
+        """Returns the keys and the values of the prefix, a float tensor [2, heads, length, head_width]."""
+        made = ops.reshape(self._make(), (self.length, 2, self.heads, self.head_width))
+        return ops.transpose(made, (1, 2, 0, 3))
+
+
+class PrefixEncoder(Addition):
+    """The network that makes the keys and values of all layers: embedding, dense, tanh, dense.
+
+    Li and Liang 2021, section 4.3. Its layout is that of peft's `PrefixEncoder`: of what the second dense
+    layer gives, each layer has its keys and then its values, one after another. Vectors start from a normal
+    of stddev 1, kernels and biases uniform within one over the root of what they read, as in peft.
+
+    Args:
+        layers: Number of layers.
+        length: Number of keys and values of a layer.
+        width: Width of the keys of all heads of a layer, and of the vectors.
+        hidden: Width between the dense layers.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Example:
+
+    >>> encoder = PrefixEncoder(layers=2, length=3, width=4, hidden=5)
+    >>> encoder.build()
+    >>> tuple(encoder.of_layer(1).shape)
+    (3, 8)
+    """
+
+    def __init__(
+        self, layers: int, length: int, width: int, hidden: int, seed: Seed = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._generator = seed_generator(seed)
+
+    def build(self, states_shape: Shape | None = None) -> None:
+        """Creates `embedding` [length, width], and kernels and biases of `first` and `second`.
+
+        Args:
+            states_shape: Shape of states; not read.
+        """
+        of_all = 2 * self.layers * self.width
+        start = keras.initializers.RandomNormal(stddev=1.0, seed=self._generator)
+        self.embedding = self.add_weight(
+            name="embedding", shape=(self.length, self.width), initializer=drawn(start)
+        )
+        self.first_kernel = self._uniform("first_kernel", (self.width, self.hidden), self.width)
+        self.first_bias = self._uniform("first_bias", (self.hidden,), self.width)
+        self.second_kernel = self._uniform("second_kernel", (self.hidden, of_all), self.hidden)
+        self.second_bias = self._uniform("second_bias", (of_all,), self.hidden)
+
+    def _uniform(self, name: str, shape: Shape, inputs: int) -> keras.Variable:
+        start = keras.initializers.RandomUniform(-(inputs**-0.5), inputs**-0.5, seed=self._generator)
+        return self.add_weight(name=name, shape=shape, initializer=drawn(start))
+
+    def of_layer(self, layer: int) -> Tensor:
+        """Returns the keys and the values of a layer, a float tensor [length, 2 * width].
+
+        Args:
+            layer: Its number, from 0.
+        """
+        hidden = ops.tanh(ops.matmul(self.embedding, self.first_kernel) + self.first_bias)
+        own = slice(2 * layer * self.width, 2 * (layer + 1) * self.width)
+        return ops.matmul(hidden, self.second_kernel[:, own]) + self.second_bias[own]
+
+
+def add_prefixes(model: BackboneWithHeads, method: PrefixMethod) -> None:
+    """Adds keys and values, or a network that makes them, to each layer.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+
+    Raises:
+        TuningError: for a backbone whose attention takes no prefix.
+    """
+    if problems := list(method.conflicts(model.backbone.config)):
+        raise TuningError("\n".join(problems))
+    places = [place for place in places_of(model) if place.name == "keys_values"]
+    if not (getattr(model.backbone, "is_shared", True) or method.encoder):
+        places = [place for place in places if place.path.startswith("backbone/decoder/")]
+    if method.hidden_width:
+        _add_reparameterised(model, method, places)
+        return
+
+    def make(place: Place) -> Prefix:
+        return Prefix(
+            *_shape_of(place, method), seed=model.seed_generator, dtype=model.dtype_policy, name=method.kind
+        )
+
+    hold(model, method.kind, places, make)
+
+
+def _add_reparameterised(model: BackboneWithHeads, method: PrefixMethod, places: list[Place]) -> None:
+    encoder = PrefixEncoder(
+        len(places),
+        method.length,
+        places[0].outputs // 2,
+        method.hidden_width,
+        seed=model.seed_generator,
+        dtype=model.dtype_policy,
+        name=method.kind,
+    )
+    numbers = {place.path: number for number, place in enumerate(places)}
+
+    def make(place: Place) -> ReparameterisedPrefix:
+        prefix = ReparameterisedPrefix(*_shape_of(place, method), dtype=model.dtype_policy, name=method.kind)
+        return prefix.made_by(lambda: encoder.of_layer(numbers[place.path]))
+
+    hold(model, method.kind, places, make)
+    with contextlib.ExitStack() as scopes:
+        for part in (model.name, model.added.name):
+            scopes.enter_context(keras.name_scope(part))
+        encoder.build()
+    model.added.held.append(encoder)
+
+
+def _shape_of(place: Place, method: PrefixMethod) -> tuple[int, int, int]:
+    attention: Any = place.layer
+    return attention.key_value_heads, method.length, attention.head_width

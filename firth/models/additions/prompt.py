@@ -1,0 +1,183 @@
+"""Prompts: vectors before the embedded tokens of each text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import numpy as np
+from keras import ops
+
+from firth.layers.elements.extensible import Addition
+from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.models.additions.holding import TuningError, hold, places_of
+from firth.models.additions.prompt_encoder import PROMPT_ENCODERS
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.tuning.prompts import InputPromptMethod
+
+# Of the first pieces of a vocabulary that prompts start from; see `Prompt.begin`.
+_COMMON = 5000
+# Prompts start uniform within this bound, where they do not start from pieces.
+_BOUND = 0.5
+
+
+class Prompt(Addition):
+    """Vectors that stand before the embedded tokens of each text.
+
+    Lester et al. 2021, "The Power of Scale for Parameter-Efficient Prompt Tuning", section 2. They start
+    uniform from -0.5 to 0.5 (section 3.2), or from embeddings of pieces.
+
+    Args:
+        length: Number of vectors.
+        width: Width of the token embeddings.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Example:
+
+    >>> prompt = Prompt(length=3, width=4)
+    >>> tuple(prompt({}).shape)
+    (1, 3, 4)
+    """
+
+    def __init__(self, length: int, width: int, seed: Seed = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._generator = seed_generator(seed)
+
+    def build(self, features_shape: Any = None) -> None:
+        """Creates `vectors` [length, width].
+
+        Args:
+            features_shape: Shapes of the features; not read.
+        """
+        start = keras.initializers.RandomUniform(-_BOUND, _BOUND, seed=self._generator)
+        self.vectors = self._weight("vectors", (self.length, self.width), drawn(start))
+
+    def _weight(self, name: str, shape: Shape, start: Any) -> keras.Variable:
+        return self.add_weight(name=name, shape=shape, initializer=start, autocast=False)
+
+    def call(self, features: Mapping[str, Tensor]) -> Tensor:
+        """Returns the vectors, a float tensor [1, length, width].
+
+        Args:
+            features: Features of a batch; not read.
+        """
+        del features
+        return ops.expand_dims(self.own(), 0)
+
+    def own(self) -> Tensor:
+        """Returns the vectors, a float tensor [length, width]."""
+        return ops.convert_to_tensor(self.vectors)
+
+    def take(self, other: Any) -> None:
+        """Assigns the vectors of a prompt that was trained.
+
+        Args:
+            other: A `Prompt` of the same shape.
+        """
+        self.vectors.assign(other.own())
+
+    def begin(self, model: BackboneWithHeads, tokenizer: Any, method: Any) -> None:
+        """Assigns the token embeddings that the prompt starts from, if it starts from some.
+
+        `method.start` says which: those of `method.text`, again and again where it is shorter than the
+        prompt; or of pieces that are drawn by the run's seed from the first 5,000 of the vocabulary, without
+        special pieces.
+
+        Args:
+            model: Model with the weights of its base.
+            tokenizer: Tokenizer of the base.
+            method: The recipe's method.
+
+        Raises:
+            TuningError: if the text has no tokens.
+        """
+        if method.start == "text":
+            ids = np.asarray(tokenizer.tokenize(method.text)).reshape(-1)
+            if not len(ids):
+                raise TuningError(f"method.text: {method.text!r} has no tokens")
+            ids = np.resize(ids, self.length)
+        elif method.start == "vocabulary":
+            special = {tokenizer.token_to_id(piece) for piece in tokenizer.specials.pieces}
+            usual = [each for each in range(tokenizer.vocabulary_size()) if each not in special][:_COMMON]
+            seed = int(ops.convert_to_numpy(model.seed_generator.state.value)[0])
+            drawn_from = np.random.default_rng(seed)
+            ids = drawn_from.choice(usual, self.length, replace=len(usual) < self.length)
+        else:
+            return
+        table = ops.convert_to_numpy(model.backbone.token_embedding.table.value)
+        self.vectors.assign(table[ids])
+
+
+class EncodedPrompt(Prompt):
+    """Vectors before the embedded tokens, which a network makes from vectors of its own.
+
+    Liu et al. 2021, "GPT Understands, Too", section 2.2. The network is dropped after training.
+
+    Args:
+        length: Number of vectors.
+        width: Width of the token embeddings.
+        encoder: Kind of the network, `mlp` or `lstm`.
+        hidden: Width of its hidden layers.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Example:
+
+    >>> tuple(EncodedPrompt(length=3, width=4, encoder="lstm", hidden=5)({}).shape)
+    (1, 3, 4)
+    """
+
+    def __init__(
+        self, length: int, width: int, encoder: str, hidden: int, seed: Seed = None, **kwargs: Any
+    ) -> None:
+        super().__init__(length, width, seed, **kwargs)
+        make = PROMPT_ENCODERS[encoder]
+        self.encoder_layer = make(width, hidden, seed=self._generator, dtype="float32", name=encoder)
+
+    def build(self, features_shape: Any = None) -> None:
+        """Creates `vectors` [length, width], which the network reads, and its weights.
+
+        Args:
+            features_shape: Shapes of the features; not read.
+        """
+        start = keras.initializers.RandomNormal(stddev=1.0, seed=self._generator)
+        self.vectors = self._weight("vectors", (self.length, self.width), drawn(start))
+        self.encoder_layer.build((1, self.length, self.width))
+
+    def own(self) -> Tensor:
+        """Returns the vectors that the network makes, a float tensor [length, width]."""
+        vectors = ops.convert_to_tensor(self.vectors)
+        return ops.squeeze(self.encoder_layer(ops.expand_dims(vectors, 0)), 0)
+
+    def begin(self, model: BackboneWithHeads, tokenizer: Any, method: Any) -> None:
+        """Leaves the vectors as they are drawn.
+
+        Args:
+            model: Model with the weights of its base; not read.
+            tokenizer: Tokenizer of the base; not read.
+            method: The recipe's method; not read.
+        """
+
+
+def add_prompt(model: BackboneWithHeads, method: InputPromptMethod) -> None:
+    """Adds a prompt to a model.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+
+    Raises:
+        TuningError: for a backbone that takes no virtual tokens.
+    """
+    if problems := list(method.conflicts(model.backbone.config)):
+        raise TuningError("\n".join(problems))
+    common = {"seed": model.seed_generator, "dtype": model.dtype_policy, "name": method.kind}
+
+    def make(place: Any) -> Prompt:
+        size = (method.length, place.inputs)
+        if method.encoded_by is None:
+            return Prompt(*size, **common)
+        return EncodedPrompt(*size, method.encoded_by, method.hidden_for(place.inputs), **common)
+
+    hold(model, method.kind, [place for place in places_of(model) if place.name == "prompt"], make)

@@ -1,0 +1,307 @@
+"""Methods that put something that is trained before the tokens: keys and values, or vectors."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import MAX_SIZE
+from firth.recipes.tuning.method import Method
+
+Length = Annotated[int, pydantic.Field(ge=1, le=4096)]
+Width = Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)]
+
+
+class PromptMethod(Method):
+    """A method that trains something before the tokens, and the task's head; the backbone stays as it is.
+
+    It is saved alone, and stays next to the weights in the model that is saved and served.
+
+    Attributes:
+        length: Number of virtual tokens.
+    """
+
+    adds: ClassVar[bool] = True
+
+    length: Length
+
+    @property
+    def virtual_tokens(self) -> int:
+        """Number of positions that it takes before each text."""
+        return self.length
+
+    @classmethod
+    def positions_of(cls, said: Any) -> int:
+        """Returns `virtual_tokens` of a method that may not be checked yet.
+
+        Args:
+            said: Plain value of the method.
+        """
+        length = said.get("length") if isinstance(said, dict) else None
+        return length if isinstance(length, int) else cls.model_fields["length"].default
+
+    def conflicts(self, model: Any) -> Iterator[str]:
+        """Yields a line if the model is not a transformer over one stream of tokens.
+
+        Args:
+            model: The recipe's `model`.
+        """
+        if not model.takes_virtual_tokens:
+            yield (
+                f"method.kind: {self.kind} puts virtual tokens before a text, which model.kind: {model.kind} "
+                "does not take; lora, loha and ia3 adapt it"
+            )
+
+
+class PrefixMethod(PromptMethod):
+    """A method that trains keys and values which every token of each layer may attend to.
+
+    Attributes:
+        length: Number of keys and values of a layer.
+        encoder: Whether the encoder of a model with a decoder has prefixes too, next to the decoder's
+            self-attention. Attention from decoder to encoder has no prefix.
+    """
+
+    length: Length = 20
+    encoder: bool = True
+
+    @property
+    def hidden_width(self) -> int:
+        """Width between the layers of a network that makes the keys and values in training; 0 without one."""
+        return 0
+
+    def conflicts(self, model: Any) -> Iterator[str]:
+        """Yields a line if the model's attention takes no prefix.
+
+        Args:
+            model: The recipe's `model`.
+        """
+        yield from super().conflicts(model)
+        if getattr(getattr(model, "positions", None), "disentangled", False):
+            yield (
+                f"method.kind: {self.kind} trains keys without positions, but with positions.kind: "
+                "disentangled every key has one; prompt_tuning and p_tuning have virtual tokens instead"
+            )
+
+
+class PrefixTuning(PrefixMethod):
+    """Keys and values before those of the tokens of each layer are made by a small network, which is trained.
+
+    Li and Liang 2021, "Prefix-Tuning: Optimizing Continuous Prompts for Generation", section 4. After
+    training the network is dropped, and its keys and values are kept. Layers that share their weights share
+    their prefix. Even a prefix of zeros is attended to, so that the model does not start as its base.
+    Defaults are the paper's of table-to-text (section 7.2 and appendix A).
+
+    Attributes:
+        length: Number of keys and values of a layer; the paper has 10 for table-to-text and 200 for
+            summarisation.
+        reparameterised: Whether a network makes the keys and values from smaller vectors in training;
+            otherwise they are trained themselves, which the paper finds unstable (section 4.3).
+        hidden: Width of the hidden layer of the network.
+    """
+
+    # As in peft's examples; the paper's 5e-5 is that of a GPT-2 of 345M parameters.
+    learning_rate: ClassVar[float | None] = 1e-2
+
+    kind: Literal["prefix_tuning"] = "prefix_tuning"
+    length: Length = 10
+    reparameterised: bool = True
+    hidden: Width = 512
+
+    @property
+    def hidden_width(self) -> int:
+        """Its `hidden`, or 0 where keys and values are trained themselves."""
+        return self.hidden if self.reparameterised else 0
+
+    @property
+    def kept(self) -> "PrefixTuning":
+        """The method without the network, which is dropped after training."""
+        return self.model_copy(update={"reparameterised": False})
+
+
+class PTuningV2(PrefixMethod):
+    """Keys and values before those of the tokens of each layer are trained themselves.
+
+    Liu et al. 2022, "P-Tuning v2: Prompt Tuning Can Be Comparable to Fine-tuning Universally Across Scales
+    and Tasks", section 3.2. Even a prefix of zeros is attended to, so that the model does not start as its
+    base. Layers that share their weights share their prefix.
+
+    Attributes:
+        length: Number of keys and values of a layer. The paper finds up to 20 enough for simple
+            classification, and about 100 for hard sequence labelling.
+    """
+
+    # Of those that the authors' scripts choose from, a middle one.
+    learning_rate: ClassVar[float | None] = 5e-3
+
+    kind: Literal["p_tuning_v2"] = "p_tuning_v2"
+
+
+class InputPromptMethod(PromptMethod):
+    """A method that trains vectors before the embedded tokens of each text.
+
+    A row holds one text then, for in an encoder a virtual token reads what it stands before.
+
+    Attributes:
+        length: Number of vectors.
+    """
+
+    one_text_in_a_row: ClassVar[bool] = True
+
+    length: Length = 20
+
+    @property
+    def encoded_by(self) -> str | None:
+        """Kind of the network that makes the vectors in training; None without one."""
+        return None
+
+    def hidden_for(self, width: int) -> int:
+        """Returns the width of the hidden layers of that network.
+
+        Args:
+            width: Width of the token embeddings.
+        """
+        return width
+
+    @staticmethod
+    def _is_after_padding(model: Any) -> bool:
+        return model.takes_virtual_tokens and not model.has_encoder and model.positions.counted_in_rows
+
+    def conflicts(self, model: Any) -> Iterator[str]:
+        """Yields a line if the model is not a transformer, or counts distances over padding.
+
+        Args:
+            model: The recipe's `model`.
+        """
+        yield from super().conflicts(model)
+        if self._is_after_padding(model):
+            yield (
+                f"method.kind: {self.kind}: a decoder alone with positions.kind: {model.positions.kind} "
+                "writes after padding, which would stand between the virtual tokens and the text; "
+                "prefix_tuning adapts it"
+            )
+
+
+class PromptTuning(InputPromptMethod):
+    """Vectors before the embedded tokens of each text are trained; of an encoder-decoder, the encoder's.
+
+    Lester et al. 2021, "The Power of Scale for Parameter-Efficient Prompt Tuning", section 2. The paper's
+    prompts have 100 vectors, of which more than 20 bring little (section 3.2), and take positions from texts:
+    20 are the default here, as in peft's examples.
+
+    Attributes:
+        length: Number of vectors.
+        start: What they start from (section 3.2): `vocabulary`, embeddings of pieces that are drawn from the
+            first 5,000 of the vocabulary; `text`, those of the tokens of `text`; `random`, uniform numbers
+            from -0.5 to 0.5.
+        text: Text to start from, such as the task in words or the words of its labels; repeated or cut to
+            the length.
+    """
+
+    # Of AdamW, as in peft's examples: the paper's 0.3 is of an Adafactor without scaling by the weights.
+    learning_rate: ClassVar[float | None] = 3e-2
+
+    kind: Literal["prompt_tuning"] = "prompt_tuning"
+    start: Literal["vocabulary", "text", "random"] = "vocabulary"
+    text: str = ""
+
+    @pydantic.model_validator(mode="after")
+    def _text_is_said_where_it_is_read(self) -> "PromptTuning":
+        if (self.start == "text") != bool(self.text.strip()):
+            raise ValueError("text is said with start: text, and with no other start")
+        return self
+
+
+class PTuning(InputPromptMethod):
+    """Vectors before the embedded tokens of each text are made by a small network, which is trained.
+
+    Liu et al. 2021, "GPT Understands, Too", section 2.2. After training the network is dropped, and its
+    vectors are kept.
+
+    Attributes:
+        length: Number of vectors, as in peft's examples.
+        encoder: The network: `lstm`, two bidirectional LSTMs and two dense layers, as in the paper; `mlp`,
+            three dense layers, as peft recommends; `none`, the vectors themselves.
+        hidden: Width of its hidden layers; null for that of the token embeddings.
+    """
+
+    # As in peft's examples.
+    learning_rate: ClassVar[float | None] = 1e-3
+
+    kind: Literal["p_tuning"] = "p_tuning"
+    encoder: Literal["lstm", "mlp", "none"] = "lstm"
+    hidden: Width | None = None
+
+    @property
+    def start(self) -> str:
+        """How vectors without a network start."""
+        return "random"
+
+    @property
+    def encoded_by(self) -> str | None:
+        """Its `encoder`, or None."""
+        return None if self.encoder == "none" else self.encoder
+
+    def hidden_for(self, width: int) -> int:
+        """Returns `hidden`, or the width.
+
+        Args:
+            width: Width of the token embeddings.
+        """
+        return self.hidden or width
+
+    @property
+    def kept(self) -> "PTuning":
+        """The method without the network, which is dropped after training."""
+        return self.model_copy(update={"encoder": "none"})
+
+
+class MultitaskPromptTuning(InputPromptMethod):
+    """A prompt that several tasks share is multiplied, number by number, by a small product for each task.
+
+    Wang et al. 2023, "Multitask Prompt Tuning Enables Parameter-Efficient Transfer Learning", section 3.1. A
+    run over a mixture of tasks (`task.kind: text_tasks`) trains one prompt and a pair of small matrices for
+    each task; a run for one task starts from what it saved. The paper's teachers, one for each task, are left
+    out, as in peft. Its prompts have 100 vectors; the default is that of `prompt_tuning`.
+
+    Attributes:
+        length: Number of vectors.
+        rank: Rank of a task's product.
+        tasks: Number of tasks, those of `task.tasks` in their order; 1 for a run for one task.
+        start: What the shared prompt starts from, as of `prompt_tuning`; with a `source`, from that.
+        text: Text to start from.
+        source: Folder `adapter` that a run with this method has written; empty for none.
+        from_source: What of it a run starts from: `average`, the prompt and the average of its tasks'
+            matrices; `exact`, the prompt and the matrices of `source_task`; `shared`, the prompt alone.
+        source_task: Number of one of its tasks, from 0.
+    """
+
+    # That of `prompt_tuning`; the paper's 0.3 is of the same Adafactor.
+    learning_rate: ClassVar[float | None] = 3e-2
+
+    kind: Literal["multitask_prompt_tuning"] = "multitask_prompt_tuning"
+    rank: Width = 1
+    tasks: Annotated[int, pydantic.Field(ge=1, le=4096)] = 1
+    start: Literal["vocabulary", "text", "random"] = "random"
+    text: str = ""
+    source: str = ""
+    from_source: Literal["average", "exact", "shared"] = "average"
+    source_task: Annotated[int, pydantic.Field(ge=0)] = 0
+
+    @pydantic.model_validator(mode="after")
+    def _starts_fit(self) -> "MultitaskPromptTuning":
+        if (self.start == "text") != bool(self.text.strip()):
+            raise ValueError("text is said with start: text, and with no other start")
+        if self.source and self.tasks > 1 and self.from_source != "shared":
+            raise ValueError(f"from_source: {self.from_source} starts a run for one task, so tasks must be 1")
+        return self
+
+    def task_conflicts(self, task: Any) -> Iterator[str]:
+        """Yields a line if the recipe's task has another number of tasks.
+
+        Args:
+            task: The recipe's `task`.
+        """
+        count = len(task.tasks_by_source) or 1
+        if self.tasks not in (1, count):
+            yield f"method.tasks: {self.tasks}, but task.kind: {task.kind} has {count}"

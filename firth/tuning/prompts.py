@@ -1,0 +1,24 @@
+"""What is trained of a model with prefixes or prompts."""
+
+from firth.models.additions.table import extend
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.tuning.prompts import PromptMethod
+from firth.tuning.groups import freeze
+from firth.tuning.multipliers import Multipliers
+
+
+def prepare_prompts(model: BackboneWithHeads, method: PromptMethod, steps_per_epoch: int) -> Multipliers:
+    """Trains what stands before the tokens, and the heads; the backbone is frozen.
+
+    Args:
+        model: Model, built, to which the additions are made if it does not hold them.
+        method: The recipe's method.
+        steps_per_epoch: Number of steps of an epoch; not read.
+
+    Raises:
+        TuningError: for a backbone that takes no virtual tokens.
+    """
+    del steps_per_epoch
+    extend(model, method)
+    freeze([model.backbone.trainable_weights])
+    return {}
