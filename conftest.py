@@ -35,6 +35,8 @@ def pytest_collection_modifyitems(items):
 def pytest_collection_finish():
     """Keeps the collector of cycles off what stays, and makes the pipelines of tests quick to build."""
     gc.freeze()
+    # Graphs are many small objects: by default, a thirtieth of the time goes into looking for cycles.
+    gc.set_threshold(10_000, 10, 10)
     gc.enable()
     if "apache_beam" in sys.modules:
         from tests.beam_lookups import remember_lookups

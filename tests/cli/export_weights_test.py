@@ -11,14 +11,19 @@ from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from tests.interop.hugging_face.checkpoints import PIECES
 
 
-def test_an_imported_model_goes_out(firth, imported, tmp_path):
-    pytest.importorskip("tf2onnx")
-    result = firth("export", "tiny", "--format", "onnx")
+@pytest.mark.parametrize(
+    "name, file",
+    [("hf", "model.safetensors"), pytest.param("onnx", "encoder.onnx", marks=pytest.mark.repeated)],
+)
+def test_an_imported_model_goes_out(firth, imported, tmp_path, name, file):
+    if name == "onnx":
+        pytest.importorskip("tf2onnx")
+    result = firth("export", "tiny", "--format", name)
     assert result.exit_code == 0, result.output
-    assert "tiny-onnx/encoder.onnx" in result.stdout.splitlines()
-    assert (tmp_path / "tiny-onnx" / "encoder.onnx").exists()
-    again = firth("export", "tiny", "--format", "onnx")
-    assert again.exit_code == 2 and "tiny-onnx already exists; give another --output" in again.stderr
+    assert f"tiny-{name}/{file}" in result.stdout.splitlines()
+    assert (tmp_path / f"tiny-{name}" / file).exists()
+    again = firth("export", "tiny", "--format", name)
+    assert again.exit_code == 2 and f"tiny-{name} already exists; give another --output" in again.stderr
 
 
 def test_wrong_names_get_the_nearest(firth, imported):

@@ -29,7 +29,11 @@ def lines_of(name: str) -> list[str]:
     return shared_data(name).read_text(encoding="utf-8").split("\n")
 
 
-@pytest.fixture(scope="module", params=[("unigram", False), ("unigram", True), ("bpe", False), ("bpe", True)])
+PAIRS = [("unigram", False), ("bpe", True)]
+REPEATED = [pytest.param(each, marks=pytest.mark.repeated) for each in (("unigram", True), ("bpe", False))]
+
+
+@pytest.fixture(scope="module", params=[*PAIRS, *REPEATED])
 def pair(request):
     """Our tokenizer, and the sentencepiece package with the same model."""
     model, byte_fallback = request.param

@@ -6,6 +6,9 @@ from firth.tasks.readers import read_columns, read_file, read_split
 from firth.tasks.readers.labels import ClassLabels, NumberLabels
 from tests.shared_data import shared_data
 
+# What is read is tested on made-up files; these take their time to read.
+pytestmark = pytest.mark.repeated
+
 # GLUE: the numbers of the catalogue of tensorflow_datasets and of the card of nyu-mll/glue.
 GLUE = {
     ("cola", "train"): 8551,
