@@ -9,7 +9,7 @@ import typer
 from firth.cli import commands
 from firth.cli.output import ExitCode, fail
 from firth.cli.quietly import quietly
-from firth.interop.table import FORMATS
+from firth.interop.table import FORMATS, Format
 
 if TYPE_CHECKING:
     from firth.interop.written import Written
@@ -24,15 +24,25 @@ Name = Annotated[
     ),
 ]
 FormatName = Annotated[
-    str,
+    str | None,
     typer.Option("--format", help=f"What is written: {', '.join(_WRITABLE)}.", show_default=False),
+]
+AdapterNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--adapter",
+        metavar="[NAME=]ADAPTER",
+        help="In the place of a format: an adapter of the model, by its folder or the run that trained it. "
+        "Give several: one SavedModel answers with them, and its input `adapter` names one for each text.",
+        show_default=False,
+    ),
 ]
 Output = Annotated[
     str | None,
     typer.Option(
         "--output",
         metavar="DIR",
-        help="Folder to write, which must not exist yet; NAME-FORMAT if it is not given.",
+        help="Folder to write, which must not exist yet; NAME-FORMAT or NAME-adapters if it is not given.",
     ),
 ]
 Chosen = Annotated[
@@ -59,38 +69,50 @@ def register(app: typer.Typer) -> None:
     examples = commands.epilog(
         *(f"firth export gpt2_tiny --format {name}" for name in _WRITABLE),
         f"firth export firth-runs/minilm/bundle --format {next(iter(_WRITABLE))} --output mine",
+        "firth export minilm --adapter films=minilm_sst2 --adapter topics=adapters/topics",
     )
     app.command("export", epilog=examples)(_export)
 
 
 def _export(
     name: Name,
-    format: FormatName,
+    format: FormatName = None,
+    adapter: AdapterNames = None,
     output: Output = None,
     option: Chosen = None,
     root: commands.Root = commands.DEFAULT_ROOT,
 ) -> None:
-    """Writes a trained or an imported model in another library's format."""
+    """Writes a trained or an imported model in another library's format, or with several adapters."""
     from firth.recipes.base.errors import suggest
 
-    if format not in _WRITABLE:
+    if (format is None) == (not adapter):
+        fail("give a --format, or an --adapter and more of them", ExitCode.USAGE)
+    if format is not None and format not in _WRITABLE:
         fail(f"--format: there is no format {format!r}; {suggest(format, _WRITABLE)}", ExitCode.USAGE)
     from firth import storage
 
-    place = output or f"{pathlib.PurePath(name).name}-{format}"
+    place = output or f"{pathlib.PurePath(name).name}-{format or 'adapters'}"
     if storage.exists(place) or storage.is_folder(place):
         fail(f"{place} already exists; give another --output", ExitCode.USAGE)
     if wrong := [each for each in option or () if "=" not in each]:
         fail(f"--option {wrong[0]}: expected KEY=VALUE", ExitCode.USAGE)
-    options = dict(each.split("=", 1) for each in option or ())
+    if format is None:
+        _export_adapters(name, adapter or [], place, root)
+    else:
+        _export_format(
+            name, _WRITABLE[format], place, dict(each.split("=", 1) for each in option or ()), root
+        )
+
+
+def _export_format(
+    name: str, format: Format, place: str, options: dict[str, str], root: pathlib.Path
+) -> None:
+    from firth.cli.bundles import bundle_of
     from firth.interop.errors import InteropError
-    from firth.recipes.reading.bundles import NoBundleError, bundle_in, find_bundle
+    from firth.recipes.reading.bundles import NoBundleError
 
     def work() -> "Written":
-        is_path = "/" in name or storage.is_folder(name)
-        of_run = storage.is_folder(os.path.join(root, name))
-        bundle = bundle_in(name) if is_path and not of_run else find_bundle(name, str(root))
-        return _WRITABLE[format].export_model(bundle, place, **options)
+        return format.export_model(bundle_of(name, root), place, **options)
 
     expected: dict[type[Exception], ExitCode] = {
         InteropError: ExitCode.USAGE,
@@ -101,4 +123,34 @@ def _export(
         typer.echo(note)
     for path in written.files:
         typer.echo(os.path.join(place, path))
-    typer.echo(f"To load it: {_WRITABLE[format].use.format(folder=place)}")
+    typer.echo(f"To load it: {format.use.format(folder=place)}")
+
+
+def _export_adapters(name: str, adapters: list[str], place: str, root: pathlib.Path) -> None:
+    from firth.cli.bundles import adapter_of, bundle_of
+
+    named = [_named(each) for each in adapters]
+    names = [each for each, _ in named]
+    if twice := [each for each in names if names.count(each) > 1]:
+        fail(f"--adapter: two adapters are named {twice[0]}; write NAME=ADAPTER", ExitCode.USAGE)
+
+    def work() -> str:
+        from firth.recipes.run.base import TOKENIZER_FOLDER
+        from firth.serving.adapters.export import export_adapters
+        from firth.tokenizers import load_tokenizer
+        from firth.tuning import load_adapter
+
+        bundle = bundle_of(name, root)
+        loaded = {each: load_adapter(adapter_of(said, root), bundle) for each, said in named}
+        export_adapters(loaded, load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER)), place)
+        signature: str = loaded[names[0]][1].task.signature
+        return signature
+
+    signature = quietly(work, "export", {ValueError: ExitCode.USAGE})
+    typer.echo(f"{place}: a SavedModel whose signature {signature} reads `adapter`: {', '.join(names)}")
+
+
+def _named(said: str) -> tuple[str, str]:
+    """Returns the name of an adapter, and where it is: `NAME=ADAPTER`, or the last part of where it is."""
+    name, equals, place = said.rpartition("=")
+    return (name if equals else pathlib.PurePath(place).name), place

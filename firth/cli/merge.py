@@ -1,6 +1,5 @@
 """`firth merge`: a base and an adapter that was trained on it become one model."""
 
-import os
 import pathlib
 import shlex
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +13,6 @@ from firth.cli.quietly import quietly
 if TYPE_CHECKING:
     from firth.recipes.run.adapting import AdaptingRecipe
 
-_ADAPTER = "adapter"
 Base = Annotated[
     str,
     typer.Argument(
@@ -60,8 +58,8 @@ def _merge(
 ) -> None:
     """Makes a base and an adapter one model, with a bundle and a SavedModel."""
     from firth import storage
+    from firth.cli.bundles import adapter_of, bundle_of
     from firth.recipes.base.names import check_folder_name
-    from firth.recipes.reading.bundles import NoBundleError, bundle_in, find_bundle
 
     made = name or f"{pathlib.PurePath(base).name}_merged"
     try:
@@ -72,23 +70,10 @@ def _merge(
     if storage.exists(place) or storage.is_folder(place):
         fail(f"{place} already exists; give another --name", ExitCode.USAGE)
 
-    def bundle_of(said: str) -> str:
-        is_path = "/" in said or storage.is_folder(said)
-        of_run = storage.is_folder(os.path.join(root, said))
-        return bundle_in(said) if is_path and not of_run else find_bundle(said, str(root))
-
-    def adapter_of(said: str) -> str:
-        if storage.exists(os.path.join(said, "adapter.json")):
-            return said
-        found = os.path.join(os.path.dirname(bundle_of(said)), _ADAPTER)
-        if not storage.is_folder(found):
-            raise NoBundleError(f"{said} has no {_ADAPTER} next to its bundle: its method adds nothing")
-        return found
-
     def work() -> "AdaptingRecipe":
         from firth.pipelines.imported import merge_run
 
-        return merge_run(bundle_of(base), adapter_of(adapter), place)
+        return merge_run(bundle_of(base, root), adapter_of(adapter, root), place)
 
     recipe = quietly(work, "merge", {ValueError: ExitCode.USAGE})
     at = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from firth.recipes import Recipe
     from firth.recipes.reading.raw_recipes import Option
     from firth.recipes.run.adapting import AdaptingRecipe
+    from firth.tuning import TuningCosts
 
 Shown = Annotated[
     str,
@@ -141,29 +142,33 @@ def _labelled(recipe: "AdaptingRecipe") -> "tuple[AdaptingRecipe, str]":
 
 
 def _adapting_lines(recipe: Any) -> list[str]:
+    from firth.analysis.quantities import bytes_text
     from firth.cli.costs import backbone_lines
 
-    trained = trained_parameters(recipe, "show")
+    costs = costs_of_method(recipe, "show")
+    held = (f"{name} {bytes_text(getattr(costs, name))}" for name in ("weights", "gradients", "moments"))
     return [
         f"base: {recipe.base.bundle}",
         *backbone_lines(recipe),
-        f"trained by method.kind: {recipe.method.kind}: {trained:,} parameters, the head among them",
+        f"trained by method.kind: {recipe.method.kind}: {costs.trainable:,} parameters, the head among them",
+        f"memory in training: {bytes_text(costs.total)}, and what a step keeps for its backward pass",
+        f"  {', '.join(held)}",
         f"training: {recipe.epochs:g} epochs in steps of about {recipe.examples_per_step:,} records",
     ]
 
 
-def trained_parameters(recipe: "AdaptingRecipe", command: str) -> int:
-    """Returns how many parameters a run trains; ends the command if its method does not fit its model.
+def costs_of_method(recipe: "AdaptingRecipe", command: str) -> "TuningCosts":
+    """Returns what a run trains and holds; ends the command if its method does not fit its model.
 
     Args:
         recipe: Recipe of the run.
         command: Name of the subcommand, for the log's name.
     """
 
-    def count() -> int:
-        from firth.tuning import trainable_parameters
+    def count() -> "TuningCosts":
+        from firth.tuning import tuning_costs
 
-        return trainable_parameters(recipe)
+        return tuning_costs(recipe)
 
     return quietly(count, command, {ValueError: ExitCode.USAGE})
 

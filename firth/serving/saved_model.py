@@ -5,8 +5,8 @@ import importlib.metadata
 import json
 import os
 import platform
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import keras
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from firth.serving.served import Served
 from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
 from firth.serving.unigram import unigram_log_probabilities
-from firth.serving.warmup import write_warmup
+from firth.serving.warmup import Request, write_warmup
 from firth.serving.weights import HeldWeights, StreamedWeights
 from firth.storage.tensor_files import TensorFile
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 
 PACKAGES = ("firth", "tensorflow", "tensorflow-text", "keras", "keras-hub")
+
+Bind: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 # The signature of a task on serialized examples.
 PREDICT_EXAMPLES = "predict_examples"
@@ -127,21 +129,53 @@ def _write(
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), _description(served, unigram))
 
 
+def save_signatures(
+    served: Served,
+    signatures: Mapping[str, Signature],
+    variables: Sequence[tf.Variable],
+    folder: str,
+    said: Mapping[str, Any],
+) -> None:
+    """Writes a SavedModel of some signatures alone, of which the first is also `serving_default`.
+
+    Args:
+        served: Model, tokenizer and recipe that the signatures are called with.
+        signatures: Signatures by name.
+        variables: Variables that they read.
+        folder: Local folder that is written to.
+        said: What else is written in its description.
+    """
+    module = tf.Module()
+    module.model_variables = list(variables)
+    module.tokenizer_kernel = served.tokenizer.kernel
+    functions = {name: _text_function(served, each) for name, each in signatures.items()}
+    functions[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY] = next(iter(functions.values()))
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+    tf.saved_model.save(module, folder, signatures=functions, options=options)
+    requests = [
+        Request(name, {key: [text.encode()] for key, text in each.example.items()})
+        for name, each in signatures.items()
+    ]
+    write_warmup(folder, requests[: served.recipe.export.warmup_requests])
+    described = {name: each.describe() for name, each in signatures.items()}
+    description = {**_description(served, None), "signatures": described, "evaluation_sums": [], **said}
+    storage.write_json(os.path.join(folder, FOLDER, DESCRIPTION), description)
+
+
+def _text_function(served: Served, signature: Signature, bind: Bind = lambda function: function) -> Any:
+    return tf.function(
+        bind(functools.partial(signature.function, served)),
+        input_signature=[tf.TensorSpec([None], tf.string, name=each) for each in signature.inputs],
+        autograph=False,
+    )
+
+
 def _offered(served: Served) -> dict[str, Signature]:
     return text_signatures(served.recipe, served.tokenizer.mask_token)
 
 
-def _signatures(
-    served: Served, unigram: npt.NDArray[Any] | None, bind: Callable[[Callable[..., Any]], Callable[..., Any]]
-) -> dict[str, Any]:
-    functions = {
-        name: tf.function(
-            bind(functools.partial(signature.function, served)),
-            input_signature=[tf.TensorSpec([None], tf.string, name=each) for each in signature.inputs],
-            autograph=False,
-        )
-        for name, signature in _offered(served).items()
-    }
+def _signatures(served: Served, unigram: npt.NDArray[Any] | None, bind: Bind) -> dict[str, Any]:
+    functions = {name: _text_function(served, each, bind) for name, each in _offered(served).items()}
     functions[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY] = next(iter(functions.values()))
     examples = tf.TensorSpec([None], tf.string, name="examples")
     if (asked := getattr(served.recipe.goal, "signature", "")) in functions:

@@ -1,6 +1,8 @@
-"""The number of parameters that a method trains."""
+"""The parameters that a method trains, and the memory that its training needs."""
 
+import dataclasses
 import math
+from collections.abc import Iterable
 
 import keras
 
@@ -8,11 +10,35 @@ from firth.models.build import build_model
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.tuning.table import METHODS
 
+_FLOAT32 = 4
 
-def trainable_parameters(recipe: AdaptingRecipe) -> int:
-    """Returns the number of parameters that a run trains; the model is laid out, and no weight is made.
 
-    Weights that are trained only from some step on are counted.
+@dataclasses.dataclass(frozen=True)
+class TuningCosts:
+    """What a run that adapts a model trains and holds.
+
+    Attributes:
+        trainable: Number of parameters that it trains.
+        weights: Bytes of all weights, float32.
+        gradients: Bytes of the gradients of those that are trained.
+        moments: Bytes of what the optimizer keeps of them.
+    """
+
+    trainable: int
+    weights: int
+    gradients: int
+    moments: int
+
+    @property
+    def total(self) -> int:
+        """Bytes of weights, gradients and moments; what a step keeps for its backward pass is not counted."""
+        return self.weights + self.gradients + self.moments
+
+
+def tuning_costs(recipe: AdaptingRecipe) -> TuningCosts:
+    """Returns what a run trains and holds; the model is laid out, and no weight is made.
+
+    Weights that are trained only from some step on are counted as trained.
 
     Args:
         recipe: Recipe of the run.
@@ -25,4 +51,25 @@ def trainable_parameters(recipe: AdaptingRecipe) -> int:
     with keras.StatelessScope(initialize_variables=False):
         model = build_model(recipe)
         METHODS[recipe.method.kind](model, recipe.method, 1)
-        return sum(math.prod(weight.shape) for weight in model.trainable_weights)
+        trainable, held = _size(model.trainable_weights), _size(model.weights)
+    trained = _FLOAT32 * trainable
+    slots = recipe.training.optimizer.slots
+    return TuningCosts(trainable, _FLOAT32 * held, trained, slots * trained)
+
+
+def trainable_parameters(recipe: AdaptingRecipe) -> int:
+    """Returns the number of parameters that a run trains, as `tuning_costs` does.
+
+    Args:
+        recipe: Recipe of the run.
+
+    Raises:
+        TuningError: if the method cannot prepare the model.
+
+    Example: see `tests/tuning/counts_test.py`.
+    """
+    return tuning_costs(recipe).trainable
+
+
+def _size(weights: Iterable[keras.Variable]) -> int:
+    return sum(math.prod(weight.shape) for weight in weights)

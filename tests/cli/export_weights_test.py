@@ -4,11 +4,14 @@ import re
 
 import pytest
 
+from firth import storage
 from firth.interop.keras_hub.exporting import family_of
 from firth.models import build_model, save_model
 from firth.recipes import load_recipe
+from firth.serving.description import read_description
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from tests.interop.hugging_face.checkpoints import PIECES
+from tests.tuning.drawn import write_adapter
 
 
 @pytest.mark.parametrize(
@@ -58,3 +61,21 @@ def test_what_is_left_out_is_said_before_the_files(firth, tmp_path):
 def test_the_model_of_the_examples_is_one_that_keras_hub_has(firth):
     (name,) = re.findall(r"firth export (\w+) --format keras", firth("export", "--help").stdout)
     assert family_of(load_recipe(name)).backbone
+
+
+@pytest.mark.repeated
+def test_several_adapters_of_a_model_go_out_as_one(firth, tmp_path):
+    write_adapter(tmp_path, {"kind": "lora", "rank": 1})
+    storage.copy_folder(tmp_path / "adapter", tmp_path / "films")
+    result = firth(
+        "export", "./bundle", "--adapter", "films", "--adapter", "topics=adapter", "--output", "all"
+    )
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "all: a SavedModel whose signature classify reads `adapter`: films, topics\n"
+    assert list(read_description(tmp_path / "all")["adapters"]) == ["films", "topics"]
+
+
+def test_what_adapters_are_asked_for_is_checked(firth, tmp_path):
+    same = firth("export", "x", "--adapter", "films", "--adapter", "films=other")
+    assert same.exit_code == 2 and "two adapters are named films; write NAME=ADAPTER" in same.stderr
+    assert "give a --format, or an --adapter" in firth("export", "x").stderr

@@ -1,32 +1,18 @@
 """`firth merge`: a base and an adapter become a model that is asked, and what is refused."""
 
-import numpy as np
 import pytest
 
 from firth import storage
-from firth.models import build_model, load_model
+from firth.models import load_model
 from firth.models.bundle import weights_by_path
-from firth.models.starting import start_from
-from firth.tuning import METHODS, load_adapter, save_adapter
+from firth.tuning import load_adapter
 from tests.training.artifacts import tiny_recipe, write_bundle
-from tests.tuning.runs import LORA, adapting
-
-
-def adapter(folder, method, name="adapter"):
-    """A base and an adapter of it, whose weights are drawn."""
-    recipe = adapting("bert", folder, method)
-    model = build_model(recipe)
-    start_from(model, recipe.base.bundle)
-    METHODS[recipe.method.kind](model, recipe.method, 1)
-    generator = np.random.default_rng(3)
-    for weight in model.trainable_weights:
-        weight.assign(weight + generator.normal(0.0, 0.1, weight.shape))
-    save_adapter(model, recipe, folder / name)
-    return recipe
+from tests.tuning.drawn import write_adapter
+from tests.tuning.runs import LORA
 
 
 def test_base_and_adapter_become_one_model(firth, tmp_path):
-    recipe = adapter(tmp_path, LORA)
+    recipe = write_adapter(tmp_path, LORA)
     result = firth("merge", "./bundle", "adapter", "--name", "whole")
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[-1] == "  firth predict whole classify TEXT"
@@ -45,12 +31,12 @@ def test_base_and_adapter_become_one_model(firth, tmp_path):
 
 
 def test_what_does_not_fit_is_refused_with_its_reason(firth, tmp_path):
-    recipe = adapter(tmp_path, {"kind": "pfeiffer", "reduction_factor": 4.0})
+    recipe = write_adapter(tmp_path, {"kind": "pfeiffer", "reduction_factor": 4.0})
     stays = firth("merge", "./bundle", "adapter")
     assert stays.exit_code == 2 and "method.kind: pfeiffer does not merge" in stays.stderr
     write_bundle(tmp_path / "other", tiny_recipe(), seed=8)
     storage.remove(tmp_path / "adapter")
-    recipe = adapter(tmp_path / "again", LORA)
+    recipe = write_adapter(tmp_path / "again", LORA)
     other = firth("merge", "./other", "again/adapter")
     assert (
         other.exit_code == 2 and recipe.base.digest in other.stderr and "belongs to the base" in other.stderr

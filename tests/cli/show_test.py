@@ -1,5 +1,7 @@
 """`firth show`: what is taken from a base is said, and what is printed is a recipe."""
 
+import re
+
 from firth.recipes import load_recipe
 from firth.recipes.counting import parameter_counts
 from firth.recipes.reading.adapting import load_adapting_recipe
@@ -37,6 +39,7 @@ def test_a_recipe_of_a_task_is_shown_with_what_its_method_trains(firth, tmp_path
     assert result.exit_code == 0, result.output
     width = load_recipe("bert_tiny").model.width
     assert f"# trained by method.kind: head: {width * width + width + 3 * width + 3:,} par" in result.stdout
+    assert re.search(r"# memory in training: .*\n#   weights .*, gradients .*, moments ", result.stdout)
     assert (
         "# training: 3 epochs" in result.stdout and f"# base: {tmp_path}/firth-runs/minilm" in result.stdout
     )

@@ -10,6 +10,7 @@ from firth.models import PretrainingModel
 from firth.models.bundle import weights_by_path
 from firth.recipes.training.optimizers import AdamWConfig
 from firth.recipes.tuning import adalora, adding, bottleneck
+from firth.recipes.tuning.methods import Full
 from firth.training.optimizers import build_optimizer
 from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError, merge
@@ -258,3 +259,32 @@ def test_two_additions_to_one_place_are_refused():
     prepare(model, adding.LoRA(rank=2))
     with pytest.raises(TuningError, match="attention/query has an addition already: lora"):
         prepare(model, adding.LoRA(rank=2))
+
+
+@pytest.mark.repeated
+def test_no_gradient_is_computed_of_what_is_frozen_or_below_the_first_addition():
+    """Of the operations that a step needs: names of those of the backward pass say what they belong to."""
+    shapes = {}
+    for name, method in {"lora": adding.LoRA(rank=2, targets=("block_1/*/query",)), "full": Full()}.items():
+        model = model_of("masked_lm")
+        METHODS[method.kind](model, method, 1)
+        optimizer = build_optimizer(OPTIMIZER, 100)
+        optimizer.build(model.trainable_variables)
+        losses = TRAINED["masked_lm"][1].losses
+        step = build_train_step(model, optimizer, losses, tf.distribute.get_strategy(), 3)
+        given = {key: tf.constant(value) for key, value in training_features("masked_lm").items()}
+        graph = step.get_concrete_function(given).graph
+        waiting, needed = [*(each.op for each in graph.outputs), *graph.control_outputs], set()
+        while waiting:
+            operation = waiting.pop()
+            if operation not in needed:
+                needed.add(operation)
+                waiting += [*(each.op for each in operation.inputs), *operation.control_inputs]
+        backward = [each for each in needed if "gradient_tape" in each.name]
+        passed = {
+            part for part in ("block_0", "block_1", "embeddings") for each in backward if part in each.name
+        }
+        assert passed == ({"block_1"} if name == "lora" else {"block_0", "block_1", "embeddings"})
+        shapes[name] = {tuple(out.shape) for each in backward for out in each.outputs if out.shape.rank == 2}
+    # The kernels of feed-forward layers.
+    assert (24, 16) in shapes["full"] and (24, 16) not in shapes["lora"]

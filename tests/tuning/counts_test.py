@@ -7,7 +7,7 @@ import pytest
 from firth.models import build_model
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification
-from firth.tuning import METHODS, trainable_parameters
+from firth.tuning import METHODS, trainable_parameters, tuning_costs
 from tests.exported_model import RECIPE
 
 
@@ -44,3 +44,13 @@ def test_the_head_alone_is_far_less_than_all():
 def test_more_layers_than_the_base_has_are_refused_in_the_recipe():
     with pytest.raises(ValueError, match=r"method\.layers: 9, but model\.kind: masked_transformer has"):
         recipe_of({"kind": "last_layers", "layers": 9})
+
+
+def test_gradients_and_moments_are_of_what_is_trained_and_weights_are_all():
+    for method in ({"kind": "full"}, {"kind": "houlsby", "bottleneck": 3}, {"kind": "lora", "rank": 1}):
+        costs = tuning_costs(recipe_of(method))
+        model = build_model(recipe_of(method))
+        METHODS[method["kind"]](model, recipe_of(method).method, 1)
+        assert costs.weights == 4 * sum(math.prod(weight.shape) for weight in model.weights)
+        assert (costs.gradients, costs.moments) == (4 * costs.trainable, 8 * costs.trainable)
+        assert costs.total == costs.weights + 12 * costs.trainable

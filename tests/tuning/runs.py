@@ -28,7 +28,7 @@ def base_recipe(family):
 LORA = {"kind": "lora", "rank": 2, "dropout": 0.1}
 
 
-def adapting(family, folder, method=LORA) -> AdaptingRecipe:
+def adapting(family, folder, method=LORA, **training) -> AdaptingRecipe:
     """A recipe over a bundle, next to which are labelled rows and the tokenizer."""
     recipe = base_recipe(family)
     bundle = write_bundle(folder / "bundle", recipe)
@@ -52,6 +52,7 @@ def adapting(family, folder, method=LORA) -> AdaptingRecipe:
             "checkpoint_every_steps": 2,
             "log_every_steps": 1,
             "optimizer": optimizer,
+            **training,
         },
         epochs=2.0,
         examples_per_step=8,

@@ -9,7 +9,7 @@ import typer
 
 from firth.cli import commands, execution
 from firth.cli.output import ExitCode, fail
-from firth.cli.show import trained_parameters
+from firth.cli.show import costs_of_method
 from firth.cli.tasks.read_lines import print_read
 from firth.cli.tasks.seeds import Seeds, run_seeds
 
@@ -142,8 +142,6 @@ def _finetune(
     ]
     checked, report = _read_or_exit(recipe, options, root)
     print_read(report, checked)
-    if checked.method.adds:
-        trained_parameters(checked, "finetune")
     if seeds > 1:
         run_seeds(checked, seeds, root, name, verbose, reuse_folder)
         return
@@ -224,7 +222,11 @@ def _read_or_exit(
     from firth.recipes.reading.adapting import load_adapting_recipe
 
     try:
-        recipe, found = read_for(load_adapting_recipe(path, options, root))
+        said = load_adapting_recipe(path, options, root)
+        # Before the data are read, which may take long.
+        if said.method.adds:
+            costs_of_method(said, "finetune")
+        recipe, found = read_for(said)
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
     return recipe, found.report()

@@ -193,3 +193,13 @@ def test_a_published_set_without_a_split_to_evaluate_on_holds_out_a_part(firth, 
     assert ran.recipe.data.eval is None and "records of xsum.csv, held out of those to train on" in ran.output
     write(tmp_path, "test.csv", f"id,article,highlights\n{rows}")
     assert finetune("--task", "xsum", "--data", ".", base="t5").recipe.data.eval == "test"
+
+
+def test_a_method_that_does_not_fit_is_refused_before_the_data_are_read(firth, tmp_path):
+    write_bundle(tmp_path / "firth-runs" / "base" / "bundle")
+    (tmp_path / "films.csv").write_text("text,label\na,1\n" + "broken\n" * 9)
+    asked = ("finetune", "base", "--task", "classification", "--train", "films.csv", "--method", "lora")
+    named = firth(*asked, "--set", 'method.targets=["attention/qurey"]')
+    assert named.exit_code == 2 and "did you mean attention/query" in named.stderr
+    large = firth(*asked, "--set", "method.rank=5000")
+    assert large.exit_code == 2 and "method.rank: 5000, but" in large.stderr

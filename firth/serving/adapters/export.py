@@ -1,0 +1,125 @@
+"""The export of a base with several adapters."""
+
+import dataclasses
+import functools
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import keras
+import tensorflow as tf
+
+from firth import storage
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.bundle import weights_by_path
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.serving.adapters.routing import route
+from firth.serving.saved_model import save_signatures
+from firth.serving.served import Served
+from firth.serving.signature import Signature
+from firth.serving.signatures import text_signatures
+
+if TYPE_CHECKING:
+    from firth.tokenizers.storage import AnyTokenizer
+
+INPUT = "adapter"
+Adapted = tuple[BackboneWithHeads, AdaptingRecipe]
+
+
+def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", directory: str) -> None:
+    """Writes a SavedModel of one base and several adapters, of which the input `adapter` chooses.
+
+    It has the signature of their task, also as `serving_default`, with the names of adapters, string [batch],
+    as one more input. Records of a batch may name different ones; an unknown name is an error. The weights of
+    the base are held once, and no adapter is merged, so that methods which do not merge are served too.
+
+    Args:
+        adapters: By name, what `firth.tuning.load_adapter` returned for one base.
+        tokenizer: Tokenizer of the base; its vocabulary becomes a part of the graph.
+        directory: Folder that does not exist yet, or is empty, on any file system.
+
+    Raises:
+        FileExistsError: if the directory holds something.
+        ValueError: if there is no adapter, or they belong to several bases, or to tasks with other signatures
+            or outputs.
+
+    Example: see `tests/serving/adapters/export_test.py`.
+    """
+    _check(adapters)
+    shared: dict[str, keras.Variable] = {}
+    asks, variables = {}, {}
+    parts = {name: Served(model, tokenizer, recipe) for name, (model, recipe) in adapters.items()}
+    first = next(iter(parts.values()))
+    for name, served in parts.items():
+        model = adapters[name][0]
+        mapped = _shared_with(model, shared)
+        taken = {id(own) for own, _ in mapped}
+        kept = [each for each in _served_weights(model) if id(each) not in taken]
+        variables.update({id(each): each.value for each in kept})
+        asks[name] = _bound(functools.partial(_signature(served).function, served), mapped)
+    own = _signature(first)
+    routed = route(asks, own.inputs)
+    signature = dataclasses.replace(
+        own,
+        function=lambda served, *given: routed(*given),
+        inputs=(*own.inputs, INPUT),
+        example={**own.example, INPUT: next(iter(adapters))},
+    )
+    said = {name: json.loads(recipe.to_json()) for name, (_, recipe) in adapters.items()}
+    with storage.whole_folder(directory) as folder:
+        save_signatures(
+            first, {first.task.signature: signature}, list(variables.values()), folder, {"adapters": said}
+        )
+
+
+def _check(adapters: Mapping[str, Adapted]) -> None:
+    if not adapters:
+        raise ValueError("no adapter is given")
+    (first, (_, expected)), *others = adapters.items()
+    for name, (_, recipe) in others:
+        if recipe.base.digest != expected.base.digest:
+            raise ValueError(
+                f"adapter {first} belongs to the base {expected.base.digest}, adapter {name} to "
+                f"{recipe.base.digest}"
+            )
+        if recipe.task.signature != expected.task.signature:
+            raise ValueError(
+                f"adapter {first} answers {expected.task.signature}, adapter {name} {recipe.task.signature}"
+            )
+
+
+def _signature(served: Served) -> Signature:
+    return text_signatures(served.recipe, served.tokenizer.mask_token)[served.task.signature]
+
+
+def _served_weights(model: BackboneWithHeads) -> list[keras.Variable]:
+    """Returns a model's variables without what methods keep for training alone."""
+    of_training = {id(each) for each in model.added.weights if not each.trainable}
+    return [each for each in model.variables if id(each) not in of_training]
+
+
+def _shared_with(
+    model: BackboneWithHeads, shared: dict[str, keras.Variable]
+) -> list[tuple[keras.Variable, Any]]:
+    """Returns weights that were not trained with those of a model before it, and adds what no other has."""
+    mapped = []
+    for path, each in weights_by_path(model).items():
+        if each.trainable or path.startswith(f"{model.added.name}/"):
+            continue
+        if shared.setdefault(path, each) is not each:
+            mapped.append((each, shared[path].value))
+    return mapped
+
+
+def _bound(
+    function: Callable[..., Any], mapped: Iterable[tuple[keras.Variable, Any]]
+) -> Callable[..., dict[str, tf.Tensor]]:
+    """Returns a function that computes with other variables in the place of a model's own."""
+    pairs = list(mapped)
+
+    def bound(*texts: tf.Tensor) -> dict[str, tf.Tensor]:
+        with keras.StatelessScope(pairs, initialize_variables=False):
+            found: dict[str, tf.Tensor] = function(*texts)
+            return found
+
+    return bound

@@ -1,0 +1,105 @@
+"""Several adapters in one SavedModel: each record is answered as by its adapter alone."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth.recipes.tuning.adalora import AdaLoRA
+from firth.recipes.tuning.adding import LoRA
+from firth.recipes.tuning.bottleneck import Houlsby
+from firth.serving.adapters.export import export_adapters
+from firth.serving.description import read_description
+from firth.serving.isolated_check import Loaded
+from firth.serving.served import Served
+from firth.serving.signatures import text_signatures
+from firth.tokenizers import WordPieceTokenizer
+from tests.training.artifacts import VOCABULARY
+from tests.tuning.drawn import drawn
+from tests.tuning.runs import adapting
+
+TEXTS = [b"w1 w2 w3", b"w7", b"w4 w5", b"w9 w9", b"w1"]
+NAMES = [b"films", b"norms", b"films", b"norms", b"norms"]
+# The second one is not asked in the first test.
+METHODS = {
+    "films": AdaLoRA(initial_rank=2, target_rank=1),
+    "topics": LoRA(rank=2),
+    "norms": Houlsby(bottleneck=3),
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """What each adapter is alone, and the folder of the SavedModel with all."""
+    folder = tmp_path_factory.mktemp("adapters")
+    base = adapting("bert", folder)
+    adapters = {}
+    for seed, (name, method) in enumerate(METHODS.items()):
+        recipe = base.model_copy(update={"method": method})
+        adapters[name] = (drawn(recipe, seed), recipe)
+    tokenizer = WordPieceTokenizer(VOCABULARY)
+    export_adapters(adapters, tokenizer, str(folder / "served"))
+    return {name: Served(model, tokenizer, recipe) for name, (model, recipe) in adapters.items()}, folder
+
+
+@pytest.fixture(scope="module")
+def loaded(served):
+    return Loaded(str(served[1] / "served"))
+
+
+def alone(served, name, text) -> dict[str, np.ndarray]:
+    one = served[name.decode()]
+    found = text_signatures(one.recipe)["classify"].function(one, tf.constant([text]))
+    return {key: each.numpy()[0] for key, each in found.items()}
+
+
+def test_each_record_is_answered_by_its_own_adapter_in_the_loader_of_tf_serving(served, loaded):
+    parts, _ = served
+    answers = loaded.run("classify", {"text": TEXTS, "adapter": NAMES})
+    probabilities = []
+    for row, (text, name) in enumerate(zip(TEXTS, NAMES)):
+        expected = alone(parts, name, text)
+        probabilities.append(alone(parts, b"topics", text)["probabilities"])
+        assert answers["label"][row] == expected["label"]
+        assert list(answers["labels"][row]) == list(expected["labels"])
+        np.testing.assert_allclose(answers["probabilities"][row], expected["probabilities"], atol=1e-5)
+    assert np.abs(answers["probabilities"] - np.stack(probabilities)).max() > 0.01
+
+
+def test_an_unknown_adapter_is_an_error_that_names_those_there_are(loaded):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"films, topics, norms; unknown.*film"):
+        loaded.run("classify", {"text": TEXTS[:2], "adapter": [b"films", b"film"]})
+
+
+def test_the_base_is_held_once(served):
+    parts, folder = served
+    sizes = tf.train.list_variables(str(folder / "served" / "variables" / "variables"))
+    held = sum(int(np.prod(shape)) for name, shape in sizes if name.startswith("model_variables"))
+    trained = sum(sum(int(np.prod(w.shape)) for w in each.model.trainable_weights) for each in parts.values())
+    base = parts["films"].model.backbone.count_params()
+    assert base < held < base + trained + 100
+
+
+def test_the_description_says_the_adapters_and_the_input(served):
+    said = read_description(str(served[1] / "served"))
+    assert list(said["adapters"]) == list(METHODS)
+    assert said["signatures"]["classify"]["inputs"] == ["text", "adapter"]
+    assert said["signatures"]["classify"]["example"]["adapter"] == "films"
+
+
+def test_what_does_not_fit_together_is_refused(served, tmp_path):
+    parts, _ = served
+    films = (parts["films"].model, parts["films"].recipe)
+    tokenizer = parts["films"].tokenizer
+    other = films[1].model_copy(update={"base": films[1].base.model_copy(update={"digest": "0" * 64})})
+    with pytest.raises(
+        ValueError, match=rf"films belongs to the base {films[1].base.digest}, adapter b to 0+"
+    ):
+        export_adapters({"films": films, "b": (films[0], other)}, tokenizer, str(tmp_path / "made"))
+    task = films[1].task.model_copy(update={"labels": ("no", "perhaps", "yes")})
+    wider = films[1].model_copy(update={"task": task})
+    third = (drawn(wider), wider)
+    with pytest.raises(
+        ValueError, match=r"films and b do not .* probabilities is \[None, 2\] and \[None, 3\]"
+    ):
+        export_adapters({"films": films, "b": third}, tokenizer, str(tmp_path / "made"))
+    assert not (tmp_path / "made").exists()

@@ -1,0 +1,36 @@
+"""Adapts small models on some replicas, in a process of its own.
+
+python -m tests.tuning.train_methods FOLDER REPLICAS
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+
+from firth.models.bundle import weights_by_path
+from firth.training import train
+from tests.tuning.runs import adapting
+
+# One with a penalty and state that each step renews; one that does not merge.
+METHODS = {
+    "adalora": {"kind": "adalora", "initial_rank": 3, "target_rank": 1, "initial_steps": 2},
+    "houlsby": {"kind": "houlsby", "bottleneck": 4},
+}
+
+
+def train_all(folder: pathlib.Path, replicas: int) -> None:
+    """Writes the weights of each method after a run to `<method>.npz`."""
+    several = {"strategy": "mirrored", "replicas": replicas} if replicas > 1 else {}
+    for name, method in METHODS.items():
+        place = folder / name
+        recipe = adapting("bert", place, method, **several)
+        files = [f"{place}/Split-train/*"]
+        model = train(recipe, files, f"{place}/tokenizer", str(place / "run"), str(place / "checkpoints"))
+        np.savez(
+            folder / f"{name}.npz", **{path: np.array(each) for path, each in weights_by_path(model).items()}
+        )
+
+
+if __name__ == "__main__":
+    train_all(pathlib.Path(sys.argv[1]), int(sys.argv[2]))
