@@ -4,7 +4,8 @@ import pytest
 
 from firth import layers
 from firth.recipes import MaskedTransformerConfig, RotaryScalingConfig
-from tests.layers.table import CASES, SCALING
+from tests.layers.part_cases import SCALING
+from tests.layers.table import CASES
 from tests.misspelt import check_refused
 
 WITH_DICTS = [

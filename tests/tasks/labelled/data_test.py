@@ -1,7 +1,6 @@
 """Labelled data of a recipe: splits, rejections and the report."""
 
 import json
-from typing import ClassVar, Literal
 
 import pytest
 
@@ -10,22 +9,12 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import ColumnData, PublishedData
 from firth.recipes.tasks.embedding import SentenceEmbedding
-from firth.recipes.tasks.span import SpanAnswering
-from firth.recipes.tasks.tagging import Tagging
-from firth.recipes.tasks.task import Task
 from firth.tasks.labelled.data import class_names, fingerprint, published_scores, read_labelled_data
 from firth.tasks.labelled.data_readers import LABELLED_DATA
-from firth.tasks.readers import LABELS, AnswerSpan, RefusedFileError
-from tests.shared_data import shared_data
+from firth.tasks.readers import LABELS, RefusedFileError
+from tests.tasks.labelled.files import write
 
 SENTIMENT = Classification(labels=("bad", "good"))
-
-
-def write(folder, name, *rows):
-    path = folder / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(f"{row}\n" for row in rows))
-    return str(path)
 
 
 def reviews(folder, count=40):
@@ -209,212 +198,6 @@ def test_the_fingerprint_follows_the_content(tmp_path):
     assert fingerprint(data) != before
 
 
-class _Task(Task):
-    """A task by the type of its labels and the roles of its texts."""
-
-    reads: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def roles(self):
-        return self.reads
-
-
-class Choosing(_Task):
-    label_type: ClassVar[str] = "choice"
-    reads: ClassVar[tuple[str, ...]] = ("context", "choices")
-
-    kind: Literal["choosing"] = "choosing"
-
-
-class Writing(_Task):
-    label_type: ClassVar[str] = "text"
-    reads: ClassVar[tuple[str, ...]] = ("text",)
-
-    kind: Literal["writing"] = "writing"
-
-
-ROWS = {
-    Choosing: ({"context": "It rained.", "choices": ["She stayed.", "She left."], "label": 1}, 1),
-    Tagging: ({"words": ["EU", "rejects"], "label": ["B-ORG", "O"]}, ("B-ORG", "O")),
-    SpanAnswering: (
-        {"question": "When?", "context": "In 1066.", "label": [{"text": "1066", "answer_start": 3}]},
-        (AnswerSpan("1066", 3),),
-    ),
-    Writing: ({"text": "A long body.", "label": "A summary."}, "A summary."),
-}
-
-
-@pytest.mark.parametrize("kind", ROWS)
-def test_columns_of_each_role_and_label(tmp_path, kind):
-    row, label = ROWS[kind]
-    roles = kind().roles
-    other = row | {"label": {Writing: "Another."}.get(kind, row["label"])}
-    bad = row | {"label": None}
-    path = write(tmp_path, "a.jsonl", *map(json.dumps, (row, other, bad)))
-    data = ColumnData(train=path, eval=path, texts={role: role for role in roles})
-    found = read_labelled_data(data, kind())
-    record = found.splits["train"].records[0]
-    assert record.label == label and set(record.texts) == set(roles)
-    assert len(found.splits["train"].records) == 2
-    assert found.splits["train"].rejected[0].line == 3
-    assert found.labels == (("O", "B-ORG") if kind is Tagging else ())
-    assert found.report()["splits"]["train"]["kept"] == 2
-
-
-def test_answers_as_two_lists(tmp_path):
-    row = ROWS[SpanAnswering][0] | {"label": {"text": ["1066"], "answer_start": [3]}}
-    wrong = [{"text": ["1066"], "answer_start": []}, {"text": ["1066"], "answer_start": [2]}, 1066]
-    rows = [row, *(row | {"label": each} for each in wrong), row | {"label": []}]
-    path = write(tmp_path, "a.jsonl", *map(json.dumps, rows))
-    data = ColumnData(train=path, eval=path, texts={"question": "question", "context": "context"})
-    train = read_labelled_data(data, SpanAnswering(unanswerable=True)).splits["train"]
-    assert [record.label for record in train.records] == [(AnswerSpan("1066", 3),), ()]
-    assert [each.reason for each in train.rejected] == ["missing_key", "answer_not_at_offset", "no_label"]
-
-
-def test_answers_in_the_cells_of_a_table(tmp_path):
-    """A text has to be there once; JSON says its place; what is neither is counted."""
-    place = '[{""text"": ""In"", ""answer_start"": 0}]'
-    cells = ["1066", f'"{place}"', "1067", "e", "[]", ""]
-    rows = [f"When?,In 1066 there were none.,{each}" for each in cells]
-    path = write(tmp_path, "a.csv", "question,context,label", *rows)
-    data = ColumnData(train=path, eval=path, texts={"question": "question", "context": "context"})
-    train = read_labelled_data(data, SpanAnswering()).splits["train"]
-    assert [record.label for record in train.records] == [(AnswerSpan("1066", 3),), (AnswerSpan("In", 0),)]
-    assert [(each.line, each.reason) for each in train.rejected] == [
-        (4, "answer_not_in_context"),
-        (5, "answer_in_several_places"),
-        (6, "no_label"),
-        (7, "no_label"),
-    ]
-    assert "task.unanswerable is false" in train.rejected[2].detail
-
-
-def test_questions_without_an_answer_have_to_be_wanted(tmp_path):
-    made = {"version": "2", "data": [{"title": "T", "paragraphs": [{"context": "In 1066.", "qas": []}]}]}
-    asked = made["data"][0]["paragraphs"][0]["qas"]
-    asked += [
-        {"id": "a", "question": "When?", "answers": [{"text": "1066", "answer_start": 3}]},
-        {"id": "b", "question": "Who?", "answers": [], "is_impossible": True},
-    ]
-    for name in ("train-v2.0.json", "dev-v2.0.json"):
-        (tmp_path / name).write_text(json.dumps(made))
-    data = PublishedData(format="squad2", folder=str(tmp_path))
-    of_all = read_labelled_data(data, SpanAnswering(unanswerable=True)).report()["splits"]["train"]
-    assert of_all["labels"] == {"answer": 1, "no answer": 1}
-    train = read_labelled_data(data, SpanAnswering()).splits["train"]
-    assert [each.line for each in train.rejected] == [2] and len(train.records) == 1
-
-
-def test_tags_outside_the_set_are_rejected(tmp_path):
-    rows = [{"words": ["a", "b"], "label": tags} for tags in (["O", "B-X"], ["O", "B-Y"], ["O"])]
-    path = write(tmp_path, "a.jsonl", *map(json.dumps, rows))
-    data = ColumnData(train=path, eval=path, texts={"words": "words"})
-    train = read_labelled_data(data, Tagging(labels=("O", "B-X"))).report()["splits"]["train"]
-    assert train["rejected"] == {"unknown_label": 1, "unequal_words_and_tags": 1}
-    assert train["labels"] == {"O": 1, "B-X": 1}
-
-
-def sst2(folder, **values):
-    """A folder of SST-2 as it is published, small."""
-    header = "sentence\tlabel"
-    write(folder, "train.tsv", header, "a film\t1", "a bore\t0", "odd\t2")
-    write(folder, "dev.tsv", header, "a bore\t0", "fine\t1")
-    write(folder, "test.tsv", "index\tsentence", "0\tunknown")
-    return PublishedData(format="sst2", folder=str(folder), **values)
-
-
-def test_a_part_of_a_published_format_is_held_out_where_it_has_no_other_split(tmp_path):
-    held = sst2(tmp_path, eval=None)
-    rows = [f"film {number}\t{number % 2}" for number in range(20)]
-    write(tmp_path, "train.tsv", "sentence\tlabel", *rows)
-    found = read_labelled_data(held, Classification())
-    assert found.held_out and sum(len(split.records) for split in found.splits.values()) == 20
-    assert fingerprint(held) != fingerprint(sst2(tmp_path))
-    (tmp_path / "dev.tsv").unlink()
-    assert fingerprint(held)
-
-
-def test_a_published_format(tmp_path):
-    found = read_labelled_data(sst2(tmp_path), Classification())
-    assert (found.source, found.labels, found.held_out) == ("sst2", ("0", "1"), False)
-    report = found.report()
-    assert report["splits"]["train"]["rejected"] == {"unknown_label": 1}
-    assert report["splits"]["eval"]["file"].endswith("dev.tsv")
-    assert report["in_both_splits"]["records"] == 1
-
-
-@pytest.mark.parametrize("split", ["train", "eval"])
-def test_a_split_without_labels_is_never_scored(tmp_path, split):
-    with pytest.raises(RefusedFileError, match=rf"data\.{split}: the split 'test' of .* has no labels"):
-        read_labelled_data(sst2(tmp_path, **{split: "test"}), Classification())
-
-
-def test_a_published_format_of_another_task_is_refused(tmp_path):
-    data = sst2(tmp_path)
-    with pytest.raises(RefusedFileError, match=r"a label of GLUE SST-2 is of the type class.*type number"):
-        read_labelled_data(data, Regression())
-    with pytest.raises(RefusedFileError, match=r"GLUE SST-2 has the texts text; .* reads text, pair"):
-        read_labelled_data(data, Classification(pair=True))
-
-
-def test_a_published_format_has_the_tasks_roles(tmp_path):
-    """BoolQ's question and passage are the two texts of a pair."""
-    rows = [{"question": "is it", "passage": "It is.", "label": each, "idx": each} for each in (False, True)]
-    for name in ("train.jsonl", "val.jsonl"):
-        write(tmp_path, name, *map(json.dumps, rows))
-    found = read_labelled_data(PublishedData(format="boolq", folder=str(tmp_path)), Classification(pair=True))
-    assert found.splits["train"].records[0].texts == {"text": "is it", "pair": "It is."}
-    assert found.labels == ("false", "true")
-
-
-def test_classes_and_scores_of_the_data(tmp_path):
-    data = PublishedData(format="rte", folder=str(tmp_path))
-    for name in ("train.tsv", "dev.tsv"):
-        rows = [f"{n}\ta{n}\tb\t{label}" for n, label in enumerate(("entailment", "not_entailment"))]
-        write(tmp_path, name, "index\tsentence1\tsentence2\tlabel", *rows)
-    assert class_names(data, Classification(pair=True)) == ("not_entailment", "entailment")
-    assert published_scores(PublishedData(format="mrpc", folder="/glue")) == ("f1", "accuracy")
-    data = ColumnData(train=reviews(tmp_path))
-    assert (class_names(data, Classification()), published_scores(data)) == (("bad", "good"), ())
-
-
-# Records, as tests/tasks/readers/readers_real_files_test.py has them, and records that are in both splits.
-@pytest.mark.needs_data("glue", twin="test_a_published_format")
-@pytest.mark.parametrize(
-    ("name", "task", "kept"),
-    [
-        ("cola", Classification(), (8551, 1043)),
-        ("rte", Classification(pair=True), (2490, 277)),
-        ("stsb", Regression(pair=True), (5749, 1500)),
-        ("wnli", Classification(pair=True), (635, 71)),
-    ],
-)
-def test_glue(name, task, kept):
-    found = read_labelled_data(PublishedData(format=name, folder=str(shared_data("glue"))), task)
-    report = found.report()
-    assert tuple(each["kept"] for each in report["splits"].values()) == kept
-    assert all(each["rejected"] == {} for each in report["splits"].values())
-    for each in report["splits"].values():
-        assert not found.labels or sum(each["labels"].values()) == each["kept"]
-
-
-@pytest.mark.needs_data("conll2000", twin="test_tags_outside_the_set_are_rejected")
-def test_tagged_words():
-    data = PublishedData(format="conll2000", folder=str(shared_data("conll2000")), eval="test")
-    found = read_labelled_data(data, Tagging())
-    report = found.report()["splits"]
-    assert (report["train"]["kept"], report["eval"]["kept"]) == (8936, 2012) and len(found.labels) == 23
-    assert sum(report["train"]["labels"].values()) == 211727
-
-
-@pytest.mark.needs_data("glue", twin="test_a_split_without_labels_is_never_scored")
-def test_test_data_of_glue_are_never_scored():
-    data = PublishedData(format="sst2", folder=str(shared_data("glue")), eval="test")
-    with pytest.raises(RefusedFileError, match="has no labels"):
-        read_labelled_data(data, Classification())
-
-
 PAIRED = {"text": "a", "pair": "b"}
 
 
@@ -448,3 +231,14 @@ def test_numbers_and_what_they_mean_go_together(tmp_path, label, least, problem)
     data = pairs(tmp_path, "p,q,1", "r,s,5", "t,u,4", label=label)
     with pytest.raises(RefusedFileError, match=problem):
         read_labelled_data(data, SentenceEmbedding(positive_from=least))
+
+
+def test_classes_and_scores_of_the_data(tmp_path):
+    data = PublishedData(format="rte", folder=str(tmp_path))
+    for name in ("train.tsv", "dev.tsv"):
+        rows = [f"{n}\ta{n}\tb\t{label}" for n, label in enumerate(("entailment", "not_entailment"))]
+        write(tmp_path, name, "index\tsentence1\tsentence2\tlabel", *rows)
+    assert class_names(data, Classification(pair=True)) == ("not_entailment", "entailment")
+    assert published_scores(PublishedData(format="mrpc", folder="/glue")) == ("f1", "accuracy")
+    data = ColumnData(train=reviews(tmp_path))
+    assert (class_names(data, Classification()), published_scores(data)) == (("bad", "good"), ())
