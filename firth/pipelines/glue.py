@@ -157,6 +157,7 @@ def write_results(
     runs: Mapping[str, str],
     missing: Mapping[str, str],
     predictions: Mapping[str, Mapping[str, Any]],
+    clean: Mapping[str, float],
 ) -> tuple[str, ...]:
     """Writes the dev scores, and the files of a submission, into a folder.
 
@@ -166,12 +167,14 @@ def write_results(
         runs: Folder of each task's run.
         missing: What is not there of each task without files.
         predictions: Answers to test splits; see `TaskAnswers`.
+        clean: Dev scores of the records that no corpus of the base was found to hold; empty without such.
 
     Returns:
         Names of the files that GLUE's site needs too.
     """
     written = write_submission(os.path.join(folder, SUBMISSION_FOLDER), predictions)
     content = {"dev": dict(scores), "runs": dict(runs), "missing": dict(missing)}
+    content |= {"clean": dict(clean)} if clean else {}
     storage.write_json(os.path.join(folder, SCORES_FILE), content, indent=1)
     return written.missing
 

@@ -50,13 +50,17 @@ def test_scores_and_submission_files_are_written_apart(tmp_path):
     task = Classification(labels=("0", "1"), pair=True)
     scores = scores_of("wnli", task, {"accuracy": 0.5, "accuracy_low": 0.25, "loss": 1.0})
     predictions = {"WNLI.tsv": {str(id): "1" for id in range(146)}}
-    lacking = write_results(str(tmp_path), scores, {"wnli": "runs/a"}, {"rte": "not there"}, predictions)
+    left_out = {"rte": "not there"}
+    lacking = write_results(str(tmp_path), scores, {"wnli": "runs/a"}, left_out, predictions, {})
     assert "RTE.tsv" in lacking and "WNLI.tsv" not in lacking
     assert json.loads((tmp_path / "glue.json").read_text()) == {
         "dev": {"wnli.accuracy": 0.5},
         "runs": {"wnli": "runs/a"},
         "missing": {"rte": "not there"},
     }
+    clean = {"wnli.accuracy": 0.4}
+    write_results(str(tmp_path), scores, {}, {}, {}, clean)
+    assert json.loads((tmp_path / "glue.json").read_text())["clean"] == clean
     assert (tmp_path / "submission" / "WNLI.tsv").read_text().splitlines()[-1] == "145\t1"
 
 

@@ -58,6 +58,7 @@ def _glue(
     Test splits have no labels: their answers are written as GLUE's site takes them.
     """
     from firth.analysis.tasks.score_lines import clean_lines
+    from firth.evaluation.record_scores import CLEAN
     from firth.pipelines import glue
 
     try:
@@ -68,11 +69,12 @@ def _glue(
     options = [*base_options(base), *method_options(method, epochs), *(overrides or ())]
     recipes = {each: _recipe(each, data, f"{folder}_{each}", options, root) for each in files.present}
     scores, runs, predictions = dict[str, float](), dict[str, str](), dict[str, dict[str, Any]]()
-    clean = list[str]()
+    clean, of_clean = list[str](), dict[str, float]()
     notes = list(files.missing.values())
     for each, recipe in recipes.items():
         result = _run(recipe, root, verbose)
         scores |= glue.scores_of(each, recipe.task, _overall(result))
+        of_clean |= glue.scores_of(each, recipe.task, result.evaluation.get(CLEAN, {}))
         clean += [f"{each}: {line}" for line in clean_lines(result.evaluation, recipe.task.score_names)]
         runs[each] = str(result.run_dir)
         if not result.blessed or result.pushed is None:
@@ -82,7 +84,7 @@ def _glue(
         scores |= answers.scores
         predictions |= answers.predictions
         notes += answers.problems
-    lacking = glue.write_results(str(root / folder), scores, runs, files.missing, predictions)
+    lacking = glue.write_results(str(root / folder), scores, runs, files.missing, predictions, of_clean)
     _print(scores, clean, folder, root / folder, notes, tuple(predictions), lacking)
 
 
