@@ -148,6 +148,7 @@ def _export_adapters(name: str, adapters: list[str], place: str, root: pathlib.P
 
     signature = quietly(work, "export", {ValueError: ExitCode.USAGE})
     typer.echo(f"{place}: a SavedModel whose signature {signature} reads `adapter`: {', '.join(names)}")
+    typer.echo(f"To ask it: firth predict {place} {signature.replace('_', '-')} TEXT --adapter {names[0]}")
 
 
 def _named(said: str) -> tuple[str, str]:

@@ -71,7 +71,11 @@ def test_several_adapters_of_a_model_go_out_as_one(firth, tmp_path):
         "export", "./bundle", "--adapter", "films", "--adapter", "topics=adapter", "--output", "all"
     )
     assert result.exit_code == 0, result.output
-    assert result.stdout == "all: a SavedModel whose signature classify reads `adapter`: films, topics\n"
+    said, ask = result.stdout.splitlines()
+    assert said == "all: a SavedModel whose signature classify reads `adapter`: films, topics"
+    assert ask == "To ask it: firth predict all classify TEXT --adapter films"
+    answer = firth("predict", "all", "classify", "w1 w2", "--adapter", "films")
+    assert answer.exit_code == 0 and answer.stdout.startswith("w1 w2\n"), answer.output
     assert list(read_description(tmp_path / "all")["adapters"]) == ["films", "topics"]
 
 

@@ -9,7 +9,8 @@ import sys
 import numpy as np
 
 from firth.models.bundle import weights_by_path
-from firth.training import train
+from firth.training import prepare_devices, train
+from tests.training.artifacts import tiny_recipe
 from tests.tuning.runs import adapting
 
 # One with a penalty and state that each step renews; one that does not merge.
@@ -22,6 +23,8 @@ METHODS = {
 def train_all(folder: pathlib.Path, replicas: int) -> None:
     """Writes the weights of each method after a run to `<method>.npz`."""
     several = {"strategy": "mirrored", "replicas": replicas} if replicas > 1 else {}
+    # Before TensorFlow starts, as it does where bundles are written.
+    prepare_devices(tiny_recipe(**several).training)
     for name, method in METHODS.items():
         place = folder / name
         recipe = adapting("bert", place, method, **several)

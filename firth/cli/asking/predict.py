@@ -72,6 +72,13 @@ def _predict(
             help="For choices: those of each text, with ' | ' between them; once for each text.",
         ),
     ] = None,
+    adapter: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="For a model with several adapters: the one that answers each text; once for each text.",
+        ),
+    ] = None,
     input: Input = None,
     output: Output = None,
     columns: Columns = None,
@@ -85,7 +92,8 @@ def _predict(
     probable a text is (alone, or as the target of another one), or the answer of a task.
     """
     lines_of_choices = [_as_lines(each) for each in choices or ()]
-    inputs = {"target": target, "pair": pair, "question": question, "choices": lines_of_choices}
+    single = {"target": target, "pair": pair, "question": question, "adapter": adapter}
+    inputs = {**single, "choices": lines_of_choices}
     others = {name: given for name, given in inputs.items() if given}
     _check_options(texts, others, input, output, columns)
     name = task.replace("-", "_")

@@ -43,7 +43,7 @@ class LoadedAdapter:
 def load_adapter(
     folder: str | os.PathLike[str], bundle: str | os.PathLike[str], dtype: Any = None
 ) -> LoadedAdapter:
-    """Returns the model of a bundle with an adapter that peft has saved: LoRA, LoHa or (IA)3.
+    """Returns the model of a bundle with an adapter that peft has saved: LoRA, AdaLoRA, LoHa or (IA)3.
 
     The bundle is that of the adapter's base, brought in by `firth import hf`. `firth.tuning.merge` makes the
     additions a part of its weights.
