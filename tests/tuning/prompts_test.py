@@ -1,5 +1,8 @@
 """Methods that put something before the tokens: what is trained, what it starts from, and what is refused."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -193,3 +196,18 @@ def test_a_run_that_is_killed_and_goes_on_equals_uninterrupted(tmp_path):
     assert steps == [3, 4]
     for path, each in resumed.items():
         np.testing.assert_array_equal(each, expected[path], err_msg=path)
+
+
+@pytest.mark.repeated
+@pytest.mark.parametrize("method", [PREFIX, {"kind": "p_tuning_v2", "length": 3}], ids=["network", "plain"])
+def test_replicas_equal_one(tmp_path, method):
+    (tmp_path / "recipe.json").write_text(adapting("bert", tmp_path, method).to_json())
+    found = []
+    for replicas in ("1", "2"):
+        command = [sys.executable, "-m", "tests.tuning.train_mirrored", tmp_path, replicas]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-4000:]
+        with np.load(tmp_path / f"weights_{replicas}.npz") as weights:
+            found.append(dict(weights))
+    for path, each in found[0].items():
+        np.testing.assert_allclose(found[1][path], each, atol=2e-5, err_msg=path)

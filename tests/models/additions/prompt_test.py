@@ -225,3 +225,13 @@ def test_mixed_precision_reads_a_prompt_and_a_prefix():
         model = model_of("llama", method, "mixed_bfloat16")
         assert keras.backend.standardize_dtype(model.backbone(alone("llama")).dtype) == "bfloat16"
         assert {each.dtype for each in model.added.weights} == {"float32"}
+
+
+@pytest.mark.parametrize("method", ["p_tuning_v2", "prompt_tuning"])
+def test_padding_before_a_text_that_is_read_into_a_cache_changes_nothing(method):
+    """As when texts of several lengths are gone on with."""
+    model, features = model_of("llama", method), alone("llama")
+    expected = states(model, features)
+    padded = {key: np.pad(value, ((0, 0), (2, 0))) for key, value in features.items()}
+    found, _ = model.backbone.call_with_cache(padded, model.backbone.empty_cache(padded), 0)
+    close(numpy(found)[:, 2:], expected)
