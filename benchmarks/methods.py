@@ -97,7 +97,7 @@ def line(names: tuple[str, str, str], row: Mapping[str, Any]) -> str:
 def rows_of(
     start: Start, task: TransferTask, options: argparse.Namespace
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields the figures of each method, or why there are none."""
+    """Yields the figures of each method, or why it could not be run."""
     baseline: Runs = ()
     for name, cell in cells_of(start, task, options):
         try:

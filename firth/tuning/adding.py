@@ -97,7 +97,7 @@ def merge(model: BackboneWithHeads) -> None:
         addition = place.layer.addition(place.name)
         if addition is not None and place.columns is None:
             raise TuningError(
-                f"{place.path}: {addition.name} is no part of a projection, and cannot be merged"
+                f"{place.path}: {addition.name} does not belong to a projection, and cannot be merged"
             )
         if addition is not None and place.columns is not None:
             kernel, bias = place.columns.read()

@@ -116,7 +116,7 @@ def test_what_does_not_merge_starts_as_the_base_too(case, method):
     np.testing.assert_allclose(logits_of(model, case), at_first, atol=1e-5)
     draw(model)
     assert np.abs(logits_of(model, case) - at_first).max() > 0.01 * np.abs(at_first).max()
-    with pytest.raises(TuningError, match=f"{method} is no part of a projection"):
+    with pytest.raises(TuningError, match=f"{method} does not belong to a projection"):
         merge(model)
 
 

@@ -151,7 +151,7 @@ def save(model, folder) -> str:
 
 
 def test_a_source_that_does_not_fit_is_refused(tmp_path):
-    with pytest.raises(TuningError, match=r"is no adapter of method\.kind: multitask_prompt_tuning"):
+    with pytest.raises(TuningError, match=r"has no adapter of method\.kind: multitask_prompt_tuning"):
         begun(prompts.MultitaskPromptTuning(length=2, source=str(tmp_path)))
     source = model_of("masked_lm")
     METHODS["multitask_prompt_tuning"](source, prompts.MultitaskPromptTuning(length=3), 1)

@@ -1,1 +1,1 @@
-"""What methods add to a model and do not merge into its weights, so that it is a part of the model."""
+"""Layers and vectors that methods add to a model, and that stay there, as weights cannot take them in."""

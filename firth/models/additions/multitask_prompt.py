@@ -118,7 +118,7 @@ def _read(folder: str) -> list[Any]:
             return [file[by_end[end]] for end in ("vectors", "columns", "rows")]
     except (safetensors.SafetensorError, OSError, KeyError) as error:
         raise TuningError(
-            f"method.source: {folder} is no adapter of method.kind: multitask_prompt_tuning: {error}"
+            f"method.source: {folder} has no adapter of method.kind: multitask_prompt_tuning: {error}"
         ) from error
 
 

@@ -13,7 +13,7 @@ from firth.recipes.tuning.method import Method
 class BottleneckMethod(Method):
     """A method that adds bottleneck adapters, small layers with an activation, to each block.
 
-    What they do is no part of a projection, so they stay a part of the model that is saved and served.
+    They do not merge into a projection, so they stay a part of the model that is saved and served.
 
     Attributes:
         sublayers: Sublayers of a block that an adapter stands after.
