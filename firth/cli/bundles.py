@@ -32,7 +32,7 @@ def adapter_of(said: str, root: pathlib.Path) -> str:
         root: Folder of all runs.
 
     Raises:
-        firth.recipes.reading.bundles.NoBundleError: if there is no such adapter.
+        NoBundleError: if there is no such adapter.
     """
     from firth import storage
     from firth.recipes.reading.bundles import NoBundleError
