@@ -1,5 +1,6 @@
 """Models that read the beginnings of texts and go on with them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -16,9 +17,17 @@ class StackReader:
         inputs: Tokens of each input with its special ones, ragged int32 [batch, (tokens)].
         most: Most tokens to write.
         pad_id: Id of padding.
+        facts: What else the model reads of each text, by name: tensors [batch, ...].
     """
 
-    def __init__(self, model: BackboneWithHeads, inputs: tf.RaggedTensor, most: int, pad_id: int) -> None:
+    def __init__(
+        self,
+        model: BackboneWithHeads,
+        inputs: tf.RaggedTensor,
+        most: int,
+        pad_id: int,
+        facts: Mapping[str, tf.Tensor] | None = None,
+    ) -> None:
         self._model, self._inputs, self._pad_id = model, inputs, pad_id
         self._lengths = tf.cast(inputs.row_lengths(), tf.int32)
         # The maximum over an empty batch is the smallest integer.
@@ -29,6 +38,7 @@ class StackReader:
         after = tf.ones([tf.shape(self._lengths)[0], most], tf.int32)
         later = self._lengths[:, tf.newaxis] + tf.range(most)
         self._rows = {
+            **(facts or {}),
             names.DOCUMENT_IDS: tf.concat([real, after], axis=1),
             names.ATTENTION_ORDER: tf.concat([tf.zeros_like(real), later], axis=1),
         }
@@ -65,6 +75,7 @@ class DecoderReader:
         start: Special tokens that the decoder starts from.
         most: Most tokens to write.
         pad_id: Id of padding.
+        facts: What else the model reads of each text, by name: tensors [batch, ...].
     """
 
     def __init__(
@@ -74,12 +85,14 @@ class DecoderReader:
         start: tuple[int, ...],
         most: int,
         pad_id: int,
+        facts: Mapping[str, tf.Tensor] | None = None,
     ) -> None:
         self._model, self._start = model, start
         lengths = tf.cast(inputs.row_lengths(), tf.int32)
         self._batch, longest = tf.shape(lengths)[0], tf.maximum(tf.reduce_max(lengths), 1)
         real = tf.sequence_mask(lengths, longest, tf.int32)
         self._rows = {
+            **(facts or {}),
             names.TOKEN_IDS: inputs.to_tensor(pad_id, shape=tf.stack([-1, longest])),
             names.POSITION_IDS: tf.range(longest)[tf.newaxis] * real,
             names.DOCUMENT_IDS: real,

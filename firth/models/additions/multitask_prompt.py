@@ -65,14 +65,16 @@ class MultitaskPrompt(Prompt):
 
         Args:
             features: Features of a batch: with `task_ids`, int32 [batch, records], those of the first
-                records' tasks; without them the average of the tasks' matrices stands for each row.
+                records' tasks; without them the average of the tasks' products stands for each row.
         """
         ids = features.get(names.TASK_IDS) if self.tasks > 1 else None
-        if ids is None:
-            columns, rows = (ops.mean(each, axis=0, keepdims=True) for each in (self.columns, self.rows))
-        else:
-            columns, rows = (ops.take(each, ids[:, 0], axis=0) for each in (self.columns, self.rows))
-        return self.own() * ops.matmul(columns, rows)
+        products = ops.matmul(self.columns, self.rows)
+        # Of the products and not of their factors: (u, v) and (-u, -v) are one product, whose factors' mean
+        # is zero.
+        of_rows = (
+            ops.mean(products, axis=0, keepdims=True) if ids is None else ops.take(products, ids[:, 0], 0)
+        )
+        return self.own() * of_rows
 
     def begin(self, model: BackboneWithHeads, tokenizer: Any, method: MultitaskPromptTuning) -> None:
         """Assigns what the prompt starts from: of token embeddings, or of what a run over tasks has saved.

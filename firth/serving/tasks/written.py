@@ -58,7 +58,9 @@ def framed(
     return made if isinstance(made, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(made)
 
 
-def write(served: Served, inputs: tf.RaggedTensor) -> tuple[tf.Tensor, WrittenTexts]:
+def write(
+    served: Served, inputs: tf.RaggedTensor, facts: Mapping[str, tf.Tensor] | None = None
+) -> tuple[tf.Tensor, WrittenTexts]:
     """Returns the text that the model writes after each input, string [batch], and its tokens.
 
     Special tokens but the end are never written.
@@ -66,24 +68,29 @@ def write(served: Served, inputs: tf.RaggedTensor) -> tuple[tf.Tensor, WrittenTe
     Args:
         served: Model and tokenizer, of a task.
         inputs: Tokens with special ones, ragged int32 [batch, (tokens)].
+        facts: What else the model reads of each text, by name: tensors [batch, ...].
     """
     form, tokenizer = served.task.form, served.tokenizer
     most = served.task.target_room(served.recipe.sequences) + len(form.target_after)
     end = served.special_ids(form.target_after)[0]
     may_write = served.proposable()
     may_write[end] = True
-    written = write_greedily(_reader(served, inputs, most), most, end, may_write)
+    written = write_greedily(_reader(served, inputs, most, facts), most, end, may_write)
     return tokenizer.detokenize(written.ids), written
 
 
-def _reader(served: Served, inputs: tf.RaggedTensor, most: int) -> NextTokenReader:
+def _reader(
+    served: Served, inputs: tf.RaggedTensor, most: int, facts: Mapping[str, tf.Tensor] | None
+) -> NextTokenReader:
     form, pad_id = served.task.form, served.tokenizer.pad_id
     if not form.has_own_decoder:
-        return StackReader(served.model, inputs, most, pad_id)
-    return DecoderReader(served.model, inputs, served.special_ids(form.target_start), most, pad_id)
+        return StackReader(served.model, inputs, most, pad_id, facts)
+    return DecoderReader(served.model, inputs, served.special_ids(form.target_start), most, pad_id, facts)
 
 
-def label_log_probabilities(served: Served, inputs: tf.RaggedTensor) -> tf.Tensor:
+def label_log_probabilities(
+    served: Served, inputs: tf.RaggedTensor, facts: Mapping[str, tf.Tensor] | None = None
+) -> tf.Tensor:
     """Returns how probable the words of each class are after each input, float32 [batch, classes].
 
     It is the natural logarithm of the probability of the words and the end after them.
@@ -91,13 +98,14 @@ def label_log_probabilities(served: Served, inputs: tf.RaggedTensor) -> tf.Tenso
     Args:
         served: Model and tokenizer, of a task with label words.
         inputs: Tokens with special ones, ragged int32 [batch, (tokens)].
+        facts: What else the model reads of each text, by name: tensors [batch, ...].
     """
     task = served.task
     with tf.init_scope():
         words = served.tokenizer.tokenize(tf.constant(task.label_texts)).to_list()
     end, room = served.special_ids(task.form.target_after), task.target_room(served.recipe.sequences)
     targets = [[*ids[:room], *end] for ids in words]
-    reader = _reader(served, inputs, max(map(len, targets)))
+    reader = _reader(served, inputs, max(map(len, targets)), facts)
     start = reader.begin()
     return tf.stack([_log_probability(reader, start, target) for target in targets], axis=1)
 
@@ -115,17 +123,17 @@ def _log_probability(
     return total
 
 
-def _written_of_rows(served: Served, inputs: tf.RaggedTensor) -> Tensors:
-    texts, written = write(served, inputs)
+def _written_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) -> Tensors:
+    texts, written = write(served, inputs, facts)
     return {names.RECORD_TEXTS: texts, names.RECORD_PREDICTIONS: written.log_probability}
 
 
-def _label_words_of_rows(served: Served, inputs: tf.RaggedTensor) -> Tensors:
-    return {names.RECORD_PREDICTIONS: tf.nn.softmax(label_log_probabilities(served, inputs))}
+def _label_words_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) -> Tensors:
+    return {names.RECORD_PREDICTIONS: tf.nn.softmax(label_log_probabilities(served, inputs, facts))}
 
 
-# From inputs to what scores read of each, [batch, ...], by a task's `answered_by`.
-ROW_ANSWERS: dict[str, Callable[[Served, tf.RaggedTensor], Tensors]] = {
+# From inputs and their facts to what scores read of each, [batch, ...], by a task's `answered_by`.
+ROW_ANSWERS: dict[str, Callable[[Served, tf.RaggedTensor, Tensors], Tensors]] = {
     "writing": _written_of_rows,
     "label_words": _label_words_of_rows,
 }
@@ -149,7 +157,9 @@ def answers_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
     """
     lengths = rows[names.CHUNK_LENGTHS]
     real = lengths[:, ::2] > 0
-    answers = ROW_ANSWERS[served.task.answered_by](served, _inputs_of_rows(served, rows))
+    answers = ROW_ANSWERS[served.task.answered_by](
+        served, _inputs_of_rows(served, rows), _facts_of_rows(rows)
+    )
     # The n-th record of all rows has the n-th answer; places without a record get the one after the last.
     number = tf.reshape(tf.cumsum(tf.cast(tf.reshape(real, [-1]), tf.int32), exclusive=True), tf.shape(real))
     count = tf.reduce_sum(tf.cast(real, tf.int32))
@@ -171,6 +181,13 @@ def _inputs_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> tf.RaggedT
     places = tf.where(tf.reshape(lengths[:, ::2], [-1]) > 0)[:, 0] * 2
     form = served.task.form
     return framed(served, tf.gather(chunks, places), form.before, form.after)
+
+
+def _facts_of_rows(rows: Mapping[str, tf.Tensor]) -> Tensors:
+    """Returns what the model reads of each record next to its tokens, as the loss of the same rows has it."""
+    places = tf.where(tf.reshape(rows[names.CHUNK_LENGTHS][:, ::2], [-1]) > 0)[:, 0]
+    known = {name: tf.reshape(rows[name], [-1]) for name in (names.TASK_IDS,) if name in rows}
+    return {name: tf.gather(each, places)[:, tf.newaxis] for name, each in known.items()}
 
 
 def _with_one_more(values: tf.Tensor) -> tf.Tensor:

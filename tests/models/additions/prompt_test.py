@@ -9,6 +9,7 @@ from firth.layers.attention import attention as attention_module
 from firth.models import PretrainingModel
 from firth.models.additions.holding import TuningError
 from firth.models.additions.keeping import keep
+from firth.models.additions.multitask_prompt import MultitaskPrompt
 from firth.models.additions.table import ADDITIONS, extend
 from firth.models.bundle import weights_by_path
 from firth.recipes.models.blocks import AttentionConfig
@@ -235,3 +236,15 @@ def test_padding_before_a_text_that_is_read_into_a_cache_changes_nothing(method)
     padded = {key: np.pad(value, ((0, 0), (2, 0))) for key, value in features.items()}
     found, _ = model.backbone.call_with_cache(padded, model.backbone.empty_cache(padded), 0)
     close(numpy(found)[:, 2:], expected)
+
+
+def test_a_row_without_a_task_has_the_mean_of_the_tasks_products():
+    """(u, v) and (-u, -v) are one product, which each row has, though the mean of their factors is zero."""
+    prompt = MultitaskPrompt(length=3, width=4, tasks=2, rank=1, seed=1)
+    prompt.build()
+    for weight in (prompt.columns, prompt.rows):
+        first = numpy(weight)[0]
+        weight.assign(np.stack([first, -first]))
+    of_task = numpy(prompt({names.TASK_IDS: np.array([[1]])}))
+    assert np.abs(of_task).max() > 0
+    np.testing.assert_allclose(numpy(prompt({})), of_task, rtol=1e-6)

@@ -1,0 +1,61 @@
+"""Answers that are written for rows: each record's by the prompt of its task, as its loss is."""
+
+import types
+
+import keras
+import numpy as np
+import pytest
+
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("texts are served by TensorFlow", allow_module_level=True)
+
+import tensorflow as tf
+
+from firth import features as names
+from firth.models import TaskModel
+from firth.models.additions.table import extend
+from firth.recipes.tasks.text_tasks import TextTasks
+from firth.recipes.tasks.text_to_text import LabelWords
+from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.recipes.tuning.prompts import MultitaskPromptTuning
+from firth.serving.served import Served
+from firth.serving.tasks.written import answers_of_rows
+from firth.tokenizers import WordPieceTokenizer
+from tests.models.table import MODELS
+from tests.training.artifacts import VOCABULARY
+
+ONE = LabelWords(labels=("0", "1"), words=("w1", "w2"))
+TASK = TextTasks(tasks={"first": ONE, "second": ONE}, target_tokens=4)
+PARTS = ("vectors", "columns", "rows")
+
+
+def served_by(tasks: int, values: dict[str, np.ndarray]) -> Served:
+    model = TaskModel(model=MODELS["t5"], task=TASK, vocabulary_size=len(VOCABULARY), seed=3)
+    model.build()
+    extend(model, MultitaskPromptTuning(length=2, tasks=tasks))
+    for name, value in values.items():
+        getattr(model.added.held[0], name).assign(value)
+    recipe = types.SimpleNamespace(
+        goal=TASK,
+        sequences=Sequences(length=12, max_documents=1),
+        tokenizer=types.SimpleNamespace(vocabulary_size=len(VOCABULARY)),
+    )
+    return Served(model, WordPieceTokenizer(VOCABULARY), recipe)
+
+
+def test_each_record_is_answered_by_the_prompt_of_its_task():
+    draw = np.random.default_rng(0)
+    width = MODELS["t5"].width
+    values = dict(zip(PARTS, (draw.normal(0, 3, size) for size in ((2, width), (2, 2, 1), (2, 1, width)))))
+    rows = {
+        names.RAW_TOKENS: tf.constant([[7, 8, 9, 6], [7, 8, 9, 6], [0, 0, 0, 0]]),
+        names.CHUNK_LENGTHS: tf.constant([[3, 1], [3, 1], [0, 0]]),
+        names.DOCUMENT_KEYS: tf.constant([[5, 5], [6, 6], [0, 0]], tf.int64),
+        names.TASK_IDS: tf.constant([[1], [0], [0]]),
+    }
+    found = answers_of_rows(served_by(2, values), rows)[names.RECORD_PREDICTIONS].numpy()[:, 0]
+    for place, number in ((0, 1), (1, 0)):
+        alone = {name: each if name == "vectors" else each[number][None] for name, each in values.items()}
+        expected = answers_of_rows(served_by(1, alone), rows)[names.RECORD_PREDICTIONS].numpy()[place, 0]
+        np.testing.assert_allclose(found[place], expected, rtol=1e-5)
+    assert abs(found[0] - found[1]) > 1e-3 and found[2] == 0
