@@ -67,9 +67,11 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
     serving = _read_json(inputs.serving_report, "serving_report.json")
     corpus, steps = read_corpus_report(inputs.corpus_report)
     filled, scored = _sentences(inputs, vocabulary)
+    parameters = parameter_counts(inputs.recipe)
     return RunRecord(
         recipe=inputs.recipe,
-        parameters=parameter_counts(inputs.recipe),
+        parameters=parameters,
+        trained=_trained(inputs, parameters),
         corpus=corpus,
         corpus_steps=steps,
         vocabulary=vocabulary,
@@ -87,6 +89,14 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         versions=versions(),
         artifacts=sorted(inputs.artifacts, key=lambda artifact: artifact.id),
     )
+
+
+def _trained(inputs: ReportInputs, parameters: Mapping[str, int]) -> int | None:
+    """Returns the number of parameters that are trained: all of a model that starts from no other."""
+    if inputs.recipe.base is None:
+        return parameters["total_with_heads"]
+    start = _read_json(inputs.model_run, "start.json") or {}
+    return start.get("trained_parameters")
 
 
 def read_corpus_report(folder: str) -> tuple[Mapping[str, Any] | None, dict[str, Mapping[str, Any]]]:

@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 import json
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from firth.analysis.overlays import overlay_plots
@@ -132,6 +132,20 @@ def _wall_time(run: ComparedRun) -> str:
     return seconds_text(sum(seconds)) if seconds else NOT_RECORDED
 
 
+def _training_time(run: ComparedRun) -> str:
+    seconds = _training(run).get("seconds")
+    return seconds_text(seconds) if seconds else NOT_RECORDED
+
+
+def _training_memory(run: ComparedRun) -> str:
+    size = _training(run).get("peak_bytes")
+    return bytes_text(size) if size else NOT_RECORDED
+
+
+def _training(run: ComparedRun) -> Mapping[str, Any]:
+    return run.record.timings.get("Trainer", {})
+
+
 def _peak_memory(run: ComparedRun) -> str:
     sizes = [timing.get("peak_bytes") or 0 for timing in run.record.timings.values()]
     return bytes_text(max(sizes)) if any(sizes) else NOT_RECORDED
@@ -142,9 +156,12 @@ _FACTS: dict[str, Callable[[ComparedRun], str]] = {
     "Recipe": lambda run: run.record.recipe.name,
     "Parameters": lambda run: count(run.record.parameters.get("total")),
     "Parameters with heads": lambda run: count(run.record.parameters.get("total_with_heads")),
+    "Parameters trained": lambda run: count(run.record.trained),
     "Steps": _steps,
     "Tokens trained on": _tokens,
     "Tokens per second, median": _speed,
+    "Time of the Trainer": _training_time,
+    "Peak memory of the Trainer": _training_memory,
     "Wall time of all components": _wall_time,
-    "Peak memory": _peak_memory,
+    "Peak memory of all components": _peak_memory,
 }

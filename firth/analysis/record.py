@@ -79,6 +79,7 @@ class RunRecord:
     Attributes:
         recipe: Recipe of the run.
         parameters: Parameters by part, as `firth.recipes.counting.parameter_counts` returns them.
+        trained: Number of parameters that are trained, heads among them; None if it was not recorded.
         corpus: Corpus report, as `firth.corpus.report.corpus_report.build_report` describes it.
         corpus_steps: Reports of single cleaning steps, by their names.
         vocabulary: Pieces of the tokenizer.
@@ -100,6 +101,7 @@ class RunRecord:
 
     recipe: RunRecipe
     parameters: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    trained: int | None = None
     corpus: Mapping[str, Any] | None = None
     corpus_steps: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     vocabulary: Sequence[str] = ()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import logging
+import math
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -34,8 +35,8 @@ def take_start(
         base: Base of the recipe.
         tokenizer: Tokenizer of the run: that of the bundle, with what was added to it.
         kept: Folder of the run's checkpoints, for `start.json`: `bundle`, `digest`, the layers that are made
-            fresh, whether the optimizer is `taken` or `fresh`, and the paths of weights that are `fresh` and
-            `unused`; see `firth.models.starting.Start`.
+            fresh, whether the optimizer is `taken` or `fresh`, the number of `trained_parameters`, and the
+            paths of weights that are `fresh` and `unused`; see `firth.models.starting.Start`.
 
     Raises:
         BundleError: if the bundle is not the recipe's, or has another backbone, or another tokenizer though
@@ -53,6 +54,7 @@ def take_start(
         "digest": base.digest,
         "optimizer": "taken" if base.take_optimizer else "fresh",
         "fresh_layers": layers_of(start.fresh),
+        "trained_parameters": sum(math.prod(weight.shape) for weight in model.trainable_weights),
         **dataclasses.asdict(start),
     }
     storage.write_json(os.path.join(kept, START_FILE), said, indent=1)

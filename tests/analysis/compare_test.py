@@ -48,6 +48,9 @@ def test_runs_stand_side_by_side(page):
     text = section(page, "compared_runs")
     assert "first second new State blessed not blessed unfinished Recipe demo demo demo" in text
     assert "Parameters with heads 1,234 1,234 not recorded" in text
+    assert "Parameters trained 987 987 not recorded" in text
+    assert "Time of the Trainer 1 min 15 s 1 min 15 s not recorded" in text
+    assert "Peak memory of the Trainer 2.0 GB 2.0 GB not recorded" in text
     assert "Steps 10 of 1,200 10 of 2,000 0 of 1,200" in text
     assert "Tokens trained on 5,120 5,120 not recorded" in text
     assert "Tokens per second, median 1,000 1,000 not recorded" in text

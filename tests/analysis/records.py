@@ -135,6 +135,7 @@ def run_record():
     return RunRecord(
         recipe=load_recipe("demo").model_copy(update={"description": HOSTILE}),
         parameters={"encoder": 1000, "masked_lm_head": 234, "total": 1000, "total_with_heads": 1234},
+        trained=987,
         corpus=corpus_report(),
         corpus_steps=step_reports(),
         vocabulary=("[PAD]", "[UNK]", "the", "cat", "##s"),

@@ -62,6 +62,7 @@ def test_step_0_is_the_base_and_training_moves_all_weights(artifact, bundle, tmp
         np.testing.assert_allclose(each, base[name], rtol=0, atol=1e-20, err_msg=name)
     said = json.loads((tmp_path / "run" / START_FILE).read_text())
     assert (said["bundle"], said["fresh"]) == (bundle, [])
+    assert said["trained_parameters"] == sum(each.size for each in still.values())
     assert said["unused"] and all(name.startswith(("heads/pair", "heads/pool")) for name in said["unused"])
     moved = arrays(run(recipe_on(bundle), artifact, tmp_path / "second", tmp_path / "c"))
     assert [name for name, each in moved.items() if np.array_equal(each, base[name])] == []
