@@ -52,6 +52,14 @@ class Heads(keras.layers.Layer):
             name="masked_lm_head",
         )
 
+    @property
+    def of_base(self) -> list[keras.Variable]:
+        """Weights that a model is trained with before it is adapted, so that they are its base's: here none.
+
+        The others are the task's own.
+        """
+        return []
+
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of each loss, by its name, from features without labels too.
 

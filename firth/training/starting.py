@@ -11,8 +11,9 @@ import keras
 import tensorflow as tf
 
 from firth import storage
-from firth.models.bundle import BundleError, read_recipe
+from firth.models.bundle import BundleError, read_recipe, weights_by_path
 from firth.models.starting import NOTHING_ADDED, AddedPieces, start_from
+from firth.recipes.base.errors import first_of
 from firth.recipes.reading.bundles import NoBundleError, check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER, Base
 from firth.tokenizers import load_tokenizer
@@ -40,13 +41,14 @@ def take_start(
 
     Raises:
         BundleError: if the bundle is not the recipe's, or has another backbone, or another tokenizer though
-            nothing was added to it.
+            nothing was added to it; and for what `check_frozen` refuses.
     """
     try:
         check_digest(base.bundle, base.digest)
     except NoBundleError as error:
         raise BundleError(str(error)) from None
     start = start_from(model, base.bundle, _added(base, tokenizer))
+    check_frozen(model, start.fresh, base.bundle)
     if base.take_optimizer:
         take_optimizer(state, base.bundle, not (start.fresh or start.unused or base.added))
     said = {
@@ -72,6 +74,26 @@ def _added(base: Base, tokenizer: Any) -> AddedPieces:
     words = tokenizer.get_vocabulary()[after:]
     rows = read_recipe(base.bundle).tokenizer.vocabulary_size
     return AddedPieces(after, before.tokenize(words).to_list() if words else [], rows)
+
+
+def check_frozen(model: keras.Model, fresh: Iterable[str], bundle: str) -> None:
+    """Passes if no part of the heads is random and stays so, since the method takes it for the base's.
+
+    Args:
+        model: Model that a method of `firth.tuning` has prepared.
+        fresh: Paths of its weights that the base lacks.
+        bundle: Folder of the base, for the error.
+
+    Raises:
+        BundleError: if there is such a part.
+    """
+    of_base = {id(each) for each in model.heads.of_base if not each.trainable}
+    paths = {path for path, each in weights_by_path(model).items() if id(each) in of_base}
+    if lacking := sorted(paths.intersection(fresh)):
+        raise BundleError(
+            f"{bundle} has no trained {first_of(lacking)}, which the run's method leaves as it is; "
+            "method.kind: full and head train it"
+        )
 
 
 def show_start(kept: str, run_directory: str) -> None:

@@ -7,7 +7,7 @@ from firth.layers.elements.extensible import Addition, Place
 from firth.models.additions.holding import TuningError, hold, path_below, places_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.base.errors import first_of, suggest
-from firth.tuning.groups import freeze
+from firth.tuning.groups import freeze_base
 
 
 def projections_of(model: BackboneWithHeads, patterns: Iterable[str], key: str) -> list[Place]:
@@ -67,7 +67,7 @@ def _nearest(pattern: str, places: list[Place]) -> str:
 def add(
     model: BackboneWithHeads, kind: str, places: Iterable[Place], make: Callable[[Place], Addition]
 ) -> None:
-    """Freezes a model's backbone and adds something at places of it.
+    """Freezes what a model has from its base and adds something at places of its backbone.
 
     Weights of an addition have a path such as `added/encoder/block_0/attention/query/lora/down`.
 
@@ -80,7 +80,7 @@ def add(
     Raises:
         TuningError: if something is added at such a place already.
     """
-    freeze([model.backbone.trainable_weights])
+    freeze_base(model)
     hold(model, kind, places, make)
 
 

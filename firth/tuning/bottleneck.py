@@ -4,14 +4,14 @@ from firth.models.additions.bottleneck import norms_of
 from firth.models.additions.table import extend
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.bottleneck import BottleneckMethod
-from firth.tuning.groups import freeze
+from firth.tuning.groups import freeze_base
 from firth.tuning.multipliers import Multipliers
 
 
 def prepare_bottleneck(
     model: BackboneWithHeads, method: BottleneckMethod, steps_per_epoch: int
 ) -> Multipliers:
-    """Trains the adapters, the norms if the method asks for them, and the heads.
+    """Trains the adapters, the norms if the method asks for them, and the heads of the task.
 
     Args:
         model: Model, built, to which the adapters are added if it does not hold them.
@@ -23,7 +23,7 @@ def prepare_bottleneck(
     """
     del steps_per_epoch
     extend(model, method)
-    freeze([model.backbone.trainable_weights])
+    freeze_base(model)
     for norm in norms_of(model, method) if method.norms else ():
         for weight in norm.weights:
             weight.trainable = True

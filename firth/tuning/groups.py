@@ -39,6 +39,15 @@ def groups_of(model: BackboneWithHeads) -> list[Weights]:
     return [heads, *reversed(stages)]
 
 
+def freeze_base(model: BackboneWithHeads) -> None:
+    """Keeps what a model has from its base as it is: the backbone, and of the heads what is not the task's.
+
+    Args:
+        model: Model, built.
+    """
+    freeze([model.backbone.trainable_weights, model.heads.of_base])
+
+
 def freeze(groups: Iterable[Weights]) -> None:
     """Keeps weights as they are: no gradient is computed for them, and nothing decays them.
 

@@ -3,12 +3,12 @@
 from firth.models.additions.table import extend
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import PromptMethod
-from firth.tuning.groups import freeze
+from firth.tuning.groups import freeze_base
 from firth.tuning.multipliers import Multipliers
 
 
 def prepare_prompts(model: BackboneWithHeads, method: PromptMethod, steps_per_epoch: int) -> Multipliers:
-    """Trains what stands before the tokens, and the heads; the backbone is frozen.
+    """Trains what stands before the tokens, and the heads of the task; what is the base's is frozen.
 
     Args:
         model: Model, built, to which the additions are made if it does not hold them.
@@ -20,5 +20,5 @@ def prepare_prompts(model: BackboneWithHeads, method: PromptMethod, steps_per_ep
     """
     del steps_per_epoch
     extend(model, method)
-    freeze([model.backbone.trainable_weights])
+    freeze_base(model)
     return {}

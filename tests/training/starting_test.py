@@ -11,12 +11,15 @@ from firth.models.bundle import weights_by_path
 from firth.recipes.models.blocks import AttentionConfig
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.base import Base
+from firth.recipes.tuning.adding import IA3
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from firth.training import read_history, train
 from firth.training.checkpoints import SavedState, newest_state
-from firth.training.starting import START_FILE
+from firth.training.starting import START_FILE, check_frozen
+from firth.tuning import METHODS
 from tests.training.artifacts import VOCABULARY, tiny_recipe, write_artifact, write_bundle
 from tests.training.kills import copies_after, steps_made
+from tests.tuning.adding_test import model_of
 
 STEPS = 6
 
@@ -78,6 +81,15 @@ def test_killed_and_resumed_equals_uninterrupted_without_the_base(artifact, bund
     assert steps == [3, 4, 5, 6]
     assert_equal(arrays(resumed), expected)
     assert (tmp_path / "second" / START_FILE).read_text() == (tmp_path / "first" / START_FILE).read_text()
+
+
+def test_a_table_that_no_one_has_trained_is_not_frozen():
+    model = model_of("causal_lm, table of its own")
+    check_frozen(model, ["heads/table"], "base")
+    METHODS["ia3"](model, IA3(), 1)
+    check_frozen(model, [path for path in weights_by_path(model) if path.startswith("added/")], "base")
+    with pytest.raises(BundleError, match=r"base has no trained heads/table.*full and head train it"):
+        check_frozen(model, ["heads/table"], "base")
 
 
 def saved_state(checkpoints) -> SavedState:

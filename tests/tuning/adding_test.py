@@ -155,6 +155,15 @@ def test_what_is_added_and_the_heads_are_trained_and_the_rest_stays_bit_for_bit(
     assert moved >= (norms if getattr(used, "norms", False) else set())
 
 
+@pytest.mark.parametrize("method", [AS_WRITTEN["ia3"], EXTENDING["houlsby"]], ids=["ia3", "houlsby"])
+def test_what_a_language_model_tells_tokens_with_stays_the_bases(method):
+    model = model_of(OF_ALL)
+    assert model.heads.table.trainable
+    prepare(model, method)
+    assert [each for each in weights_by_path(model) if each.startswith("heads/")] == ["heads/table"]
+    assert not model.heads.table.trainable
+
+
 def test_the_product_is_scaled_by_alpha_and_the_rank():
     kernels = {}
     for name, scale in {"lora": 16 / 2, "lora, stabilised": 3.0 / 2**0.5}.items():

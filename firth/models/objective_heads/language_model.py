@@ -69,6 +69,12 @@ class LanguageModelHeads(Heads):
             self.projection.build((None, self.width))
         self.built = True
 
+    @property
+    def of_base(self) -> list[keras.Variable]:
+        """All weights with which a token is told from a state: the table, if it has its own, and P."""
+        own: list[keras.Variable] = [] if self.table is None else [self.table]
+        return own if self.projection is None else [*own, *self.projection.weights]
+
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of `lm`, float32 [batch, positions of the decoder, vocabulary_size].
 
