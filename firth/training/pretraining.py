@@ -13,6 +13,7 @@ import tensorflow as tf
 from firth.models import build_model
 from firth.objectives import OBJECTIVES
 from firth.recipes.counting import training_flops_per_step
+from firth.recipes.reading.method_sources import check_source
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.stages import RunStage, rows_folder, stages_of
 from firth.tasks import TASKS
@@ -64,6 +65,8 @@ def train(
         RowsError: for missing, malformed or foreign rows.
         firth.tokenizers.TokenizerMismatchError: if the tokenizer is not what was saved.
         firth.models.BundleError: if the recipe's base cannot be read, or is not the one it was read with.
+        firth.recipes.reading.method_sources.MethodSourceError: if the recipe's method cannot start from its
+            source.
         firth.tuning.TuningError: if the recipe's method cannot prepare the model.
         DeviceError: if the devices that the recipe asks for are not available.
         NonFiniteLossError: if the loss is infinite or not a number.
@@ -81,6 +84,7 @@ def train(
     progress = checkpoints.restore()
     if recipe.base is not None:
         if progress.step == 0:
+            check_source(recipe.trained_by, recipe.base.digest)
             take_start(model, state, recipe.base, tokenizer, checkpoints.directory)
             for addition in model.added.held:
                 addition.begin(model, tokenizer, recipe.trained_by)

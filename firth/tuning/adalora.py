@@ -47,7 +47,9 @@ class Orthogonality(keras.regularizers.Regularizer):
         across = ops.transpose(matrix)
         products = ops.matmul(across, matrix) if self.of_columns else ops.matmul(matrix, across)
         squares = ops.sum(ops.square(products - ops.eye(products.shape[0])))
-        return self.factor * ops.sqrt(squares)
+        # The root has no gradient at zero, which exactly orthonormal vectors reach; that of the norm is zero.
+        is_zero = ops.equal(squares, 0.0)
+        return self.factor * ops.where(is_zero, 0.0, ops.sqrt(ops.where(is_zero, 1.0, squares)))
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that rebuild this regularizer."""

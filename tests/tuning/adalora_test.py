@@ -4,11 +4,13 @@ import json
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from firth.models import load_model
 from firth.models.bundle import weights_by_path
 from firth.training import train
 from firth.tuning import load_adapter
+from firth.tuning.adalora import Orthogonality
 from tests.training.kills import copies_after, steps_made
 from tests.tuning.runs import STEPS, adapting, run
 
@@ -44,3 +46,12 @@ def test_a_run_that_is_killed_and_goes_on_equals_uninterrupted(tmp_path):
     assert any(path.endswith("down_sensitivity") and expected[path].any() for path in expected)
     for path, each in resumed.items():
         np.testing.assert_array_equal(each, expected[path], err_msg=path)
+
+
+def test_the_penalty_of_vectors_that_are_exactly_orthonormal_has_a_gradient_of_zero():
+    """As torch's norm has; the root alone has none there."""
+    matrix = tf.Variable(np.eye(2, 3, dtype="float32"))
+    with tf.GradientTape() as tape:
+        penalty = Orthogonality(1.0, of_columns=False)(matrix)
+    np.testing.assert_array_equal(tape.gradient(penalty, matrix), np.zeros((2, 3)))
+    assert float(penalty) == 0.0

@@ -17,6 +17,7 @@ from firth.recipes.reading.loading import (
     recipe_to_yaml,
     with_full_paths,
 )
+from firth.recipes.reading.method_sources import MethodSourceError, check_source, with_source
 from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, override_all
 from firth.recipes.run.adapting import TRAINING, AdaptingRecipe
 from firth.recipes.run.run_recipe import RunRecipe
@@ -53,7 +54,14 @@ def load_adapting_recipe(
     """
     file = None if path is None else read_raw_file(pathlib.Path(path))
     raw = _with_base(override_all(file, overrides), runs_root(root))
-    return checked(with_full_paths(checked(raw, AdaptingRecipe), raw), AdaptingRecipe)
+    recipe = checked(with_full_paths(checked(raw, AdaptingRecipe), raw), AdaptingRecipe)
+    try:
+        check_source(recipe.method, recipe.base.digest)
+    except MethodSourceError as error:
+        raise RecipeError(
+            [f"{raw.origin(('method',)).place}: {line}" for line in str(error).split("\n")]
+        ) from None
+    return recipe
 
 
 def adapting_yaml(recipe: RunRecipe) -> str:
@@ -101,6 +109,7 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
     form, rate = _form(base, kind), ("optimizer", "learning_rate")
     data["method"] = assign({"kind": form.method}, (), data.get("method") or {})
     method = _method(data["method"])
+    data["method"] = with_source(method.with_task(data["method"], data.get("task")), method, raw, root)
     rows = _sequences(base, kind, method, data["method"])
     data["sequences"] = assign(rows, (), raw.data.get("sequences") or {})
     usual = method.learning_rate or form.learning_rate_for(base.model.width)

@@ -1,6 +1,6 @@
 """The base of all methods that adapt a model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from firth.recipes.base.recipe_type import Config
@@ -17,12 +17,15 @@ class Method(Config):
             part of the model that is saved and served, and `firth.models.ADDITIONS` has the function that
             makes it.
         one_text_in_a_row: Whether each text needs a row of its own.
+        takes_source: Whether a run may start from an adapter that another run with this method has saved, the
+            folder `source`, whose digest is `source_digest`.
         learning_rate: Learning rate of a recipe that says none; None for that of the form of its texts.
     """
 
     adds: ClassVar[bool] = False
     merges: ClassVar[bool] = False
     one_text_in_a_row: ClassVar[bool] = False
+    takes_source: ClassVar[bool] = False
     learning_rate: ClassVar[float | None] = None
 
     @property
@@ -52,6 +55,26 @@ class Method(Config):
         """
         del said
         return 0
+
+    @classmethod
+    def with_task(cls, said: Any, task: Any) -> Any:
+        """Returns a plain value of the method with what follows from the task and is not said.
+
+        Args:
+            said: Plain value of the method, which may not be checked yet.
+            task: Plain value of the task.
+        """
+        del task
+        return said
+
+    def source_conflicts(self, other: Mapping[str, Any]) -> Iterator[str]:
+        """Yields a line for each value that does not fit the adapter that a run starts from.
+
+        Args:
+            other: Plain value of the method that has trained it.
+        """
+        del other
+        yield from ()
 
     def task_conflicts(self, task: Any) -> Iterator[str]:
         """Yields a line for each value that does not fit a task; without any, nothing.

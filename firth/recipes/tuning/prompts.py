@@ -1,6 +1,6 @@
 """Methods that put something that is trained before the tokens: keys and values, or vectors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
@@ -267,15 +267,20 @@ class MultitaskPromptTuning(InputPromptMethod):
     Attributes:
         length: Number of vectors.
         rank: Rank of a task's product.
-        tasks: Number of tasks, those of `task.tasks` in their order; 1 for a run for one task.
+        tasks: Number of tasks, those of `task.tasks` in their order; 1 for a run for one task. A recipe file
+            that does not say it has as many as its task.
         start: What the shared prompt starts from, as of `prompt_tuning`; with a `source`, from that.
         text: Text to start from.
-        source: Folder `adapter` that a run with this method has written; empty for none.
+        source: Folder `adapter` that a run with this method and the same base has written; empty for none. A
+            recipe file may say the run's name below the root of runs, or a path.
+        source_digest: SHA-256 over that folder's files, in hex, which is written out when the recipe is read;
+            empty without a source.
         from_source: What of it a run starts from: `average`, the prompt and the average of its tasks'
             matrices; `exact`, the prompt and the matrices of `source_task`; `shared`, the prompt alone.
         source_task: Number of one of its tasks, from 0.
     """
 
+    takes_source: ClassVar[bool] = True
     # That of `prompt_tuning`; the paper's 0.3 is of the same Adafactor.
     learning_rate: ClassVar[float | None] = 3e-2
 
@@ -285,6 +290,7 @@ class MultitaskPromptTuning(InputPromptMethod):
     start: Literal["vocabulary", "text", "random"] = "random"
     text: str = ""
     source: str = ""
+    source_digest: Annotated[str, pydantic.Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     from_source: Literal["average", "exact", "shared"] = "average"
     source_task: Annotated[int, pydantic.Field(ge=0)] = 0
 
@@ -296,6 +302,33 @@ class MultitaskPromptTuning(InputPromptMethod):
             raise ValueError(f"from_source: {self.from_source} starts a run for one task, so tasks must be 1")
         return self
 
+    @classmethod
+    def with_task(cls, said: Any, task: Any) -> Any:
+        """Returns a plain value of the method with the number of the task's tasks, if it says none.
+
+        Args:
+            said: Plain value of the method, which may not be checked yet.
+            task: Plain value of the task.
+        """
+        tasks = task.get("tasks") if isinstance(task, dict) else None
+        if not isinstance(said, dict) or "tasks" in said or not isinstance(tasks, dict):
+            return said
+        return {**said, "tasks": len(tasks)}
+
+    def source_conflicts(self, other: Mapping[str, Any]) -> Iterator[str]:
+        """Yields a line for each size that the source's prompt has otherwise, and for a task that it lacks.
+
+        Args:
+            other: Plain value of the method that has trained the source.
+        """
+        for key in ("length",) if self.from_source == "shared" else ("length", "rank"):
+            if (own := getattr(self, key)) != other.get(key):
+                yield f"method.{key}: {own}, but method.source: {self.source} has {other.get(key)}"
+        count = other.get("tasks", 1)
+        if self.from_source == "exact" and self.source_task >= count:
+            has = f"method.source: {self.source} has {count} tasks"
+            yield f"method.source_task: {self.source_task}, but {has}"
+
     def task_conflicts(self, task: Any) -> Iterator[str]:
         """Yields a line if the recipe's task has another number of tasks.
 
@@ -303,5 +336,5 @@ class MultitaskPromptTuning(InputPromptMethod):
             task: The recipe's `task`.
         """
         count = len(task.tasks_by_source) or 1
-        if self.tasks not in (1, count):
+        if self.tasks != count:
             yield f"method.tasks: {self.tasks}, but task.kind: {task.kind} has {count}"
