@@ -30,14 +30,7 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
             f"export.pooling: {recipe.export.pooling} does not give the vectors that task.form.pooling: "
             f"{pooled} trains; {pooling} does"
         )
-    longest = model.longest
-    before = recipe.method.virtual_tokens
-    if longest is not None and recipe.sequences.length + before > longest:
-        after = f", and method.kind: {recipe.method.kind} takes {before} of them" if before else ""
-        yield (
-            f"sequences.length: {recipe.sequences.length} tokens, but the base's model has positions for "
-            f"{longest}{after}"
-        )
+    yield from _rows_too_long(recipe)
     known = recipe.task.metric_names
     for number, threshold in enumerate(recipe.evaluation.thresholds):
         if threshold.metric not in known:
@@ -60,6 +53,23 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
         )
     if problem := recipe.task.lengths_conflict(recipe.sequences):
         yield problem
+
+
+def _rows_too_long(recipe: "AdaptingRecipe") -> Iterator[str]:
+    """Yields a line for each row that has, with what a method puts before it, more tokens than positions."""
+    task, model, method, length = recipe.task, recipe.model, recipe.method, recipe.sequences.length
+    before, of_decoder = method.virtual_tokens(model), method.decoder_virtual_tokens(model)
+    written = task.target_length(recipe.sequences)
+    reads_again = bool(getattr(getattr(task, "form", None), "decoder_start", ""))
+    rows = []
+    if written and getattr(task, "decoder_length", None) is not None:
+        rows.append(("task.decoder_length", written, of_decoder))
+    elif written or reads_again:
+        before = max(before, of_decoder)
+    for key, tokens, taken in [("sequences.length", length, before), *rows]:
+        if model.longest is not None and tokens + taken > model.longest:
+            after = f", and method.kind: {method.kind} takes {taken} of them" if taken else ""
+            yield f"{key}: {tokens} tokens, but the base's model has positions for {model.longest}{after}"
 
 
 def _texts_of_a_row(recipe: "AdaptingRecipe") -> Iterator[str]:

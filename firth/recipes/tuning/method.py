@@ -41,14 +41,27 @@ class Method(Config):
         """The method of which what is kept after training is made; itself unless a part of it is dropped."""
         return self
 
-    @property
-    def virtual_tokens(self) -> int:
-        """Number of positions that it takes before each text."""
+    def virtual_tokens(self, model: Any) -> int:
+        """Returns the number of positions that it takes before each text of the encoder, or of the one stack.
+
+        Args:
+            model: The recipe's `model`.
+        """
+        del model
+        return 0
+
+    def decoder_virtual_tokens(self, model: Any) -> int:
+        """Returns the number of positions that it takes before each text of a decoder next to an encoder.
+
+        Args:
+            model: The recipe's `model`.
+        """
+        del model
         return 0
 
     @classmethod
     def positions_of(cls, said: Any) -> int:
-        """Returns `virtual_tokens` of a method that may not be checked yet.
+        """Returns the most positions that a method takes before a text, which may not be checked yet.
 
         Args:
             said: Plain value of the method.

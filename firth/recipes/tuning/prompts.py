@@ -25,14 +25,18 @@ class PromptMethod(Method):
 
     length: Length
 
-    @property
-    def virtual_tokens(self) -> int:
-        """Number of positions that it takes before each text."""
+    def virtual_tokens(self, model: Any) -> int:
+        """Returns the number of positions that it takes before each text of the encoder, or of the one stack.
+
+        Args:
+            model: The recipe's `model`.
+        """
+        del model
         return self.length
 
     @classmethod
     def positions_of(cls, said: Any) -> int:
-        """Returns `virtual_tokens` of a method that may not be checked yet.
+        """Returns the most positions that a method takes before a text, which may not be checked yet.
 
         Args:
             said: Plain value of the method.
@@ -69,6 +73,23 @@ class PrefixMethod(PromptMethod):
     def hidden_width(self) -> int:
         """Width between the layers of a network that makes the keys and values in training; 0 without one."""
         return 0
+
+    def virtual_tokens(self, model: Any) -> int:
+        """Returns `length`, or 0 for an encoder that has no prefix.
+
+        Args:
+            model: The recipe's `model`.
+        """
+        is_left = model.has_decoder and not (self.encoder or model.share_encoder_decoder)
+        return 0 if is_left else self.length
+
+    def decoder_virtual_tokens(self, model: Any) -> int:
+        """Returns `length`, or 0 without a decoder next to an encoder.
+
+        Args:
+            model: The recipe's `model`.
+        """
+        return self.length if model.has_decoder else 0
 
     def conflicts(self, model: Any) -> Iterator[str]:
         """Yields a line if the model's attention takes no prefix.

@@ -85,6 +85,36 @@ def test_two_texts_are_told_apart_as_the_published_model_does(root, preset, form
     assert {key: made[key] for key in form} == form
 
 
+WRITTEN = "task={kind: text_to_text}"
+PREFIX = "method={kind: prefix_tuning, length: 10}"
+PROMPT = "method={kind: prompt_tuning, length: 10}"
+
+
+# With the positions that a row of the encoder, and one of the decoder, leave free.
+@pytest.mark.parametrize(("options", "free", "problem"), [
+    ([WRITTEN, PREFIX], (9, 10), r"sequences.length: \d+ tokens, but .* prefix_tuning takes 10 of them"),
+    ([WRITTEN, PREFIX], (10, 9), r"task.decoder_length: \d+ tokens, but .* prefix_tuning takes 10 of them"),
+    ([WRITTEN, PREFIX], (10, 10), None),
+    ([WRITTEN, PREFIX, "method.encoder=false"], (0, 10), None),
+    ([WRITTEN, PREFIX, "method.encoder=false"], (9, None), "sequences.length: .* takes 10 of them"),
+    ([WRITTEN, PROMPT], (10, 0), None),
+    ([WRITTEN, PROMPT], (10, -1), r"task.decoder_length: \d+ tokens, .* positions for \d+$"),
+    ([TASK, PREFIX, "method.encoder=false"], (9, None), "sequences.length: .* takes 10 of them"),
+    ([TASK, PREFIX, "method.encoder=false"], (10, None), None),
+])  # fmt: skip
+def test_each_side_has_positions_for_its_row_and_what_stands_before_it(root, options, free, problem):
+    base = load_recipe("bart_tiny")
+    (root / "base" / "bundle" / "recipe.yaml").write_text(recipe_to_yaml(base))
+    row, written = (None if each is None else base.model.longest - each for each in free)
+    lengths = {"sequences.length": row, "task.decoder_length": written}
+    said = [f"{key}={length}" for key, length in lengths.items() if length is not None]
+    if problem is None:
+        assert load(root, *options, *said).sequences.length == row
+        return
+    with pytest.raises(RecipeError, match=problem):
+        load(root, *options, *said)
+
+
 def test_elmo_stays_as_it_is_and_its_task_model_learns_at_a_rate_of_its_own(root):
     elmo = load_recipe("elmo_small")
     (root / "base" / "bundle" / "recipe.yaml").write_text(recipe_to_yaml(elmo))
