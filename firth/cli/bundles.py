@@ -32,14 +32,21 @@ def adapter_of(said: str, root: pathlib.Path) -> str:
         root: Folder of all runs.
 
     Raises:
-        NoBundleError: if there is no such adapter.
+        NoBundleError: if there is no such adapter, with what is missing.
     """
     from firth import storage
     from firth.recipes.reading.bundles import NoBundleError
 
     if storage.exists(os.path.join(said, _DESCRIPTION)):
         return said
-    found = os.path.join(os.path.dirname(bundle_of(said, root)), _ADAPTER)
+    try:
+        bundle = bundle_of(said, root)
+    except NoBundleError as error:
+        if not storage.is_folder(said):
+            raise
+        problem = f"{said} is not an adapter: it lacks {_DESCRIPTION}; nor is it a run"
+        raise NoBundleError(f"{problem}: {error}") from error
+    found = os.path.join(os.path.dirname(bundle), _ADAPTER)
     if not storage.is_folder(found):
         raise NoBundleError(f"{said} has no {_ADAPTER} next to its bundle: its method adds nothing")
     return found

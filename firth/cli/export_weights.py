@@ -153,5 +153,9 @@ def _export_adapters(name: str, adapters: list[str], place: str, root: pathlib.P
 
 def _named(said: str) -> tuple[str, str]:
     """Returns the name of an adapter, and where it is: `NAME=ADAPTER`, or the last part of where it is."""
-    name, equals, place = said.rpartition("=")
-    return (name if equals else pathlib.PurePath(place).name), place
+    name, equals, place = said.partition("=")
+    if not equals or "/" in name:
+        name, place = pathlib.PurePath(said).name, said
+    if not name:
+        fail(f"--adapter {said}: the adapter has no name; write NAME=ADAPTER", ExitCode.USAGE)
+    return name, place

@@ -82,4 +82,18 @@ def test_several_adapters_of_a_model_go_out_as_one(firth, tmp_path):
 def test_what_adapters_are_asked_for_is_checked(firth, tmp_path):
     same = firth("export", "x", "--adapter", "films", "--adapter", "films=other")
     assert same.exit_code == 2 and "two adapters are named films; write NAME=ADAPTER" in same.stderr
+    nameless = firth("export", "x", "--adapter", "=films")
+    assert (
+        nameless.exit_code == 2 and "=films: the adapter has no name; write NAME=ADAPTER" in nameless.stderr
+    )
     assert "give a --format, or an --adapter" in firth("export", "x").stderr
+
+
+@pytest.mark.parametrize(("adapters", "name"), [
+    (("a=runs/rank=8/adapter", "a=other"), "a"),
+    (("runs/rank=8/films", "films=x=y"), "films"),
+])  # fmt: skip
+def test_a_place_may_have_an_equals_sign(firth, adapters, name):
+    """Told by the name that two have."""
+    said = [part for each in adapters for part in ("--adapter", each)]
+    assert f"two adapters are named {name};" in firth("export", "x", *said).stderr

@@ -43,6 +43,8 @@ def test_what_does_not_fit_is_refused_with_its_reason(firth, tmp_path):
     )
     lacks = firth("merge", "./other", "./bundle")
     assert lacks.exit_code == 2 and "no adapter next to its bundle" in lacks.stderr
+    (tmp_path / "empty").mkdir()
+    assert "empty is not an adapter: it lacks adapter.json" in firth("merge", "./other", "empty").stderr
     assert not (tmp_path / "firth-runs").exists()
 
 

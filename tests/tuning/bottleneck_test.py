@@ -13,10 +13,10 @@ from firth.models.starting import start_from
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.reading.adapting import load_adapting_recipe
-from firth.recipes.tuning.methods import AnyMethod, Full
+from firth.recipes.tuning.methods import AnyMethod, Full, method_types
 from firth.serving.bundle import export_bundle
 from firth.training import train
-from firth.tuning import load_adapter
+from firth.tuning import METHODS, load_adapter
 from tests.training.artifacts import VOCABULARY
 from tests.training.kills import copies_after, steps_made
 from tests.tuning.runs import adapting, run
@@ -43,6 +43,8 @@ def test_the_methods_that_do_not_merge_are_in_the_table():
         kind for each in configs_in(AnyMethod) if each.adds and not each.merges for kind in kinds_of(each)
     ]
     assert list(ADDITIONS) == kinds
+    assert [kind for kind in METHODS if method_types()[kind].model_construct().extends_model] == kinds
+    assert list(METHODS) == list(method_types())
 
 
 def test_the_bundle_has_what_the_adapter_has_next_to_its_base(adapted):

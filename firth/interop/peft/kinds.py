@@ -60,6 +60,13 @@ def _paths(places: Mapping[str, list[str]]) -> tuple[str, ...]:
     return tuple(path for each in places.values() for path in each)
 
 
+def _positive(config: Config, key: str) -> float:
+    value: float = config[key]
+    if not value > 0:
+        raise InteropError(f"{key}: {value} cannot be expressed here, a number above 0 can")
+    return value
+
+
 def _greatest_rank(layers: ByModule, end: str) -> int:
     return max(tensors[end].shape[0] for tensors in layers.values())
 
@@ -68,7 +75,7 @@ def _lora_method(config: Config, layers: ByModule, places: Mapping[str, list[str
     return LoRA(
         targets=_paths(places),
         rank=_greatest_rank(layers, "lora_A.weight"),
-        alpha=config["lora_alpha"],
+        alpha=_positive(config, "lora_alpha"),
         rank_stabilised=bool(config.get("use_rslora")),
         dropout=config.get("lora_dropout", 0.0),
     )
@@ -118,14 +125,27 @@ def _lora_config(method: LoRA, layers: ByModule, inputs_first: bool) -> dict[str
     }
 
 
+# By peft's key, the attribute that says when ranks are taken away, or which.
+_SCHEDULE = {
+    "tinit": "initial_steps",
+    "tfinal": "final_steps",
+    "deltaT": "steps_between",
+    "beta1": "smoothing",
+    "beta2": "uncertainty_smoothing",
+    "orth_reg_weight": "orthogonality",
+}
+
+
 def _adalora_method(config: Config, layers: ByModule, places: Mapping[str, list[str]]) -> AdaLoRA:
     del layers
     return AdaLoRA(
         targets=_paths(places),
         initial_rank=config["init_r"],
+        # With a greater one, peft's own where only init_r was said, there is nothing to take away.
         target_rank=min(config["target_r"], config["init_r"]),
-        alpha=config["lora_alpha"],
+        alpha=_positive(config, "lora_alpha"),
         dropout=config.get("lora_dropout", 0.0),
+        **{ours: config[theirs] for theirs, ours in _SCHEDULE.items() if config.get(theirs) is not None},
     )
 
 
@@ -158,12 +178,7 @@ def _adalora_config(method: AdaLoRA, layers: ByModule, inputs_first: bool) -> di
         "lora_alpha": method.alpha,
         "lora_dropout": method.dropout,
         "total_step": method.initial_steps + method.final_steps + 1,
-        "tinit": method.initial_steps,
-        "tfinal": method.final_steps,
-        "deltaT": method.steps_between,
-        "beta1": method.smoothing,
-        "beta2": method.uncertainty_smoothing,
-        "orth_reg_weight": method.orthogonality,
+        **{theirs: getattr(method, ours) for theirs, ours in _SCHEDULE.items()},
         "bias": "none",
         "fan_in_fan_out": inputs_first,
         "target_modules": list(layers),
@@ -174,7 +189,9 @@ _HADA = ("hada_w1_a", "hada_w1_b", "hada_w2_a", "hada_w2_b")
 
 
 def _loha_method(config: Config, layers: ByModule, places: Mapping[str, list[str]]) -> LoHa:
-    return LoHa(targets=_paths(places), rank=_greatest_rank(layers, "hada_w1_b"), alpha=config["alpha"])
+    return LoHa(
+        targets=_paths(places), rank=_greatest_rank(layers, "hada_w1_b"), alpha=_positive(config, "alpha")
+    )
 
 
 def _read_loha(module: Module, tensors: Tensors, config: Config, method: LoHa) -> dict[str, Array]:

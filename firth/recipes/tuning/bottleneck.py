@@ -70,6 +70,7 @@ class Houlsby(BottleneckMethod):
         Args:
             model: The recipe's `model`.
         """
+        yield from super().conflicts(model)
         if self.bottleneck > model.width:
             yield f"method.bottleneck: {self.bottleneck}, but the base's width is {model.width}"
 

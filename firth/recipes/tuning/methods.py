@@ -49,6 +49,7 @@ class LastLayers(Method):
         Args:
             model: The recipe's `model`.
         """
+        yield from super().conflicts(model)
         if self.layers > model.own_layers:
             yield (
                 f"method.layers: {self.layers}, but model.kind: {model.kind} has {model.own_layers} with "

@@ -13,7 +13,7 @@ def route(asks: Mapping[str, Ask], inputs: Sequence[str]) -> Ask:
     """Returns the function that asks about each record the function that it names.
 
     It reads one input more, the last one: string [batch], names. Each function is asked once about all
-    records that name it, and not at all if there are none. An unknown name is an `InvalidArgumentError`.
+    records that name it, and is not asked if no record does. An unknown name is an `InvalidArgumentError`.
 
     Args:
         asks: Functions by name, which give the same outputs.

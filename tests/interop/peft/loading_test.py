@@ -49,11 +49,33 @@ def test_the_method_names_what_was_added_to():
     ],
 )
 def test_what_cannot_be_expressed_is_refused(tmp_path, settings, message):
-    shutil.copytree(GOLDEN / "bert_lora", tmp_path / "changed")
-    path = tmp_path / "changed" / "adapter_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **settings}))
     with pytest.raises(InteropError, match=message):
-        load_adapter(tmp_path / "changed", bundle_of("bert"))
+        load_adapter(changed(tmp_path, "bert_lora", **settings), bundle_of("bert"))
+
+
+def changed(folder, name, **settings):
+    """An adapter of golden/ with other settings."""
+    shutil.copytree(GOLDEN / name, folder / "changed")
+    path = folder / "changed" / "adapter_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **settings}))
+    return folder / "changed"
+
+
+def test_the_schedule_of_adalora_is_that_of_peft(tmp_path):
+    theirs = {"tinit": 3, "tfinal": 4, "deltaT": 5, "beta1": 0.7, "beta2": 0.6, "orth_reg_weight": 0.2}
+    folder = changed(tmp_path, "bert_adalora", total_step=20, target_r=8, **theirs)
+    method = load_adapter(folder, bundle_of("bert")).method
+    assert (method.initial_steps, method.final_steps, method.steps_between) == (3, 4, 5)
+    assert (method.smoothing, method.uncertainty_smoothing, method.orthogonality) == (0.7, 0.6, 0.2)
+    assert method.target_rank == method.initial_rank == 3
+
+
+@pytest.mark.parametrize(
+    "name, key", [("bert_lora", "lora_alpha"), ("bert_adalora", "lora_alpha"), ("llama_loha", "alpha")]
+)
+def test_a_scale_that_is_not_above_zero_is_refused_by_its_key(tmp_path, name, key):
+    with pytest.raises(InteropError, match=f" {key}: 0 cannot be expressed here, a number above 0 can"):
+        load_adapter(changed(tmp_path, name, **{key: 0}), bundle_of(answers_of(name)[0]))
 
 
 def test_an_adapter_of_another_base_is_refused_with_the_nearest_name():
