@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
-from firth.tokenizers.graph.byte_pieces import to_bytes
+from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
 from firth.tokenizers.graph.merges import ranks_of, read_merges
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
 from firth.tokenizers.graph.vocabulary import is_sentinel
@@ -19,6 +19,8 @@ from firth.tokenizers.training.byte_pair import train_byte_pairs
 from firth.tokenizers.training.counting import count_byte_words
 
 _USUAL_PATTERN = "gpt2"
+
+_BYTES = frozenset(byte_pieces())
 
 
 class BytePairTokenizer(PieceTokenizer):
@@ -109,6 +111,10 @@ class BytePairTokenizer(PieceTokenizer):
     def as_word_piece(cls, piece: str) -> str:  # noqa: D102
         is_special = piece in SPECIAL_PIECES or is_sentinel(piece)
         return marked_suffix(piece, piece if is_special else to_bytes(piece).decode(errors="replace"))
+
+    @classmethod
+    def _is_filler(cls, piece: str) -> bool:
+        return piece in _BYTES or super()._is_filler(piece)
 
     @staticmethod
     def _bytes_of(piece: str) -> bytes:

@@ -3,6 +3,7 @@
 import abc
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,9 @@ from firth.tokenizers.graph.text_normalization import TextNormalization
 from firth.tokenizers.graph.vocabulary import Vocabulary
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.kind import TokenizerKind
+
+# Rows that published vocabularies keep free.
+_UNUSED = re.compile(r"[\[<]unused[_ ]?\d+[\]>]", re.IGNORECASE)
 
 Specials = SpecialPieces | Mapping[str, Any] | None
 
@@ -217,6 +221,22 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     def special_ids(self) -> tuple[int, ...]:
         """Ids of the special pieces, each once: pad, unk, cls, sep, mask, others, and then the sentinels."""
         return tuple(map(self._vocabulary.ids.__getitem__, self._vocabulary.special_pieces))
+
+    @property
+    def ordinary_ids(self) -> list[int]:
+        """Ids of the pieces that words usually fall into, in their order.
+
+        Special pieces, placeholders that no text leads to, such as `[unused0]`, and pieces of a single byte
+        are left out.
+        """
+        special = set(self.special_ids)
+        pieces = enumerate(self._vocabulary.pieces)
+        return [number for number, piece in pieces if number not in special and not self._is_filler(piece)]
+
+    @classmethod
+    def _is_filler(cls, piece: str) -> bool:
+        """Returns whether a piece is there so that a row is, or so that any text can be written."""
+        return _UNUSED.fullmatch(piece) is not None
 
     @property
     def kernel(self) -> tf.Module:

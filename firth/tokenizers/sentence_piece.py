@@ -121,6 +121,10 @@ class SentencePieceTokenizer(PieceTokenizer):
     def as_word_piece(cls, piece: str) -> str:  # noqa: D102
         return marked_suffix(piece, piece.replace(META_SPACE, " "))
 
+    @classmethod
+    def _is_filler(cls, piece: str) -> bool:
+        return _BYTE.fullmatch(piece) is not None or super()._is_filler(piece)
+
     @staticmethod
     def _bytes_of(piece: str) -> bytes:
         if byte := _BYTE.fullmatch(piece):

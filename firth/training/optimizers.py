@@ -85,12 +85,21 @@ class _SummedGradients:
             self.build(trainable_variables)
         indices = map(self._index, trainable_variables or self._trainable_variables)
         norm = tf.linalg.global_norm(self._own_rates.trained(grads, list(indices), self.iterations))
-        most = self.global_clipnorm
-        if most:
-            scale = most / tf.maximum(norm, most)
-            grads = [grad * tf.cast(scale, grad.dtype) for grad in grads]
+        if self.global_clipnorm:
+            grads = self.clipped(grads, norm)
         super().apply(grads, trainable_variables)  # type: ignore[misc]
         return norm
+
+    def clipped(self, grads: Sequence[tf.Tensor], norm: tf.Tensor) -> list[tf.Tensor]:
+        """Returns gradients as `apply` reads them, those of the whole batch clipped by their global norm.
+
+        Args:
+            grads: Gradients of the whole batch.
+            norm: Their norm, as `apply` returns it, float32 [].
+        """
+        most = self.global_clipnorm
+        scale = most / tf.maximum(norm, most) if most else tf.ones([])
+        return [grad * tf.cast(scale, grad.dtype) for grad in grads]
 
     def update_step(self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor) -> None:
         """Decays and updates one variable, and its moments.

@@ -44,7 +44,8 @@ def build_train_step(
             loss. Draws for an example follow from its `firth.features.NOISE_KEYS`; draws for a batch, and all
             draws without these keys, are made from `model.seed_generator`. Its `added.observers` act after
             each update.
-        optimizer: Optimizer whose `apply` sums gradients over replicas and returns their norm.
+        optimizer: Optimizer whose `apply` sums gradients over replicas and returns their norm; observers
+            get them as its `clipped` returns them.
         losses: Weights in the sum that is minimised, by name of the loss.
         strategy: Distribution strategy that model and optimizer were made under.
         seed: Seed of draws for a batch, which follow from (seed, updates made): they are the same on all
@@ -69,9 +70,10 @@ def build_train_step(
         gradients = tape.gradient(loss, trainable, unconnected_gradients=tf.UnconnectedGradients.ZERO)
         norm = optimizer.apply(gradients, model.trainable_variables)
         if observers:
-            summed = dict(zip(paths, sum_over_replicas(gradients), strict=True))
+            read = optimizer.clipped(sum_over_replicas(gradients), norm)
+            by_path = dict(zip(paths, read, strict=True))
             for observer in observers:
-                observer.observe(summed, optimizer.iterations)
+                observer.observe(by_path, optimizer.iterations)
         # The norm is the same on all replicas, and is summed with the rest.
         share = norm / strategy.num_replicas_in_sync
         return StepResult(loss, means, share, count_tokens(batch))

@@ -41,12 +41,8 @@ class RankAllocator(GradientObserver):
         Raises:
             TuningError: if no step is left in which the number of entries may fall.
         """
-        method = self._method
-        if method.initial_steps >= steps - method.final_steps:
-            raise TuningError(
-                f"method.initial_steps: {method.initial_steps} and method.final_steps: {method.final_steps} "
-                f"leave none of the {steps} steps of this run to take ranks away in"
-            )
+        if problems := list(self._method.steps_conflicts(steps)):
+            raise TuningError("\n".join(problems))
         self._steps = steps
 
     def budget(self, step: Any) -> Tensor:

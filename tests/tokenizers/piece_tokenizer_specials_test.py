@@ -137,3 +137,12 @@ def test_signatures_speak_of_the_tokenizer_s_mask():
     assert "<mask>" in described["answer"]["lines"] and "[MASK]" not in json.dumps(described)
     with pytest.raises(ValueError, match="fill_mask: each text needs a piece"):
         text_signatures(recipe, None)
+
+
+def test_ordinary_pieces_are_what_words_fall_into():
+    pieces = [*byte_pieces(), "Ġf", "ox", "Ġfox", END]
+    assert BytePairTokenizer(pieces, specials=GPT2).ordinary_ids == [256, 257, 258]
+    word_pieces = WordPieceTokenizer(
+        [*SPECIAL_PIECES[:4], "[unused0]", SPECIAL_PIECES[4], "[unused1]", "fox"]
+    )
+    assert word_pieces.ordinary_ids == [7]

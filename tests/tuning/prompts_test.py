@@ -122,6 +122,19 @@ def test_a_prompt_starts_from_pieces_that_the_seed_draws_and_none_of_them_specia
     assert not {VOCABULARY[row] for row in rows[0]} & {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
 
 
+def test_a_prompt_starts_from_no_piece_that_nothing_has_trained():
+    """As most of the first thousand pieces of BERT's vocabulary are."""
+    method = prompts.PromptTuning(length=6)
+    model = model_of("masked_lm")
+    METHODS[method.kind](model, method, 1)
+    unused = [f"[unused{number}]" for number in range(15)]
+    tokenizer = WordPieceTokenizer([*VOCABULARY[:5], *unused, "fox", "##es"])
+    model.added.held[0].begin(model, tokenizer, method)
+    table = np.array(model.backbone.token_embedding.table)
+    found = {int(np.flatnonzero((table == each).all(1))[0]) for each in np.array(model.added.held[0].vectors)}
+    assert found <= {20, 21}
+
+
 def test_a_random_prompt_is_within_a_half():
     prompt, _ = begun(prompts.PromptTuning(length=50, start="random"))
     assert 0.4 < np.abs(prompt.vectors).max() <= 0.5

@@ -7,10 +7,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from firth.layers.elements.gradient_observer import GradientObserver
 from firth.recipes.tuning.adalora import AdaLoRA
-from firth.tuning import TuningError
+from firth.recipes.tuning.adding import LoRA
+from firth.training.optimizers import build_optimizer
+from firth.training.step import build_train_step
+from firth.tuning import METHODS, TuningError
 from firth.tuning.adalora import SingularValueAddition
 from firth.tuning.rank_allocation import RankAllocator
+from tests.models.table import TRAINED, training_features
+from tests.tuning.adding_test import OPTIMIZER, model_of
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "interop" / "peft" / "golden" / "adalora_allocation.npz"
 PARTS = {"down": "lora_A", "values": "lora_E", "up": "lora_B"}
@@ -84,3 +90,26 @@ def test_a_run_too_short_for_the_schedule_is_refused(golden):
 def test_a_rank_that_would_grow_is_refused():
     with pytest.raises(ValueError, match="target_rank: 8 is greater than initial_rank: 4"):
         AdaLoRA(initial_rank=4)
+
+
+class NormObserver(GradientObserver):
+    def __init__(self):
+        self.norm = tf.Variable(0.0)
+
+    def observe(self, gradients, updates):
+        self.norm.assign(tf.linalg.global_norm(list(gradients.values())))
+
+
+def test_scores_read_the_gradients_after_clipping():
+    """As in peft, whose caller clips before the ranks are given out."""
+    model, observer = model_of("masked_lm"), NormObserver()
+    METHODS["lora"](model, LoRA(rank=2), 1)
+    model.added.observers.append(observer)
+    optimizer = build_optimizer(OPTIMIZER.model_copy(update={"gradient_clip_norm": 1e-3}), 100)
+    optimizer.build(model.trainable_variables)
+    losses = TRAINED["masked_lm"][1].losses
+    step = build_train_step(model, optimizer, losses, tf.distribute.get_strategy(), 3)
+    features = training_features("masked_lm")
+    found = step({name: tf.constant(value) for name, value in features.items()})
+    assert found.gradient_norm > 1e-2
+    np.testing.assert_allclose(observer.norm, 1e-3, rtol=1e-4)

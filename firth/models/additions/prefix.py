@@ -7,7 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.elements.extensible import Addition, Place
+from firth.layers.elements.extensible import Addition, Place, extensible_layers
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.additions.holding import TuningError, hold, places_of
@@ -147,7 +147,7 @@ class PrefixEncoder(Addition):
         of_all = 2 * self.layers * self.width
         start = keras.initializers.RandomNormal(stddev=1.0, seed=self._generator)
         self.embedding = self.add_weight(
-            name="embedding", shape=(self.length, self.width), initializer=drawn(start)
+            name="embedding", shape=(self.length, self.width), initializer=drawn(start), autocast=False
         )
         self.first_kernel = self._uniform("first_kernel", (self.width, self.hidden), self.width)
         self.first_bias = self._uniform("first_bias", (self.hidden,), self.width)
@@ -156,10 +156,12 @@ class PrefixEncoder(Addition):
 
     def _uniform(self, name: str, shape: Shape, inputs: int) -> keras.Variable:
         start = keras.initializers.RandomUniform(-(inputs**-0.5), inputs**-0.5, seed=self._generator)
-        return self.add_weight(name=name, shape=shape, initializer=drawn(start))
+        return self.add_weight(name=name, shape=shape, initializer=drawn(start), autocast=False)
 
     def of_layer(self, layer: int) -> Tensor:
         """Returns the keys and the values of a layer, a float tensor [length, 2 * width].
+
+        It is float32 under mixed precision too, so that what is kept is what was trained.
 
         Args:
             layer: Its number, from 0.
@@ -182,8 +184,9 @@ def add_prefixes(model: BackboneWithHeads, method: PrefixMethod) -> None:
     if problems := list(method.conflicts(model.backbone.config)):
         raise TuningError("\n".join(problems))
     places = [place for place in places_of(model) if place.name == "keys_values"]
-    if not (getattr(model.backbone, "is_shared", True) or method.encoder):
-        places = [place for place in places if place.path.startswith("backbone/decoder/")]
+    if (encoder := model.backbone.own_encoder) is not None and not method.encoder:
+        of_encoder = {id(layer) for layer in extensible_layers(encoder)}
+        places = [place for place in places if id(place.layer) not in of_encoder]
     if method.hidden_width:
         _add_reparameterised(model, method, places)
         return

@@ -81,8 +81,8 @@ class Prompt(Addition):
         """Assigns the token embeddings that the prompt starts from, if it starts from some.
 
         `method.start` says which: those of `method.text`, again and again where it is shorter than the
-        prompt; or of pieces that are drawn by the run's seed from the first 5,000 of the vocabulary, without
-        special pieces.
+        prompt; or of pieces that are drawn by the run's seed from the first 5,000 of the vocabulary's
+        `ordinary_ids`.
 
         Args:
             model: Model with the weights of its base.
@@ -98,8 +98,7 @@ class Prompt(Addition):
                 raise TuningError(f"method.text: {method.text!r} has no tokens")
             ids = np.resize(ids, self.length)
         elif method.start == "vocabulary":
-            special = {tokenizer.token_to_id(piece) for piece in tokenizer.specials.pieces}
-            usual = [each for each in range(tokenizer.vocabulary_size()) if each not in special][:_COMMON]
+            usual = tokenizer.ordinary_ids[:_COMMON]
             seed = int(ops.convert_to_numpy(model.seed_generator.state.value)[0])
             drawn_from = np.random.default_rng(seed)
             ids = drawn_from.choice(usual, self.length, replace=len(usual) < self.length)

@@ -52,6 +52,11 @@ class Backbone(keras.Model):
         return self._initializer.seed
 
     @property
+    def own_encoder(self) -> keras.layers.Layer | None:
+        """The stack that reads the input alone, next to a decoder; None where one stack reads all."""
+        return None
+
+    @property
     def stages(self) -> Stages:
         """Its weights from the inputs to the outputs, by the paths that theirs begin with, below its own.
 

@@ -73,6 +73,11 @@ class EncoderDecoderBackbone(TransformerBackbone):
             self.encoder = MaskedTransformer(self.config.stack, name="encoder", **self._common)
 
     @property
+    def own_encoder(self) -> keras.layers.Layer | None:
+        """The encoder, unless both sides are one."""
+        return None if self.is_shared else self.encoder
+
+    @property
     def stages(self) -> Stages:
         """Embeddings of both sides, then the blocks of encoder and decoder side by side."""
         before = [self.token_embedding, self.decoder_embeddings, self.decoder_projection]

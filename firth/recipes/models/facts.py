@@ -28,6 +28,11 @@ class ModelFacts:
         layers: int
 
     @property
+    def takes_prefixes(self) -> bool:
+        """True if keys and values may stand before those of the tokens, in each layer."""
+        return self.takes_virtual_tokens
+
+    @property
     def own_layers(self) -> int:
         """Number of layers with weights of their own, from the first to the last.
 

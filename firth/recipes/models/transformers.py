@@ -32,6 +32,11 @@ class TransformerConfig(ModelFacts, StackConfig):
     embeddings: EmbeddingsConfig = EmbeddingsConfig()
 
     @property
+    def takes_prefixes(self) -> bool:
+        """Whether keys have no positions of their own, which disentangled ones have."""
+        return self.takes_virtual_tokens and not self.positions.disentangled
+
+    @property
     def embedding_width(self) -> int:
         """Width of the token table."""
         return self.embeddings.width or self.width

@@ -99,10 +99,15 @@ class AdaptingRecipe(RunRecipe):
         Args:
             rows: Number of rows of the training split.
             records: Number of records in them.
+
+        Raises:
+            ValueError: if the method does not fit so many steps.
         """
         batch = min(rows, max(1, round(self.examples_per_step * rows / records)))
         epoch = max(1, math.ceil(rows / batch))
         steps = max(1, math.ceil(self.epochs * rows / batch))
+        if problems := list(self.method.steps_conflicts(steps)):
+            raise ValueError("\n".join(problems))
         optimizer = self.training.optimizer.model_copy(
             update={"warmup_steps": min(steps - 1, round(self.warmup * steps))}
         )

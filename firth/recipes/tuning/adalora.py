@@ -1,5 +1,6 @@
 """AdaLoRA: LoRA whose ranks are given to the projections where they matter."""
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 import pydantic
@@ -60,3 +61,15 @@ class AdaLoRA(AddingMethod):
                 f"target_rank: {self.target_rank} is greater than initial_rank: {self.initial_rank}"
             )
         return self
+
+    def steps_conflicts(self, steps: int) -> Iterator[str]:
+        """Yields a line if no step is left in which the number of entries may fall.
+
+        Args:
+            steps: Number of updates of the run.
+        """
+        if self.initial_steps >= steps - self.final_steps:
+            yield (
+                f"method.initial_steps: {self.initial_steps} and method.final_steps: {self.final_steps} "
+                f"leave none of the {steps} steps of this run to take ranks away in"
+            )

@@ -98,6 +98,15 @@ class Method(Config):
         del task
         yield from ()
 
+    def steps_conflicts(self, steps: int) -> Iterator[str]:
+        """Yields a line for each value that does not fit the number of steps; without any, nothing.
+
+        Args:
+            steps: Number of updates of the run.
+        """
+        del steps
+        yield from ()
+
     def conflicts(self, model: Any) -> Iterator[str]:
         """Yields a line for each value that does not fit a model; without any, nothing.
 

@@ -98,7 +98,7 @@ class PrefixMethod(PromptMethod):
             model: The recipe's `model`.
         """
         yield from super().conflicts(model)
-        if getattr(getattr(model, "positions", None), "disentangled", False):
+        if model.takes_virtual_tokens and not model.takes_prefixes:
             yield (
                 f"method.kind: {self.kind} trains keys without positions, but with positions.kind: "
                 "disentangled every key has one; prompt_tuning and p_tuning have virtual tokens instead"

@@ -248,3 +248,12 @@ def test_a_row_without_a_task_has_the_mean_of_the_tasks_products():
     of_task = numpy(prompt({names.TASK_IDS: np.array([[1]])}))
     assert np.abs(of_task).max() > 0
     np.testing.assert_allclose(numpy(prompt({})), of_task, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["prefix_tuning", "p_tuning"])
+def test_what_is_kept_is_what_was_trained_under_mixed_precision_bit_for_bit(method):
+    model = model_of("llama", method, "mixed_bfloat16")
+    expected = numpy(keras.ops.cast(model.backbone(alone("llama")), "float32"))
+    keep(model, METHODS[method])
+    found = numpy(keras.ops.cast(model.backbone(alone("llama")), "float32"))
+    np.testing.assert_array_equal(found, expected)

@@ -168,3 +168,12 @@ def test_vectors_are_served_as_they_are_trained(root):
         SentenceEmbedding(form=XLNetForm())
     with pytest.raises(RecipeError, match=r"export\.pooling: cls does not give the vectors"):
         load(root, EMBEDDING, "export.pooling=cls")
+
+
+def test_a_schedule_that_does_not_fit_the_steps_is_refused_when_they_are_counted(root):
+    recipe = load(root, "method.kind=adalora", "method.initial_steps=2", "method.final_steps=1")
+    assert recipe.scheduled(40, 64).training.steps == 6
+    with pytest.raises(
+        ValueError, match=r"initial_steps: 2 and method.final_steps: 1 leave none of the 3 steps"
+    ):
+        recipe.scheduled(20, 20)
