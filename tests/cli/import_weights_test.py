@@ -41,7 +41,7 @@ def test_what_is_whole_is_asked_with_its_heads(imported):
 
 def test_an_imported_model_is_no_run(firth, imported, tmp_path):
     wrong = firth("report", "tiny")
-    assert wrong.exit_code == 1 and "is an imported model, of which there is no report" in wrong.stderr
+    assert wrong.exit_code == 1 and "is an imported model, which has no report" in wrong.stderr
     with pytest.raises(RunFolderError, match="is an imported model; give this run a --name of its own"):
         refuse_imported(tmp_path / "firth-runs" / "tiny")
     refuse_imported(tmp_path)
