@@ -1,5 +1,6 @@
 """Labelled records of some splits made into files of rows."""
 
+import dataclasses
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -87,7 +88,7 @@ def _encoded(
         found = _found([record for record, _ in batch], search) if search else set()
         by_source: dict[str, list[LabelledRecord]] = defaultdict(list)
         for record, source in batch:
-            by_source[source].append(record)
+            by_source[source].append(dataclasses.replace(record, source=source))
         for source, members in by_source.items():
             read[source] += len(members)
             for encoded in kind.encode(members):

@@ -5,8 +5,10 @@ import json
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from firth import features as names
+from firth.corpus.io.record_files import read_records, write_records
 from firth.corpus.packing.mixture_plan import plan_mixture
 from firth.evaluation.record_scores import Records, record_scores
 from firth.pipelines.labels import with_labels
@@ -18,9 +20,13 @@ from firth.recipes.tasks.text_forms import PrefixForm
 from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.scores import Collected
+from firth.storage import glob
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_labelled_data
+from firth.tasks.labelled.examples import to_example
+from firth.tasks.task_rows import make_task_rows
 from tests.exported_model import RECIPE
+from tests.tasks.text_to_text_test import base
 
 GRAMMAR = LabelWords(prefix="cola sentence: ", words=("unacceptable", "acceptable"))
 ALIKE = WrittenNumber(pair=True, prefix="stsb sentence1: ", pair_prefix="sentence2: ")
@@ -88,6 +94,30 @@ def test_records_are_texts_with_their_prefixes_and_texts_to_write(data):
     assert sizes[0] == 40 and list(shares.values()) == pytest.approx(
         [size / sum((20, *sizes[1:])) for size in (20, *sizes[1:])]
     )
+
+
+def test_rows_made_of_files_know_the_task_of_each_record(data, tmp_path):
+    recipe = with_labels(recipe_of(data))
+    found = read_labelled_data(data, recipe.task)
+    splits = tuple(found.splits)
+    for name, split in found.splits.items():
+        written = [to_example(each, each.source) for each in split.records]
+        write_records(f"{tmp_path}/records/{name}", 0, 1, written)
+    make_task_rows(
+        {name: f"{tmp_path}/records/{name}/*" for name in splits},
+        recipe.task,
+        recipe.sequences,
+        base().tokenizer,
+        {name: f"{tmp_path}/rows/{name}" for name in splits},
+        str(tmp_path),
+    )
+    numbers = {}
+    for path in glob(f"{tmp_path}/rows/*/*"):
+        for row in map(tf.train.Example.FromString, read_records(path)):
+            fields = row.features.feature
+            source = fields["source"].bytes_list.value[0].decode()
+            numbers.setdefault(source, set()).update(fields[names.TASK_IDS].int64_list.value)
+    assert numbers == {"cola": {0}, "stsb": {1}, "news": {2}}
 
 
 def test_rates_are_those_of_the_paper():
