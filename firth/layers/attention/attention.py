@@ -1,29 +1,21 @@
 """Multi-head attention, with one matmul for queries, keys and values."""
 
-import math
 from typing import Any
 
 import keras
-import numpy as np
 from keras import ops
 
-from firth.layers.attention.attended import attended
-from firth.layers.attention.block_sparse import read_blocks, suits_blocks
+from firth.layers.attention.projected_heads import ProjectedHeads
+from firth.layers.attention.read_heads import read_heads
 from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place, by_tokens
-from firth.layers.elements.initializers import NormalColumns, normal
-from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.initializers import normal
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.layers.positions.rotary_positions import rotate
-
-# Queries of a block of causal attention, and most blocks: smaller or more of them cost more than they spare,
-# as `benchmarks.attention` measures.
-CAUSAL_BLOCK, CAUSAL_BLOCKS = 256, 4
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class Attention(ExtensibleLayer):
+class Attention(ProjectedHeads):
     """Every token reads a weighted mean of the tokens that it may see.
 
     `softmax(Q K^T / sqrt(d) + bias) V` in each head, heads joined and projected (Vaswani et al. 2017,
@@ -107,16 +99,6 @@ class Attention(ExtensibleLayer):
     def _check(self) -> None:
         check_groups(type(self).__name__, self.heads, self.key_value_heads)
 
-    # Products of queries and keys that a score adds up; its variance grows with them.
-    _terms = 1
-    # Whether keys and values may be put before those of the tokens.
-    _takes_prefix = True
-
-    @property
-    def _group(self) -> int:
-        """Query heads that share a head of keys and values."""
-        return self.heads // self.key_value_heads
-
     def build(self, hidden_shape: Shape) -> None:
         """Creates the weights, with H heads of queries and G of keys and values, each of width d.
 
@@ -132,36 +114,6 @@ class Attention(ExtensibleLayer):
         self._add_projections()
         self.dropout.build((None, self.heads, None, None))
         self.output_projection.build((None, self.heads * self.head_width))
-
-    def _add_projections(self) -> None:
-        queries, keys = self.heads * self.head_width, 2 * self.key_value_heads * self.head_width
-        self.query_kernel = self.query_bias = None
-        if self.cross:
-            self.query_kernel, self.query_bias = self._add_projection("query_", queries, 0)
-            queries = 0
-        self.kernel, self.bias = self._add_projection("", queries, keys)
-
-    def _add_projection(self, prefix: str, queries: int, keys: int) -> tuple[Any, Any]:
-        columns = queries + keys
-        kernel = self.add_weight(
-            name=f"{prefix}kernel",
-            shape=(self.width, columns),
-            initializer=self._kernel_initializer(queries, keys),
-            autocast=False,
-        )
-        if not self.biases:
-            return kernel, None
-        zeros = {"shape": (columns,), "initializer": "zeros", "autocast": False}
-        return kernel, self.add_weight(name=f"{prefix}bias", **zeros)
-
-    def _kernel_initializer(self, queries: int, keys: int) -> keras.initializers.Initializer:
-        """Returns what a kernel of so many columns of queries, then of keys and values, starts from."""
-        if not self.scaled_initializer:
-            return normal(self.initializer_stddev, self.dropout.seed_generator)
-        of_inputs = self.width**-0.5
-        of_queries = of_inputs if self.scaled else of_inputs * self.head_width**-0.5
-        runs = [(queries, of_queries), (keys, of_inputs)]
-        return drawn(NormalColumns(runs, self.dropout.seed_generator))
 
     def call(
         self,
@@ -263,125 +215,6 @@ class Attention(ExtensibleLayer):
         hidden = ops.cast(hidden, self.compute_dtype)
         return self._attend(hidden, self._queries(hidden), cache[0], cache[1], bias, None)
 
-    @property
-    def _scale(self) -> float:
-        return 1.0 / math.sqrt(self._terms * self.head_width) if self.scaled else 1.0
-
-    def _queries(self, hidden: Tensor) -> Tensor:
-        return self._heads(hidden, self.query_kernel, self.query_bias, "query")
-
-    def _project(
-        self, hidden: Tensor, context: Tensor | None, positions: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns queries [group, batch, heads, length, head width], keys and values without the group."""
-        if self.cross:
-            key, value = ops.unstack(self.context_cache(context), 2)
-            return self._queries(hidden), key, value
-        heads = self._heads(hidden, self.kernel, self.bias, "query", "key", "value")
-        # The gradient of a split is one concatenation, those of slices are as many sums.
-        if positions is not None:
-            turned, value = ops.split(heads, [self._group + 1], axis=0)
-            query, key = ops.split(rotate(turned, positions), [self._group], axis=0)
-        else:
-            query, key, value = ops.split(heads, [self._group, self._group + 1], axis=0)
-        return query, ops.squeeze(key, 0), ops.squeeze(value, 0)
-
-    def _apart(self, hidden: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns the queries of some states, and the keys and values of others."""
-        joined = self.heads * self.head_width
-        query_bias, bias = (None, None) if self.bias is None else (self.bias[:joined], self.bias[joined:])
-        content = ops.cast(content, self.compute_dtype)
-        query = self._heads(hidden, self.kernel[:, :joined], query_bias, "query")
-        key, value = ops.unstack(self._heads(content, self.kernel[:, joined:], bias, "key", "value"), 2)
-        return query, key, value
-
-    def _heads(self, states: Tensor, kernel: Tensor, bias: Tensor | None, *names: str) -> Tensor:
-        """Returns the groups of heads of places that share a kernel, with the queries' scaled.
-
-        They are [groups, batch, heads, length, head width].
-        """
-        batch, length, _ = ops.shape(states)
-        group_width = self.key_value_heads * self.head_width
-        if self._additions.keys() & set(names):
-            projected = self._heads_with_additions(states, kernel, bias, names)
-        else:
-            # Scaling the queries' share of the weights is less work than scaling queries or scores.
-            scales = np.concatenate([np.full(self._columns(name), self._scale_of(name)) for name in names])
-            tokens = ops.reshape(states, (-1, self.width))
-            projected = self._times(tokens, kernel, bias, scales.astype("float32"))
-        shape = (batch, length, projected.shape[-1] // group_width, self.key_value_heads, self.head_width)
-        # One transpose of all, after which taking them apart copies nothing.
-        return ops.transpose(ops.reshape(projected, shape), (2, 0, 3, 1, 4))
-
-    def _heads_with_additions(
-        self, states: Tensor, kernel: Tensor, bias: Tensor | None, names: tuple[str, ...]
-    ) -> Tensor:
-        """Returns what the places project to, [batch, length, columns], the queries scaled at the end."""
-        joint = by_tokens(lambda tokens: self._times(tokens, kernel, bias), states)
-        found, begin = [], 0
-        for name in names:
-            own = slice(begin, begin + self._columns(name))
-
-            def base(read: Tensor, own: slice = own) -> Tensor:
-                if read is states:
-                    return joint[:, :, own]
-                of_own = None if bias is None else bias[own]
-                return by_tokens(lambda tokens: self._times(tokens, kernel[:, own], of_own), read)
-
-            found.append(self._extended(name, states, base) * self._scale_of(name))
-            begin = own.stop
-        return ops.concatenate(found, axis=-1)
-
-    def _times(self, tokens: Tensor, kernel: Tensor, bias: Tensor | None, scales: Any = 1.0) -> Tensor:
-        projected = ops.matmul(tokens, ops.cast(ops.multiply(kernel, scales), self.compute_dtype))
-        if bias is None:
-            return projected
-        return ops.add(projected, ops.cast(ops.multiply(bias, scales), self.compute_dtype))
-
-    def _columns(self, name: str) -> int:
-        return (self.heads if name == "query" else self.key_value_heads) * self.head_width
-
-    def _scale_of(self, name: str) -> float:
-        return self._scale if name == "query" else 1.0
-
-    def places(self) -> list[Place]:
-        """Returns the projections to queries, keys and values, and that of the joined heads, `output`.
-
-        In self-attention there is also `keys_values`: an addition to it is called with keys and values, float
-        tensors [batch, key_value_heads, keys, head_width], and returns longer ones, with as many keys before
-        them as its attribute `length` says.
-        """
-        of_queries = (self.query_kernel, self.query_bias) if self.cross else (self.kernel, self.bias)
-        first = 0 if self.cross else self._columns("query")
-        joined = self.output_projection
-        both = 2 * self._columns("key")
-        prefix = (
-            [Place(self, "keys_values", self.width, both)] if not self.cross and self._takes_prefix else []
-        )
-        return [
-            self._place("query", *of_queries, 0),
-            self._place("key", self.kernel, self.bias, first),
-            self._place("value", self.kernel, self.bias, first + self._columns("key")),
-            Place(
-                self,
-                "output",
-                self._columns("query"),
-                self.width,
-                Columns(joined.kernel, joined.bias, 0, self.width),
-            ),
-            *prefix,
-        ]
-
-    @property
-    def prefix_length(self) -> int:
-        """Number of keys and values that an addition puts before those of the tokens."""
-        prefix = self._additions.get("keys_values")
-        return 0 if prefix is None else prefix.length
-
-    def _place(self, name: str, kernel: Any, bias: Any, begin: int) -> Place:
-        count = self._columns(name)
-        return Place(self, name, self.width, count, Columns(kernel, bias, begin, count))
-
     def _attend(
         self,
         hidden: Tensor,
@@ -394,74 +227,5 @@ class Attention(ExtensibleLayer):
     ) -> Tensor:
         if (prefix := self._additions.get("keys_values")) is not None:
             key, value = prefix(key, value)
-        if suits_blocks(query, key, bias, causal):
-            bias = ops.cast(bias, "float32")
-            context = read_blocks(
-                query, key, value, bias, lambda shares, parts: self.dropout(shares, parts, training=training)
-            )
-            return self._join_heads(context, hidden)
-        # Without a group, four axes are faster than five.
-        query = ops.squeeze(query, 0) if self._group == 1 else query
-        if causal and (query.shape[-2] or 0) > CAUSAL_BLOCK:
-            context = self._read_causally(query, key, value, bias, training)
-        else:
-            context = self._read(query, key, value, bias, training)
+        context = read_heads(query, key, value, bias, self.dropout, training, causal, self.prefix_length)
         return self._join_heads(context, hidden)
-
-    def _join_heads(self, context: Tensor, hidden: Tensor) -> Tensor:
-        axes = (0, 2, 1, 3) if len(context.shape) == 4 else (1, 3, 0, 2, 4)
-        context = ops.reshape(ops.transpose(context, axes), (-1, self.heads * self.head_width))
-        rows = ops.shape(hidden)[:-1]
-        output = self._extended_tokens("output", context, self.output_projection, rows)
-        return ops.reshape(output, ops.shape(hidden))
-
-    def _read_causally(
-        self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor, training: bool | None
-    ) -> Tensor:
-        """Reads in blocks of queries; of the scores that causality forbids, those within a block are made."""
-        length, before = query.shape[-2], self.prefix_length
-        size = max(CAUSAL_BLOCK, -(-length // CAUSAL_BLOCKS))
-        ends = [*range(size, length, size), length]
-        blocks = ops.split(query, ends[:-1], axis=-2)
-        read = [
-            self._read(
-                block,
-                key[:, :, : before + end],
-                value[:, :, : before + end],
-                bias[:, :, end - block.shape[-2] : end, : before + end],
-                training,
-            )
-            for block, end in zip(blocks, ends)
-        ]
-        return ops.concatenate(read, axis=-2)
-
-    def _read(
-        self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, training: bool | None
-    ) -> Tensor:
-        """Returns the mean of values that each query sees, in the axes of the queries."""
-        scores = ops.cast(times(query, key), "float32")
-        if bias is not None:
-            scores = ops.add(scores, self._grouped(ops.cast(bias, "float32")))
-        factors = self.dropout.factors(ops.shape(scores), training=training)
-        return attended(scores, value, factors)
-
-    def _grouped(self, bias: Tensor) -> Tensor:
-        """Splits the axis of the heads as the scores have it."""
-        if self._group == 1 or bias.shape[1] == 1:
-            return bias
-        batch, _, length, keys = ops.shape(bias)
-        bias = ops.reshape(bias, (batch, self._group, self.key_value_heads, length, keys))
-        return ops.transpose(bias, (1, 0, 2, 3, 4))
-
-
-def times(queries: Tensor, keys: Tensor) -> Tensor:
-    """Returns the products of every query with every key.
-
-    Args:
-        queries: Float tensor [..., batch, heads, rows, head width].
-        keys: Float tensor [batch, heads, keys, head width].
-
-    Returns:
-        A float tensor [..., batch, heads, rows, keys].
-    """
-    return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))

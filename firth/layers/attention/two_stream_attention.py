@@ -5,7 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.attention import Attention, times
+from firth.layers.attention.attention import Attention
+from firth.layers.attention.read_heads import times
 from firth.layers.elements.checks import check_own_keys
 from firth.layers.elements.extensible import Place
 from firth.layers.elements.initializers import normal

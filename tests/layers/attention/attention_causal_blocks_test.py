@@ -12,8 +12,8 @@ from firth.layers import (
     RotaryPositions,
     StackConfig,
 )
-from firth.layers.attention.attention import CAUSAL_BLOCK, CAUSAL_BLOCKS
 from firth.layers.attention.attention_bias import attention_bias
+from firth.layers.attention.read_heads import CAUSAL_BLOCK, CAUSAL_BLOCKS
 from tests.backends.gradients import gradients
 
 WIDTH = 8

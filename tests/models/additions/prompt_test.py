@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth import features as names
-from firth.layers.attention import attention as attention_module
+from firth.layers.attention import read_heads
 from firth.models import PretrainingModel
 from firth.models.additions.holding import TuningError
 from firth.models.additions.keeping import keep
@@ -195,7 +195,7 @@ def test_long_causal_rows_are_read_in_blocks_of_queries(monkeypatch):
     features = {names.TOKEN_IDS: ids, names.POSITION_IDS: np.arange(512)[None], names.DOCUMENT_IDS: ids > 0}
     features = {key: value.astype("int32") for key, value in features.items()}
     found = states(model, features)
-    monkeypatch.setattr(attention_module, "CAUSAL_BLOCK", 1024)
+    monkeypatch.setattr(read_heads, "CAUSAL_BLOCK", 1024)
     close(found, states(model, features))
 
 

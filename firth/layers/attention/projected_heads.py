@@ -1,0 +1,188 @@
+"""The projections of attention: hidden states to heads of queries, keys and values, and back."""
+
+import math
+from typing import Any
+
+import keras
+import numpy as np
+from keras import ops
+
+from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place, by_tokens
+from firth.layers.elements.initializers import NormalColumns, normal
+from firth.layers.elements.seeds import drawn
+from firth.layers.elements.types import Tensor
+from firth.layers.positions.rotary_positions import rotate
+
+
+class ProjectedHeads(ExtensibleLayer):
+    """The weights of attention, and what they make of states; its subclasses say how heads are read.
+
+    A subclass has the arguments of `Attention` as attributes, and the layers `dropout` and
+    `output_projection`.
+    """
+
+    # Products of queries and keys that a score adds up; its variance grows with them.
+    _terms = 1
+    # Whether keys and values may be put before those of the tokens.
+    _takes_prefix = True
+
+    @property
+    def _group(self) -> int:
+        """Query heads that share a head of keys and values."""
+        return self.heads // self.key_value_heads
+
+    def _add_projections(self) -> None:
+        queries, keys = self.heads * self.head_width, 2 * self.key_value_heads * self.head_width
+        self.query_kernel = self.query_bias = None
+        if self.cross:
+            self.query_kernel, self.query_bias = self._add_projection("query_", queries, 0)
+            queries = 0
+        self.kernel, self.bias = self._add_projection("", queries, keys)
+
+    def _add_projection(self, prefix: str, queries: int, keys: int) -> tuple[Any, Any]:
+        columns = queries + keys
+        kernel = self.add_weight(
+            name=f"{prefix}kernel",
+            shape=(self.width, columns),
+            initializer=self._kernel_initializer(queries, keys),
+            autocast=False,
+        )
+        if not self.biases:
+            return kernel, None
+        zeros = {"shape": (columns,), "initializer": "zeros", "autocast": False}
+        return kernel, self.add_weight(name=f"{prefix}bias", **zeros)
+
+    def _kernel_initializer(self, queries: int, keys: int) -> keras.initializers.Initializer:
+        """Returns what a kernel of so many columns of queries, then of keys and values, starts from."""
+        if not self.scaled_initializer:
+            return normal(self.initializer_stddev, self.dropout.seed_generator)
+        of_inputs = self.width**-0.5
+        of_queries = of_inputs if self.scaled else of_inputs * self.head_width**-0.5
+        runs = [(queries, of_queries), (keys, of_inputs)]
+        return drawn(NormalColumns(runs, self.dropout.seed_generator))
+
+    def _project(
+        self, hidden: Tensor, context: Tensor | None, positions: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns queries [group, batch, heads, length, head width], keys and values without the group."""
+        if self.cross:
+            key, value = ops.unstack(self.context_cache(context), 2)
+            return self._queries(hidden), key, value
+        heads = self._heads(hidden, self.kernel, self.bias, "query", "key", "value")
+        # The gradient of a split is one concatenation, those of slices are as many sums.
+        if positions is not None:
+            turned, value = ops.split(heads, [self._group + 1], axis=0)
+            query, key = ops.split(rotate(turned, positions), [self._group], axis=0)
+        else:
+            query, key, value = ops.split(heads, [self._group, self._group + 1], axis=0)
+        return query, ops.squeeze(key, 0), ops.squeeze(value, 0)
+
+    def _apart(self, hidden: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns the queries of some states, and the keys and values of others."""
+        joined = self.heads * self.head_width
+        query_bias, bias = (None, None) if self.bias is None else (self.bias[:joined], self.bias[joined:])
+        content = ops.cast(content, self.compute_dtype)
+        query = self._heads(hidden, self.kernel[:, :joined], query_bias, "query")
+        key, value = ops.unstack(self._heads(content, self.kernel[:, joined:], bias, "key", "value"), 2)
+        return query, key, value
+
+    def _queries(self, hidden: Tensor) -> Tensor:
+        return self._heads(hidden, self.query_kernel, self.query_bias, "query")
+
+    def _heads(self, states: Tensor, kernel: Tensor, bias: Tensor | None, *names: str) -> Tensor:
+        """Returns the groups of heads of places that share a kernel, with the queries' scaled.
+
+        They are [groups, batch, heads, length, head width].
+        """
+        batch, length, _ = ops.shape(states)
+        group_width = self.key_value_heads * self.head_width
+        if self._additions.keys() & set(names):
+            projected = self._heads_with_additions(states, kernel, bias, names)
+        else:
+            # Scaling the queries' share of the weights is less work than scaling queries or scores.
+            scales = np.concatenate([np.full(self._columns(name), self._scale_of(name)) for name in names])
+            tokens = ops.reshape(states, (-1, self.width))
+            projected = self._times(tokens, kernel, bias, scales.astype("float32"))
+        shape = (batch, length, projected.shape[-1] // group_width, self.key_value_heads, self.head_width)
+        # One transpose of all, after which taking them apart copies nothing.
+        return ops.transpose(ops.reshape(projected, shape), (2, 0, 3, 1, 4))
+
+    def _heads_with_additions(
+        self, states: Tensor, kernel: Tensor, bias: Tensor | None, names: tuple[str, ...]
+    ) -> Tensor:
+        """Returns what the places project to, [batch, length, columns], the queries scaled at the end."""
+        joint = by_tokens(lambda tokens: self._times(tokens, kernel, bias), states)
+        found, begin = [], 0
+        for name in names:
+            own = slice(begin, begin + self._columns(name))
+
+            def base(read: Tensor, own: slice = own) -> Tensor:
+                if read is states:
+                    return joint[:, :, own]
+                of_own = None if bias is None else bias[own]
+                return by_tokens(lambda tokens: self._times(tokens, kernel[:, own], of_own), read)
+
+            found.append(self._extended(name, states, base) * self._scale_of(name))
+            begin = own.stop
+        return ops.concatenate(found, axis=-1)
+
+    def _times(self, tokens: Tensor, kernel: Tensor, bias: Tensor | None, scales: Any = 1.0) -> Tensor:
+        projected = ops.matmul(tokens, ops.cast(ops.multiply(kernel, scales), self.compute_dtype))
+        if bias is None:
+            return projected
+        return ops.add(projected, ops.cast(ops.multiply(bias, scales), self.compute_dtype))
+
+    def _columns(self, name: str) -> int:
+        return (self.heads if name == "query" else self.key_value_heads) * self.head_width
+
+    def _scale_of(self, name: str) -> float:
+        return self._scale if name == "query" else 1.0
+
+    @property
+    def _scale(self) -> float:
+        return 1.0 / math.sqrt(self._terms * self.head_width) if self.scaled else 1.0
+
+    def _join_heads(self, context: Tensor, hidden: Tensor) -> Tensor:
+        axes = (0, 2, 1, 3) if len(context.shape) == 4 else (1, 3, 0, 2, 4)
+        context = ops.reshape(ops.transpose(context, axes), (-1, self.heads * self.head_width))
+        rows = ops.shape(hidden)[:-1]
+        output = self._extended_tokens("output", context, self.output_projection, rows)
+        return ops.reshape(output, ops.shape(hidden))
+
+    def places(self) -> list[Place]:
+        """Returns the projections to queries, keys and values, and that of the joined heads, `output`.
+
+        In self-attention there is also `keys_values`: an addition to it is called with keys and values, float
+        tensors [batch, key_value_heads, keys, head_width], and returns longer ones, with as many keys before
+        them as its attribute `length` says.
+        """
+        of_queries = (self.query_kernel, self.query_bias) if self.cross else (self.kernel, self.bias)
+        first = 0 if self.cross else self._columns("query")
+        joined = self.output_projection
+        both = 2 * self._columns("key")
+        prefix = (
+            [Place(self, "keys_values", self.width, both)] if not self.cross and self._takes_prefix else []
+        )
+        return [
+            self._place("query", *of_queries, 0),
+            self._place("key", self.kernel, self.bias, first),
+            self._place("value", self.kernel, self.bias, first + self._columns("key")),
+            Place(
+                self,
+                "output",
+                self._columns("query"),
+                self.width,
+                Columns(joined.kernel, joined.bias, 0, self.width),
+            ),
+            *prefix,
+        ]
+
+    @property
+    def prefix_length(self) -> int:
+        """Number of keys and values that an addition puts before those of the tokens."""
+        prefix = self._additions.get("keys_values")
+        return 0 if prefix is None else prefix.length
+
+    def _place(self, name: str, kernel: Any, bias: Any, begin: int) -> Place:
+        count = self._columns(name)
+        return Place(self, name, self.width, count, Columns(kernel, bias, begin, count))

@@ -1,0 +1,93 @@
+"""How queries read keys and values: all keys at once, or only blocks of them in which one is seen."""
+
+from keras import ops
+
+from firth.layers.attention.attended import attended
+from firth.layers.attention.block_sparse import read_blocks, suits_blocks
+from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.types import Tensor
+
+# Queries of a block of causal attention, and most blocks: smaller or more of them cost more than they spare,
+# as `benchmarks.attention` measures.
+CAUSAL_BLOCK, CAUSAL_BLOCKS = 256, 4
+
+
+def read_heads(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    dropout: Dropout,
+    training: bool | None = None,
+    causal: bool = False,
+    prefix_length: int = 0,
+) -> Tensor:
+    """Returns the mean of values that each query sees.
+
+    Args:
+        query: Float tensor [group, batch, heads, length, head_width], scaled.
+        key: Float tensor [batch, heads, prefix_length + keys, head_width].
+        value: Float tensor of the shape of `key`.
+        bias: Float32 tensor [batch or 1, 1 or group * heads, length, prefix_length + keys], or None.
+        dropout: Dropout of the probabilities.
+        training: Whether dropout acts; for None see `firth.layers.Dropout`.
+        causal: Python bool, whether the bias hides every key after its query.
+        prefix_length: Number of keys before those of the tokens.
+
+    Returns:
+        A float tensor of the shape of `query`, without the first axis where the group is 1, unless only
+        blocks of queries and keys are read.
+    """
+    if suits_blocks(query, key, bias, causal):
+        return read_blocks(
+            query,
+            key,
+            value,
+            ops.cast(bias, "float32"),
+            lambda shares, parts: dropout(shares, parts, training=training),
+        )
+    # Without a group, four axes are faster than five.
+    query = ops.squeeze(query, 0) if query.shape[0] == 1 else query
+    length = query.shape[-2] or 0
+    if bias is None or not causal or length <= CAUSAL_BLOCK:
+        return _read(query, key, value, bias, dropout, training)
+    # Of the scores that causality forbids, those within a block of queries are made.
+    size = max(CAUSAL_BLOCK, -(-length // CAUSAL_BLOCKS))
+    ends = [*range(size, length, size), length]
+    read = []
+    for block, end in zip(ops.split(query, ends[:-1], axis=-2), ends):
+        seen = slice(prefix_length + end)
+        own = bias[:, :, end - block.shape[-2] : end, seen]
+        read.append(_read(block, key[:, :, seen], value[:, :, seen], own, dropout, training))
+    return ops.concatenate(read, axis=-2)
+
+
+def _read(
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, dropout: Dropout, training: bool | None
+) -> Tensor:
+    scores = ops.cast(times(query, key), "float32")
+    if bias is not None:
+        scores = ops.add(scores, _grouped(ops.cast(bias, "float32"), query))
+    return attended(scores, value, dropout.factors(ops.shape(scores), training=training))
+
+
+def _grouped(bias: Tensor, query: Tensor) -> Tensor:
+    """Splits the axis of the heads as the queries have it."""
+    if len(query.shape) == 4 or bias.shape[1] == 1:
+        return bias
+    batch, _, length, keys = ops.shape(bias)
+    bias = ops.reshape(bias, (batch, query.shape[0], query.shape[2], length, keys))
+    return ops.transpose(bias, (1, 0, 2, 3, 4))
+
+
+def times(queries: Tensor, keys: Tensor) -> Tensor:
+    """Returns the products of every query with every key.
+
+    Args:
+        queries: Float tensor [..., batch, heads, rows, head width].
+        keys: Float tensor [batch, heads, keys, head width].
+
+    Returns:
+        A float tensor [..., batch, heads, rows, keys].
+    """
+    return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))
