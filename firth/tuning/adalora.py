@@ -5,14 +5,13 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.extensible import Addition, Base, Place
-from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.extensible import Place
+from firth.layers.elements.seeds import drawn
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.holding import TuningError
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adalora import AdaLoRA
-from firth.tuning.adding import add, check_rank, projections_of
+from firth.tuning.adding import add, low_rank_targets
+from firth.tuning.lora import LowRankAddition
 from firth.tuning.multipliers import Multipliers
 from firth.tuning.rank_allocation import RankAllocator
 
@@ -56,7 +55,7 @@ class Orthogonality(keras.regularizers.Regularizer):
         return {"factor": self.factor, "of_columns": self.of_columns}
 
 
-class SingularValueAddition(Addition):
+class SingularValueAddition(LowRankAddition):
     """Adds a product of the form of a singular value decomposition to a projection: `W x + scale P E Q x`.
 
     Zhang et al. 2023, "AdaLoRA: Adaptive Budget Allocation for Parameter-Efficient Fine-Tuning", section 3.1.
@@ -91,9 +90,7 @@ class SingularValueAddition(Addition):
         seed: Seed = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self._generator = seed_generator(seed)
-        self.dropout_layer = Dropout(dropout, seed=self._generator, dtype=self.dtype_policy, name="dropout")
+        super().__init__(inputs, outputs, rank, scale, dropout, seed, **kwargs)
 
     def build(self, states_shape: Shape) -> None:
         """Creates Q, `down` [inputs, rank]; E, `values` [rank]; and P, `up` [rank, outputs].
@@ -125,29 +122,8 @@ class SingularValueAddition(Addition):
         kept = {"trainable": False, "dtype": "float32", "aggregation": "only_first_replica"}
         return self.add_weight(name=name, shape=shape, initializer=start, **kept)
 
-    def call(self, states: Tensor, base: Base) -> Tensor:
-        """Returns a float tensor [batch, length, outputs].
-
-        Args:
-            states: Float tensor [batch, length, inputs].
-            base: The projection.
-        """
-        tokens = ops.reshape(self.dropout_layer(states), (-1, self.inputs))
-        small = ops.matmul(tokens, ops.cast(self.down, tokens.dtype))
-        added = ops.matmul(small, ops.cast(self._scaled_up(), tokens.dtype))
-        return base(states) + ops.reshape(added, (*ops.shape(states)[:-1], self.outputs))
-
     def _scaled_up(self) -> Tensor:
         return ops.expand_dims(self.values * self.scale, 1) * self.up
-
-    def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Returns the kernel with the product added to it, and the bias.
-
-        Args:
-            kernel: Float tensor [inputs, outputs].
-            bias: Float tensor [outputs], or None.
-        """
-        return kernel + ops.matmul(self.down, self._scaled_up()), bias
 
 
 def prepare_adalora(model: BackboneWithHeads, method: AdaLoRA, steps_per_epoch: int) -> Multipliers:
@@ -159,13 +135,12 @@ def prepare_adalora(model: BackboneWithHeads, method: AdaLoRA, steps_per_epoch: 
         steps_per_epoch: Number of steps of an epoch; not read.
 
     Raises:
-        TuningError: for a target that no projection has, and a rank greater than a projection's sides.
+        TuningError: as `low_rank_targets` does.
     """
     del steps_per_epoch
-    places = projections_of(model, method.targets, "method.targets")
-    check_rank(method.initial_rank, places, "method.initial_rank")
-    if method.dropout and (merged := [place.path for place in places if not place.reads_states]):
-        raise TuningError(f"method.dropout: {merged[0]} is a recurrent projection; dropout must be 0")
+    places = low_rank_targets(
+        model, method.targets, method.initial_rank, "method.initial_rank", method.dropout
+    )
 
     def make(place: Place) -> SingularValueAddition:
         return SingularValueAddition(

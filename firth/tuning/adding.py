@@ -32,22 +32,35 @@ def projections_of(model: BackboneWithHeads, patterns: Iterable[str], key: str) 
     return [place for place in places if any(_names(pattern, place) for pattern in patterns)]
 
 
-def check_rank(rank: int, places: list[Place], key: str = "method.rank") -> None:
-    """Passes if matrices of a rank are not larger than the projections that they are added to.
+def low_rank_targets(
+    model: BackboneWithHeads,
+    patterns: Iterable[str],
+    rank: int,
+    key: str = "method.rank",
+    dropout: float = 0.0,
+) -> list[Place]:
+    """Returns the projections that patterns name, if matrices of a rank can be added to them.
 
     Args:
+        model: Model, built.
+        patterns: Value of `method.targets`; see `projections_of`.
         rank: Rank of the matrices.
-        places: Places of the projections.
         key: Key of the rank in a recipe, for errors.
+        dropout: Share of what the matrices read that is dropped in training.
 
     Raises:
-        TuningError: for a rank greater than a projection's smaller side.
+        TuningError: for a pattern that names no projection, a rank greater than a projection's smaller side,
+            and dropout of what a recurrent projection reads.
     """
+    places = projections_of(model, patterns, "method.targets")
     for place in places:
         if rank > min(place.inputs, place.outputs):
             raise TuningError(
                 f"{key}: {rank}, but {place.path} has {place.inputs} inputs and {place.outputs} outputs"
             )
+    if dropout and (merged := [place.path for place in places if not place.reads_states]):
+        raise TuningError(f"method.dropout: {merged[0]} is a recurrent projection; dropout must be 0")
+    return places
 
 
 def _names(pattern: str, place: Place) -> bool:
@@ -67,9 +80,7 @@ def _nearest(pattern: str, places: list[Place]) -> str:
 def add(
     model: BackboneWithHeads, kind: str, places: Iterable[Place], make: Callable[[Place], Addition]
 ) -> None:
-    """Freezes what a model has from its base and adds something at places of its backbone.
-
-    Weights of an addition have a path such as `added/encoder/block_0/attention/query/lora/down`.
+    """Freezes what a model has from its base, and then does what `hold` does.
 
     Args:
         model: Model, built.
@@ -78,7 +89,7 @@ def add(
         make: Function from a place to its addition, not built.
 
     Raises:
-        TuningError: if something is added at such a place already.
+        TuningError: as `hold` does.
     """
     freeze_base(model)
     hold(model, kind, places, make)

@@ -10,7 +10,7 @@ from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoHa
-from firth.tuning.adding import add, check_rank, projections_of
+from firth.tuning.adding import add, low_rank_targets
 from firth.tuning.multipliers import Multipliers
 
 
@@ -95,11 +95,9 @@ def prepare_loha(model: BackboneWithHeads, method: LoHa, steps_per_epoch: int) -
         steps_per_epoch: Number of steps of an epoch; not read.
 
     Raises:
-        TuningError: for a target that no projection has, and a rank greater than a projection's sides.
+        TuningError: as `low_rank_targets` does.
     """
     del steps_per_epoch
-    places = projections_of(model, method.targets, "method.targets")
-    check_rank(method.rank, places)
 
     def make(place: Place) -> HadamardAddition:
         return HadamardAddition(
@@ -112,5 +110,5 @@ def prepare_loha(model: BackboneWithHeads, method: LoHa, steps_per_epoch: int) -
             name=method.kind,
         )
 
-    add(model, method.kind, places, make)
+    add(model, method.kind, low_rank_targets(model, method.targets, method.rank), make)
     return {}

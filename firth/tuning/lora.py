@@ -12,8 +12,7 @@ from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoRA
-from firth.tuning.adding import add, check_rank, projections_of
-from firth.tuning.groups import TuningError
+from firth.tuning.adding import add, low_rank_targets
 from firth.tuning.multipliers import Multipliers
 
 
@@ -75,8 +74,11 @@ class LowRankAddition(Addition):
         """
         tokens = ops.reshape(self.dropout_layer(states), (-1, self.inputs))
         small = ops.matmul(tokens, ops.cast(self.down, tokens.dtype))
-        added = ops.matmul(small, ops.cast(ops.multiply(self.up, self.scale), tokens.dtype))
+        added = ops.matmul(small, ops.cast(self._scaled_up(), tokens.dtype))
         return base(states) + ops.reshape(added, (*ops.shape(states)[:-1], self.outputs))
+
+    def _scaled_up(self) -> Tensor:
+        return ops.multiply(self.up, self.scale)
 
     def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Returns the kernel with the product added to it, and the bias.
@@ -85,7 +87,7 @@ class LowRankAddition(Addition):
             kernel: Float tensor [inputs, outputs].
             bias: Float tensor [outputs], or None.
         """
-        return kernel + ops.matmul(self.down, self.up * self.scale), bias
+        return kernel + ops.matmul(self.down, self._scaled_up()), bias
 
 
 def prepare_lora(model: BackboneWithHeads, method: LoRA, steps_per_epoch: int) -> Multipliers:
@@ -97,14 +99,11 @@ def prepare_lora(model: BackboneWithHeads, method: LoRA, steps_per_epoch: int) -
         steps_per_epoch: Number of steps of an epoch; not read.
 
     Raises:
-        TuningError: for a target that no projection has, and a rank greater than a projection's sides.
+        TuningError: as `low_rank_targets` does.
     """
     del steps_per_epoch
     divisor = math.sqrt(method.rank) if method.rank_stabilised else method.rank
-    places = projections_of(model, method.targets, "method.targets")
-    check_rank(method.rank, places)
-    if method.dropout and (merged := [place.path for place in places if not place.reads_states]):
-        raise TuningError(f"method.dropout: {merged[0]} is a recurrent projection; dropout must be 0")
+    places = low_rank_targets(model, method.targets, method.rank, dropout=method.dropout)
 
     def make(place: Place) -> LowRankAddition:
         return LowRankAddition(
