@@ -3,8 +3,6 @@
 import os
 import pathlib
 
-_ADAPTER, _DESCRIPTION = "adapter", "adapter.json"
-
 
 def bundle_of(said: str, root: pathlib.Path) -> str:
     """Returns the folder of a bundle.
@@ -36,17 +34,16 @@ def adapter_of(said: str, root: pathlib.Path) -> str:
     """
     from firth import storage
     from firth.recipes.reading.bundles import NoBundleError
+    from firth.recipes.reading.method_sources import adapter_next_to, is_adapter
+    from firth.recipes.run.base import ADAPTER_FILE
 
-    if storage.exists(os.path.join(said, _DESCRIPTION)):
+    if is_adapter(said):
         return said
     try:
         bundle = bundle_of(said, root)
     except NoBundleError as error:
         if not storage.is_folder(said):
             raise
-        problem = f"{said} is not an adapter: it lacks {_DESCRIPTION}; nor is it a run"
+        problem = f"{said} is not an adapter: it lacks {ADAPTER_FILE}; nor is it a run"
         raise NoBundleError(f"{problem}: {error}") from error
-    found = os.path.join(os.path.dirname(bundle), _ADAPTER)
-    if not storage.is_folder(found):
-        raise NoBundleError(f"{said} has no {_ADAPTER} next to its bundle: its method adds nothing")
-    return found
+    return adapter_next_to(bundle)

@@ -16,6 +16,7 @@ from firth.models.starting import start_from
 from firth.recipes.base.errors import first_of
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.run.base import ADAPTER_FILE
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import TensorFile, write_tensors
@@ -23,7 +24,7 @@ from firth.tuning.adding import merge
 from firth.tuning.table import METHODS
 
 _FORMAT = 1
-_WEIGHTS, _DESCRIPTION = "adapter.safetensors", "adapter.json"
+_WEIGHTS = "adapter.safetensors"
 
 
 class AdapterError(ValueError):
@@ -59,7 +60,7 @@ def save_adapter(model: BackboneWithHeads, recipe: RunRecipe, folder: str | os.P
     }
     with storage.whole_folder(folder) as unfinished:
         write_tensors(os.path.join(unfinished, _WEIGHTS), specs_of(weights), arrays, {"library": "firth"})
-        storage.write_json(os.path.join(unfinished, _DESCRIPTION), said, indent=1)
+        storage.write_json(os.path.join(unfinished, ADAPTER_FILE), said, indent=1)
 
 
 def load_adapter(
@@ -124,7 +125,7 @@ def load_merged(
 
 
 def _recipe_of(folder: str) -> AdaptingRecipe:
-    path = os.path.join(folder, _DESCRIPTION)
+    path = os.path.join(folder, ADAPTER_FILE)
     try:
         said = storage.read_json(path)
         known = said.get("library") == "firth" and said.get("format") == _FORMAT

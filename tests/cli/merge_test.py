@@ -42,7 +42,7 @@ def test_what_does_not_fit_is_refused_with_its_reason(firth, tmp_path):
         other.exit_code == 2 and recipe.base.digest in other.stderr and "belongs to the base" in other.stderr
     )
     lacks = firth("merge", "./other", "./bundle")
-    assert lacks.exit_code == 2 and "no adapter next to its bundle" in lacks.stderr
+    assert lacks.exit_code == 2 and "bundle has no adapter next to it" in lacks.stderr
     (tmp_path / "empty").mkdir()
     assert "empty is not an adapter: it lacks adapter.json" in firth("merge", "./other", "empty").stderr
     assert not (tmp_path / "firth-runs").exists()

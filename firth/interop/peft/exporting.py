@@ -14,12 +14,13 @@ from firth.interop.peft.loading import CONFIG_FILE, PREFIX, WEIGHTS_FILE
 from firth.interop.peft.modules import Module, modules_of
 from firth.interop.written import Written
 from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.reading.bundles import NoBundleError
+from firth.recipes.reading.method_sources import adapter_next_to
+from firth.recipes.run.base import ADAPTER_FILE
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import spec_of, write_tensors
 from firth.tuning import AdapterError, load_adapter
 from firth.tuning.adding import places_of
-
-_ADAPTER = "adapter"
 
 
 def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Written:
@@ -40,14 +41,12 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
             adapter.
         FileExistsError: if there is something in the folder's place.
     """
-    adapter = os.path.join(os.path.dirname(os.path.normpath(bundle)), _ADAPTER)
-    if not storage.is_folder(adapter):
-        raise InteropError(
-            f"{os.fspath(bundle)} has no {_ADAPTER} next to it: its method adds nothing; --format hf writes "
-            "the whole model"
-        )
     try:
-        base = storage.read_json(os.path.join(adapter, "adapter.json"))["recipe"]["base"]["bundle"]
+        adapter = adapter_next_to(os.path.normpath(bundle))
+    except NoBundleError as error:
+        raise InteropError(f"{error}; --format hf writes the whole model") from None
+    try:
+        base = storage.read_json(os.path.join(adapter, ADAPTER_FILE))["recipe"]["base"]["bundle"]
         model, recipe = load_adapter(adapter, base, "float32")
     except (AdapterError, ValueError, KeyError, OSError) as error:
         raise InteropError(f"{adapter} cannot be read: {error}") from error

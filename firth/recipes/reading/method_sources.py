@@ -8,9 +8,9 @@ from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.file_names import NamesFiles, absolute
 from firth.recipes.reading.bundles import NoBundleError, bundle_in, digest_of_bundle, find_bundle
 from firth.recipes.reading.raw_recipes import RawRecipe
+from firth.recipes.run.base import ADAPTER_FILE
 from firth.recipes.tuning.method import Method
 
-_ADAPTER, _DESCRIPTION = "adapter", "adapter.json"
 _SOURCE, _DIGEST = ("method", "source"), ("method", "source_digest")
 
 
@@ -36,9 +36,10 @@ def with_source(said: Any, kind: type[Method], raw: RawRecipe, root: str) -> Any
     origin = raw.origin(_SOURCE)
     try:
         if os.sep in source:
-            folder = _adapter_in(absolute(source, origin.folder, NamesFiles(is_folder=True)))
+            folder = absolute(source, origin.folder, NamesFiles(is_folder=True))
+            folder = folder if is_adapter(folder) else adapter_next_to(bundle_in(folder))
         else:
-            folder = _next_to(find_bundle(source, root))
+            folder = adapter_next_to(find_bundle(source, root))
     except NoBundleError as error:
         raise RecipeError([f"{origin.place}: method.source: {error}"]) from None
     # A source that was said after the digest has one of its own.
@@ -46,14 +47,27 @@ def with_source(said: Any, kind: type[Method], raw: RawRecipe, root: str) -> Any
     return {**said, "source": folder, "source_digest": known or digest_of_bundle(folder)}
 
 
-def _adapter_in(folder: str) -> str:
-    return folder if storage.exists(os.path.join(folder, _DESCRIPTION)) else _next_to(bundle_in(folder))
+def is_adapter(folder: str) -> bool:
+    """Returns whether a folder holds an adapter.
+
+    Args:
+        folder: Folder on any file system.
+    """
+    return storage.exists(os.path.join(folder, ADAPTER_FILE))
 
 
-def _next_to(bundle: str) -> str:
-    folder = os.path.join(os.path.dirname(bundle), _ADAPTER)
-    if not storage.exists(os.path.join(folder, _DESCRIPTION)):
-        raise NoBundleError(f"{bundle} has no {_ADAPTER} next to it: its method is not saved alone")
+def adapter_next_to(bundle: str) -> str:
+    """Returns the folder of the adapter that a run has saved with its bundle.
+
+    Args:
+        bundle: Folder of a bundle.
+
+    Raises:
+        NoBundleError: if the method of the run is not saved alone.
+    """
+    folder = os.path.join(os.path.dirname(bundle), storage.ADAPTER_FOLDER)
+    if not is_adapter(folder):
+        raise NoBundleError(f"{bundle} has no adapter next to it: its method is not saved alone")
     return folder
 
 
@@ -72,10 +86,10 @@ def check_source(method: Any, base: str) -> None:
         return
     place = f"method.source: {method.source}"
     try:
-        said = storage.read_json(os.path.join(method.source, _DESCRIPTION))
+        said = storage.read_json(os.path.join(method.source, ADAPTER_FILE))
         of_base, other = said["base"], said["recipe"]["method"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise MethodSourceError(f"{place} has no {_DESCRIPTION} of a run: {error!r}") from error
+        raise MethodSourceError(f"{place} has no {ADAPTER_FILE} of a run: {error!r}") from error
     if other.get("kind") != method.kind:
         raise MethodSourceError(
             f"{place} has an adapter of method.kind: {other.get('kind')}, not {method.kind}"

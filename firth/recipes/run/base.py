@@ -10,6 +10,7 @@ from firth.recipes.base.recipe_type import MAX_SIZE, Config
 # The files of a bundle, as `firth.models.save_model` writes them.
 RECIPE_FILE = "recipe.yaml"
 WEIGHTS_FILE = "weights.safetensors"
+ADAPTER_FILE = "adapter.json"
 TOKENIZER_FOLDER = "tokenizer"
 
 # The training of a run that goes on from a bundle, extends no preset and does not state it: few steps, each

@@ -40,7 +40,7 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
 
     Raises:
         FileExistsError: if the directory holds something.
-        ValueError: if there is no adapter, or they belong to several bases, or to tasks with other signatures
+        ValueError: if no adapter is given, or they belong to several bases, or to tasks with other signatures
             or outputs.
 
     Example: see `tests/serving/adapters/export_test.py`.

@@ -3,7 +3,7 @@
 The base models are those of tests/models/golden. It runs in the environment of
 tests/interop/peft/golden/make_peft_golden.py, so that the tests need neither torch nor peft:
 
-    build/transformers/bin/python tests/tuning/golden/make_prompts_golden.py [NAME ...]
+    build/transformers/bin/python -m tests.tuning.golden.make_prompts_golden [NAME ...]
 
 An npz holds the versions (`made_with`), the method's weights (`weight/...`), and the last hidden states of
 the tokens (`hidden/last`), of the decoder where there is one, for the base's golden inputs.
@@ -18,8 +18,9 @@ import peft
 import torch
 import transformers
 
+from tests.models.golden.transformers_families.loading import inputs_of, load
+
 HERE = pathlib.Path(__file__).parent
-BASES = HERE.parents[1] / "models" / "golden"
 MODELS = {
     "bert": (transformers.BertModel, transformers.BertConfig, "bert.", "FEATURE_EXTRACTION"),
     "llama": (transformers.LlamaForCausalLM, transformers.LlamaConfig, "", "CAUSAL_LM"),
@@ -69,26 +70,8 @@ CASES = {
 }
 
 
-def base_of(name: str) -> tuple[torch.nn.Module, dict[str, np.ndarray], str]:
-    """Returns the base model of a golden file, the file, and peft's name of what it does."""
-    with np.load(BASES / f"{name}.npz") as arrays:
-        golden = dict(arrays)
-    made, config, prefix, task = MODELS[name]
-    model = made(config(**json.loads(str(golden["made_with"]))["config"])).eval()
-    weights = {key.removeprefix("weight/").removeprefix(prefix): each for key, each in golden.items()}
-    own = model.state_dict()
-    found = {key: torch.tensor(weights[key]) for key in own if key in weights}
-    tied = ("position_ids", "attn.bias", "lm_head.weight", "embed_tokens.weight")
-    missing = [key for key in own if key not in found and not key.endswith(tied)]
-    assert not missing, missing
-    model.load_state_dict(found, strict=False)
-    model.tie_weights()
-    return model, golden, task
-
-
 def states(model: torch.nn.Module, golden: dict[str, np.ndarray], task: str, **more) -> np.ndarray:
-    given = {"input_ids", "attention_mask", "decoder_input_ids"}
-    inputs = {key: torch.tensor(golden[f"input/{key}"]) for key in given if f"input/{key}" in golden}
+    inputs = inputs_of(golden, "input_ids", "attention_mask", "decoder_input_ids")
     with torch.no_grad():
         found = model(**inputs, output_hidden_states=True, **more)
     last = {
@@ -102,7 +85,8 @@ def states(model: torch.nn.Module, golden: dict[str, np.ndarray], task: str, **m
 
 def make(name: str) -> None:
     base, method = CASES[name]
-    model, golden, task = base_of(base)
+    *made, task = MODELS[base]
+    model, golden = load(base, *made)
     before = states(model, golden, task)
     own = OWN.get(base, {}) if method in ("prefix", "projected") else {}
     model = peft.get_peft_model(model, METHODS[method](task, **own)).eval()
@@ -117,7 +101,7 @@ def make(name: str) -> None:
         "peft": peft.__version__,
         "torch": torch.__version__,
         "transformers": transformers.__version__,
-        "command": f"python tests/tuning/golden/make_prompts_golden.py {name}",
+        "command": f"python -m tests.tuning.golden.make_prompts_golden {name}",
         "base": base,
         "method": method,
     }

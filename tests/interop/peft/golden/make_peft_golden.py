@@ -4,7 +4,7 @@ The base models are those of tests/models/golden. It runs in the environment of 
 so that the tests need neither torch nor peft:
 
     build/transformers/bin/pip install peft==0.21.2
-    build/transformers/bin/python tests/interop/peft/golden/make_peft_golden.py [NAME ...]
+    build/transformers/bin/python -m tests.interop.peft.golden.make_peft_golden [NAME ...]
 
 A folder holds peft's `adapter_config.json` and `adapter_model.safetensors`, and in `answers.npz` the versions
 (`made_with`) and the last hidden states (`hidden/last`) for the base's golden inputs.
@@ -23,8 +23,9 @@ import peft
 import torch
 import transformers
 
+from tests.models.golden.transformers_families.loading import last_states, load
+
 HERE = pathlib.Path(__file__).parent
-BASES = HERE.parents[2] / "models" / "golden"
 MODELS = {
     "bert": (transformers.BertModel, transformers.BertConfig, "bert."),
     "llama": (transformers.LlamaModel, transformers.LlamaConfig, "model."),
@@ -58,44 +59,22 @@ ADAPTERS = {
 }
 
 
-def base_of(name: str) -> tuple[torch.nn.Module, dict[str, np.ndarray]]:
-    """Returns the base model of a golden file, and the file."""
-    with np.load(BASES / f"{name}.npz") as arrays:
-        golden = dict(arrays)
-    made, config, prefix = MODELS[name]
-    model = made(config(**json.loads(str(golden["made_with"]))["config"])).eval()
-    weights = {key.removeprefix("weight/").removeprefix(prefix): each for key, each in golden.items()}
-    own = model.state_dict()
-    found = {key: torch.tensor(weights[key]) for key in own if key in weights}
-    missing = [key for key in own if key not in found and not key.endswith(("position_ids", "attn.bias"))]
-    assert not missing, missing
-    model.load_state_dict(found, strict=False)
-    return model, golden
-
-
-def states(model: torch.nn.Module, golden: dict[str, np.ndarray]) -> np.ndarray:
-    given = {"input_ids", "attention_mask", "token_type_ids"}
-    inputs = {key: torch.tensor(golden[f"input/{key}"]) for key in given if f"input/{key}" in golden}
-    with torch.no_grad():
-        return model(**inputs).last_hidden_state.numpy()
-
-
 def make(name: str) -> None:
     base, config = ADAPTERS[name]
-    model, golden = base_of(base)
-    before = states(model, golden)
+    model, golden = load(base, *MODELS[base])
+    before = last_states(model, golden)
     model = peft.get_peft_model(model, config).eval()
     torch.manual_seed(0)
     with torch.no_grad():
         for key, parameter in model.named_parameters():
             if parameter.requires_grad:
                 parameter.copy_(torch.randn(parameter.shape) * 0.3 + ("ia3" in key))
-    found = states(model, golden)
+    found = last_states(model, golden)
     made_with = {
         "peft": peft.__version__,
         "torch": torch.__version__,
         "transformers": transformers.__version__,
-        "command": f"python tests/interop/peft/golden/make_peft_golden.py {name}",
+        "command": f"python -m tests.interop.peft.golden.make_peft_golden {name}",
         "base": base,
     }
     folder = HERE / name
@@ -142,7 +121,7 @@ def make_allocation() -> None:
     made_with = {
         "peft": peft.__version__,
         "torch": torch.__version__,
-        "command": "python tests/interop/peft/golden/make_peft_golden.py --allocation",
+        "command": "python -m tests.interop.peft.golden.make_peft_golden --allocation",
         **SCHEDULE,
     }
     path = HERE / "adalora_allocation.npz"
@@ -151,10 +130,10 @@ def make_allocation() -> None:
 
 
 def read(folder: str, base: str) -> None:
-    model, golden = base_of(base)
+    model, golden = load(base, *MODELS[base])
     with np.load(pathlib.Path(folder) / "answers.npz") as answers:
         expected = answers["hidden/last"]
-    found = states(peft.PeftModel.from_pretrained(model, folder).eval(), golden)
+    found = last_states(peft.PeftModel.from_pretrained(model, folder).eval(), golden)
     print(f"{folder}: {np.abs(found - expected).max()} at most from {np.abs(expected).max()}")
 
 

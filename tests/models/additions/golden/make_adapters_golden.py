@@ -5,7 +5,7 @@ golden files, so it has an environment of its own, and the tests need neither:
 
     python3.11 -m venv build/adapters
     build/adapters/bin/pip install adapters==1.3.0 transformers==4.57.6 torch
-    build/adapters/bin/python tests/models/additions/golden/make_adapters_golden.py [NAME ...]
+    build/adapters/bin/python -m tests.models.additions.golden.make_adapters_golden [NAME ...]
 
 A file holds the versions (`made_with`), the weights by their names there (`weight/...`) and the last hidden
 states (`hidden/last`) for the base's golden inputs.
@@ -20,8 +20,9 @@ import numpy as np
 import torch
 import transformers
 
+from tests.models.golden.transformers_families.loading import last_states, load
+
 HERE = pathlib.Path(__file__).parent
-BASES = HERE.parents[1] / "golden"
 MODELS = {
     "bert": (transformers.BertModel, transformers.BertConfig, "bert."),
     "gpt2": (transformers.GPT2Model, transformers.GPT2Config, "transformer."),
@@ -33,32 +34,10 @@ CONFIGS = {
 NAMES = [f"{base}_{method}" for base in MODELS for method in CONFIGS]
 
 
-def base_of(name: str) -> tuple[torch.nn.Module, dict[str, np.ndarray]]:
-    """Returns the base model of a golden file, and the file."""
-    with np.load(BASES / f"{name}.npz") as arrays:
-        golden = dict(arrays)
-    made, config, prefix = MODELS[name]
-    model = made(config(**json.loads(str(golden["made_with"]))["config"])).eval()
-    weights = {key.removeprefix("weight/").removeprefix(prefix): each for key, each in golden.items()}
-    own = model.state_dict()
-    found = {key: torch.tensor(weights[key]) for key in own if key in weights}
-    missing = [key for key in own if key not in found and not key.endswith(("position_ids", "attn.bias"))]
-    assert not missing, missing
-    model.load_state_dict(found, strict=False)
-    return model, golden
-
-
-def states(model: torch.nn.Module, golden: dict[str, np.ndarray]) -> np.ndarray:
-    given = {"input_ids", "attention_mask", "token_type_ids"}
-    inputs = {key: torch.tensor(golden[f"input/{key}"]) for key in given if f"input/{key}" in golden}
-    with torch.no_grad():
-        return model(**inputs).last_hidden_state.numpy()
-
-
 def make(name: str) -> None:
     base, method = name.split("_")
-    model, golden = base_of(base)
-    before = states(model, golden)
+    model, golden = load(base, *MODELS[base])
+    before = last_states(model, golden)
     adapters.init(model)
     model.add_adapter("made", config=CONFIGS[method])
     model.set_active_adapters("made")
@@ -70,12 +49,12 @@ def make(name: str) -> None:
             if ".adapters.made." in key:
                 parameter.copy_(torch.randn(parameter.shape) * 0.3)
                 weights[f"weight/{key}"] = parameter.numpy()
-    found = states(model, golden)
+    found = last_states(model, golden)
     made_with = {
         "adapters": adapters.__version__,
         "torch": torch.__version__,
         "transformers": transformers.__version__,
-        "command": f"python tests/models/additions/golden/make_adapters_golden.py {name}",
+        "command": f"python -m tests.models.additions.golden.make_adapters_golden {name}",
         "base": base,
         "method": method,
     }
