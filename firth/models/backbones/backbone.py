@@ -46,6 +46,18 @@ class Backbone(keras.Model):
         """Makes the parts, each an attribute."""
         raise NotImplementedError
 
+    def build(self, features_shape: Any = None) -> None:
+        """Creates all weights; they depend on no input shape.
+
+        Args:
+            features_shape: Shapes of the features; not read.
+        """
+        self._build_parts()
+
+    def _build_parts(self) -> None:
+        """Creates the weights of the parts."""
+        raise NotImplementedError
+
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:
         """What dropout draws from; its `state`, int [2], is (seed, draws so far)."""

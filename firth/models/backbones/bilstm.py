@@ -1,7 +1,6 @@
 """The backbone of ELMo."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import keras
 from keras import ops
@@ -23,16 +22,9 @@ class BiLSTMBackbone(Backbone):
     vector: there is no table of words. Rows may hold several documents, each of which starts with a state of
     zeros, so that it gives what it gives alone.
 
-    Args:
-        vocabulary_size: Number of words that are predicted; the backbone itself has no use for it.
-        config: Shape of the model, a `BiLSTMConfig` or a mapping of its values. With `carry_state` it needs
-            one call of `carry`; without `training` states start from zero all the same.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        dtype: A Keras dtype or policy.
-        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
-
-    Raises:
-        ValueError: for a value of `config` that does not fit, with the nearest valid name.
+    Its arguments are those of `Backbone`, with a `BiLSTMConfig` as `config`. The backbone does not read
+    `vocabulary_size`, the number of words that are predicted. With `carry_state` it needs one call of
+    `carry`; without `training` states start from zero all the same.
 
     Example:
 
@@ -89,12 +81,7 @@ class BiLSTMBackbone(Backbone):
         """Words from their characters, then each layer in both directions."""
         return stages_of((self.char_cnn, *self.highways, self.projection), self.encoder)
 
-    def build(self, features_shape: Any = None) -> None:
-        """Creates all weights; they depend on no input shape.
-
-        Args:
-            features_shape: Shapes of the features; not read.
-        """
+    def _build_parts(self) -> None:
         self.char_cnn.build((None, None, None))
         for layer in (*self.highways, self.projection):
             layer.build((None, None, self.char_cnn.width))

@@ -1,7 +1,6 @@
 """The backbone of GPT-2, Llama and prefix language models."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import keras
 from keras import ops
@@ -10,8 +9,7 @@ from firth import features as names
 from firth.layers import CausalTransformer
 from firth.layers.blocks.causal_transformer import Cache
 from firth.layers.elements.types import Tensor
-from firth.models.backbones.backbone import Stages, stages_of
-from firth.models.backbones.transformer_backbone import TransformerBackbone
+from firth.models.backbones.transformer_backbone import OneStackBackbone
 from firth.recipes.models.model import CausalTransformerConfig
 
 # Of whole rows, of which a cache has some tokens.
@@ -19,7 +17,7 @@ _OF_ROWS = (names.DOCUMENT_IDS, names.ATTENTION_ORDER)
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class CausalTransformerBackbone(TransformerBackbone):
+class CausalTransformerBackbone(OneStackBackbone):
     """Embeddings and a causal stack of transformer blocks: Features to hidden states.
 
     Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3. Rows may hold
@@ -29,15 +27,7 @@ class CausalTransformerBackbone(TransformerBackbone):
     `InputEmbedding`; `projection`, a dense layer after a factorised token table, otherwise None; `decoder`,
     a `CausalTransformer`.
 
-    Args:
-        vocabulary_size: Number of rows of the token embeddings.
-        config: Shape of the model, a `CausalTransformerConfig` or a mapping of its values.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        dtype: A Keras dtype or policy.
-        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
-
-    Raises:
-        ValueError: for a value of `config` that does not fit, with the nearest valid name.
+    Its arguments are those of `Backbone`, with a `CausalTransformerConfig` as `config`.
 
     Example:
 
@@ -54,11 +44,10 @@ class CausalTransformerBackbone(TransformerBackbone):
     """
 
     config_type = CausalTransformerConfig
+    _stack_name = "decoder"
 
     def _make(self) -> None:
         super()._make()
-        self.embeddings = self._make_embeddings("embeddings")
-        self.projection = self._make_projection("projection")
         self.decoder = CausalTransformer(
             self.config.stack,
             bidirectional_prefix=self.config.bidirectional_prefix,
@@ -66,19 +55,6 @@ class CausalTransformerBackbone(TransformerBackbone):
             name="decoder",
             **self._common,
         )
-
-    @property
-    def stages(self) -> Stages:
-        """Embeddings, then each block."""
-        return stages_of((self.token_embedding, self.embeddings, self.projection), self.decoder)
-
-    def build(self, features_shape: Any = None) -> None:
-        """Creates all weights; they depend on no input shape.
-
-        Args:
-            features_shape: Shapes of the features; not read.
-        """
-        self._build_parts(self.embeddings, self.projection, self.decoder)
 
     def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns hidden states, a float tensor [batch, length, width] of the compute dtype.
@@ -88,16 +64,7 @@ class CausalTransformerBackbone(TransformerBackbone):
                 [batch, length]; see `firth.features.encoder_specs`.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        features = self._with_additions(features, self.decoder)
-        embedded = self._embed(self.embeddings, features, training, with_virtual=True)
-        states = self.decoder(
-            self._project(embedded, self.projection),
-            features[names.DOCUMENT_IDS],
-            attention_order=features.get(names.ATTENTION_ORDER),
-            position_ids=features[names.POSITION_IDS],
-            training=training,
-        )
-        return self.virtual_tokens.without(states)
+        return self.virtual_tokens.without(self._read_all(features, training))
 
     def empty_cache(self, features: Mapping[str, Tensor]) -> Cache:
         """Returns the cache of rows of which no token has been read.

@@ -1,7 +1,6 @@
 """The backbone of T5 and BART."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import keras
 from keras import ops
@@ -29,15 +28,7 @@ class EncoderDecoderBackbone(TransformerBackbone):
     and `decoder`. With `share_encoder_decoder` both sides are one, under the decoder's names; relative
     buckets tell both directions apart then, in the decoder too.
 
-    Args:
-        vocabulary_size: Number of rows of the token embeddings.
-        config: Shape of the model, an `EncoderDecoderConfig` or a mapping of its values.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        dtype: A Keras dtype or policy.
-        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
-
-    Raises:
-        ValueError: for a value of `config` that does not fit, with the nearest valid name.
+    Its arguments are those of `Backbone`, with an `EncoderDecoderConfig` as `config`.
 
     Example:
 
@@ -86,14 +77,9 @@ class EncoderDecoderBackbone(TransformerBackbone):
         before += [self.encoder_embeddings, self.encoder_projection]
         return stages_of(before, self.encoder, self.decoder)
 
-    def build(self, features_shape: Any = None) -> None:
-        """Creates all weights; they depend on no input shape.
-
-        Args:
-            features_shape: Shapes of the features; not read.
-        """
-        self._build_parts(self.encoder_embeddings, self.encoder_projection, self.encoder)
-        self._build_parts(self.decoder_embeddings, self.decoder_projection, self.decoder)
+    def _build_parts(self) -> None:
+        self._build_side(self.encoder_embeddings, self.encoder_projection, self.encoder)
+        self._build_side(self.decoder_embeddings, self.decoder_projection, self.decoder)
 
     def encode(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the encoder's states, a float tensor [batch, virtual tokens + length, width].
@@ -105,12 +91,10 @@ class EncoderDecoderBackbone(TransformerBackbone):
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         features = self._with_additions(features, self.encoder)
-        positions, documents = features[names.POSITION_IDS], features[names.DOCUMENT_IDS]
-        embedded = self._embed(self.encoder_embeddings, features, training, with_virtual=True)
         # A decoder in the encoder's place: where all stand at the same place in the order, each sees all.
-        order = {"attention_order": ops.zeros_like(documents)} if self.is_shared else {}
-        hidden = self._project(embedded, self.encoder_projection)
-        return self.encoder(hidden, documents, position_ids=positions, **order, training=training)
+        order = ops.zeros_like(features[names.DOCUMENT_IDS]) if self.is_shared else None
+        parts = self.encoder_embeddings, self.encoder_projection, self.encoder
+        return self._read(parts, features, training, attention_order=order)
 
     def encoder_states(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the encoder's states of the tokens, a float tensor [batch, length, width].

@@ -1,21 +1,18 @@
 """The backbone of BERT and of all that differ from it by values."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import keras
 from keras import ops
 
-from firth import features as names
 from firth.layers import MaskedTransformer
 from firth.layers.elements.types import Tensor
-from firth.models.backbones.backbone import Stages, stages_of
-from firth.models.backbones.transformer_backbone import TransformerBackbone
+from firth.models.backbones.transformer_backbone import OneStackBackbone
 from firth.recipes.models.model import MaskedTransformerConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class MaskedTransformerBackbone(TransformerBackbone):
+class MaskedTransformerBackbone(OneStackBackbone):
     """Embeddings and a bidirectional stack of transformer blocks: Features to hidden states.
 
     Devlin et al. 2018, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
@@ -25,15 +22,7 @@ class MaskedTransformerBackbone(TransformerBackbone):
     `InputEmbedding`; `projection`, a dense layer after a factorised token table, otherwise None; `encoder`,
     a `MaskedTransformer`.
 
-    Args:
-        vocabulary_size: Number of rows of the token embeddings.
-        config: Shape of the model, a `MaskedTransformerConfig` or a mapping of its values.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        dtype: A Keras dtype or policy.
-        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
-
-    Raises:
-        ValueError: for a value of `config` that does not fit, with the nearest valid name.
+    Its arguments are those of `Backbone`, with a `MaskedTransformerConfig` as `config`.
 
     Example:
 
@@ -46,25 +35,11 @@ class MaskedTransformerBackbone(TransformerBackbone):
     """
 
     config_type = MaskedTransformerConfig
+    _stack_name = "encoder"
 
     def _make(self) -> None:
         super()._make()
-        self.embeddings = self._make_embeddings("embeddings")
-        self.projection = self._make_projection("projection")
         self.encoder = MaskedTransformer(self.config.stack, name="encoder", **self._common)
-
-    @property
-    def stages(self) -> Stages:
-        """Embeddings, then each block."""
-        return stages_of((self.token_embedding, self.embeddings, self.projection), self.encoder)
-
-    def build(self, features_shape: Any = None) -> None:
-        """Creates all weights; they depend on no input shape.
-
-        Args:
-            features_shape: Shapes of the features; not read.
-        """
-        self._build_parts(self.embeddings, self.projection, self.encoder)
 
     def embed(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the sum of all embeddings before any projection, [batch, length, embedding width].
@@ -103,18 +78,10 @@ class MaskedTransformerBackbone(TransformerBackbone):
                 None for all; see `firth.layers.MaskedTransformer` for what they spare.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        features, virtual = self._with_additions(features, self.encoder), self.virtual_tokens
-        embedded = self._embed(self.embeddings, features, training, with_virtual=True)
+        virtual = self.virtual_tokens
         if absolute is not None:
             absolute = ops.pad(absolute, ((0, 0), (virtual.length, 0), (0, 0)))
-        states = self.encoder(
-            self._project(embedded, self.projection),
-            features[names.DOCUMENT_IDS],
-            attention_order=features.get(names.ATTENTION_ORDER),
-            position_ids=features[names.POSITION_IDS],
-            absolute=absolute,
-            passes=passes,
-            wanted=None if wanted is None else wanted + virtual.length,
-            training=training,
-        )
+        if wanted is not None:
+            wanted = wanted + virtual.length
+        states = self._read_all(features, training, absolute=absolute, passes=passes, wanted=wanted)
         return virtual.without(states) if wanted is None else states

@@ -1,6 +1,7 @@
 """What the backbones of transformers have in common that begin with a table of tokens."""
 
 from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
@@ -10,7 +11,7 @@ from firth.layers import Embedding, InputEmbedding
 from firth.layers.blocks.transformer_stack import TransformerStack
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Tensor
-from firth.models.backbones.backbone import Backbone
+from firth.models.backbones.backbone import Backbone, Stages, stages_of
 from firth.models.backbones.virtual_tokens import VirtualTokens
 
 
@@ -69,7 +70,7 @@ class TransformerBackbone(Backbone):
         rows = projection(ops.reshape(embedded, (-1, self.config.embedding_width)))
         return ops.reshape(rows, (*ops.shape(embedded)[:-1], self.width))
 
-    def _build_parts(
+    def _build_side(
         self, embeddings: keras.layers.Layer, projection: keras.layers.Layer | None, stack: keras.layers.Layer
     ) -> None:
         """Creates the weights of what stands between the token table and the last block, and the table's."""
@@ -98,11 +99,61 @@ class TransformerBackbone(Backbone):
             tokens = self.virtual_tokens.prepended(tokens, features)
         return embeddings(tokens, features[position_ids], segment_ids=segments, training=training)
 
+    def _read(
+        self,
+        parts: tuple[Any, Any, Any],
+        features: Mapping[str, Tensor],
+        training: bool | None,
+        **more: Any,
+    ) -> Tensor:
+        """Returns what a stack makes of embeddings after their projection, the three parts of a side.
+
+        The features are those that `_with_additions` returns.
+        """
+        embeddings, projection, stack = parts
+        embedded = self._embed(embeddings, features, training, with_virtual=True)
+        return stack(
+            self._project(embedded, projection),
+            features[names.DOCUMENT_IDS],
+            position_ids=features[names.POSITION_IDS],
+            training=training,
+            **more,
+        )
+
     def _with_additions(
         self, features: Mapping[str, Tensor], stack: TransformerStack
     ) -> Mapping[str, Tensor]:
         """Returns features with places for the virtual tokens, and positions after a stack's prefix."""
         return self.virtual_tokens.before(after_prefix(features, names.POSITION_IDS, stack))
+
+
+class OneStackBackbone(TransformerBackbone):
+    """A token table, `embeddings`, a `projection` and one stack, which a subclass makes; see `Backbone`."""
+
+    _stack_name: ClassVar[str]
+
+    def _make(self) -> None:
+        super()._make()
+        self.embeddings = self._make_embeddings("embeddings")
+        self.projection = self._make_projection("projection")
+
+    @property
+    def _parts(self) -> tuple[Any, Any, Any]:
+        return self.embeddings, self.projection, getattr(self, self._stack_name)
+
+    @property
+    def stages(self) -> Stages:
+        """Embeddings, then each block."""
+        *before, stack = self._parts
+        return stages_of((self.token_embedding, *before), stack)
+
+    def _build_parts(self) -> None:
+        self._build_side(*self._parts)
+
+    def _read_all(self, features: Mapping[str, Tensor], training: bool | None, **more: Any) -> Tensor:
+        features = self._with_additions(features, self._parts[-1])
+        order = features.get(names.ATTENTION_ORDER)
+        return self._read(self._parts, features, training, attention_order=order, **more)
 
 
 def after_prefix(features: Mapping[str, Tensor], name: str, stack: TransformerStack) -> Mapping[str, Tensor]:

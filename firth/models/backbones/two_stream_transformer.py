@@ -1,7 +1,6 @@
 """The backbone of XLNet."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import keras
 from keras import ops
@@ -22,15 +21,7 @@ class TwoStreamTransformerBackbone(Backbone):
     Rows may hold several documents, which never see each other. The memory of segments before (section 2.4)
     is left out: rows are independent.
 
-    Args:
-        vocabulary_size: Number of rows of the token embeddings.
-        config: Shape of the model, a `TwoStreamTransformerConfig` or a mapping of its values.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        dtype: A Keras dtype or policy.
-        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
-
-    Raises:
-        ValueError: for a value of `config` that does not fit, with the nearest valid name.
+    Its arguments are those of `Backbone`, with a `TwoStreamTransformerConfig` as `config`.
 
     Example:
 
@@ -55,12 +46,7 @@ class TwoStreamTransformerBackbone(Backbone):
         """Both tables, then each block."""
         return stages_of((self.token_embedding, self.mask_embedding), self.encoder)
 
-    def build(self, features_shape: Any = None) -> None:
-        """Creates all weights; they depend on no input shape.
-
-        Args:
-            features_shape: Shapes of the features; not read.
-        """
+    def _build_parts(self) -> None:
         self.token_embedding.build((None, None))
         self.mask_embedding.build((None, None))
         self.encoder.build((None, None, self.width))
