@@ -1,121 +1,236 @@
-"""Models that read the beginnings of texts and go on with them."""
+"""The readers of the model families that can write."""
 
-from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
+from firth.generation.reading import Prompts, ReadRows, TokenReader
 from firth.models.backbone_with_heads import BackboneWithHeads
+
+# Of whole rows, as a causal stack reads them.
+_OWN_ROWS = (names.DOCUMENT_IDS, names.ATTENTION_ORDER)
 
 
 class StackReader:
-    """One causal stack, which has read an input as a prefix.
+    """One causal stack, which reads a prompt and goes on with it.
 
     Args:
         model: Model with a causal stack and a head over the vocabulary.
-        inputs: Tokens of each input with its special ones, ragged int32 [batch, (tokens)].
-        most: Most tokens to write.
-        pad_id: Id of padding.
-        facts: What else the model reads of each text, by name: tensors [batch, ...].
     """
 
-    def __init__(
-        self,
-        model: BackboneWithHeads,
-        inputs: tf.RaggedTensor,
-        most: int,
-        pad_id: int,
-        facts: Mapping[str, tf.Tensor] | None = None,
-    ) -> None:
-        self._model, self._inputs, self._pad_id = model, inputs, pad_id
-        self._lengths = tf.cast(inputs.row_lengths(), tf.int32)
-        # The maximum over an empty batch is the smallest integer.
-        self._longest = tf.maximum(tf.reduce_max(self._lengths), 1)
-        # Padding stands in front, so that what is written follows its input at once, as in training.
-        real = tf.reverse(tf.sequence_mask(self._lengths, self._longest, tf.int32), [1])
-        self._places = (tf.range(self._longest) - self._longest + self._lengths[:, tf.newaxis]) * real
-        after = tf.ones([tf.shape(self._lengths)[0], most], tf.int32)
-        later = self._lengths[:, tf.newaxis] + tf.range(most)
-        self._rows = {
-            **(facts or {}),
-            names.DOCUMENT_IDS: tf.concat([real, after], axis=1),
-            names.ATTENTION_ORDER: tf.concat([tf.zeros_like(real), later], axis=1),
-        }
+    goes_back = True
 
-    def begin(self) -> tuple[tf.Tensor, Any]:
-        """Returns the logits of each text's first token, float32 [batch, vocabulary], and a cache."""
-        backwards = self._inputs[:, ::-1].to_tensor(self._pad_id, shape=tf.stack([-1, self._longest]))
-        ids = tf.reverse(backwards, [1])
-        return self._read(ids, self._places, self._model.backbone.empty_cache(self._rows), 0)
+    def __init__(self, model: BackboneWithHeads) -> None:
+        self._model = model
+        # The tokens of its prompts see those after them.
+        self._has_order = bool(model.backbone.config.bidirectional_prefix)
+        self.predicts_prompt = not self._has_order
 
-    def read(self, tokens: tf.Tensor, step: tf.Tensor, cache: Any) -> tuple[tf.Tensor, Any]:
-        """Returns the logits of the token after the given ones, float32 [batch, vocabulary], and a new cache.
+    def begin(self, prompts: Prompts, room: Any) -> tuple[tf.Tensor, ReadRows]:
+        """Reads the prompts; see `TokenReader`.
 
         Args:
-            tokens: Token of each text that was written last, int32 [batch].
-            step: Its place in what is written, from 0, int32 [].
-            cache: Cache that the last call returned.
+            prompts: What each row begins with.
+            room: Most tokens to be read after that, an int or int32 [].
         """
-        positions = (self._lengths + step)[:, tf.newaxis]
-        return self._read(tokens[:, tf.newaxis], positions, cache, self._longest + step)
+        batch, length = _shape(prompts.ids)
+        facts = {**prompts.facts, names.DOCUMENT_IDS: tf.ones([batch, length + room], tf.int32)}
+        if self._has_order:
+            places = tf.range(length + room)[tf.newaxis]
+            facts[names.ATTENTION_ORDER] = tf.where(places < prompts.lengths[:, tf.newaxis], 0, places)
+        rows = ReadRows(tf.zeros_like(prompts.lengths), facts, self._model.backbone.empty_cache(facts))
+        states, rows = self.read(prompts.ids, rows)
+        return states, rows._replace(lengths=prompts.lengths)
 
-    def _read(self, ids: tf.Tensor, positions: tf.Tensor, cache: Any, index: Any) -> tuple[tf.Tensor, Any]:
-        features = {**self._rows, names.TOKEN_IDS: ids, names.POSITION_IDS: positions}
-        hidden, cache = self._model.backbone.call_with_cache(features, cache, index)
-        return self._model.heads.project(self._model.backbone, hidden[:, -1]), cache
+    def read(self, tokens: tf.Tensor, rows: ReadRows) -> tuple[tf.Tensor, ReadRows]:
+        """Reads the next tokens of each row; see `TokenReader`.
+
+        Args:
+            tokens: Tokens to read, int32 [batch, count].
+            rows: Rows that have been read so far.
+        """
+        places = _places(tokens, rows)
+        features = {**rows.facts, names.TOKEN_IDS: tokens, names.POSITION_IDS: places}
+        states, cache = self._model.backbone.call_with_cache(features, rows.cache, rows.lengths)
+        return states, _read_on(rows, tokens, cache)
+
+    def logits(self, states: tf.Tensor) -> tf.Tensor:
+        """Returns the logits of the token after each state, float32 [..., vocabulary].
+
+        Args:
+            states: States that were returned, float [..., width].
+        """
+        return self._model.heads.project(self._model.backbone, states)
 
 
 class DecoderReader:
-    """A decoder next to an encoder, which has read an input.
+    """A decoder next to an encoder, which reads the prompt.
 
     Args:
         model: Model with an encoder, a decoder and a head over the vocabulary.
-        inputs: Tokens of each input with its special ones, ragged int32 [batch, (tokens)].
         start: Special tokens that the decoder starts from.
-        most: Most tokens to write.
-        pad_id: Id of padding.
-        facts: What else the model reads of each text, by name: tensors [batch, ...].
     """
 
-    def __init__(
-        self,
-        model: BackboneWithHeads,
-        inputs: tf.RaggedTensor,
-        start: tuple[int, ...],
-        most: int,
-        pad_id: int,
-        facts: Mapping[str, tf.Tensor] | None = None,
-    ) -> None:
+    goes_back, predicts_prompt = True, False
+
+    def __init__(self, model: BackboneWithHeads, start: tuple[int, ...]) -> None:
         self._model, self._start = model, start
-        lengths = tf.cast(inputs.row_lengths(), tf.int32)
-        self._batch, longest = tf.shape(lengths)[0], tf.maximum(tf.reduce_max(lengths), 1)
-        real = tf.sequence_mask(lengths, longest, tf.int32)
-        self._rows = {
-            **(facts or {}),
-            names.TOKEN_IDS: inputs.to_tensor(pad_id, shape=tf.stack([-1, longest])),
-            names.POSITION_IDS: tf.range(longest)[tf.newaxis] * real,
-            names.DOCUMENT_IDS: real,
-            names.DECODER_DOCUMENT_IDS: tf.ones([self._batch, len(start) + most], tf.int32),
-        }
 
-    def begin(self) -> tuple[tf.Tensor, Any]:
-        """Returns the logits of each text's first token, float32 [batch, vocabulary], and a cache."""
-        ids = tf.tile(tf.constant([self._start], tf.int32), [self._batch, 1])
-        return self._read(ids, 0, self._model.backbone.empty_cache(self._rows))
-
-    def read(self, tokens: tf.Tensor, step: tf.Tensor, cache: Any) -> tuple[tf.Tensor, Any]:
-        """Returns the logits of the token after the given ones, float32 [batch, vocabulary], and a new cache.
+    def begin(self, prompts: Prompts, room: Any) -> tuple[tf.Tensor, ReadRows]:
+        """Lets the encoder read the prompts and the decoder what it starts from; see `TokenReader`.
 
         Args:
-            tokens: Token of each text that was written last, int32 [batch].
-            step: Its place in what is written, from 0, int32 [].
-            cache: Cache that the last call returned.
+            prompts: What the encoder reads.
+            room: Most tokens that the decoder is to read after its start, an int or int32 [].
         """
-        return self._read(tokens[:, tf.newaxis], len(self._start) + step, cache)
+        batch, length = _shape(prompts.ids)
+        real = tf.sequence_mask(prompts.lengths, length, tf.int32)
+        of_decoder = tf.ones([batch, len(self._start) + room], tf.int32)
+        encoded = {
+            **prompts.facts,
+            names.TOKEN_IDS: prompts.ids,
+            names.POSITION_IDS: tf.range(length)[tf.newaxis] * real,
+            names.DOCUMENT_IDS: real,
+            names.DECODER_DOCUMENT_IDS: of_decoder,
+        }
+        facts = {**prompts.facts, names.DOCUMENT_IDS: real, names.DECODER_DOCUMENT_IDS: of_decoder}
+        rows = ReadRows(tf.zeros_like(prompts.lengths), facts, self._model.backbone.empty_cache(encoded))
+        return self.read(tf.tile(tf.constant([self._start], tf.int32), [batch, 1]), rows)
 
-    def _read(self, ids: tf.Tensor, index: Any, cache: Any) -> tuple[tf.Tensor, Any]:
-        positions = tf.tile((index + tf.range(ids.shape[1]))[tf.newaxis], [self._batch, 1])
-        features = {**self._rows, names.DECODER_TOKEN_IDS: ids, names.DECODER_POSITION_IDS: positions}
-        hidden, cache = self._model.backbone.call_with_cache(features, cache, index)
-        return self._model.heads.project(self._model.backbone, hidden[:, -1]), cache
+    def read(self, tokens: tf.Tensor, rows: ReadRows) -> tuple[tf.Tensor, ReadRows]:
+        """Reads the next tokens of each of the decoder's rows; see `TokenReader`.
+
+        Args:
+            tokens: Tokens to read, int32 [batch, count].
+            rows: Rows that have been read so far.
+        """
+        places = _places(tokens, rows)
+        features = {**rows.facts, names.DECODER_TOKEN_IDS: tokens, names.DECODER_POSITION_IDS: places}
+        states, cache = self._model.backbone.call_with_cache(features, rows.cache, rows.lengths)
+        return states, _read_on(rows, tokens, cache)
+
+    def logits(self, states: tf.Tensor) -> tf.Tensor:
+        """Returns the logits of the token after each state, float32 [..., vocabulary].
+
+        Args:
+            states: States that were returned, float [..., width].
+        """
+        return self._model.heads.project(self._model.backbone, states)
+
+
+class WordReader:
+    """The forward half of a bidirectional language model, which reads words by their characters.
+
+    What it has read is a state of the last place alone, so that it cannot go back.
+
+    Args:
+        model: Model with a biLM and its heads.
+        characters: Characters of each word of the vocabulary, int32 [vocabulary, max_characters].
+    """
+
+    goes_back, predicts_prompt = False, True
+
+    def __init__(self, model: BackboneWithHeads, characters: npt.NDArray[np.int32]) -> None:
+        self._model, self._characters = model, characters
+
+    def begin(self, prompts: Prompts, room: Any) -> tuple[tf.Tensor, ReadRows]:
+        """Reads the prompts; see `TokenReader`.
+
+        Args:
+            prompts: What each row begins with. `facts` may hold the characters of its words, int32 [batch,
+                length, max_characters], for words outside the vocabulary.
+            room: Most tokens to be read after that; not needed.
+        """
+        del room
+        _, length = _shape(prompts.ids)
+        facts = dict(prompts.facts)
+        spelled = facts.pop(names.CHARACTERS, None)
+        real = tf.sequence_mask(prompts.lengths, length, tf.int32)
+        cache = self._model.backbone.empty_cache({names.DOCUMENT_IDS: real})
+        rows = ReadRows(tf.zeros_like(prompts.lengths), facts, cache)
+        states, rows = self._read(self._spelled(prompts.ids) if spelled is None else spelled, real, rows)
+        return states, rows._replace(lengths=prompts.lengths)
+
+    def read(self, tokens: tf.Tensor, rows: ReadRows) -> tuple[tf.Tensor, ReadRows]:
+        """Reads the next words of each row; see `TokenReader`.
+
+        Args:
+            tokens: Words to read, int32 [batch, count].
+            rows: Rows that have been read so far.
+        """
+        return self._read(self._spelled(tokens), tf.ones_like(tokens), rows)
+
+    def _spelled(self, tokens: tf.Tensor) -> tf.Tensor:
+        return tf.gather(tf.constant(self._characters), tokens)
+
+    def _read(
+        self, characters: tf.Tensor, real: tf.Tensor, rows: ReadRows
+    ) -> tuple[tf.Tensor, ReadRows]:
+        features = {names.CHARACTERS: characters, names.DOCUMENT_IDS: real}
+        states, cache = self._model.backbone.call_with_cache(features, rows.cache, rows.lengths)
+        return states, _read_on(rows, real, cache)
+
+    def logits(self, states: tf.Tensor) -> tf.Tensor:
+        """Returns the logits of the word after each state, float32 [..., vocabulary].
+
+        Args:
+            states: States that were returned, float [..., width].
+        """
+        return self._model.heads.project(self._model.backbone, states)
+
+
+def _shape(ids: tf.Tensor) -> tuple[Any, Any]:
+    """Returns the two sizes, as ints where they are known."""
+    batch, length = ids.shape
+    sizes = tf.shape(ids)
+    return (sizes[0] if batch is None else batch), (sizes[1] if length is None else length)
+
+
+def _places(tokens: tf.Tensor, rows: ReadRows) -> tf.Tensor:
+    return rows.lengths[:, tf.newaxis] + tf.range(_shape(tokens)[1])
+
+
+def _read_on(rows: ReadRows, tokens: tf.Tensor, cache: Any) -> ReadRows:
+    return rows._replace(lengths=rows.lengths + _shape(tokens)[1], cache=cache)
+
+
+def reader_of(model: BackboneWithHeads, tokenizer: Any, start: tuple[int, ...]) -> TokenReader:
+    """Returns the reader of a model.
+
+    Args:
+        model: Model with a head over the vocabulary, of a family that can write.
+        tokenizer: Its tokenizer.
+        start: Special tokens that a decoder next to an encoder starts from.
+
+    Raises:
+        ValueError: if a model of its architecture does not write.
+    """
+    architecture = model.backbone.config.architecture
+    if architecture not in READERS:
+        raise ValueError(
+            f"a model of the architecture {architecture} does not write; one of {', '.join(READERS)} does"
+        )
+    made: TokenReader = READERS[architecture](model, tokenizer, start)
+    return made
+
+
+def _word_reader(model: BackboneWithHeads, tokenizer: Any, start: tuple[int, ...]) -> WordReader:
+    del start
+    with tf.init_scope():
+        characters = tokenizer.characters(tf.constant(tokenizer.get_vocabulary())).numpy()
+    characters[tokenizer.bos_id], characters[tokenizer.eos_id] = (
+        tokenizer.bos_characters,
+        tokenizer.eos_characters,
+    )
+    return WordReader(model, characters)
+
+
+# By the architecture that a model states.
+READERS: dict[str, Any] = {
+    "decoder": lambda model, tokenizer, start: StackReader(model),
+    "encoder_decoder": lambda model, tokenizer, start: DecoderReader(model, start),
+    "both_directions": _word_reader,
+}

@@ -1,0 +1,103 @@
+"""What requests ask for, as tensors of a batch: each row has its own."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from firth.recipes.base.errors import suggest
+from firth.recipes.generation.request import GenerationRequest
+from firth.recipes.generation.samplers import Sample
+
+# Values of a sampler that has none of its own: they change nothing.
+_NEUTRAL = Sample(temperature=1.0)
+
+
+class Controls(NamedTuple):
+    """What each row of a batch asks for; all are tensors, so that no value needs a graph of its own.
+
+    Attributes:
+        most: Most tokens to write, int32 [batch].
+        temperature: float32 [batch], 0 for the likeliest token.
+        top_k: int32 [batch], 0 for all.
+        top_p: float32 [batch].
+        min_p: float32 [batch].
+        typical_p: float32 [batch].
+        repetition_penalty: float32 [batch].
+        presence_penalty: float32 [batch].
+        bias_ids: Tokens with a bias, int32 [batch, biases]; 0 where a row has fewer.
+        biases: Their biases, float32 [batch, biases]; 0 where a row has fewer.
+        seeds: Two words of each row's seed, int32 [batch, 2].
+    """
+
+    most: tf.Tensor
+    temperature: tf.Tensor
+    top_k: tf.Tensor
+    top_p: tf.Tensor
+    min_p: tf.Tensor
+    typical_p: tf.Tensor
+    repetition_penalty: tf.Tensor
+    presence_penalty: tf.Tensor
+    bias_ids: tf.Tensor
+    biases: tf.Tensor
+    seeds: tf.Tensor
+
+    def taken(self, rows: tf.Tensor) -> "Controls":
+        """Returns some rows, in any order and as often as is said.
+
+        Args:
+            rows: Numbers of rows, int32 [n].
+        """
+        return Controls(*(tf.gather(each, rows) for each in self))
+
+
+def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Controls:
+    """Returns the controls of a batch, a row for each request.
+
+    Args:
+        requests: Request of each row.
+        tokenizer: Tokenizer, whose tokens have the biases.
+
+    Raises:
+        ValueError: for a bias of a token that the vocabulary lacks, with the nearest one.
+    """
+    samplers = [each.sampler.model_dump() for each in requests]
+    biases = [_biases_by_id(each.logit_bias, tokenizer) for each in requests]
+    width = _power_of_two(max(map(len, biases), default=0))
+    ids, values = np.zeros((len(requests), width), np.int32), np.zeros((len(requests), width), np.float32)
+    for row, own in enumerate(biases):
+        ids[row, : len(own)], values[row, : len(own)] = list(own), list(own.values())
+
+    def floats(found: Sequence[float]) -> tf.Tensor:
+        return tf.constant(np.array(found, np.float32))
+
+    def of_samplers(name: str) -> list[Any]:
+        return [each.get(name, getattr(_NEUTRAL, name)) for each in samplers]
+
+    return Controls(
+        tf.constant(np.array([each.max_new_tokens for each in requests], np.int32)),
+        floats(of_samplers("temperature")),
+        tf.constant(np.array([each or 0 for each in of_samplers("top_k")], np.int32)),
+        *(floats(of_samplers(name)) for name in ("top_p", "min_p", "typical_p")),
+        floats([each.repetition_penalty for each in requests]),
+        floats([each.presence_penalty for each in requests]),
+        tf.constant(ids),
+        tf.constant(values),
+        tf.constant(np.array([each.seed for each in requests], np.int64).view(np.int32).reshape(-1, 2)),
+    )
+
+
+def _biases_by_id(biases: Mapping[str, float], tokenizer: Any) -> dict[int, float]:
+    if not biases:
+        return {}
+    ids = {piece: number for number, piece in enumerate(tokenizer.get_vocabulary())}
+    for piece in biases:
+        if piece not in ids:
+            raise ValueError(f"logit_bias: the vocabulary has no token {piece!r}; {suggest(piece, ids)}")
+    return {ids[piece]: value for piece, value in biases.items()}
+
+
+def _power_of_two(least: int) -> int:
+    """Returns the least power of two that is not below a number; 0 for 0."""
+    return 1 << (least - 1).bit_length() if least else 0

@@ -1,0 +1,1 @@
+"""What one request for a written text asks for."""

@@ -1,0 +1,77 @@
+"""What one request for a written text asks for, whatever the model."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import pydantic
+
+from firth.recipes.base.recipe_type import MAX_SIZE, Config
+from firth.recipes.generation.samplers import AnySampler, Greedy
+
+_FINITE = pydantic.Field(ge=-1e4, le=1e4)
+# Two words of 32 bits.
+_SEED = pydantic.Field(ge=0, lt=2**63)
+
+
+class GenerationRequest(Config):
+    """How a text is to be written after a prompt.
+
+    Attributes:
+        max_new_tokens: Most tokens to write, the end among them.
+        sampler: Way to choose tokens.
+        repetition_penalty: Number that the logit of a token which occurs in the text so far, the prompt
+            included, is divided by where it is above zero, and multiplied by where it is below (Keskar et al.
+            2019, section 4.1); 1 for none. Next to an encoder the text so far is what has been written.
+        presence_penalty: Number taken off the logit of a token that has been written before; 0 for none.
+        logit_bias: Number added to the logit of a token, by the token as the vocabulary has it.
+        stop: Texts before the first of which the written text ends.
+        seed: Seed of what is drawn; the same request with the same seed gives the same text.
+        log_probabilities: Whether the logarithm of each written token's probability is wanted.
+        prompt_log_probabilities: Whether that of each of the prompt's tokens is wanted, after those before
+            it.
+
+    Raises:
+        ValueError: for a value out of its range, naming the key.
+
+    Example:
+
+    >>> GenerationRequest(max_new_tokens=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: GenerationRequest: max_new_tokens: must be at least 1, is 0
+    """
+
+    max_new_tokens: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] = 64
+    sampler: AnySampler = Greedy()
+    repetition_penalty: Annotated[float, pydantic.Field(gt=0.0, le=1e4)] = 1.0
+    presence_penalty: Annotated[float, _FINITE] = 0.0
+    logit_bias: Mapping[str, Annotated[float, _FINITE]] = {}
+    stop: tuple[Annotated[str, pydantic.Field(min_length=1)], ...] = ()
+    seed: Annotated[int, _SEED] = 0
+    log_probabilities: bool = False
+    prompt_log_probabilities: bool = False
+
+    @classmethod
+    def with_values(cls, values: Mapping[str, Any]) -> "GenerationRequest":
+        """Returns a request of plain values, in which a sampler's own may stand next to the others.
+
+        A value of `Sample`, such as `temperature`, without a sampler asks for `sample`.
+
+        Args:
+            values: Values by key.
+
+        Raises:
+            ValueError: for a key or a value that does not fit, with the nearest valid name.
+
+        Example:
+
+        >>> GenerationRequest.with_values({"top_k": 5, "seed": 1}).sampler
+        Sample(kind='sample', temperature=1.0, top_k=5, top_p=1.0, min_p=0.0, typical_p=1.0)
+        """
+        own = {key: value for key, value in values.items() if key in cls.model_fields}
+        rest = {key: value for key, value in values.items() if key not in cls.model_fields}
+        if rest:
+            sampler = own.get("sampler", {"kind": "sample"})
+            plain = sampler.model_dump() if isinstance(sampler, Config) else dict(sampler)
+            own["sampler"] = {**plain, **rest}
+        return cls.of(own)

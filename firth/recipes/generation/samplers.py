@@ -1,0 +1,60 @@
+"""How the next token of a text is chosen."""
+
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Union
+
+import pydantic
+
+from firth.recipes.base.recipe_type import MAX_SIZE, Config
+
+Share = Annotated[float, pydantic.Field(gt=0.0, le=1.0)]
+
+
+class Sampler(Config):
+    """The base of the ways to choose tokens.
+
+    `firth.generation.SAMPLERS` has what decodes by each kind.
+
+    Attributes:
+        is_random: Whether the text depends on the request's seed.
+    """
+
+    is_random: ClassVar[bool] = False
+
+    if TYPE_CHECKING:
+        kind: str
+
+
+class Greedy(Sampler):
+    """The likeliest token at each place; of two tokens of the same probability the one with the smaller id."""
+
+    kind: Literal["greedy"] = "greedy"
+
+
+class Sample(Sampler):
+    """Each token is drawn at random from the model's distribution, sharpened and cut as the values say.
+
+    The cuts are made one after another, in the order of the values below, and each reads what the cut before
+    it has left.
+
+    Attributes:
+        temperature: Number that logits are divided by; at 0 the likeliest token is taken.
+        top_k: Number of likeliest tokens that are kept (Fan et al. 2018, section 5.4); null for all.
+        top_p: Least probability, in sum, of the likeliest tokens that are kept (Holtzman et al. 2020, section
+            3.1); 1 for all.
+        min_p: Least probability of a token, as a share of the likeliest token's (Nguyen et al. 2024, section
+            3); 0 for all.
+        typical_p: Least probability, in sum, of the tokens that are kept because their information is nearest
+            to what is expected (Meister et al. 2023, section 4); 1 for all.
+    """
+
+    is_random: ClassVar[bool] = True
+
+    kind: Literal["sample"] = "sample"
+    temperature: Annotated[float, pydantic.Field(ge=0.0, le=1_000.0)] = 1.0
+    top_k: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] | None = None
+    top_p: Share = 1.0
+    min_p: Annotated[float, pydantic.Field(ge=0.0, le=1.0)] = 0.0
+    typical_p: Share = 1.0
+
+
+AnySampler = Annotated[Union[Greedy, Sample], pydantic.Field(discriminator="kind")]
