@@ -13,6 +13,7 @@ import pydantic
 from firth.recipes import Recipe
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.base.types import configs_in, kinds_of
+from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.run.adapting import AdaptingRecipe
 
 Family = frozenset[type[pydantic.BaseModel]]
@@ -41,7 +42,7 @@ def partial_types(family: Family) -> set[str]:
     return {base.__name__ for base in bases if not all(issubclass(config, base) for config in family)}
 
 
-FAMILIES = families(Recipe) | families(AdaptingRecipe)
+FAMILIES = families(Recipe) | families(AdaptingRecipe) | families(GenerationRequest)
 KINDS = [{kind for config in family for kind in kinds_of(config)} for family in FAMILIES]
 ALL_KINDS = set().union(*KINDS)
 TYPES = set().union(*map(partial_types, FAMILIES))

@@ -1,6 +1,38 @@
-"""Texts that a trained model writes, token by token."""
+"""Texts that a trained model writes, token by token.
 
-from firth.generation.greedy import NextTokenReader, WrittenTexts, write_greedily
-from firth.generation.readers import DecoderReader, StackReader
+from firth.generation import load_generator
 
-__all__ = ["DecoderReader", "NextTokenReader", "StackReader", "WrittenTexts", "write_greedily"]
+generator = load_generator("firth-runs/name/bundle")
+print(generator.generate("Once upon a time").text)
+"""
+
+from firth.generation.controls import Controls, controls_of
+from firth.generation.generator import Generator, generate, load_generator
+from firth.generation.readers import READERS, DecoderReader, StackReader, WordReader, reader_of
+from firth.generation.reading import Prompts, ReadRows, TokenReader, last_states
+from firth.generation.results import Generated, TextStream
+from firth.generation.samplers import SAMPLERS
+from firth.generation.writing import Writer, Writing, Written
+
+__all__ = [
+    "READERS",
+    "SAMPLERS",
+    "Controls",
+    "DecoderReader",
+    "Generated",
+    "Generator",
+    "Prompts",
+    "ReadRows",
+    "StackReader",
+    "TextStream",
+    "TokenReader",
+    "WordReader",
+    "Writer",
+    "Writing",
+    "Written",
+    "controls_of",
+    "generate",
+    "last_states",
+    "load_generator",
+    "reader_of",
+]

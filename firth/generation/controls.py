@@ -49,7 +49,8 @@ class Controls(NamedTuple):
         Args:
             rows: Numbers of rows, int32 [n].
         """
-        return Controls(*(tf.gather(each, rows) for each in self))
+        taken: Controls = tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
+        return taken
 
 
 def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Controls:
@@ -75,16 +76,45 @@ def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Contro
     def of_samplers(name: str) -> list[Any]:
         return [each.get(name, getattr(_NEUTRAL, name)) for each in samplers]
 
+    words = np.array([each.seed for each in requests], np.int64).view(np.int32).reshape(-1, 2)
     return Controls(
-        tf.constant(np.array([each.max_new_tokens for each in requests], np.int32)),
-        floats(of_samplers("temperature")),
-        tf.constant(np.array([each or 0 for each in of_samplers("top_k")], np.int32)),
-        *(floats(of_samplers(name)) for name in ("top_p", "min_p", "typical_p")),
-        floats([each.repetition_penalty for each in requests]),
-        floats([each.presence_penalty for each in requests]),
-        tf.constant(ids),
-        tf.constant(values),
-        tf.constant(np.array([each.seed for each in requests], np.int64).view(np.int32).reshape(-1, 2)),
+        most=tf.constant([each.max_new_tokens for each in requests], tf.int32),
+        temperature=floats(of_samplers("temperature")),
+        top_k=tf.constant([each or 0 for each in of_samplers("top_k")], tf.int32),
+        top_p=floats(of_samplers("top_p")),
+        min_p=floats(of_samplers("min_p")),
+        typical_p=floats(of_samplers("typical_p")),
+        repetition_penalty=floats([each.repetition_penalty for each in requests]),
+        presence_penalty=floats([each.presence_penalty for each in requests]),
+        bias_ids=tf.constant(ids),
+        biases=tf.constant(values),
+        seeds=tf.constant(words),
+    )
+
+
+def neutral_controls(batch: tf.Tensor | int, most: int) -> Controls:
+    """Returns the controls of rows that ask for nothing but a number of tokens, inside a graph too.
+
+    Args:
+        batch: Number of rows.
+        most: Most tokens to write.
+    """
+
+    def same(value: Any, dtype: tf.DType = tf.float32) -> tf.Tensor:
+        return tf.fill([batch], tf.constant(value, dtype))
+
+    return Controls(
+        most=same(most, tf.int32),
+        temperature=same(1.0),
+        top_k=same(0, tf.int32),
+        top_p=same(1.0),
+        min_p=same(0.0),
+        typical_p=same(1.0),
+        repetition_penalty=same(1.0),
+        presence_penalty=same(0.0),
+        bias_ids=tf.zeros([batch, 0], tf.int32),
+        biases=tf.zeros([batch, 0]),
+        seeds=tf.zeros([batch, 2], tf.int32),
     )
 
 

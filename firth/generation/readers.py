@@ -166,9 +166,7 @@ class WordReader:
     def _spelled(self, tokens: tf.Tensor) -> tf.Tensor:
         return tf.gather(tf.constant(self._characters), tokens)
 
-    def _read(
-        self, characters: tf.Tensor, real: tf.Tensor, rows: ReadRows
-    ) -> tuple[tf.Tensor, ReadRows]:
+    def _read(self, characters: tf.Tensor, real: tf.Tensor, rows: ReadRows) -> tuple[tf.Tensor, ReadRows]:
         features = {names.CHARACTERS: characters, names.DOCUMENT_IDS: real}
         states, cache = self._model.backbone.call_with_cache(features, rows.cache, rows.lengths)
         return states, _read_on(rows, real, cache)

@@ -1,4 +1,4 @@
-"""What decoding asks of a model: to read prompts, and then some tokens of each row, wherever each row stands."""
+"""What decoding asks of a model: to read prompts, then tokens of each row, wherever it stands."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
@@ -20,9 +20,7 @@ class Prompts(NamedTuple):
     facts: Mapping[str, tf.Tensor]
 
     @classmethod
-    def of(
-        cls, ids: tf.RaggedTensor, pad_id: int, facts: Mapping[str, tf.Tensor] | None = None
-    ) -> "Prompts":
+    def of(cls, ids: tf.RaggedTensor, pad_id: int, facts: Mapping[str, tf.Tensor] | None = None) -> "Prompts":
         """Returns prompts of several lengths.
 
         Args:

@@ -64,7 +64,7 @@ def _step(model: BackboneWithHeads) -> Graph:
 
     def function(given: Tensors) -> Tensors:
         known, count = caches.read(given), ops.shape(given[names.TOKEN_IDS])[1]
-        index = ops.shape(known[0])[3]
+        index = ops.shape(known[0][0])[2]
         features = {name: value for name, value in given.items() if name == names.ATTENTION_ORDER}
         features |= {
             names.TOKEN_IDS: given[names.TOKEN_IDS],
@@ -100,7 +100,7 @@ def _encoder_decoder(model: BackboneWithHeads) -> Iterator[Graph]:
 
     def step(given: Tensors) -> Tensors:
         known, count = caches.read(given), ops.shape(given[names.DECODER_TOKEN_IDS])[1]
-        index = ops.shape(known[0])[3]
+        index = ops.shape(known[0][0])[2]
         cache = tuple((grown(own, count), context) for own, context in zip(known, contexts.read(given)))
         hidden, written = backbone.call_with_cache(_target_features(given, index), cache, index)
         return _decoded(model, hidden) | caches.named([own for own, _ in written], "new_")

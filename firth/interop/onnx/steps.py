@@ -31,29 +31,30 @@ class Caches:
         return dict.fromkeys(self.names, Port(axes, meaning, "float32"))
 
     def read(self, given: Tensors) -> list[Any]:
-        """Returns the caches of all layers.
+        """Returns the caches of all layers, a pair of keys and values each.
 
         Args:
             given: Tensors by the names of inputs.
         """
-        return [given[name] for name in self.names]
+        return [tuple(ops.unstack(given[name], 2)) for name in self.names]
 
     def named(self, caches: Any, prefix: str = "") -> Tensors:
         """Returns caches by their names.
 
         Args:
-            caches: Caches of all layers.
+            caches: Caches of all layers, a pair of keys and values each.
             prefix: Text in front of the names.
         """
-        return {f"{prefix}{name}": cache for name, cache in zip(self.names, caches, strict=True)}
+        return {f"{prefix}{name}": ops.stack(cache) for name, cache in zip(self.names, caches, strict=True)}
 
 
 def grown(cache: Any, count: Any) -> Any:
     """Returns a cache with room for the tokens of a step.
 
     Args:
-        cache: float32 [2, batch, key_value_heads, tokens, head_width].
+        cache: Keys and values, a pair of float32 [batch, key_value_heads, tokens, head_width].
         count: Number of tokens of the step.
     """
-    kinds, batch, heads, _, width = ops.shape(cache)
-    return ops.concatenate([cache, ops.zeros((kinds, batch, heads, count, width), cache.dtype)], axis=3)
+    batch, heads, _, width = ops.shape(cache[0])
+    room = ops.zeros((batch, heads, count, width), cache[0].dtype)
+    return tuple(ops.concatenate([each, room], axis=2) for each in cache)

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from firth.layers.attention.key_value_cache import KeysValues, with_tokens
 from firth.layers.attention.projected_heads import ProjectedHeads
 from firth.layers.attention.read_heads import read_heads
 from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
@@ -150,7 +151,7 @@ class Attention(ProjectedHeads):
             query, key, value = self._apart(hidden, content)
         return self._attend(hidden, query, key, value, bias, training, causal)
 
-    def empty_cache(self, batch: int, length: int) -> Tensor:
+    def empty_cache(self, batch: int, length: int) -> KeysValues:
         """Returns the keys and values of rows of `length` tokens of which none has been read.
 
         Args:
@@ -158,26 +159,27 @@ class Attention(ProjectedHeads):
             length: Number of tokens of a row.
 
         Returns:
-            Zeros of the compute dtype [2, batch, key_value_heads, length, head_width].
+            A pair of zeros of the compute dtype [batch, key_value_heads, length, head_width].
         """
-        shape = (2, batch, self.key_value_heads, length, self.head_width)
-        return ops.zeros(shape, dtype=self.compute_dtype)
+        shape = (batch, self.key_value_heads, length, self.head_width)
+        return ops.zeros(shape, dtype=self.compute_dtype), ops.zeros(shape, dtype=self.compute_dtype)
 
     def call_with_cache(
         self,
         hidden: Tensor,
-        cache: Tensor,
+        cache: KeysValues,
         index: Tensor | int,
         bias: Tensor | None = None,
         positions: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, KeysValues]:
         """Reads some tokens of rows whose tokens before them have been read.
 
         Args:
             hidden: Float tensor [batch, count, width], the tokens to read.
-            cache: Float tensor [2, batch, key_value_heads, keys, head_width], as `empty_cache` or the last
-                call returned it.
-            index: Int scalar, where in the rows these tokens begin.
+            cache: Float tensors [batch, key_value_heads, keys, head_width], as `empty_cache` or the last call
+                returned them.
+            index: Place in the rows where these tokens begin: an int scalar, or int [batch] where rows differ
+                in it.
             bias: Float32 tensor [batch or 1, heads or 1, count, prefix_length + keys], which hides the keys
                 that are not there yet.
             positions: Angles of these tokens, as in the call.
@@ -186,22 +188,26 @@ class Attention(ProjectedHeads):
             A float tensor [batch, count, width], and the cache with the keys and values of these tokens.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
-        query, key, value = self._project(hidden, None, positions)
-        cache = ops.slice_update(cache, (0, 0, 0, index, 0), ops.cast(ops.stack([key, value]), cache.dtype))
-        return self._attend(hidden, query, cache[0], cache[1], bias, None), cache
+        query, *own = self._project(hidden, None, positions)
+        key, value = (with_tokens(known, each, index) for known, each in zip(cache, own, strict=True))
+        return self._attend(hidden, query, key, value, bias, None), (key, value)
 
-    def context_cache(self, context: Tensor) -> Tensor:
+    def context_cache(self, context: Tensor) -> KeysValues:
         """Returns the keys and values of an encoder's states, with `cross` only.
 
         Args:
             context: Float tensor [batch, keys, width].
 
         Returns:
-            A float tensor [2, batch, key_value_heads, keys, head_width] of the compute dtype.
+            A pair of float tensors [batch, key_value_heads, keys, head_width] of the compute dtype.
         """
-        return self._heads(ops.cast(context, self.compute_dtype), self.kernel, self.bias, "key", "value")
+        states = ops.cast(context, self.compute_dtype)
+        key, value = ops.unstack(self._heads(states, self.kernel, self.bias, "key", "value"), 2)
+        return key, value
 
-    def call_with_context_cache(self, hidden: Tensor, cache: Tensor, bias: Tensor | None = None) -> Tensor:
+    def call_with_context_cache(
+        self, hidden: Tensor, cache: KeysValues, bias: Tensor | None = None
+    ) -> Tensor:
         """Reads an encoder's states whose keys and values are known, with `cross` only.
 
         Args:
@@ -213,7 +219,7 @@ class Attention(ProjectedHeads):
             A float tensor [batch, count, width].
         """
         hidden = ops.cast(hidden, self.compute_dtype)
-        return self._attend(hidden, self._queries(hidden), cache[0], cache[1], bias, None)
+        return self._attend(hidden, self._queries(hidden), *cache, bias, None)
 
     def _attend(
         self,

@@ -2,6 +2,7 @@
 
 from keras import ops
 
+from firth.layers.attention.key_value_cache import places_from
 from firth.layers.elements.types import Tensor
 
 # Far below any score, and still finite in bfloat16.
@@ -26,7 +27,7 @@ def attention_bias(
         document_ids: Int tensor [batch, length], 0 on padding; of the queries.
         attention_order: Int tensor [batch, length], or None for no order.
         causal: Whether keys after a query are hidden.
-        first: Int scalar, the place of the first query among the keys.
+        first: Place of the first query among the keys: an int scalar, or int [batch] where rows differ in it.
         key_document_ids: Int tensor [batch, keys]; the queries' own where it is None.
         key_attention_order: Int tensor [batch, keys]; the queries' own where it is None.
 
@@ -48,8 +49,8 @@ def attention_bias(
         not_above = ops.less_equal(ops.expand_dims(of_keys, 1), ops.expand_dims(attention_order, 2))
         visible = ops.logical_and(visible, not_above)
     if causal:
-        places = ops.arange(ops.shape(document_ids)[1], dtype="int32") + first
-        not_after = ops.arange(ops.shape(keys)[1], dtype="int32") <= ops.expand_dims(places, 1)
+        places = ops.expand_dims(places_from(first, ops.shape(document_ids)[1]), 2)
+        not_after = ops.arange(ops.shape(keys)[1], dtype="int32") <= places
         visible = ops.logical_and(visible, not_after)
     return bias_where(visible)
 

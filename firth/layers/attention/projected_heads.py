@@ -66,7 +66,7 @@ class ProjectedHeads(ExtensibleLayer):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Returns queries [group, batch, heads, length, head width], keys and values without the group."""
         if self.cross:
-            key, value = ops.unstack(self.context_cache(context), 2)
+            key, value = self.context_cache(context)
             return self._queries(hidden), key, value
         heads = self._heads(hidden, self.kernel, self.bias, "query", "key", "value")
         # The gradient of a split is one concatenation, those of slices are as many sums.

@@ -6,12 +6,10 @@ import keras
 from keras import ops
 
 from firth.layers.attention.attention_bias import attention_bias
-from firth.layers.blocks.transformer_stack import TransformerStack
+from firth.layers.attention.key_value_cache import places_from, values_at
+from firth.layers.blocks.transformer_stack import Cache, TransformerStack
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.types import Seed, Tensor
-
-# Of each layer what `TransformerBlock.empty_cache` returns.
-Cache = tuple[tuple[Tensor, ...], ...]
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -115,8 +113,8 @@ class CausalTransformer(TransformerStack):
                 Their keys and values are made here, once.
 
         Returns:
-            For each layer a tuple of keys and values [2, batch, key_value_heads, length, head_width], and
-            with a context of those of the context [2, batch, key_value_heads, keys, head_width].
+            For each layer the pair of its keys and values, [batch, key_value_heads, length, head_width] each,
+            and with a context the pair of those of the context, [batch, key_value_heads, keys, head_width].
         """
         if not self.built:
             self.build((None, None, self.stack.width))
@@ -140,7 +138,8 @@ class CausalTransformer(TransformerStack):
             document_ids: Int tensor [batch, length] of the whole rows; what stands after these tokens is not
                 seen.
             cache: Keys and values as `empty_cache` or the last call returned them.
-            index: Int scalar, where in the rows these tokens begin.
+            index: Place in the rows where these tokens begin: an int scalar, or int [batch] where rows differ
+                in it.
             attention_order: Int tensor [batch, length] of the whole rows, as in the call.
             position_ids: int32 [batch, count] of these tokens.
             context_document_ids: Int tensor [batch, keys], with a context only.
@@ -149,9 +148,9 @@ class CausalTransformer(TransformerStack):
             A float tensor [batch, count, width], equal to what the call gives for these tokens of the whole
             rows, and the new cache.
         """
-        start, shape = (0, index), (ops.shape(document_ids)[0], ops.shape(hidden)[1])
-        own_ids = ops.slice(document_ids, start, shape)
-        own_order = None if attention_order is None else ops.slice(attention_order, start, shape)
+        places = places_from(index, ops.shape(hidden)[1])
+        own_ids = values_at(document_ids, places)
+        own_order = None if attention_order is None else values_at(attention_order, places)
         is_causal = self._is_causal(attention_order)
         bias = attention_bias(own_ids, own_order, is_causal, index, document_ids, attention_order)
         context_bias = None

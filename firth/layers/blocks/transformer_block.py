@@ -8,6 +8,7 @@ from keras import ops
 
 from firth.layers.attention.attention import Attention
 from firth.layers.attention.building import build_attention
+from firth.layers.attention.key_value_cache import KeysValues
 from firth.layers.blocks.feed_forward import build_feed_forward
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
@@ -134,7 +135,7 @@ class TransformerBlock(ExtensibleLayer):
             read_context = read_with(self.cross_attention, context_bias, context=context, training=training)
         return self._run(hidden, read_with(self.attention, bias, **reading), read_context, training)
 
-    def empty_cache(self, batch: int, length: int, context: Tensor | None = None) -> tuple[Tensor, ...]:
+    def empty_cache(self, batch: int, length: int, context: Tensor | None = None) -> tuple[KeysValues, ...]:
         """Returns the cache of rows of `length` tokens of which none has been read.
 
         Args:
@@ -143,8 +144,8 @@ class TransformerBlock(ExtensibleLayer):
             context: An encoder's states, float tensor [batch, keys, width], if the block attends to them.
 
         Returns:
-            Keys and values [2, batch, key_value_heads, length, head_width], zeros; and with a context its
-            keys and values [2, batch, key_value_heads, keys, head_width].
+            A pair of keys and values [batch, key_value_heads, length, head_width], zeros; and with a context
+            the pair of its keys and values [batch, key_value_heads, keys, head_width].
         """
         cache = (self.attention.empty_cache(batch, length),)
         if context is None or self.cross_attention is None:
@@ -154,18 +155,19 @@ class TransformerBlock(ExtensibleLayer):
     def call_with_cache(
         self,
         hidden: Tensor,
-        cache: tuple[Tensor, ...],
+        cache: tuple[KeysValues, ...],
         index: Tensor | int,
         bias: Tensor | None = None,
         context_bias: Tensor | None = None,
         positions: Tensor | None = None,
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+    ) -> tuple[Tensor, tuple[KeysValues, ...]]:
         """Reads some tokens of rows whose tokens before them have been read.
 
         Args:
             hidden: Float tensor [batch, count, width], the tokens to read.
             cache: Keys and values as `empty_cache` or the last call returned them.
-            index: Int scalar, where in the rows these tokens begin.
+            index: Place in the rows where these tokens begin: an int scalar, or int [batch] where rows differ
+                in it.
             bias: Float32 tensor [batch or 1, heads or 1, count, length], which hides what is not there yet.
             context_bias: Float32 tensor as `bias`, for the attention to the encoder.
             positions: Tensor of what the attention reads of positions, of these tokens.

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from firth.layers.attention.building import build_positions
+from firth.layers.attention.key_value_cache import KeysValues, places_from
 from firth.layers.blocks.transformer_block import TransformerBlock
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
@@ -15,6 +16,9 @@ from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
+
+# Of each layer what `TransformerBlock.empty_cache` returns.
+Cache = tuple[tuple[KeysValues, ...], ...]
 
 
 class TransformerStack(Layer):
@@ -117,12 +121,12 @@ class TransformerStack(Layer):
     def _run_with_cache(
         self,
         hidden: Tensor,
-        cache: tuple[tuple[Tensor, ...], ...],
+        cache: Cache,
         index: Tensor | int,
         bias: Tensor,
         position_ids: Tensor | None,
         context_bias: Tensor | None,
-    ) -> tuple[Tensor, tuple[tuple[Tensor, ...], ...]]:
+    ) -> tuple[Tensor, Cache]:
         """Returns hidden states after the last block, and the new cache."""
         bias, positions = self._relate(bias, position_ids, index)
         written = []
@@ -147,7 +151,7 @@ class TransformerStack(Layer):
         if self.positions is None:
             return self._with_prefix(bias, None), None
         length, keys = ops.shape(bias)[2:]
-        places = ops.expand_dims(ops.arange(length, dtype="int32") + first, 0)
+        places = places_from(first, length)
         after_prefix = places + self.prefix_length if position_ids is None else position_ids
         if not isinstance(self.positions, RelativeBucketBias):
             return self._with_prefix(bias, None), self.positions(after_prefix)

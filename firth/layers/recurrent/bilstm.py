@@ -127,6 +127,42 @@ class BiLSTM(Layer):
             states.append([ops.transpose(part, (2, 0, 1)) for part in last])
         return outputs, tuple(ops.stack(parts, axis=1) for parts in zip(*states))
 
+    def empty_state(self, batch: Tensor | int) -> tuple[Tensor, Tensor]:
+        """Returns the state of the forward direction before the first token, a pair of zeros.
+
+        Args:
+            batch: Number of rows.
+
+        Returns:
+            float32 [batch, layers, projection_width] and [batch, layers, cells].
+        """
+        layers = len(self.layers)
+        return ops.zeros((batch, layers, self.projection_width)), ops.zeros((batch, layers, self.cells))
+
+    def run_forward(
+        self, inputs: Tensor, document_ids: Tensor, state: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Reads some tokens of rows whose tokens before them have been read, in the forward direction alone.
+
+        Args:
+            inputs: Float tensor [batch, count, width].
+            document_ids: Int tensor [batch, count], 0 on padding, which leaves the state as it is.
+            state: State as `empty_state` or the last call returned it.
+
+        Returns:
+            A float tensor [batch, count, projection_width], the forward half of what `call` gives for these
+            tokens, and the new state.
+        """
+        steps = to_steps(ops.cast(inputs, self.compute_dtype), directions=1)
+        masks, states = step_masks(document_ids, directions=1), []
+        for index, layer in enumerate(self.layers):
+            first = [ops.expand_dims(ops.transpose(part[:, index]), 0) for part in state]
+            made, last = layer.run(steps, masks, first, forward_only=True)
+            steps = made + steps if self.skip_connections and index > 0 else made
+            states.append([ops.transpose(part[0]) for part in last])
+        hidden, cells = (ops.stack(parts, axis=1) for parts in zip(*states))
+        return from_steps(steps), (hidden, cells)
+
     def compute_output_shape(self, inputs_shape: Shape, document_ids_shape: Shape | None = None) -> Shape:
         """The shape of the inputs, with both directions last.
 

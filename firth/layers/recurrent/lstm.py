@@ -136,7 +136,11 @@ class LSTM(ExtensibleLayer):
         return from_steps(hidden), tuple(ops.transpose(each, (2, 0, 1)) for each in last)
 
     def run(
-        self, steps: Tensor, masks: Masks | None = None, state: Sequence[Tensor] | None = None
+        self,
+        steps: Tensor,
+        masks: Masks | None = None,
+        state: Sequence[Tensor] | None = None,
+        forward_only: bool = False,
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Does the same in the layout of `lstm_recurrence`: what a stack uses, to stay in it.
 
@@ -144,12 +148,15 @@ class LSTM(ExtensibleLayer):
             steps: Float tensor [length, directions, input width, batch], the second direction reversed.
             masks: Masks as `step_masks` makes them; None for rows of one document without padding.
             state: Float32 tensors [directions, width, batch] and [directions, cells, batch]; None for zeros.
+            forward_only: Whether the first direction runs alone; steps, masks and state are its own then.
 
         Returns:
             A tensor of the compute dtype [length, directions, width, batch], zero on padding, and the state
             after.
         """
         weights = self._weights()
+        if forward_only:
+            weights = tuple(each[:1] for each in weights)
         if state is None:
             state = self._first_state(steps)
         steps = ops.cast(steps, self.compute_dtype)

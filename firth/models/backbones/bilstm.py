@@ -165,6 +165,40 @@ class BiLSTMBackbone(Backbone):
         outputs, state = self.encoder.run(words, features[names.DOCUMENT_IDS], state, training=training)
         return ops.stack([ops.concatenate([words, words], axis=-1), *outputs], axis=1), state
 
+    def empty_cache(self, features: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """Returns the state of the forward direction before the first word of each row.
+
+        Args:
+            features: A dict that holds `document_ids`, of which the number of rows is read.
+
+        Returns:
+            A pair of float32 zeros [batch, layers, projection_width] and [batch, layers, cells].
+        """
+        if not self.built:
+            self.build()
+        return self.encoder.empty_state(ops.shape(features[names.DOCUMENT_IDS])[0])
+
+    def call_with_cache(
+        self, features: Mapping[str, Tensor], cache: tuple[Tensor, Tensor], index: Tensor | int
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Reads some words of rows whose words before them have been read, in the forward direction alone.
+
+        Args:
+            features: `characters`, int32 [batch, count, max_characters], of the words to read, and their
+                `document_ids`, int32 [batch, count], 0 on padding after a row's words.
+            cache: State as `empty_cache` or the last call returned it.
+            index: Place in the rows where these words begin; not read.
+
+        Returns:
+            A float tensor [batch, count, projection_width], the first half of what the call gives for these
+            words of the whole rows; and the new state.
+        """
+        del index
+        hidden, (outputs, cells) = self.encoder.run_forward(
+            self.words(features), features[names.DOCUMENT_IDS], cache
+        )
+        return hidden, (outputs, cells)
+
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """The shape of the words, and `width`.
 

@@ -7,7 +7,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import CausalTransformer
-from firth.layers.blocks.causal_transformer import Cache
+from firth.layers.blocks.transformer_stack import Cache
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.transformer_backbone import OneStackBackbone
 from firth.recipes.models.model import CausalTransformerConfig
@@ -93,7 +93,8 @@ class CausalTransformerBackbone(OneStackBackbone):
             features: `token_ids` and `position_ids`, int32 [batch, count], of the tokens to read;
                 `document_ids`, and `attention_order` if wanted, int32 [batch, length], of the whole rows.
             cache: Keys and values as `empty_cache` or the last call returned them.
-            index: Int scalar, where in the rows these tokens begin.
+            index: Place in the rows where these tokens begin: an int scalar, or int [batch] where rows differ
+                in it.
 
         Returns:
             A float tensor [batch, count, width], the hidden states that the call gives for these tokens of

@@ -7,7 +7,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import CausalTransformer, MaskedTransformer
-from firth.layers.blocks.causal_transformer import Cache
+from firth.layers.blocks.transformer_stack import Cache
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbones.backbone import Stages, stages_of
 from firth.models.backbones.transformer_backbone import TransformerBackbone, after_prefix
@@ -160,7 +160,8 @@ class EncoderDecoderBackbone(TransformerBackbone):
                 read; `decoder_document_ids`, int32 [batch, target length], and `document_ids`, int32
                 [batch, length], of the whole rows.
             cache: Keys and values as `empty_cache` or the last call returned them.
-            index: Int scalar, where in the decoder's rows these tokens begin.
+            index: Place in the decoder's rows where these tokens begin: an int scalar, or int [batch] where
+                rows differ in it.
 
         Returns:
             A float tensor [batch, count, width], the hidden states that the call gives for these tokens of

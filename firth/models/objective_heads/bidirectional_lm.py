@@ -64,6 +64,20 @@ class BidirectionalLMHeads(Heads):
         rows = ops.reshape(hidden, (-1, self.width))
         return {"lm": tied_logits(rows, self.table, self.bias, ops.shape(hidden)[:2])}
 
+    def project(self, backbone: Any, hidden: Tensor) -> Tensor:
+        """Returns the logits of the word after some states of the forward direction.
+
+        Args:
+            backbone: The backbone that made them; not read.
+            hidden: Float tensor [..., projection width].
+
+        Returns:
+            float32 [..., vocabulary].
+        """
+        del backbone
+        rows = ops.reshape(ops.cast(hidden, self.compute_dtype), (-1, self.width))
+        return tied_logits(rows, self.table, self.bias, ops.shape(hidden)[:-1])
+
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
         """Returns the labels and weights of `lm`, of the next words, then of the previous ones.
 

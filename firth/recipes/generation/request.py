@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE, Config
-from firth.recipes.generation.samplers import AnySampler, Greedy
+from firth.recipes.base.types import configs_in, kinds_of
+from firth.recipes.generation.samplers import AnySampler, Greedy, Sample
 
 _FINITE = pydantic.Field(ge=-1e4, le=1e4)
 # Two words of 32 bits.
@@ -38,7 +39,7 @@ class GenerationRequest(Config):
     >>> GenerationRequest(max_new_tokens=0)
     Traceback (most recent call last):
         ...
-    ValueError: GenerationRequest: max_new_tokens: must be at least 1, is 0
+    ValueError: GenerationRequest: max_new_tokens: must be greater than or equal to 1, not 0
     """
 
     max_new_tokens: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] = 64
@@ -55,7 +56,7 @@ class GenerationRequest(Config):
     def with_values(cls, values: Mapping[str, Any]) -> "GenerationRequest":
         """Returns a request of plain values, in which a sampler's own may stand next to the others.
 
-        A value of `Sample`, such as `temperature`, without a sampler asks for `sample`.
+        A sampler's value without a sampler, such as `temperature`, asks for the first kind that has it.
 
         Args:
             values: Values by key.
@@ -68,10 +69,37 @@ class GenerationRequest(Config):
         >>> GenerationRequest.with_values({"top_k": 5, "seed": 1}).sampler
         Sample(kind='sample', temperature=1.0, top_k=5, top_p=1.0, min_p=0.0, typical_p=1.0)
         """
-        own = {key: value for key, value in values.items() if key in cls.model_fields}
-        rest = {key: value for key, value in values.items() if key not in cls.model_fields}
-        if rest:
-            sampler = own.get("sampler", {"kind": "sample"})
-            plain = sampler.model_dump() if isinstance(sampler, Config) else dict(sampler)
-            own["sampler"] = {**plain, **rest}
-        return cls.of(own)
+        return cls._of_plain({}, values)
+
+    def with_changes(self, values: Mapping[str, Any]) -> "GenerationRequest":
+        """Returns this request with other values, which stand as in `with_values`.
+
+        Args:
+            values: Values by key.
+
+        Raises:
+            ValueError: as `with_values` does.
+
+        Example:
+
+        >>> GenerationRequest(seed=3).with_changes({"max_new_tokens": 9}).seed
+        3
+        """
+        return self._of_plain(self.model_dump(), values) if values else self
+
+    @classmethod
+    def _of_plain(cls, base: Mapping[str, Any], values: Mapping[str, Any]) -> "GenerationRequest":
+        said = {key: value for key, value in values.items() if key in cls.model_fields}
+        of_sampler = {key: value for key, value in values.items() if key not in cls.model_fields}
+        if of_sampler:
+            sampler = said.get("sampler")
+            plain = sampler.model_dump() if isinstance(sampler, Config) else sampler
+            said["sampler"] = {"kind": _kind_with(of_sampler), **(plain or {}), **of_sampler}
+        return cls.of({**base, **said})
+
+
+def _kind_with(values: Mapping[str, Any]) -> str:
+    """Returns the first kind of sampler that has all of some values, or else `sample`, which refuses them."""
+    types: list[Any] = configs_in(AnySampler)
+    fitting = [kind for each in types if values.keys() <= each.model_fields.keys() for kind in kinds_of(each)]
+    return fitting[0] if fitting else kinds_of(Sample)[0]

@@ -1,6 +1,6 @@
 """How the next token of a text is chosen."""
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
 import pydantic
 
@@ -23,9 +23,14 @@ class Sampler(Config):
     if TYPE_CHECKING:
         kind: str
 
+    @property
+    def fixed(self) -> tuple[Any, ...]:
+        """The kind, with values that a graph is made for, which are not tensors of a batch; here none."""
+        return (self.kind,)
+
 
 class Greedy(Sampler):
-    """The likeliest token at each place; of two tokens of the same probability the one with the smaller id."""
+    """The likeliest token at each place; of equally likely ones that with the smallest id."""
 
     kind: Literal["greedy"] = "greedy"
 

@@ -29,6 +29,7 @@ class Goal(Config):
         score_inputs: The inputs of the signature `score`, empty if its model does not score texts: `text`
             alone, or `text` and the `target` after it.
         decoder_start: The roles of the special tokens that a decoder starts from.
+        text_end: The role of the token that ends a text which its model writes; empty if it writes none.
         uses_negative: Whether it takes segments of another row.
         mixes_masks: Whether rows say by an order which of their tokens see each other, and differ in it.
     """
@@ -41,6 +42,7 @@ class Goal(Config):
     fills_masks: ClassVar[bool] = False
     score_inputs: ClassVar[tuple[str, ...]] = ()
     decoder_start: ClassVar[tuple[str, ...]] = ("pad",)
+    text_end: ClassVar[str] = ""
     uses_negative: ClassVar[bool] = False
     mixes_masks: ClassVar[bool] = False
 
@@ -113,6 +115,16 @@ class Goal(Config):
         return TextFrame()
 
     @property
+    def prompt_frame(self) -> TextFrame:
+        """The special tokens around a text that a trained model writes after: here those of any text."""
+        return self.text_frame
+
+    @property
+    def prompt_prefix(self) -> str:
+        """The text in front of each text that a trained model writes after."""
+        return ""
+
+    @property
     def special_tokens(self) -> int:
         """Special tokens that are added to each document of a row."""
         raise NotImplementedError
@@ -160,6 +172,26 @@ class Goal(Config):
             sequences: Rows of the recipe.
         """
         return sequences.length
+
+    def prompt_places(self, sequences: Sequences) -> int:
+        """Returns the most tokens of a text that a trained model writes after, special ones included.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return self.input_length(sequences)
+
+    def written_places(self, sequences: Sequences, prompt: int) -> int:
+        """Returns the most tokens that a trained model writes after a text, the end included.
+
+        Args:
+            sequences: Rows of the recipe.
+            prompt: Tokens of the text, special ones included.
+        """
+        if self.target_length(sequences):
+            return max(self.target_length(sequences), sequences.length) + 1 - len(self.decoder_start)
+        # The token that is written last is not read.
+        return self.input_length(sequences) + 1 - prompt
 
     def target_length(self, sequences: Sequences) -> int:
         """Returns the tokens of a row as a decoder reads it; 0 for a model without a decoder of its own.

@@ -34,6 +34,7 @@ class _Sentinels(Objective):
 
     heads: ClassVar[str] = "language_model"
     score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
+    text_end: ClassVar[str] = "sep"
     # The inputs and `[SEP]`.
     text_frame: ClassVar[TextFrame] = TextFrame(before=())
     # Room that each further document takes in a row; see `raw_length`. Here it is the `[SEP]` of its inputs.
@@ -255,6 +256,7 @@ class Denoising(Objective):
     heads: ClassVar[str] = "language_model"
     score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
     decoder_start: ClassVar[tuple[str, ...]] = ("sep", "cls")
+    text_end: ClassVar[str] = "sep"
 
     # `[CLS]` and `[SEP]`.
     special_tokens: ClassVar[int] = 2

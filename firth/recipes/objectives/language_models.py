@@ -19,6 +19,7 @@ class CausalLM(Objective):
     model_architecture: ClassVar[str] = "decoder"
     heads: ClassVar[str] = "language_model"
     score_inputs: ClassVar[tuple[str, ...]] = ("text",)
+    text_end: ClassVar[str] = "sep"
 
     # `[CLS]`.
     special_tokens: ClassVar[int] = 1
@@ -40,6 +41,7 @@ class BidirectionalLM(Objective):
     model_architecture: ClassVar[str] = "both_directions"
     heads: ClassVar[str] = "bidirectional_lm"
     reads_words: ClassVar[bool] = True
+    text_end: ClassVar[str] = "eos"
 
     # `<S>` and `</S>`.
     special_tokens: ClassVar[int] = 2
@@ -47,6 +49,11 @@ class BidirectionalLM(Objective):
     text_frame: ClassVar[TextFrame] = TextFrame(("bos",), ("eos",))
     kind: Literal["bidirectional_lm"] = "bidirectional_lm"
     negatives: Count | None = 8192
+
+    @property
+    def prompt_frame(self) -> TextFrame:
+        """`<S>` and the words."""
+        return TextFrame(("bos",), ())
 
 
 class PrefixLM(Objective):
@@ -61,6 +68,7 @@ class PrefixLM(Objective):
 
     heads: ClassVar[str] = "language_model"
     score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
+    text_end: ClassVar[str] = "sep"
 
     # `[CLS]`, or the `[SEP]` after a prefix that stands alone.
     special_tokens: ClassVar[int] = 1

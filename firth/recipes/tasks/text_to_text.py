@@ -35,6 +35,7 @@ class WritingTask(Task):
     """
 
     heads: ClassVar[str] = "language_model"
+    text_end: ClassVar[str] = "sep"
     # What its answers come from, a key of `firth.serving.tasks.written.ROW_ANSWERS`.
     answered_by: ClassVar[str] = "writing"
     # The input and the target.
@@ -159,6 +160,29 @@ class WritingTask(Task):
         if not length:
             return inputs + targets
         return max(inputs, -(-targets * sequences.length // length))
+
+    @property
+    def prompt_prefix(self) -> str:
+        """The text in front of each text, as the recipe says it."""
+        return self.prefix
+
+    def prompt_places(self, sequences: Sequences) -> int:
+        """Returns the most tokens of an input, special ones included.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return self.input_room(sequences) + self.input_specials
+
+    def written_places(self, sequences: Sequences, prompt: int) -> int:
+        """Returns the most tokens of a target, the end included.
+
+        Args:
+            sequences: Rows of the recipe.
+            prompt: Tokens of the input, special ones included; not read.
+        """
+        del prompt
+        return self.target_room(sequences) + len(self.form.target_after)
 
     def lengths_conflict(self, sequences: Sequences) -> str:
         """Returns what is wrong with the lengths of rows; empty if nothing is.

@@ -1,13 +1,16 @@
 """Answers of tasks whose model writes text, or finds texts probable: to inputs, and to records of rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from firth import features as names
-from firth.generation import DecoderReader, NextTokenReader, StackReader, WrittenTexts, write_greedily
+from firth.generation import Prompts, ReadRows, TokenReader, Writer, last_states, reader_of
+from firth.generation.controls import neutral_controls
+from firth.generation.samplers import likeliest
+from firth.generation.writing import AT_END
 from firth.serving.served import Served
 from firth.tasks.text_to_text import input_pieces
 
@@ -58,12 +61,27 @@ def framed(
     return made if isinstance(made, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(made)
 
 
+class WrittenTexts(NamedTuple):
+    """Texts that were written.
+
+    Attributes:
+        ids: Tokens, ragged int32 [batch, (tokens)], without the end.
+        log_probability: Sum of the natural logarithms of the probabilities of the tokens and of the end,
+            float32 [batch].
+        is_finished: bool [batch], False if the end did not come within the most tokens.
+    """
+
+    ids: tf.RaggedTensor
+    log_probability: tf.Tensor
+    is_finished: tf.Tensor
+
+
 def write(
     served: Served, inputs: tf.RaggedTensor, facts: Mapping[str, tf.Tensor] | None = None
 ) -> tuple[tf.Tensor, WrittenTexts]:
     """Returns the text that the model writes after each input, string [batch], and its tokens.
 
-    Special tokens but the end are never written.
+    The likeliest token is taken at each place. Special tokens but the end are never written.
 
     Args:
         served: Model and tokenizer, of a task.
@@ -75,17 +93,19 @@ def write(
     end = served.special_ids(form.target_after)[0]
     may_write = served.proposable()
     may_write[end] = True
-    written = write_greedily(_reader(served, inputs, most, facts), most, end, may_write)
-    return tokenizer.detokenize(written.ids), written
+    writer = Writer(_reader(served), end, may_write, likeliest)
+    prompts = Prompts.of(inputs, tokenizer.pad_id, facts)
+    controls = neutral_controls(tf.shape(prompts.lengths)[0], most)
+    writing, _ = writer.start(prompts, controls, most)
+    found = writer.texts(writer.go_on(writing, controls, most))
+    is_finished = found.ended == AT_END
+    ids = tf.RaggedTensor.from_tensor(found.ids, lengths=found.count - tf.cast(is_finished, tf.int32))
+    texts = WrittenTexts(ids, tf.reduce_sum(found.log_probabilities, axis=1), is_finished)
+    return tokenizer.detokenize(texts.ids), texts
 
 
-def _reader(
-    served: Served, inputs: tf.RaggedTensor, most: int, facts: Mapping[str, tf.Tensor] | None
-) -> NextTokenReader:
-    form, pad_id = served.task.form, served.tokenizer.pad_id
-    if not form.has_own_decoder:
-        return StackReader(served.model, inputs, most, pad_id, facts)
-    return DecoderReader(served.model, inputs, served.special_ids(form.target_start), most, pad_id, facts)
+def _reader(served: Served) -> TokenReader:
+    return reader_of(served.model, served.tokenizer, served.special_ids(served.task.form.target_start))
 
 
 def label_log_probabilities(
@@ -105,22 +125,24 @@ def label_log_probabilities(
         words = served.tokenizer.tokenize(tf.constant(task.label_texts)).to_list()
     end, room = served.special_ids(task.form.target_after), task.target_room(served.recipe.sequences)
     targets = [[*ids[:room], *end] for ids in words]
-    reader = _reader(served, inputs, max(map(len, targets)), facts)
-    start = reader.begin()
-    return tf.stack([_log_probability(reader, start, target) for target in targets], axis=1)
+    reader = _reader(served)
+    prompts = Prompts.of(inputs, served.tokenizer.pad_id, facts)
+    states, rows = reader.begin(prompts, max(map(len, targets)))
+    before = last_states(states, rows)
+    return tf.stack([_log_probability(reader, before, rows, target) for target in targets], axis=1)
 
 
 def _log_probability(
-    reader: NextTokenReader, start: tuple[tf.Tensor, Any], target: Sequence[int]
+    reader: TokenReader, before: tf.Tensor, rows: ReadRows, target: Sequence[int]
 ) -> tf.Tensor:
     """Returns the log probability of one target after each input, float32 [batch]."""
-    (logits, cache), batch = start, tf.shape(start[0])[0]
-    total = tf.zeros([batch])
-    for step, token in enumerate(target):
-        total += tf.nn.log_softmax(tf.cast(logits, tf.float32))[:, token]
-        if step + 1 < len(target):
-            logits, cache = reader.read(tf.fill([batch], token), tf.constant(step), cache)
-    return total
+    states = before[:, tf.newaxis]
+    if len(target) > 1:
+        tokens = tf.tile(tf.constant([target[:-1]], tf.int32), [tf.shape(before)[0], 1])
+        states = tf.concat([states, reader.read(tokens, rows)[0]], axis=1)
+    scores = tf.nn.log_softmax(tf.cast(reader.logits(states), tf.float32))
+    places = tf.stack([tf.range(len(target)), tf.constant(target, tf.int32)], axis=1)
+    return tf.reduce_sum(tf.gather_nd(tf.transpose(scores, [1, 2, 0]), places), axis=0)
 
 
 def _written_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) -> Tensors:

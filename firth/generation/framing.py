@@ -1,0 +1,163 @@
+"""Texts to what a model reads of them, and what it writes back to text."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import tensorflow as tf
+
+from firth import features as names
+from firth.generation.reading import Prompts
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.tokenizers.storage import AnyTokenizer
+
+
+class FramedPrompt(NamedTuple):
+    """A prompt as a model reads it.
+
+    Attributes:
+        ids: Its tokens with special ones.
+        own: Its own tokens.
+        characters: Characters of the tokens with special ones, int32 [tokens, max_characters], where the
+            model reads words by them; otherwise None.
+    """
+
+    ids: tuple[int, ...]
+    own: tuple[int, ...]
+    characters: npt.NDArray[np.int32] | None
+
+
+class Framing:
+    """How a run's goal lays out prompts, and how long they and the texts after them may be.
+
+    Args:
+        recipe: Recipe of the model.
+        tokenizer: Its tokenizer.
+
+    Raises:
+        ValueError: if the model writes no text, or writes it after two texts.
+    """
+
+    def __init__(self, recipe: RunRecipe, tokenizer: AnyTokenizer) -> None:
+        goal: Any = recipe.goal
+        if not goal.text_end:
+            raise ValueError(f"a model that was trained for {goal.kind} writes no text")
+        if getattr(goal, "pair", False):
+            raise ValueError("the model writes after two texts; only its signature takes both")
+        self._goal, self._sequences, self._tokenizer = goal, recipe.sequences, tokenizer
+        self._before, self._after = map(self._ids, (goal.prompt_frame.before, goal.prompt_frame.after))
+        self._rows = recipe.tokenizer.vocabulary_size
+        self.start = self._ids(goal.decoder_start) if recipe.model.has_decoder else ()
+        self.end_id = self._ids((goal.text_end,))[0]
+        self.continues = not self._after and not self.start
+
+    def _ids(self, roles: Sequence[str]) -> tuple[int, ...]:
+        return tuple(getattr(self._tokenizer, f"{role}_id") for role in roles)
+
+    @functools.cached_property
+    def may_write(self) -> npt.NDArray[np.bool_]:
+        """Which rows of the vocabulary may be written, bool [rows]: text, sentinels and the end.
+
+        The model may have more rows than the tokenizer has pieces.
+        """
+        rows = np.arange(self._rows)
+        special = np.setdiff1d(self._tokenizer.special_ids, [*self._tokenizer.sentinel_ids, self.end_id])
+        return (rows < self._tokenizer.vocabulary_size()) & ~np.isin(rows, special)
+
+    def read(self, texts: Sequence[str | bytes]) -> list[FramedPrompt]:
+        """Returns prompts as the model reads them, in its own normalisation.
+
+        Args:
+            texts: Texts; bytes must be UTF-8.
+
+        Raises:
+            ValueError: for a text that is not UTF-8, is empty, or is longer than the model's positions.
+        """
+        encoded = [self._goal.prompt_prefix.encode() + _utf8(text, n) for n, text in enumerate(texts)]
+        ids = self._tokenizer.tokenize(tf.constant(encoded, tf.string)).to_list()
+        words = self._tokenizer.split(tf.constant(encoded)).to_list() if self._reads_words else ids
+        return [self._framed(number, own, spelled) for number, (own, spelled) in enumerate(zip(ids, words))]
+
+    @property
+    def _reads_words(self) -> bool:
+        return bool(self._tokenizer.max_characters)
+
+    def _framed(self, number: int, own: Sequence[int], words: Sequence[Any]) -> FramedPrompt:
+        if not own:
+            raise ValueError(f"prompt {number}: it is empty; at least one token is needed")
+        ids = (*self._before, *own, *self._after)
+        most = self._goal.prompt_places(self._sequences)
+        if len(ids) > most:
+            raise ValueError(
+                f"prompt {number}: it has {len(ids):,} tokens with its special ones; the model reads {most:,}"
+            )
+        characters = self._characters(words) if self._reads_words else None
+        return FramedPrompt(ids, tuple(own), characters)
+
+    def _characters(self, words: Sequence[bytes]) -> npt.NDArray[np.int32]:
+        spelled = self._tokenizer.characters(tf.constant(words)).numpy()
+        marks = [self._tokenizer.bos_characters] * len(self._before)
+        return np.concatenate([np.stack(marks), spelled]).astype(np.int32)
+
+    def room(self, prompt: FramedPrompt) -> int:
+        """Returns the most tokens that can be written after a prompt, the end included.
+
+        Args:
+            prompt: The prompt.
+        """
+        room: int = self._goal.written_places(self._sequences, len(prompt.ids))
+        return room
+
+    def batch(self, prompts: Sequence[FramedPrompt]) -> Prompts:
+        """Returns prompts as one batch, as long as the next power of two, or as the longest that is read.
+
+        Args:
+            prompts: Prompts.
+        """
+        longest = max(len(each.ids) for each in prompts)
+        length = min(max(1 << (longest - 1).bit_length(), 8), self._goal.prompt_places(self._sequences))
+        ids = np.full((len(prompts), length), self._tokenizer.pad_id, np.int32)
+        for row, each in enumerate(prompts):
+            ids[row, : len(each.ids)] = each.ids
+        lengths = tf.constant([len(each.ids) for each in prompts], tf.int32)
+        facts = {names.CHARACTERS: _padded(prompts, length)} if self._reads_words else {}
+        return Prompts(tf.constant(ids), lengths, facts)
+
+    def text(self, prompt: FramedPrompt, ids: Sequence[int]) -> bytes:
+        """Returns the text of tokens that were written after a prompt, in UTF-8, maybe cut in a character.
+
+        Args:
+            prompt: The prompt.
+            ids: Tokens that were written, without the end.
+        """
+        before = prompt.own if self.continues else ()
+        rows = tf.ragged.constant([before, [*before, *ids]], tf.int32)
+        known, whole = self._tokenizer.detokenize(rows).numpy()
+        return bytes(whole[len(known) :])
+
+    def pieces(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """Returns tokens as the vocabulary has them.
+
+        Args:
+            ids: Ids of tokens.
+        """
+        return tuple(self._tokenizer.id_to_token(int(each)) for each in ids)
+
+
+def _utf8(text: str | bytes, number: int) -> bytes:
+    try:
+        encoded = text.encode() if isinstance(text, str) else bytes(text)
+        encoded.decode()
+    except UnicodeError as error:
+        place = getattr(error, "start", 0)
+        raise ValueError(f"prompt {number}: it is not UTF-8 from place {place} on") from None
+    return encoded
+
+
+def _padded(prompts: Sequence[FramedPrompt], length: int) -> tf.Tensor:
+    """Returns the characters of a batch, int32 [batch, length, max_characters]."""
+    found = [each.characters for each in prompts if each.characters is not None]
+    padded = [np.pad(each, ((0, length - len(each)), (0, 0))) for each in found]
+    return tf.constant(np.stack(padded))

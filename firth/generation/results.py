@@ -1,0 +1,160 @@
+"""Texts that are being written, as the caller of `Generator` sees them."""
+
+import codecs
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from firth.generation.framing import FramedPrompt, Framing
+from firth.generation.writing import AT_END, GOES_ON
+from firth.recipes.generation.request import GenerationRequest
+
+END, LENGTH, STOP = "end", "length", "stop"
+
+
+class Generated(NamedTuple):
+    """What was written after a prompt.
+
+    Attributes:
+        text: The text, without the stop that ended it.
+        tokens: All tokens that were written, the end among them, as the vocabulary has them. Where a stop
+            ended the text they may go beyond it.
+        ids: Their ids.
+        ended: Why it ended: `end` (the model wrote the end), `stop` (a stop text came) or `length`.
+        log_probabilities: Natural logarithms of the tokens' probabilities, among the tokens that may be
+            written, before biases, penalties and the sampler; None unless asked for.
+        prompt_tokens: Tokens of the prompt with its special ones.
+        prompt_log_probabilities: Natural logarithm of each one's probability after those before it, None for
+            the first; None unless asked for.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    ended: str
+    log_probabilities: tuple[float, ...] | None
+    prompt_tokens: tuple[str, ...]
+    prompt_log_probabilities: tuple[float | None, ...] | None
+
+
+class Text:
+    """A text that is being written after a prompt.
+
+    Args:
+        framing: How prompts are laid out.
+        prompt: The prompt.
+        request: What is asked for.
+    """
+
+    def __init__(self, framing: Framing, prompt: FramedPrompt, request: GenerationRequest) -> None:
+        self._framing, self.prompt, self.request = framing, prompt, request
+        self.most = min(request.max_new_tokens, framing.room(prompt))
+        self._ids: tuple[int, ...] = ()
+        self._scores: tuple[float, ...] = ()
+        self._prompt_scores: tuple[float | None, ...] = ()
+        self._text, self._ended = "", ""
+
+    @property
+    def scores_prompt(self) -> bool:
+        """Whether the probabilities of the prompt's tokens are wanted."""
+        return self.request.prompt_log_probabilities
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing is to be written any more."""
+        return bool(self._ended)
+
+    def take_prompt(self, scores: npt.NDArray[np.float32]) -> None:
+        """Takes what was found of the prompt.
+
+        Args:
+            scores: Natural logarithms of its tokens' probabilities, float32 [length].
+        """
+        self._prompt_scores = (None, *map(float, scores[1 : len(self.prompt.ids)]))
+
+    def take(
+        self,
+        ids: npt.NDArray[np.int32],
+        log_probabilities: npt.NDArray[np.float32],
+        count: Any,
+        ended: Any,
+    ) -> None:
+        """Takes all that has been written so far; of a text that has ended, nothing more.
+
+        Args:
+            ids: Tokens, int32 [most].
+            log_probabilities: Natural logarithms of their probabilities, float32 [most].
+            count: Number of tokens so far.
+            ended: Why the row has ended, one of the numbers of `firth.generation.writing`.
+        """
+        if self.has_ended:
+            return
+        self._ids = tuple(map(int, ids[:count]))
+        self._scores = tuple(map(float, log_probabilities[:count]))
+        own = self._ids[:-1] if ended == AT_END else self._ids
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        # While it goes on, the bytes of a character that is not whole are held back.
+        self._text = decoder.decode(self._framing.text(self.prompt, own), final=bool(ended != GOES_ON))
+        place = min((at for stop in self.request.stop if (at := self._text.find(stop)) >= 0), default=-1)
+        if place >= 0:
+            self._text, self._ended = self._text[:place], STOP
+        elif ended != GOES_ON:
+            self._ended = END if ended == AT_END else LENGTH
+
+    @property
+    def settled(self) -> str:
+        """The text so far, without an end that may turn out to begin a stop."""
+        if self.has_ended:
+            return self._text
+        held = max((_begun(self._text, stop) for stop in self.request.stop), default=0)
+        return self._text[: len(self._text) - held]
+
+    def result(self) -> Generated:
+        """Returns what was written."""
+        asked, pieces = self.request, self._framing.pieces
+        return Generated(
+            self._text,
+            pieces(self._ids),
+            self._ids,
+            self._ended,
+            self._scores if asked.log_probabilities else None,
+            pieces(self.prompt.ids),
+            self._prompt_scores if asked.prompt_log_probabilities else None,
+        )
+
+
+def _begun(text: str, stop: str) -> int:
+    """Returns how many characters at the end of a text begin a stop."""
+    return next((size for size in range(len(stop) - 1, 0, -1) if text.endswith(stop[:size])), 0)
+
+
+class TextStream:
+    """The pieces of a text as they are written.
+
+    Args:
+        text: The text.
+        blocks: What writes it on, block by block.
+    """
+
+    def __init__(self, text: Text, blocks: Iterator[None]) -> None:
+        self._text, self._blocks, self._given = text, blocks, ""
+
+    def __iter__(self) -> Iterator[str]:
+        for _ in self._blocks:
+            settled = self._text.settled
+            if len(settled) > len(self._given):
+                piece, self._given = settled[len(self._given) :], settled
+                yield piece
+
+    @property
+    def result(self) -> Generated:
+        """What was written.
+
+        Raises:
+            ValueError: if the text has not ended yet.
+        """
+        if not self._text.has_ended:
+            raise ValueError("the text has not ended yet; read all of its pieces first")
+        return self._text.result()

@@ -1,0 +1,199 @@
+"""The loop that writes texts token by token, in the graph, with the state between its steps in the open."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import tensorflow as tf
+
+from firth.generation.controls import Controls
+from firth.generation.penalties import adjusted, tokens_of, with_token
+from firth.generation.reading import Prompts, ReadRows, TokenReader, last_states
+
+# Why a row has ended, as `Writing.ended` says it: it goes on, the end was written, there is no more room, or
+# the caller has ended it.
+GOES_ON, AT_END, AT_LENGTH, BY_CALLER = range(4)
+
+# From logits, float32 [batch, vocabulary], what each row asks for, and the number of its token, int32
+# [batch], to a token of each, int32 [batch].
+Choose = Callable[[tf.Tensor, Controls, tf.Tensor], tf.Tensor]
+
+
+class Writing(NamedTuple):
+    """Texts that are being written. Every tensor in it has the rows as its first axis; see `ReadRows`.
+
+    Attributes:
+        rows: What the model has read: all but the token written last.
+        token: Token written last, int32 [batch].
+        ids: Tokens so far, the end among them, int32 [batch, most]; 0 after them.
+        log_probabilities: Natural logarithms of their probabilities, float32 [batch, most], among all tokens
+            that may be written, before biases, penalties and the sampler.
+        count: Number of tokens so far, int32 [batch].
+        ended: Why a row has ended, int32 [batch]; `GOES_ON` if it has not.
+        occurred: Tokens of the text so far, with the prompt unless an encoder has read it, bool [batch,
+            vocabulary].
+        written: Tokens that have been written, bool [batch, vocabulary].
+    """
+
+    rows: ReadRows
+    token: tf.Tensor
+    ids: tf.Tensor
+    log_probabilities: tf.Tensor
+    count: tf.Tensor
+    ended: tf.Tensor
+    occurred: tf.Tensor
+    written: tf.Tensor
+
+    def taken(self, rows: tf.Tensor) -> "Writing":
+        """Returns some rows, in any order and as often as is said.
+
+        Args:
+            rows: Numbers of rows, int32 [n].
+        """
+        taken: Writing = tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
+        return taken
+
+
+class Written(NamedTuple):
+    """Texts that were written, or are being written: what every way of decoding gives.
+
+    Attributes:
+        ids: Tokens, the end among them, int32 [batch, most]; 0 after them.
+        log_probabilities: Natural logarithms of their probabilities, float32 [batch, most].
+        count: Number of tokens, int32 [batch].
+        ended: Why the row has ended, int32 [batch]; `GOES_ON` if it has not.
+    """
+
+    ids: tf.Tensor
+    log_probabilities: tf.Tensor
+    count: tf.Tensor
+    ended: tf.Tensor
+
+
+class Writer:
+    """Writes after prompts with one model: `start`, then `go_on` until all rows have ended.
+
+    Args:
+        reader: Model that reads.
+        end_id: Id of the token that ends a text.
+        may_write: Which tokens may be written, bool [vocabulary], the end among them.
+        choose: How a token is chosen; see `firth.generation.samplers`.
+    """
+
+    def __init__(
+        self, reader: TokenReader, end_id: int, may_write: npt.NDArray[np.bool_], choose: Choose
+    ) -> None:
+        self._reader, self._end_id, self._choose = reader, end_id, choose
+        self._ruled_out = np.where(may_write, 0.0, -np.inf).astype("float32")
+
+    def start(self, prompts: Prompts, controls: Controls, room: Any) -> tuple[Writing, tf.Tensor]:
+        """Reads the prompts and writes the first token of each row.
+
+        Args:
+            prompts: Prompts of the batch.
+            controls: What each row asks for.
+            room: Most tokens of any row, an int or int32 []; at least `controls.most`.
+
+        Returns:
+            The texts so far, and the states of all that was read, float [batch, places, width].
+        """
+        states, rows = self._reader.begin(prompts, room)
+        batch, size = tf.shape(prompts.lengths)[0], len(self._ruled_out)
+        nothing = tf.zeros([batch], tf.int32)
+        written = tf.zeros([batch, size], tf.bool)
+        writing = Writing(
+            rows,
+            nothing,
+            tf.zeros([batch, room], tf.int32),
+            tf.zeros([batch, room], tf.float32),
+            nothing,
+            nothing,
+            tokens_of(prompts.ids, prompts.lengths, size) if self._reader.predicts_prompt else written,
+            written,
+        )
+        return self.chosen(self._reader.logits(last_states(states, rows)), writing, controls), states
+
+    def go_on(self, writing: Writing, controls: Controls, steps: tf.Tensor | int) -> Writing:
+        """Writes so many more tokens of each row, or fewer where it ends.
+
+        Args:
+            writing: Texts as `start` or the last call returned them.
+            controls: What each row asks for.
+            steps: Most tokens to write of each row, an int or int32 [].
+        """
+
+        def body(step: tf.Tensor, writing: Writing) -> tuple[tf.Tensor, Writing]:
+            return step + 1, self.step(writing, controls)
+
+        def goes_on(step: tf.Tensor, writing: Writing) -> tf.Tensor:
+            return (step < steps) & tf.reduce_any(writing.ended == GOES_ON)
+
+        _, writing = tf.while_loop(goes_on, body, (tf.constant(0), writing))
+        return writing
+
+    def texts(self, writing: Writing) -> "Written":
+        """Returns the texts so far.
+
+        Args:
+            writing: Texts as `start` or `go_on` returned them.
+        """
+        return Written(writing.ids, writing.log_probabilities, writing.count, writing.ended)
+
+    def with_ended(self, writing: Writing, rows: tf.Tensor) -> Writing:
+        """Returns the texts, of which some are to go on no further.
+
+        Args:
+            writing: Texts so far.
+            rows: Which rows have ended, bool [batch].
+        """
+        goes_on = writing.ended == GOES_ON
+        return writing._replace(ended=tf.where(goes_on & rows, BY_CALLER, writing.ended))
+
+    def step(self, writing: Writing, controls: Controls) -> Writing:
+        """Writes one more token of each row that goes on; the others stay as they are.
+
+        Args:
+            writing: Texts so far.
+            controls: What each row asks for.
+        """
+        states, rows = self._reader.read(writing.token[:, tf.newaxis], writing.rows)
+        # A row that has ended stays where it is, and writes over the same place.
+        lengths = tf.where(writing.ended == GOES_ON, rows.lengths, writing.rows.lengths)
+        writing = writing._replace(rows=rows._replace(lengths=lengths))
+        return self.chosen(self._reader.logits(states[:, 0]), writing, controls)
+
+    def chosen(self, logits: tf.Tensor, writing: Writing, controls: Controls) -> Writing:
+        """Returns the texts with one more token of each row that goes on.
+
+        Args:
+            logits: Logits of the token, float32 [batch, vocabulary].
+            writing: Texts so far.
+            controls: What each row asks for.
+        """
+        going = writing.ended == GOES_ON
+        logits = tf.cast(logits, tf.float32) + self._ruled_out
+        proposed = adjusted(logits, controls, writing.occurred, writing.written)
+        tokens = tf.where(going, self._choose(proposed, controls, writing.count), self._end_id)
+        gained = tf.gather(logits, tokens, batch_dims=1) - tf.reduce_logsumexp(logits, axis=1)
+        count = writing.count + tf.cast(going, tf.int32)
+        ended = tf.where(tokens == self._end_id, AT_END, tf.where(count >= controls.most, AT_LENGTH, GOES_ON))
+        return writing._replace(
+            token=tokens,
+            ids=_put(writing.ids, writing.count, tokens, going),
+            log_probabilities=_put(writing.log_probabilities, writing.count, gained, going),
+            count=count,
+            ended=tf.where(going, ended, writing.ended),
+            occurred=with_token(writing.occurred, tokens, going),
+            written=with_token(writing.written, tokens, going),
+        )
+
+
+def _put(rows: tf.Tensor, place: tf.Tensor, values: tf.Tensor, going: tf.Tensor) -> tf.Tensor:
+    """Returns rows with a value more in those that go on."""
+    number = tf.range(tf.shape(rows)[0])
+    # A full row has ended: there is nothing to put.
+    place = tf.minimum(place, tf.shape(rows)[1] - 1)
+    pairs = tf.stack([number, place], axis=1)
+    kept = tf.where(going, values, tf.gather(rows, place, batch_dims=1))
+    return tf.tensor_scatter_nd_update(rows, pairs, kept)

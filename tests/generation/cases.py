@@ -1,0 +1,45 @@
+"""Tiny models of the families that write, with a tokenizer, and loops that keep nothing to compare with."""
+
+import functools
+
+import numpy as np
+
+from firth.generation import Generator
+from firth.models import build_pretraining_model
+from firth.recipes.models.model import BiLSTMConfig
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig, WordTokenizerConfig
+from firth.tokenizers import WordPieceTokenizer, WordTokenizer
+from tests.models.table import MODELS, OTHERS, TRAINED, tiny_recipe
+
+WORDS = ["the", "fox", "jumps", "over", "lazy", "dog", "##s", "##ed", "cat", "runs", "a", "in", "!", ".", "é"]
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, "<extra_id_1>", "<extra_id_0>"]
+SPOKEN = ["<S>", "</S>", "<UNK>", *(word for word in WORDS if "#" not in word)]
+LENGTH = 14
+# Families that write, by the objectives of `tests/models/table.py` that say so.
+WRITING = [name for name, (_, objective) in TRAINED.items() if objective.text_end]
+PROMPTS = ["the fox", "a cat jumps over the dog", "dogs"]
+
+
+@functools.cache
+def generator_of(name: str) -> Generator:
+    """Returns the generator of a case of `TRAINED`, of random weights."""
+    kind, objective = TRAINED[name]
+    model = MODELS.get(kind) or OTHERS[kind]
+    reads_words = isinstance(model, BiLSTMConfig)
+    pieces = SPOKEN if reads_words else PIECES
+    config = WordTokenizerConfig if reads_words else WordPieceTokenizerConfig
+    extra = {"max_characters": model.max_characters} if reads_words else {}
+    sentinels = {} if reads_words else {"sentinels": 2, "lowercase": False}
+    recipe = tiny_recipe(
+        model,
+        objective=objective,
+        tokenizer=config(vocabulary_size=len(pieces), **extra, **sentinels),
+        sequences=Sequences(length=LENGTH, max_documents=2),
+    )
+    made = build_pretraining_model(recipe)
+    # Biases of zero and equal norms would hide a wrong order of rows.
+    generator = np.random.default_rng(5)
+    for weight in made.trainable_variables:
+        weight.assign_add(generator.normal(0, 0.05, weight.shape).astype("float32"))
+    tokenizer = WordTokenizer(pieces, **extra) if reads_words else WordPieceTokenizer(pieces, lowercase=False)
+    return Generator(made, tokenizer, recipe)
