@@ -12,12 +12,13 @@ from firth.generation.readers import READERS, DecoderReader, StackReader, WordRe
 from firth.generation.reading import Prompts, ReadRows, TokenReader, last_states
 from firth.generation.results import Generated, TextStream
 from firth.generation.samplers import SAMPLERS
-from firth.generation.writing import Writer, Writing, Written
+from firth.generation.writing import DecodedTexts, Writer, Writing
 
 __all__ = [
     "READERS",
     "SAMPLERS",
     "Controls",
+    "DecodedTexts",
     "DecoderReader",
     "Generated",
     "Generator",
@@ -29,7 +30,6 @@ __all__ = [
     "WordReader",
     "Writer",
     "Writing",
-    "Written",
     "controls_of",
     "generate",
     "last_states",

@@ -8,10 +8,10 @@ import tensorflow as tf
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.generation.request import GenerationRequest
-from firth.recipes.generation.samplers import Sample
+from firth.recipes.generation.samplers import Sampling
 
 # Values of a sampler that has none of its own: they change nothing.
-_NEUTRAL = Sample(temperature=1.0)
+_NEUTRAL = Sampling(temperature=1.0)
 
 
 class Controls(NamedTuple):

@@ -29,7 +29,7 @@ class FramedPrompt(NamedTuple):
     characters: npt.NDArray[np.int32] | None
 
 
-class Framing:
+class PromptFraming:
     """How a run's goal lays out prompts, and how long they and the texts after them may be.
 
     Args:

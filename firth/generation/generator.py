@@ -8,11 +8,11 @@ import tensorflow as tf
 
 from firth import storage
 from firth.generation.controls import Controls, controls_of
-from firth.generation.framing import Framing
+from firth.generation.framing import PromptFraming
 from firth.generation.prompt_scores import prompt_log_probabilities
 from firth.generation.readers import reader_of
 from firth.generation.reading import Prompts
-from firth.generation.results import Generated, Text, TextStream
+from firth.generation.results import Generated, TextInProgress, TextStream
 from firth.generation.samplers import SAMPLERS
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import load_model, read_recipe
@@ -50,7 +50,7 @@ class Generator:
 
     def __init__(self, model: BackboneWithHeads, tokenizer: AnyTokenizer, recipe: RunRecipe) -> None:
         self.model, self.tokenizer, self.recipe = model, tokenizer, recipe
-        self.framing = Framing(recipe, tokenizer)
+        self.framing = PromptFraming(recipe, tokenizer)
         self.reader = reader_of(model, tokenizer, self.framing.start)
         self._made: dict[Any, Any] = {}
 
@@ -97,7 +97,9 @@ class Generator:
         (text,) = self._begun([prompt], request, values)
         return TextStream(text, self._blocks([text], steps=1))
 
-    def _begun(self, prompts: Sequence[Any], requests: Requests, values: Mapping[str, Any]) -> list[Text]:
+    def _begun(
+        self, prompts: Sequence[Any], requests: Requests, values: Mapping[str, Any]
+    ) -> list[TextInProgress]:
         asked = _requests(len(prompts), requests, values)
         framed = self.framing.read(prompts) if len(prompts) else []
         for request in asked:
@@ -105,9 +107,9 @@ class Generator:
                 raise ValueError(
                     "prompt_log_probabilities: the model reads a prompt whole, and predicts none of it"
                 )
-        return [Text(self.framing, *each) for each in zip(framed, asked, strict=True)]
+        return [TextInProgress(self.framing, *each) for each in zip(framed, asked, strict=True)]
 
-    def _blocks(self, texts: Sequence[Text], steps: int | None = None) -> Iterator[None]:
+    def _blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
         """Writes texts whose samplers share a graph, and yields after each block of tokens."""
         prompts = self.framing.batch([each.prompt for each in texts])
         room = max(each.most for each in texts)
@@ -184,7 +186,7 @@ def _requests(count: int, requests: Requests, values: Mapping[str, Any]) -> list
     return [GenerationRequest.with_values({**(requests or {}), **values})] * count
 
 
-def _groups(texts: Sequence[Text]) -> dict[Any, list[int]]:
+def _groups(texts: Sequence[TextInProgress]) -> dict[Any, list[int]]:
     groups: dict[Any, list[int]] = {}
     for number, text in enumerate(texts):
         groups.setdefault(text.request.sampler.fixed, []).append(number)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from firth.generation.framing import FramedPrompt, Framing
+from firth.generation.framing import FramedPrompt, PromptFraming
 from firth.generation.writing import AT_END, GOES_ON
 from firth.recipes.generation.request import GenerationRequest
 
@@ -39,7 +39,7 @@ class Generated(NamedTuple):
     prompt_log_probabilities: tuple[float | None, ...] | None
 
 
-class Text:
+class TextInProgress:
     """A text that is being written after a prompt.
 
     Args:
@@ -48,7 +48,7 @@ class Text:
         request: What is asked for.
     """
 
-    def __init__(self, framing: Framing, prompt: FramedPrompt, request: GenerationRequest) -> None:
+    def __init__(self, framing: PromptFraming, prompt: FramedPrompt, request: GenerationRequest) -> None:
         self._framing, self.prompt, self.request = framing, prompt, request
         self.most = min(request.max_new_tokens, framing.room(prompt))
         self._ids: tuple[int, ...] = ()
@@ -138,7 +138,7 @@ class TextStream:
         blocks: What writes it on, block by block.
     """
 
-    def __init__(self, text: Text, blocks: Iterator[None]) -> None:
+    def __init__(self, text: TextInProgress, blocks: Iterator[None]) -> None:
         self._text, self._blocks, self._given = text, blocks, ""
 
     def __iter__(self) -> Iterator[str]:

@@ -55,7 +55,7 @@ class Writing(NamedTuple):
         return taken
 
 
-class Written(NamedTuple):
+class DecodedTexts(NamedTuple):
     """Texts that were written, or are being written: what every way of decoding gives.
 
     Attributes:
@@ -132,13 +132,13 @@ class Writer:
         _, writing = tf.while_loop(goes_on, body, (tf.constant(0), writing))
         return writing
 
-    def texts(self, writing: Writing) -> "Written":
+    def texts(self, writing: Writing) -> "DecodedTexts":
         """Returns the texts so far.
 
         Args:
             writing: Texts as `start` or `go_on` returned them.
         """
-        return Written(writing.ids, writing.log_probabilities, writing.count, writing.ended)
+        return DecodedTexts(writing.ids, writing.log_probabilities, writing.count, writing.ended)
 
     def with_ended(self, writing: Writing, rows: tf.Tensor) -> Writing:
         """Returns the texts, of which some are to go on no further.

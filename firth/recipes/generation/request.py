@@ -7,7 +7,7 @@ import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE, Config
 from firth.recipes.base.types import configs_in, kinds_of
-from firth.recipes.generation.samplers import AnySampler, Greedy, Sample
+from firth.recipes.generation.samplers import AnySampler, Greedy, Sampling
 
 _FINITE = pydantic.Field(ge=-1e4, le=1e4)
 # Two words of 32 bits.
@@ -67,7 +67,7 @@ class GenerationRequest(Config):
         Example:
 
         >>> GenerationRequest.with_values({"top_k": 5, "seed": 1}).sampler
-        Sample(kind='sample', temperature=1.0, top_k=5, top_p=1.0, min_p=0.0, typical_p=1.0)
+        Sampling(kind='sample', temperature=1.0, top_k=5, top_p=1.0, min_p=0.0, typical_p=1.0)
         """
         return cls._of_plain({}, values)
 
@@ -102,4 +102,4 @@ def _kind_with(values: Mapping[str, Any]) -> str:
     """Returns the first kind of sampler that has all of some values, or else `sample`, which refuses them."""
     types: list[Any] = configs_in(AnySampler)
     fitting = [kind for each in types if values.keys() <= each.model_fields.keys() for kind in kinds_of(each)]
-    return fitting[0] if fitting else kinds_of(Sample)[0]
+    return fitting[0] if fitting else kinds_of(Sampling)[0]

@@ -35,7 +35,7 @@ class Greedy(Sampler):
     kind: Literal["greedy"] = "greedy"
 
 
-class Sample(Sampler):
+class Sampling(Sampler):
     """Each token is drawn at random from the model's distribution, sharpened and cut as the values say.
 
     The cuts are made one after another, in the order of the values below, and each reads what the cut before
@@ -62,4 +62,4 @@ class Sample(Sampler):
     typical_p: Share = 1.0
 
 
-AnySampler = Annotated[Union[Greedy, Sample], pydantic.Field(discriminator="kind")]
+AnySampler = Annotated[Union[Greedy, Sampling], pydantic.Field(discriminator="kind")]
