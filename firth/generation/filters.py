@@ -1,7 +1,7 @@
 """What of a distribution may be drawn: pure functions of logits, each row with a value of its own.
 
-Each sets the logits of what is cut off to minus infinity; the likeliest token always stays. Of tokens with
-the same logit at the border all stay.
+Each sets the logits of what is cut off to minus infinity; at least one token always stays. Of tokens with the
+same logit at the border all stay.
 """
 
 from collections.abc import Callable
@@ -80,7 +80,7 @@ def keep_typical(logits: tf.Tensor, typical_p: tf.Tensor) -> tf.Tensor:
 
     >>> logits = tf.math.log(tf.constant([[0.6, 0.3, 0.1]]))
     >>> tf.nn.softmax(keep_typical(logits, tf.constant([0.2]))).numpy().round(3).tolist()
-    [[1.0, 0.0, 0.0]]
+    [[0.0, 1.0, 0.0]]
     """
     shares, logs = tf.nn.softmax(logits), tf.nn.log_softmax(logits)
     expected = -tf.reduce_sum(tf.math.multiply_no_nan(logs, shares), axis=1, keepdims=True)
