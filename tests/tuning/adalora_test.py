@@ -7,11 +7,8 @@ import pytest
 import tensorflow as tf
 
 from firth.models import load_model
-from firth.models.bundle import weights_by_path
-from firth.training import train
 from firth.tuning import load_adapter
 from firth.tuning.adalora import Orthogonality
-from tests.training.kills import copies_after, steps_made
 from tests.tuning.runs import STEPS, adapting, run
 
 ADALORA = {"kind": "adalora", "initial_rank": 3, "target_rank": 1}
@@ -27,25 +24,6 @@ def test_the_ranks_fall_to_the_target_and_what_is_left_is_merged(tmp_path):
     curve = [json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
     losses = [row["loss"] for row in curve if "loss" in row]
     assert len(losses) == STEPS and min(losses) > 50
-
-
-@pytest.mark.repeated
-def test_a_run_that_is_killed_and_goes_on_equals_uninterrupted(tmp_path):
-    recipe = adapting("bert", tmp_path, {**ADALORA, "final_steps": 1})
-
-    def trained(place, checkpoints):
-        files, tokenizer = [f"{tmp_path}/Split-train/*"], f"{tmp_path}/tokenizer"
-        model = train(recipe, files, tokenizer, str(tmp_path / place), str(checkpoints))
-        return {path: np.array(each) for path, each in weights_by_path(model).items()}
-
-    with copies_after(tmp_path / "c", {3: tmp_path / "killed"}):
-        expected = trained("first", tmp_path / "c")
-    with steps_made() as steps:
-        resumed = trained("second", tmp_path / "killed")
-    assert steps == [3, 4]
-    assert any(path.endswith("down_sensitivity") and expected[path].any() for path in expected)
-    for path, each in resumed.items():
-        np.testing.assert_array_equal(each, expected[path], err_msg=path)
 
 
 def test_the_penalty_of_vectors_that_are_exactly_orthonormal_has_a_gradient_of_zero():

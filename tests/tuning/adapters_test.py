@@ -7,14 +7,12 @@ import tensorflow as tf
 from firth import features, storage
 from firth.interop import peft
 from firth.interop.errors import InteropError
-from firth.models import build_model, load_model
+from firth.models import load_model
 from firth.models.bundle import weights_by_path
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
-from firth.training import train
 from firth.tuning import AdapterError, load_adapter
 from tests.training.artifacts import VOCABULARY, tiny_recipe, write_bundle
-from tests.training.kills import copies_after, steps_made
 from tests.tuning.runs import adapting, run
 
 
@@ -99,21 +97,3 @@ def test_a_vocabulary_that_grows_is_refused(adapted):
     said = adapted[1].model_dump()
     with pytest.raises(ValueError, match=r"added_words.* method\.kind: lora does not train the token table"):
         AdaptingRecipe.of({**said, "base": {**said["base"], "added_words": ("zebra",)}})
-
-
-@pytest.mark.repeated
-def test_a_run_that_is_killed_and_goes_on_equals_uninterrupted(tmp_path):
-    recipe = adapting("bert", tmp_path)
-
-    def trained(place, checkpoints):
-        files, tokenizer = [f"{tmp_path}/Split-train/*"], f"{tmp_path}/tokenizer"
-        model = train(recipe, files, tokenizer, str(tmp_path / place), str(checkpoints))
-        return {path: np.array(each) for path, each in weights_by_path(model).items()}
-
-    with copies_after(tmp_path / "c", {3: tmp_path / "killed"}):
-        expected = trained("first", tmp_path / "c")
-    with steps_made() as steps:
-        resumed = trained("second", tmp_path / "killed")
-    assert steps == [3, 4] and set(resumed) > set(weights_by_path(build_model(recipe)))
-    for path, each in resumed.items():
-        np.testing.assert_array_equal(each, expected[path], err_msg=path)

@@ -15,10 +15,8 @@ from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.recipes.tuning.methods import AnyMethod, Full, method_types
 from firth.serving.bundle import export_bundle
-from firth.training import train
 from firth.tuning import METHODS, load_adapter
 from tests.training.artifacts import VOCABULARY
-from tests.training.kills import copies_after, steps_made
 from tests.tuning.runs import adapting, run
 
 HOULSBY = {"kind": "houlsby", "bottleneck": 4}
@@ -81,21 +79,3 @@ def test_nothing_starts_from_it_or_takes_it_out(adapted):
         start_from(build_model(recipe.model_copy(update={"method": Full()})), bundle)
     with pytest.raises(RecipeError, match=rf"houlsby, which do not merge.* start from {recipe.base.bundle}"):
         load_adapting_recipe(None, [f"base={bundle}", "data.kind=columns", "data.train=x.csv"])
-
-
-@pytest.mark.repeated
-def test_a_run_that_is_killed_and_goes_on_equals_uninterrupted(tmp_path):
-    recipe = adapting("gpt", tmp_path, HOULSBY)
-
-    def trained(place, checkpoints):
-        files, tokenizer = [f"{tmp_path}/Split-train/*"], f"{tmp_path}/tokenizer"
-        model = train(recipe, files, tokenizer, str(tmp_path / place), str(checkpoints))
-        return {path: np.array(each) for path, each in weights_by_path(model).items()}
-
-    with copies_after(tmp_path / "c", {3: tmp_path / "killed"}):
-        expected = trained("first", tmp_path / "c")
-    with steps_made() as steps:
-        resumed = trained("second", tmp_path / "killed")
-    assert steps == [3, 4]
-    for path, each in resumed.items():
-        np.testing.assert_array_equal(each, expected[path], err_msg=path)

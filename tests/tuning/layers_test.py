@@ -16,9 +16,7 @@ from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError
 from firth.tuning.groups import groups_of
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features
-from tests.tuning.adding_test import AS_WRITTEN as ADDING
-from tests.tuning.adding_test import EXTENDING
-from tests.tuning.prompts_test import AS_WRITTEN as PROMPTS
+from tests.tuning.table import ADDING
 
 # Each kind of backbone, and where weights are shared by layers, stacks, or with the output; with the number
 # of groups: heads, layers, embeddings.
@@ -82,7 +80,7 @@ def eagerly():
 
 
 def test_each_method_is_in_the_table():
-    assert list(METHODS) == [*AS_WRITTEN, *(name for name in ADDING if "," not in name), *EXTENDING, *PROMPTS]
+    assert list(METHODS) == [*AS_WRITTEN, *ADDING]
 
 
 def test_the_cases_have_every_kind_of_backbone():

@@ -7,6 +7,7 @@ from firth.recipes.models.model import CausalTransformerConfig
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.tuning.methods import method_types
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from firth.training.run_fn import run_fn
 from tests.training.artifacts import VOCABULARY, raw_row, tiny_recipe, write_bundle, write_rows
@@ -25,6 +26,14 @@ def base_recipe(family):
     return recipe.model_copy(update={"model": CausalTransformerConfig(**same), "objective": CausalLM()})
 
 
+def first_chunk(row) -> dict:
+    """A row with the first one of its texts alone."""
+    (length, *_), tokens = row[features.CHUNK_LENGTHS], features.RAW_TOKENS
+    cut = {each: row[each][:length] for each in (tokens, features.WORD_STARTS, features.SENTENCE_STARTS)}
+    firsts = (features.CHUNK_LENGTHS, features.DOCUMENT_KEYS, features.RECORD_LABELS)
+    return {**row, **cut, **{each: row[each][:1] for each in firsts}}
+
+
 LORA = {"kind": "lora", "rank": 2, "dropout": 0.1}
 
 
@@ -34,10 +43,14 @@ def adapting(family, folder, method=LORA, **training) -> AdaptingRecipe:
     bundle = write_bundle(folder / "bundle", recipe)
     save_tokenizer(WordPieceTokenizer(VOCABULARY), folder / "tokenizer")
     rows = [{**raw_row(number), features.RECORD_LABELS: [number % 2, 1]} for number in range(ROWS)]
+    if isinstance(method, dict):
+        method = method_types()[method["kind"]](**method)
+    if method.one_text_in_a_row:
+        rows = [first_chunk(row) for row in rows]
     write_rows(folder / "Split-train" / "data-00000.gz", rows)
     form = {"bert": {"kind": "bert"}, "gpt": {"kind": "last_token"}}[family]
     optimizer = {"kind": "adamw", "learning_rate": 0.01, "warmup_steps": 0, "weight_decay": 0.5}
-    return AdaptingRecipe(
+    recipe = AdaptingRecipe(
         name="adapted",
         data={"kind": "columns", "train": "labelled.csv"},
         base={"bundle": bundle, "digest": digest_of_bundle(bundle)},
@@ -45,7 +58,6 @@ def adapting(family, folder, method=LORA, **training) -> AdaptingRecipe:
         sequences=recipe.sequences,
         model=recipe.model,
         task={"kind": "classification", "labels": ("no", "yes"), "form": form},
-        method=method,
         training={
             "steps": STEPS,
             "batch_size": 4,
@@ -57,6 +69,15 @@ def adapting(family, folder, method=LORA, **training) -> AdaptingRecipe:
         epochs=2.0,
         examples_per_step=8,
     )
+    return by_method(recipe, method)
+
+
+def by_method(recipe, method) -> AdaptingRecipe:
+    """A recipe with another method, and as many texts in a row as it takes."""
+    documents = 1 if method.one_text_in_a_row else recipe.sequences.max_documents
+    said = recipe.model_dump()
+    said["sequences"]["max_documents"] = documents
+    return AdaptingRecipe.of({**said, "method": method.model_dump()})
 
 
 def run(folder, recipe) -> None:

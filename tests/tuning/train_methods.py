@@ -12,12 +12,7 @@ from firth.models.bundle import weights_by_path
 from firth.training import prepare_devices, train
 from tests.training.artifacts import tiny_recipe
 from tests.tuning.runs import adapting
-
-# One with a penalty and state that each step renews; one that does not merge.
-METHODS = {
-    "adalora": {"kind": "adalora", "initial_rank": 3, "target_rank": 1, "initial_steps": 2},
-    "houlsby": {"kind": "houlsby", "bottleneck": 4},
-}
+from tests.tuning.table import ADDING, small
 
 
 def train_all(folder: pathlib.Path, replicas: int) -> None:
@@ -25,9 +20,9 @@ def train_all(folder: pathlib.Path, replicas: int) -> None:
     several = {"strategy": "mirrored", "replicas": replicas} if replicas > 1 else {}
     # Before TensorFlow starts, as it does where bundles are written.
     prepare_devices(tiny_recipe(**several).training)
-    for name, method in METHODS.items():
+    for name in ADDING:
         place = folder / name
-        recipe = adapting("bert", place, method, **several)
+        recipe = adapting("bert", place, small(name), **several)
         files = [f"{place}/Split-train/*"]
         model = train(recipe, files, f"{place}/tokenizer", str(place / "run"), str(place / "checkpoints"))
         np.savez(

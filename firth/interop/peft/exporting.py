@@ -4,14 +4,11 @@ import os
 from typing import Any
 
 import numpy as np
-from keras import ops
 
 from firth import storage
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.rules import Array
 from firth.interop.peft.kinds import KINDS
-from firth.interop.peft.loading import CONFIG_FILE, PREFIX, WEIGHTS_FILE
-from firth.interop.peft.modules import Module, modules_of
+from firth.interop.peft.loading import CONFIG_FILE, WEIGHTS_FILE
 from firth.interop.written import Written
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.reading.bundles import NoBundleError
@@ -20,7 +17,6 @@ from firth.recipes.run.base import ADAPTER_FILE
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import spec_of, write_tensors
 from firth.tuning import AdapterError, load_adapter
-from firth.tuning.adding import places_of
 
 
 def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Written:
@@ -73,42 +69,15 @@ def write_adapter(
     if method.kind not in KINDS:
         raise InteropError(f"method.kind: {method.kind} is not one that peft has: {', '.join(KINDS)}")
     kind = KINDS[method.kind]
-    added: dict[str, list[Module]] = {}
-    modules = modules_of(model, recipe)
-    for module in modules:
-        if module.place.layer.addition(module.place.name) is not None:
-            added.setdefault(module.name, []).append(module)
-    known = {each.place.path for each in modules}
-    for place in places_of(model):
-        if place.layer.addition(place.name) is not None and place.path not in known:
-            raise InteropError(f"{place.path} is not a linear layer in torch, so peft cannot adapt it")
-    layers: dict[str, dict[str, Array]] = {}
-    patterns: dict[str, dict[str, Any]] = {}
-    for name, parts in added.items():
-        layers[name], own = kind.write(parts, [_weights(each) for each in parts], method)
-        for key, value in own.items():
-            patterns.setdefault(key, {})[name] = value
+    said, tensors = kind.give_out(model, recipe, method)
     config = {
         "peft_type": kind.peft_type,
-        "task_type": None,
         "base_model_name_or_path": None,
         "inference_mode": True,
-        **kind.config(method, layers, any(each.inputs_first for parts in added.values() for each in parts)),
-        **patterns,
+        **said,
     }
-    tensors = {
-        f"{PREFIX}{name}.{end}": np.ascontiguousarray(each, "float32")
-        for name, ends in layers.items()
-        for end, each in ends.items()
-    }
+    tensors = {name: np.ascontiguousarray(each, "float32") for name, each in tensors.items()}
     specs = {name: spec_of(each) for name, each in tensors.items()}
     with storage.whole_folder(folder) as unfinished:
         storage.write_json(os.path.join(unfinished, CONFIG_FILE), config, indent=2)
         write_tensors(os.path.join(unfinished, WEIGHTS_FILE), specs, tensors.items(), {"format": "pt"})
-
-
-def _weights(module: Module) -> dict[str, Any]:
-    """Returns the weights of an addition by name, and whether it changes what a projection reads."""
-    addition: Any = module.place.layer.addition(module.place.name)
-    found: dict[str, Any] = {each.name: ops.convert_to_numpy(each.value) for each in addition.weights}
-    return {**found, "of_inputs": getattr(addition, "of_inputs", False)}

@@ -1,49 +1,27 @@
 """The kinds of adapters that both libraries have: their settings and tensors, each way."""
 
-import dataclasses
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Array
+from firth.interop.peft.kind import Config, PeftKind, Tensors
+from firth.interop.peft.layers import AdapterKind, ByModule
 from firth.interop.peft.modules import Module
+from firth.interop.peft.prompts import PrefixKind, PromptKind, length_of
 from firth.recipes.tuning.adalora import AdaLoRA
 from firth.recipes.tuning.adding import IA3, LoHa, LoRA
-
-Config: TypeAlias = Mapping[str, Any]
-Tensors: TypeAlias = Mapping[str, Array]
-# Of each of torch's layers what peft adds to it, by the tensors' ends.
-ByModule: TypeAlias = Mapping[str, Tensors]
-
-
-@dataclasses.dataclass(frozen=True)
-class AdapterKind:
-    """A kind of adapters.
-
-    Attributes:
-        peft_type: Its name in `adapter_config.json`.
-        ends: Ends of the names of its tensors, after the layer's name.
-        plain: Settings that change what it computes, with the values that are read here.
-        method: Function from settings, tensors and paths of projections by layer to the recipe's method.
-        read: Function from a projection, its layer's tensors, settings and the method to the addition's
-            weights by name.
-        write: Function from the projections of a layer, their additions' weights and the method to tensors
-            by end, and to settings that this layer has of its own by key.
-        config: Function from the method, the tensors by layer, and whether weights are [inputs, outputs] as
-            GPT-2's, to settings.
-    """
-
-    peft_type: str
-    ends: tuple[str, ...]
-    plain: Config
-    method: Callable[[Config, ByModule, Mapping[str, list[str]]], Any]
-    read: Callable[[Module, Tensors, Config, Any], dict[str, Array]]
-    write: Callable[[Sequence[Module], Sequence[Tensors], Any], tuple[dict[str, Array], dict[str, Any]]]
-    config: Callable[[Any, ByModule, bool], dict[str, Any]]
+from firth.recipes.tuning.prompts import (
+    MultitaskPromptTuning,
+    PrefixTuning,
+    PromptTuning,
+    PTuning,
+    PTuningV2,
+)
 
 
 def _own(config: Config, patterns: str, name: str, otherwise: Any) -> Any:
@@ -271,8 +249,18 @@ def _ia3_config(method: IA3, layers: ByModule, inputs_first: bool) -> dict[str, 
     return {**said, "fan_in_fan_out": inputs_first}
 
 
+def _multitask(config: Config) -> MultitaskPromptTuning:
+    sizes = {"tasks": config["num_tasks"], "rank": config["num_ranks"]}
+    return MultitaskPromptTuning(length=length_of(config), **sizes)
+
+
+def _multitask_config(method: MultitaskPromptTuning) -> dict[str, Any]:
+    return {"num_tasks": method.tasks, "num_ranks": method.rank, "prompt_tuning_init": "RANDOM"}
+
+
+_MULTITASK = {"prompt_embeddings": "vectors", "prefix_task_cols": "columns", "prefix_task_rows": "rows"}
 _PLAIN_LORA = {"bias": "none", "use_dora": False, "lora_bias": False, "use_qalora": False, "use_bdlora": None}
-KINDS = {
+KINDS: dict[str, PeftKind] = {
     "lora": AdapterKind(
         "LORA",
         ("lora_A.weight", "lora_B.weight"),
@@ -293,4 +281,30 @@ KINDS = {
     ),
     "loha": AdapterKind("LOHA", _HADA, {}, _loha_method, _read_loha, _write_loha, _loha_config),
     "ia3": AdapterKind("IA3", ("ia3_l",), {}, _ia3_method, _read_ia3, _write_ia3, _ia3_config),
+    # With or without the network that made them in training, peft keeps the keys and values alone.
+    "prefix_tuning": PrefixKind(
+        "PREFIX_TUNING",
+        lambda config: PrefixTuning(length=length_of(config), reparameterised=False, encoder=False),
+        lambda method: {"prefix_projection": True, "encoder_hidden_size": method.hidden},
+        {"prefix_projection": True},
+    ),
+    "p_tuning_v2": PrefixKind(
+        "PREFIX_TUNING",
+        lambda config: PTuningV2(length=length_of(config), encoder=False),
+        lambda method: {"prefix_projection": False},
+        {"prefix_projection": False},
+    ),
+    "prompt_tuning": PromptKind(
+        "PROMPT_TUNING",
+        lambda config: PromptTuning(length=length_of(config)),
+        lambda method: {"prompt_tuning_init": "RANDOM"},
+    ),
+    "p_tuning": PromptKind(
+        "P_TUNING",
+        lambda config: PTuning(length=length_of(config), encoder="none"),
+        lambda method: {"encoder_reparameterization_type": "MLP"},
+    ),
+    "multitask_prompt_tuning": PromptKind(
+        "MULTITASK_PROMPT_TUNING", _multitask, _multitask_config, weights=_MULTITASK
+    ),
 }

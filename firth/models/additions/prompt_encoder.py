@@ -87,6 +87,8 @@ class PromptLSTM(Layer):
                     unit_forget_bias=False,
                     seed=0,
                     dtype=self.dtype_policy,
+                    # Without one, Keras counts those of the process, and checkpoints know weights by path.
+                    name="lstm",
                 ),
                 dtype=self.dtype_policy,
                 name=f"layer_{number}",

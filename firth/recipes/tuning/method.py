@@ -16,6 +16,7 @@ class Method(Config):
         merges: Whether what it adds becomes a part of the weights that it is added to. If not, it stays a
             part of the model that is saved and served, and `firth.models.ADDITIONS` has the function that
             makes it.
+        starts_as_base: Whether the model gives what its base gives, before what is added is trained.
         one_text_in_a_row: Whether each text needs a row of its own.
         takes_source: Whether a run may start from an adapter that another run with this method has saved, the
             folder `source`, whose digest is `source_digest`.
@@ -24,6 +25,7 @@ class Method(Config):
 
     adds: ClassVar[bool] = False
     merges: ClassVar[bool] = False
+    starts_as_base: ClassVar[bool] = True
     one_text_in_a_row: ClassVar[bool] = False
     takes_source: ClassVar[bool] = False
     learning_rate: ClassVar[float | None] = None

@@ -22,6 +22,7 @@ class PromptMethod(Method):
     """
 
     adds: ClassVar[bool] = True
+    starts_as_base: ClassVar[bool] = False
 
     length: Length
 

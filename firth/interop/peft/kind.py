@@ -1,0 +1,68 @@
+"""What each kind of adapters that both libraries have can do."""
+
+import abc
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from firth.interop.hugging_face.rules import Array
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.storage.tensor_files import TensorFile
+
+Config: TypeAlias = Mapping[str, Any]
+Tensors: TypeAlias = Mapping[str, Array]
+
+
+class PeftKind(abc.ABC):
+    """A kind of adapters: how a folder of peft's becomes additions to a model, and additions such a folder.
+
+    Attributes:
+        peft_type: Its name in `adapter_config.json`.
+        chosen_by: Settings that tell it from other kinds of this name, with the values that it has.
+        plain: Settings that change what it computes, with the values that are read here.
+    """
+
+    peft_type: str
+    chosen_by: Config
+    plain: Config
+
+    def is_of(self, config: Config) -> bool:
+        """Returns whether an adapter is of this kind.
+
+        Args:
+            config: Plain value of `adapter_config.json`.
+        """
+        same = (config.get(key, value) == value for key, value in self.chosen_by.items())
+        return config.get("peft_type") == self.peft_type and all(same)
+
+    @abc.abstractmethod
+    def take_in(
+        self, model: BackboneWithHeads, recipe: RunRecipe, config: Config, file: TensorFile
+    ) -> tuple[Any, tuple[str, ...]]:
+        """Adds an adapter to a model; returns the method that adds such ones, and tensors that were not read.
+
+        Args:
+            model: Model with the weights of its base.
+            recipe: Recipe of the base.
+            config: Plain value of `adapter_config.json`.
+            file: The adapter's tensors.
+
+        Raises:
+            InteropError: for what cannot be expressed here, or does not fit the model.
+            TuningError: if the model has no place for it.
+        """
+
+    @abc.abstractmethod
+    def give_out(
+        self, model: BackboneWithHeads, recipe: RunRecipe, method: Any
+    ) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Returns the settings and tensors of a model's additions, without those that all kinds have.
+
+        Args:
+            model: Model with additions of this kind.
+            recipe: Recipe of the model.
+            method: Method that made them.
+
+        Raises:
+            InteropError: for additions that peft does not have.
+        """

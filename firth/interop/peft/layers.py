@@ -1,0 +1,136 @@
+"""Adapters of linear layers: peft keeps the tensors of each layer by the layer's name."""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import keras
+from keras import ops
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.finding import family_of
+from firth.interop.hugging_face.rules import Array
+from firth.interop.peft.kind import Config, PeftKind, Tensors
+from firth.interop.peft.modules import Module, modules_of
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.base.errors import first_of, suggest
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.storage.tensor_files import TensorFile
+from firth.tuning import METHODS
+from firth.tuning.adding import places_of
+
+_PREFIX = "base_model.model."
+# Of each of torch's layers what peft adds to it, by the tensors' ends.
+ByModule: TypeAlias = Mapping[str, Tensors]
+
+
+@dataclasses.dataclass(frozen=True)
+class AdapterKind(PeftKind):
+    """A kind of adapters of linear layers.
+
+    Attributes:
+        peft_type: Its name in `adapter_config.json`.
+        ends: Ends of the names of its tensors, after the layer's name.
+        plain: Settings that change what it computes, with the values that are read here.
+        method: Function from settings, tensors and paths of projections by layer to the recipe's method.
+        read: Function from a projection, its layer's tensors, settings and the method to the addition's
+            weights by name.
+        write: Function from the projections of a layer, their additions' weights and the method to tensors
+            by end, and to settings that this layer has of its own by key.
+        config: Function from the method, the tensors by layer, and whether weights are [inputs, outputs] as
+            GPT-2's, to settings.
+        chosen_by: Settings that tell it from other kinds of this name.
+    """
+
+    peft_type: str
+    ends: tuple[str, ...]
+    plain: Config
+    method: Callable[[Config, ByModule, Mapping[str, list[str]]], Any]
+    read: Callable[[Module, Tensors, Config, Any], dict[str, Array]]
+    write: Callable[[Sequence[Module], Sequence[Tensors], Any], tuple[dict[str, Array], dict[str, Any]]]
+    config: Callable[[Any, ByModule, bool], dict[str, Any]]
+    chosen_by: Config = dataclasses.field(default_factory=dict)
+
+    def take_in(
+        self, model: BackboneWithHeads, recipe: RunRecipe, config: Config, file: TensorFile
+    ) -> tuple[Any, tuple[str, ...]]:
+        """Adds an adapter to a model; see `PeftKind`."""
+        layers, left_out = self._tensors(file, recipe)
+        found: dict[str, list[Module]] = {}
+        for module in modules_of(model, recipe):
+            found.setdefault(module.name, []).append(module)
+        for name in layers:
+            if name not in found:
+                raise InteropError(f"the base has no layer {name}; {suggest(name, found)}")
+        places = {name: [_target(each) for each in found[name]] for name in layers}
+        method = self.method(config, layers, places)
+        METHODS[method.kind](model, method, 1)
+        for name, tensors in layers.items():
+            for module in found[name]:
+                addition = module.place.layer.addition(module.place.name)
+                for weight, array in self.read(module, tensors, config, method).items():
+                    getattr(addition, weight).assign(keras.ops.convert_to_tensor(array))
+        return method, left_out
+
+    def give_out(
+        self, model: BackboneWithHeads, recipe: RunRecipe, method: Any
+    ) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Returns the settings and tensors of a model's additions; see `PeftKind`."""
+        added: dict[str, list[Module]] = {}
+        modules = modules_of(model, recipe)
+        for module in modules:
+            if module.place.layer.addition(module.place.name) is not None:
+                added.setdefault(module.name, []).append(module)
+        known = {each.place.path for each in modules}
+        for place in places_of(model):
+            if place.layer.addition(place.name) is not None and place.path not in known:
+                raise InteropError(f"{place.path} is not a linear layer in torch, so peft cannot adapt it")
+        layers: dict[str, dict[str, Array]] = {}
+        patterns: dict[str, dict[str, Any]] = {}
+        for name, parts in added.items():
+            layers[name], own = self.write(parts, [_weights(each) for each in parts], method)
+            for key, value in own.items():
+                patterns.setdefault(key, {})[name] = value
+        inputs_first = any(each.inputs_first for parts in added.values() for each in parts)
+        config = {"task_type": None, **self.config(method, layers, inputs_first), **patterns}
+        tensors = {
+            f"{_PREFIX}{name}.{end}": each for name, ends in layers.items() for end, each in ends.items()
+        }
+        return config, tensors
+
+    def _tensors(
+        self, file: TensorFile, recipe: RunRecipe
+    ) -> tuple[dict[str, dict[str, Array]], tuple[str, ...]]:
+        """Returns the adapter's tensors by layer and end, and the names of the others.
+
+        Layers have their names in the base model, whether the adapter was made for it or for one with heads.
+        """
+        base = f"{family_of(recipe.model, recipe.goal, is_trained=False).base}."
+        layers: dict[str, dict[str, Array]] = {}
+        others = []
+        for name in file:
+            end = next((each for each in self.ends if name.endswith(f".{each}")), None)
+            if end is None:
+                others.append(name)
+                continue
+            layer = name.removeprefix(_PREFIX).removeprefix(base).removesuffix(f".{end}")
+            layers.setdefault(layer, {})[end] = file[name]
+        stem = f"{self.ends[0].split('_')[0]}_"
+        if unread := [name for name in others if stem in name]:
+            raise InteropError(f"tensors that cannot be expressed here: {first_of(unread)}")
+        if lacking := [name for name, tensors in layers.items() if len(tensors) < len(self.ends)]:
+            raise InteropError(f"lacks tensors of {first_of(lacking)}")
+        if not layers:
+            raise InteropError(f"has no tensors of {self.peft_type}")
+        return layers, tuple(others)
+
+
+def _target(module: Module) -> str:
+    return module.place.path.removeprefix("backbone/")
+
+
+def _weights(module: Module) -> dict[str, Any]:
+    """Returns the weights of an addition by name, and whether it changes what a projection reads."""
+    addition: Any = module.place.layer.addition(module.place.name)
+    found: dict[str, Any] = {each.name: ops.convert_to_numpy(each.value) for each in addition.weights}
+    return {**found, "of_inputs": getattr(addition, "of_inputs", False)}
