@@ -141,7 +141,7 @@ _PEFT = Format(
     "peft",
     "peft",
     "firth.interop.peft",
-    use="peft.PeftModel.from_pretrained(base, '{folder}'), with the base of `--format hf`, by its task_type's class",
+    use="peft.PeftModel.from_pretrained(base, '{folder}'), with the base of `--format hf` for its task_type",
 )
 
 FORMATS = {each.name: each for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _ONNX, _CTRANSLATE2, _PEFT)}
