@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from firth import features as names
+from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.masked_lm_head import MaskedLMHead
 from firth.models.outputs.predictions import Predictions, predictions_of_logits
@@ -37,6 +38,15 @@ class Heads(keras.layers.Layer):
 
     def _make(self, model: Any, goal: Any, seed: Any) -> None:
         """Makes the parts, each an attribute."""
+
+    def _make_dense(
+        self, units: int, stddev: float, seed: Any, name: str = "dense", **more: Any
+    ) -> keras.layers.Dense:
+        """Returns a dense layer whose kernel starts from a truncated normal."""
+        kernel = truncated_normal(stddev, seed)
+        return keras.layers.Dense(
+            units, kernel_initializer=kernel, dtype=self.dtype_policy, name=name, **more
+        )
 
     def _make_masked_lm_head(self, model: Any, width: int, seed: Any) -> MaskedLMHead:
         """Returns the head of masked tokens over the states of a model, or of its generator, of a width."""

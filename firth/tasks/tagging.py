@@ -16,7 +16,7 @@ from firth.scores import Collected
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.inputs import inputs_of, specs_of_inputs, told_segments
 from firth.tasks.readers.records import WORDS, LabelledRecord
-from firth.tasks.texts import key_of
+from firth.tasks.texts import collect, key_of
 from firth.tasks.words import pieces_of_words
 
 # The answer for a word that the model did not see, which counts as `O`.
@@ -181,16 +181,8 @@ class TaggingTask:
             numbers = outputs[name][ends[place] - outputs[names.RECORD_WORDS][place] : ends[place]]
             return tuple(OUTSIDE if number == _UNSEEN else config.labels[number] for number in numbers)
 
-        return [
-            Collected(
-                id=str(int(outputs[names.RECORD_KEYS][place])),
-                reference=tags(names.WORD_LABELS, place),
-                prediction=tags(names.WORD_PREDICTIONS, place),
-                source=source,
-                length=int(outputs[names.RECORD_LENGTHS][place]),
-            )
-            for place in np.flatnonzero(outputs[names.RECORD_WEIGHTS])
-        ]
+        parts = names.WORD_LABELS, names.WORD_PREDICTIONS
+        return collect(outputs, source, lambda place: (tags(parts[0], place), tags(parts[1], place)))
 
 
 def _tags(record: LabelledRecord) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from firth.scores.lead import lead
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.fitting import fit_texts
 from firth.tasks.readers.records import Label, LabelledRecord
-from firth.tasks.texts import key_of, split_rows
+from firth.tasks.texts import collect, key_of, split_rows
 
 
 class InputPieces(NamedTuple):
@@ -167,18 +167,7 @@ class WritingFunction:
                 `record_details`, object [records], of texts.
             source: Source of the row.
         """
-        found = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
-        answers = (cls.reference_and_answer(config, outputs, place) for place in found)
-        return [
-            Collected(
-                id=str(int(outputs[names.RECORD_KEYS][place])),
-                reference=reference,
-                prediction=answer,
-                source=source,
-                length=int(outputs[names.RECORD_LENGTHS][place]),
-            )
-            for place, (reference, answer) in zip(found, answers)
-        ]
+        return collect(outputs, source, lambda place: cls.reference_and_answer(config, outputs, place))
 
     @staticmethod
     def reference_and_answer(

@@ -2,7 +2,7 @@
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -199,17 +199,12 @@ class TextsTask:
             outputs: What `answers` returns, of one row.
             source: Source of the row.
         """
-        found = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
-        return [
-            Collected(
-                id=str(int(outputs[names.RECORD_KEYS][place])),
-                reference=cls.answer_of_label(config, outputs[names.RECORD_LABELS][place]),
-                prediction=cls.answer_of(config, outputs[names.RECORD_PREDICTIONS][place]),
-                source=source,
-                length=int(outputs[names.RECORD_LENGTHS][place]),
-            )
-            for place in found
-        ]
+
+        def answer(place: int) -> tuple[Any, Any]:
+            right, made = (outputs[name][place] for name in (names.RECORD_LABELS, names.RECORD_PREDICTIONS))
+            return cls.answer_of_label(config, right), cls.answer_of(config, made)
+
+        return collect(outputs, source, answer)
 
     @staticmethod
     def predictions_of(logits: tf.Tensor) -> tf.Tensor:
@@ -341,6 +336,27 @@ class RegressionTask(TextsTask):
         """
         del config
         return float(prediction[0])
+
+
+def collect(
+    outputs: Mapping[str, npt.NDArray[Any]], source: str, answer: Callable[[int], tuple[Any, Any]]
+) -> list[Collected]:
+    """Returns the records of a row with their answers, for `firth.scores`.
+
+    Args:
+        outputs: What the signature `evaluate` returns of one row.
+        source: Source of the row.
+        answer: Function from the place of a record to what is right and what was answered.
+    """
+    return [
+        Collected(
+            str(int(outputs[names.RECORD_KEYS][place])),
+            *answer(place),
+            source,
+            int(outputs[names.RECORD_LENGTHS][place]),
+        )
+        for place in np.flatnonzero(outputs[names.RECORD_WEIGHTS])
+    ]
 
 
 def split_rows(tokens: tf.RaggedTensor) -> list[npt.NDArray[np.int32]]:

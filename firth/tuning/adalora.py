@@ -8,6 +8,7 @@ from keras import ops
 from firth.layers.elements.extensible import Place
 from firth.layers.elements.seeds import drawn
 from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.models.additions.holding import keywords_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adalora import AdaLoRA
 from firth.tuning.adding import add, low_rank_targets
@@ -150,9 +151,7 @@ def prepare_adalora(model: BackboneWithHeads, method: AdaLoRA, steps_per_epoch: 
             method.alpha / (method.initial_rank + _MORE),
             method.dropout,
             method.orthogonality / (2 * len(places)),
-            seed=model.seed_generator,
-            dtype=model.dtype_policy,
-            name=method.kind,
+            **keywords_of(model, method),
         )
 
     add(model, method.kind, places, make)

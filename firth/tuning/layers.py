@@ -1,5 +1,6 @@
 """Methods that choose which layers are trained, and at which rate; they add nothing to the model."""
 
+from firth.models.additions.holding import require_fit
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.methods import Discriminative, Full, GradualUnfreezing, Head, LastLayers
 from firth.tuning.groups import TuningError, freeze, groups_of
@@ -52,8 +53,7 @@ def prepare_last_layers(model: BackboneWithHeads, method: LastLayers, steps_per_
         TuningError: if the model has fewer layers.
     """
     del steps_per_epoch
-    if problems := list(method.conflicts(model.backbone.config)):
-        raise TuningError("\n".join(problems))
+    require_fit(model, method)
     freeze(groups_of(model)[1 + method.layers :])
     return {}
 

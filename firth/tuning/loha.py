@@ -8,6 +8,7 @@ from keras import ops
 from firth.layers.elements.extensible import Addition, Base, Place
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.models.additions.holding import keywords_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoHa
 from firth.tuning.adding import add, low_rank_targets
@@ -105,9 +106,7 @@ def prepare_loha(model: BackboneWithHeads, method: LoHa, steps_per_epoch: int) -
             place.outputs,
             method.rank,
             method.alpha / method.rank,
-            seed=model.seed_generator,
-            dtype=model.dtype_policy,
-            name=method.kind,
+            **keywords_of(model, method),
         )
 
     add(model, method.kind, low_rank_targets(model, method.targets, method.rank), make)

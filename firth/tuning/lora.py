@@ -10,6 +10,7 @@ from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.extensible import Addition, Base, Place
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.models.additions.holding import keywords_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoRA
 from firth.tuning.adding import add, low_rank_targets
@@ -112,9 +113,7 @@ def prepare_lora(model: BackboneWithHeads, method: LoRA, steps_per_epoch: int) -
             method.rank,
             method.alpha / divisor,
             method.dropout,
-            seed=model.seed_generator,
-            dtype=model.dtype_policy,
-            name=method.kind,
+            **keywords_of(model, method),
         )
 
     add(model, method.kind, places, make)

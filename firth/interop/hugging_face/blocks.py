@@ -15,7 +15,7 @@ from firth.interop.hugging_face.rules import (
     self_attention,
 )
 from firth.recipes.models.stack import BlocksConfig, StackConfig
-from firth.recipes.models.transformers import TransformerConfig
+from firth.recipes.models.transformers import MaskedTransformerConfig, TransformerConfig
 
 Block = Callable[[Any, str], Iterable[Rule]]
 BERT_ATTENTION = ("query", "key", "value")
@@ -30,7 +30,7 @@ def heads_of(stack: BlocksConfig) -> AttentionHeads:
     return AttentionHeads(stack.attention.heads, stack.key_value_heads, stack.head_width)
 
 
-def blocks(theirs: str, ours: str, block: Block, stack: BlocksConfig) -> Rules:
+def blocks(theirs: str, ours: str, block: Block, stack: BlocksConfig, number: str = ".{}.") -> Rules:
     """Yields the rules of all blocks of a stack.
 
     Args:
@@ -38,9 +38,26 @@ def blocks(theirs: str, ours: str, block: Block, stack: BlocksConfig) -> Rules:
         ours: Path of our stack.
         block: Function from a stack and a path of ours to the rules of one block, by names below it.
         stack: Stack of blocks.
+        number: Number of a block after this name, with what separates it.
     """
     for index in range(stack.layers):
-        yield from below(f"{theirs}.{index}.", block(stack, f"{ours}/block_{index}"))
+        yield from below(theirs + number.format(index), block(stack, f"{ours}/block_{index}"))
+
+
+def grouped_blocks(theirs: str, ours: str, block: Block, model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of the blocks of ALBERT's groups, which are applied again and again.
+
+    Args:
+        theirs: Name in front of a block's tensors, with places for the numbers of the group and in it.
+        ours: Path of our stack.
+        block: Function as of `blocks`.
+        model: Model of the recipe.
+    """
+    shared = model.share_layers
+    groups, inner = (shared.groups, shared.blocks) if shared else (model.layers, 1)
+    for index in range(groups * inner):
+        own = block(model.stack, f"{ours}/block_{index}")
+        yield from below(theirs.format(*divmod(index, inner)), own)
 
 
 def bert_block(stack: StackConfig, ours: str, parts: Iterable[str] = BERT_ATTENTION) -> Rules:

@@ -1,6 +1,7 @@
 """Rules of the encoders: BERT, RoBERTa, DistilBERT, ALBERT, ELECTRA and DeBERTa."""
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from firth.interop.hugging_face.blocks import (
     bert_block,
     bert_embeddings,
     blocks,
+    grouped_blocks,
     heads_of,
     masked_lm_head,
 )
@@ -39,15 +41,19 @@ def bert_backbone(model: MaskedTransformerConfig) -> Rules:
     yield from blocks("encoder.layer", ENCODER, bert_block, model.stack)
 
 
-def bert_masked_lm(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of the head of masked LM.
+def _masked_lm(*theirs: str) -> Callable[[MaskedTransformerConfig], Rules]:
+    """Returns the function from a model to the rules of its head of masked LM; see `masked_lm_head`."""
+    return lambda model: masked_lm_head(*theirs)
 
-    Args:
-        model: Model of the recipe.
-    """
-    del model
-    transform = "cls.predictions.transform"
-    yield from masked_lm_head(f"{transform}.dense", f"{transform}.LayerNorm", "cls.predictions.bias")
+
+_CLS = "cls.predictions"
+bert_masked_lm = _masked_lm(f"{_CLS}.transform.dense", f"{_CLS}.transform.LayerNorm", f"{_CLS}.bias")
+distilbert_masked_lm = _masked_lm("vocab_transform", "vocab_layer_norm", "vocab_projector.bias")
+roberta_masked_lm = _masked_lm("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")
+albert_masked_lm = _masked_lm("predictions.dense", "predictions.LayerNorm", "predictions.bias")
+# That of a generator.
+_GENERATOR = "generator_predictions"
+electra_masked_lm = _masked_lm(f"{_GENERATOR}.dense", f"{_GENERATOR}.LayerNorm", "generator_lm_head.bias")
 
 
 def bert_pretraining(model: MaskedTransformerConfig) -> Rules:
@@ -79,16 +85,6 @@ def _distilbert_block(stack: StackConfig, ours: str) -> Rules:
     yield from norm("output_layer_norm", f"{ours}/feed_forward_norm")
 
 
-def distilbert_masked_lm(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of DistilBERT's head of masked LM.
-
-    Args:
-        model: Model of the recipe.
-    """
-    del model
-    yield from masked_lm_head("vocab_transform", "vocab_layer_norm", "vocab_projector.bias")
-
-
 def roberta_backbone(model: MaskedTransformerConfig) -> Rules:
     """Yields the rules of RoBERTa's encoder, whose first rows of positions are never read.
 
@@ -106,16 +102,6 @@ def roberta_backbone(model: MaskedTransformerConfig) -> Rules:
         yield dataclasses.replace(rule, write=write) if is_table else rule
 
 
-def roberta_masked_lm(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of RoBERTa's head of masked LM.
-
-    Args:
-        model: Model of the recipe.
-    """
-    del model
-    yield from masked_lm_head("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")
-
-
 def albert_backbone(model: MaskedTransformerConfig) -> Rules:
     """Yields the rules of ALBERT's encoder, whose groups of blocks are applied again and again.
 
@@ -124,13 +110,8 @@ def albert_backbone(model: MaskedTransformerConfig) -> Rules:
     """
     yield from bert_embeddings("embeddings", model)
     yield from linear("encoder.embedding_hidden_mapping_in", "backbone/projection")
-    shared = model.share_layers
-    groups, inner = (shared.groups, shared.blocks) if shared else (model.layers, 1)
-    for group in range(groups):
-        for block in range(inner):
-            theirs = f"encoder.albert_layer_groups.{group}.albert_layers.{block}."
-            ours = f"{ENCODER}/block_{group * inner + block}"
-            yield from below(theirs, _albert_block(model.stack, ours))
+    theirs = "encoder.albert_layer_groups.{}.albert_layers.{}."
+    yield from grouped_blocks(theirs, ENCODER, _albert_block, model)
 
 
 def _albert_block(stack: StackConfig, ours: str) -> Rules:
@@ -139,16 +120,6 @@ def _albert_block(stack: StackConfig, ours: str) -> Rules:
     yield from norm("attention.LayerNorm", f"{ours}/attention_norm")
     yield from feed_forward("ffn", "ffn_output", f"{ours}/feed_forward")
     yield from norm("full_layer_layer_norm", f"{ours}/feed_forward_norm")
-
-
-def albert_masked_lm(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of ALBERT's head of masked LM.
-
-    Args:
-        model: Model of the recipe.
-    """
-    del model
-    yield from masked_lm_head("predictions.dense", "predictions.LayerNorm", "predictions.bias")
 
 
 def albert_pretraining(model: MaskedTransformerConfig) -> Rules:
@@ -201,18 +172,6 @@ def electra_detection(model: MaskedTransformerConfig) -> Rules:
     del model
     yield from linear("discriminator_predictions.dense", "heads/dense")
     yield from linear("discriminator_predictions.dense_prediction", "heads/decision")
-
-
-def electra_masked_lm(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of the head of masked LM, which a generator has.
-
-    Args:
-        model: Model of the recipe.
-    """
-    del model
-    yield from masked_lm_head(
-        "generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias"
-    )
 
 
 def electra_generator(model: MaskedTransformerConfig, objective: ReplacedTokenDetection) -> Rules:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Rules = Iterator["Rule"]
+OneRule = Callable[[str, str], "Rule"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,23 +77,31 @@ def norm(theirs: str, ours: str, biases: bool = True) -> Rules:
     yield same(f"{theirs}.bias", f"{ours}/beta")
 
 
-def feed_forward(inner: str, outer: str, ours: str, gate: str | None = None, biases: bool = True) -> Rules:
+def feed_forward(
+    inner: str,
+    outer: str,
+    ours: str,
+    gate: str | None = None,
+    biases: bool = True,
+    kernels: tuple[OneRule, OneRule] = (same, transposed),
+    names: tuple[str, str] = (".weight", ".bias"),
+) -> Rules:
     """Yields the rules of a feed-forward layer; ours holds the first kernels as torch does.
 
     Args:
-        inner, outer: Names of torch's layers.
+        inner, outer: Names of their layers.
         ours: Path of our layer.
         gate: Name of the layer that is activated, if there is one next to `inner`.
         biases: Whether they have biases.
+        kernels: Rules of the first kernels, and of the last one.
+        names: Ends of the names of their kernels and biases.
     """
-    first = {"inner": inner, **({"gate": gate} if gate else {})}
-    for name, theirs in first.items():
-        yield same(f"{theirs}.weight", f"{ours}/{name}_kernel")
-        if biases:
-            yield same(f"{theirs}.bias", f"{ours}/{name}_bias")
-    yield transposed(f"{outer}.weight", f"{ours}/outer_kernel")
-    if biases:
-        yield same(f"{outer}.bias", f"{ours}/outer_bias")
+    (first, last), (kernel, bias) = kernels, names
+    for name, theirs, rule in (("inner", inner, first), ("gate", gate, first), ("outer", outer, last)):
+        if theirs:
+            yield rule(f"{theirs}{kernel}", f"{ours}/{name}_kernel")
+        if theirs and biases:
+            yield same(f"{theirs}{bias}", f"{ours}/{name}_bias")
 
 
 def joined(theirs: Sequence[str], ours: str, widths: Sequence[int], biases: bool, prefix: str = "") -> Rules:

@@ -1,7 +1,9 @@
 """Rules of KerasHub's encoders: BERT, RoBERTa, DistilBERT, ALBERT, ELECTRA and DeBERTa-v3."""
 
-from firth.interop.hugging_face.blocks import heads_of
-from firth.interop.hugging_face.rules import Rules, below, same
+from collections.abc import Callable
+
+from firth.interop.hugging_face.blocks import grouped_blocks, heads_of
+from firth.interop.hugging_face.rules import Rules, same
 from firth.interop.keras_hub.layer_rules import (
     PROJECTIONS,
     dense,
@@ -44,34 +46,19 @@ def _tables(prefix: str, segments: bool) -> Rules:
     yield from norm("embeddings_layer_norm", f"{_EMBEDDINGS}/norm")
 
 
-def bert(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of BERT.
+def _like_bert(prefix: str, segments: bool) -> Callable[[MaskedTransformerConfig], Rules]:
+    """Returns the function from a model to its rules, with the tables below a prefix."""
 
-    Args:
-        model: Model of the recipe.
-    """
-    yield from _tables("", segments=True)
-    yield from numbered("transformer_layer", _ENCODER, encoder_block, model.stack)
+    def rules(model: MaskedTransformerConfig) -> Rules:
+        yield from _tables(prefix, segments)
+        yield from numbered("transformer_layer", _ENCODER, encoder_block, model.stack)
 
-
-def roberta(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of RoBERTa, which has no segments.
-
-    Args:
-        model: Model of the recipe.
-    """
-    yield from _tables("embeddings/", segments=False)
-    yield from numbered("transformer_layer", _ENCODER, encoder_block, model.stack)
+    return rules
 
 
-def distil_bert(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of DistilBERT, which has no segments.
-
-    Args:
-        model: Model of the recipe.
-    """
-    yield from _tables("token_and_position_embedding/", segments=False)
-    yield from numbered("transformer_layer", _ENCODER, encoder_block, model.stack)
+bert = _like_bert("", segments=True)
+roberta = _like_bert("embeddings/", segments=False)
+distil_bert = _like_bert("token_and_position_embedding/", segments=False)
 
 
 def electra(model: MaskedTransformerConfig) -> Rules:
@@ -93,12 +80,7 @@ def albert(model: MaskedTransformerConfig) -> Rules:
     """
     yield from _tables("", segments=True)
     yield from dense("embedding_projection", "backbone/projection")
-    shared = model.share_layers
-    groups, inner = (shared.groups, shared.blocks) if shared else (model.layers, 1)
-    for group in range(groups):
-        for block in range(inner):
-            ours = f"{_ENCODER}/block_{group * inner + block}"
-            yield from below(f"group_{group}_inner_layer_{block}/", encoder_block(model.stack, ours))
+    yield from grouped_blocks("group_{}_inner_layer_{}/", _ENCODER, encoder_block, model)
 
 
 def deberta_v3(model: MaskedTransformerConfig) -> Rules:

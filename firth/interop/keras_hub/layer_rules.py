@@ -1,37 +1,26 @@
 """Rules of KerasHub's layers, whose kernels hold heads on axes of their own."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+import functools
+from collections.abc import Sequence
 
 import numpy as np
 
+from firth.interop.hugging_face import rules
+from firth.interop.hugging_face.blocks import blocks
 from firth.interop.hugging_face.rules import (
     Array,
     AttentionHeads,
     Rule,
     Rules,
-    below,
     regrouped,
     same,
     transposed,
 )
-from firth.recipes.models.stack import BlocksConfig
 
-Block = Callable[[Any, str], Iterable[Rule]]
 PROJECTIONS = ("query", "key", "value")
-
-
-def numbered(theirs: str, ours: str, block: Block, stack: BlocksConfig) -> Rules:
-    """Yields the rules of all blocks of a stack.
-
-    Args:
-        theirs: Name in front of the blocks' numbers.
-        ours: Path of our stack.
-        block: Function from a stack and a path of ours to the rules of one block, by names below it.
-        stack: Stack of blocks.
-    """
-    for index in range(stack.layers):
-        yield from below(f"{theirs}_{index}/", block(stack, f"{ours}/block_{index}"))
+numbered = functools.partial(blocks, number="_{}/")
+# Kernels are [inputs, outputs].
+feed_forward = functools.partial(rules.feed_forward, kernels=(transposed, same), names=("/kernel", "/bias"))
 
 
 def dense(theirs: str, ours: str, biases: bool = True) -> Rules:
@@ -56,25 +45,6 @@ def norm(theirs: str, ours: str) -> Rules:
     """
     yield same(f"{theirs}/gamma", f"{ours}/gamma")
     yield same(f"{theirs}/beta", f"{ours}/beta")
-
-
-def feed_forward(inner: str, outer: str, ours: str, gate: str | None = None, biases: bool = True) -> Rules:
-    """Yields the rules of a feed-forward layer; ours holds the first kernels as [outputs, inputs].
-
-    Args:
-        inner, outer: Names of their layers.
-        ours: Path of our layer.
-        gate: Name of the layer that is activated, if there is one next to `inner`.
-        biases: Whether they have biases.
-    """
-    first = {"inner": inner, **({"gate": gate} if gate else {})}
-    for name, theirs in first.items():
-        yield transposed(f"{theirs}/kernel", f"{ours}/{name}_kernel")
-        if biases:
-            yield same(f"{theirs}/bias", f"{ours}/{name}_bias")
-    yield same(f"{outer}/kernel", f"{ours}/outer_kernel")
-    if biases:
-        yield same(f"{outer}/bias", f"{ours}/outer_bias")
 
 
 def joined(

@@ -10,7 +10,7 @@ from firth.layers.elements.extensible import Addition, Base, Place
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.holding import TuningError, hold, places_of
+from firth.models.additions.holding import TuningError, hold, keywords_of, places_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.bottleneck import BottleneckMethod
 
@@ -100,9 +100,7 @@ def add_bottlenecks(model: BackboneWithHeads, method: BottleneckMethod) -> None:
             method.width_in(place.inputs),
             method.activation,
             reads_sum=method.reads_sum,
-            seed=model.seed_generator,
-            dtype=model.dtype_policy,
-            name=method.kind,
+            **keywords_of(model, method),
         )
 
     hold(model, method.kind, sublayers_of(model, method), make)

@@ -2,11 +2,13 @@
 
 import contextlib
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import keras
 
 from firth.layers.elements.extensible import Addition, Place, extensible_layers
 from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.tuning.method import Method
 
 
 class TuningError(ValueError):
@@ -29,6 +31,30 @@ def path_below(place: Place) -> str:
         place: Place of a backbone.
     """
     return place.path.removeprefix("backbone/")
+
+
+def require_fit(model: BackboneWithHeads, method: Method) -> None:
+    """Passes if a method takes the backbone of a model.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+
+    Raises:
+        TuningError: with a line for each reason why it does not.
+    """
+    if problems := list(method.conflicts(model.backbone.config)):
+        raise TuningError("\n".join(problems))
+
+
+def keywords_of(model: BackboneWithHeads, method: Method) -> dict[str, Any]:
+    """Returns the seed, the dtype and the name that an addition is made with.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+    """
+    return {"seed": model.seed_generator, "dtype": model.dtype_policy, "name": method.kind}
 
 
 def hold(

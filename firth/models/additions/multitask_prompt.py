@@ -12,7 +12,7 @@ from firth import features as names
 from firth import storage
 from firth.layers.elements.seeds import drawn
 from firth.layers.elements.types import Seed, Tensor
-from firth.models.additions.holding import TuningError, hold, places_of
+from firth.models.additions.holding import TuningError, hold, keywords_of, places_of, require_fit
 from firth.models.additions.prompt import Prompt
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import MultitaskPromptTuning
@@ -134,11 +134,10 @@ def add_multitask_prompt(model: BackboneWithHeads, method: MultitaskPromptTuning
     Raises:
         TuningError: for a backbone that takes no virtual tokens.
     """
-    if problems := list(method.conflicts(model.backbone.config)):
-        raise TuningError("\n".join(problems))
+    require_fit(model, method)
 
     def make(place: Any) -> MultitaskPrompt:
         size = (method.length, place.inputs, method.tasks, method.rank)
-        return MultitaskPrompt(*size, seed=model.seed_generator, dtype=model.dtype_policy, name=method.kind)
+        return MultitaskPrompt(*size, **keywords_of(model, method))
 
     hold(model, method.kind, [place for place in places_of(model) if place.name == "prompt"], make)

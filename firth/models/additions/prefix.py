@@ -10,7 +10,7 @@ from keras import ops
 from firth.layers.elements.extensible import Addition, Place, extensible_layers
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.holding import TuningError, hold, places_of
+from firth.models.additions.holding import hold, keywords_of, places_of, require_fit
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import PrefixMethod
 
@@ -181,8 +181,7 @@ def add_prefixes(model: BackboneWithHeads, method: PrefixMethod) -> None:
     Raises:
         TuningError: for a backbone whose attention takes no prefix.
     """
-    if problems := list(method.conflicts(model.backbone.config)):
-        raise TuningError("\n".join(problems))
+    require_fit(model, method)
     places = [place for place in places_of(model) if place.name == "keys_values"]
     if (encoder := model.backbone.own_encoder) is not None and not method.encoder:
         of_encoder = {id(layer) for layer in extensible_layers(encoder)}
@@ -192,9 +191,7 @@ def add_prefixes(model: BackboneWithHeads, method: PrefixMethod) -> None:
         return
 
     def make(place: Place) -> Prefix:
-        return Prefix(
-            *_shape_of(place, method), seed=model.seed_generator, dtype=model.dtype_policy, name=method.kind
-        )
+        return Prefix(*_shape_of(place, method), **keywords_of(model, method))
 
     hold(model, method.kind, places, make)
 
@@ -205,9 +202,7 @@ def _add_reparameterised(model: BackboneWithHeads, method: PrefixMethod, places:
         method.length,
         places[0].outputs // 2,
         method.hidden_width,
-        seed=model.seed_generator,
-        dtype=model.dtype_policy,
-        name=method.kind,
+        **keywords_of(model, method),
     )
     numbers = {place.path: number for number, place in enumerate(places)}
 

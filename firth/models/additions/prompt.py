@@ -10,7 +10,7 @@ from keras import ops
 from firth.layers.elements.extensible import Addition
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.holding import TuningError, hold, places_of
+from firth.models.additions.holding import TuningError, hold, keywords_of, places_of, require_fit
 from firth.models.additions.prompt_encoder import PROMPT_ENCODERS
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import InputPromptMethod
@@ -169,9 +169,8 @@ def add_prompt(model: BackboneWithHeads, method: InputPromptMethod) -> None:
     Raises:
         TuningError: for a backbone that takes no virtual tokens.
     """
-    if problems := list(method.conflicts(model.backbone.config)):
-        raise TuningError("\n".join(problems))
-    common = {"seed": model.seed_generator, "dtype": model.dtype_policy, "name": method.kind}
+    require_fit(model, method)
+    common = keywords_of(model, method)
 
     def make(place: Any) -> Prompt:
         size = (method.length, place.inputs)

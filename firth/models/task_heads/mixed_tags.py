@@ -9,7 +9,6 @@ from keras import ops
 from firth import features as names
 from firth.layers import LinearChainCRF
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.layers.losses.likeliest import likeliest
 from firth.models.heads import Features, Generator
@@ -42,9 +41,8 @@ class MixedTagsHeads(TokensHeads):
         shared = {"dtype": self.dtype_policy}
         self.encoder = MixedLayersEncoder(model, task, seed, name="encoder", **shared)
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", **shared)
-        kernel = truncated_normal(self.encoder.width**-0.5, seed)
         classes = self.loss_term.classes
-        self.dense = keras.layers.Dense(classes, kernel_initializer=kernel, name="dense", **shared)
+        self.dense = self._make_dense(classes, self.encoder.width**-0.5, seed)
         self.crf = LinearChainCRF(classes, name="crf", **shared)
 
     def build(self) -> None:

@@ -8,7 +8,6 @@ from keras import ops
 from firth import features as names
 from firth.layers import AttentionPooling
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator
 from firth.models.task_heads.mixed_layers import MixedLayersEncoder
@@ -43,14 +42,8 @@ class MixedTextsHeads(PooledHeads):
         # Their inputs are as large as those of fresh layers are, not as the states of a trained backbone.
         self.pooling = AttentionPooling(width, width**-0.5, seed, name="pooling", **shared)
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", **shared)
-        kernel = truncated_normal(self._compared**-0.5, seed)
-        self.hidden = keras.layers.Dense(
-            width, activation="tanh", kernel_initializer=kernel, name="hidden", **shared
-        )
-        kernel = truncated_normal(width**-0.5, seed)
-        self.dense = keras.layers.Dense(
-            self.loss_term.classes, kernel_initializer=kernel, name="dense", **shared
-        )
+        self.hidden = self._make_dense(width, self._compared**-0.5, seed, "hidden", activation="tanh")
+        self.dense = self._make_dense(self.loss_term.classes, width**-0.5, seed)
 
     def build(self) -> None:
         """Creates all weights; they depend on no input shape."""

@@ -10,7 +10,6 @@ from firth import features as names
 from firth.layers import Pooler
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.gather_rows import gather_tokens
-from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.document_means import document_means
 from firth.models.heads import Features, Generator, Heads
@@ -49,14 +48,8 @@ class PooledHeads(Heads):
         if task.form.has_pooler:
             self.pooler = Pooler(self.width, model.initializer_stddev, seed, name="pooler", **shared)
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", **shared)
-        kernel = truncated_normal(model.initializer_stddev, seed)
-        self.dense = keras.layers.Dense(
-            self.units,
-            use_bias=task.form.has_bias,
-            kernel_initializer=kernel,
-            name="dense",
-            **shared,
-        )
+        stddev = model.initializer_stddev
+        self.dense = self._make_dense(self.units, stddev, seed, use_bias=task.form.has_bias)
 
     @property
     def units(self) -> int:

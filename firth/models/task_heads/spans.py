@@ -6,7 +6,6 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator, Heads
 
@@ -33,12 +32,7 @@ class SpansHeads(Heads):
 
     def _make(self, model: Any, task: Any, seed: Generator) -> None:
         self._ends = tuple(loss.name for loss in task.loss_terms)
-        self.dense = keras.layers.Dense(
-            len(self._ends),
-            kernel_initializer=truncated_normal(model.initializer_stddev, seed),
-            name="dense",
-            dtype=self.dtype_policy,
-        )
+        self.dense = self._make_dense(len(self._ends), model.initializer_stddev, seed)
 
     def build(self) -> None:
         """Creates all weights; they depend on no input shape."""

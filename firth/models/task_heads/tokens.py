@@ -7,7 +7,6 @@ from keras import ops
 
 from firth import features as names
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator, Heads
 from firth.models.task_heads.states import states_of
@@ -33,12 +32,7 @@ class TokensHeads(Heads):
         (self.loss_term,) = task.loss_terms
         self._encoder_alone = task.form.encoder_alone
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", dtype=self.dtype_policy)
-        self.dense = keras.layers.Dense(
-            self.loss_term.classes,
-            kernel_initializer=truncated_normal(model.initializer_stddev, seed),
-            name="dense",
-            dtype=self.dtype_policy,
-        )
+        self.dense = self._make_dense(self.loss_term.classes, model.initializer_stddev, seed)
 
     def build(self) -> None:
         """Creates all weights; they depend on no input shape."""

@@ -39,6 +39,12 @@ def label_text(value: Any) -> str:
     return checked_text(str(value).strip(), "the label")
 
 
+class _NoClasses:
+    """Labels that are not classes, so that they have no names."""
+
+    names = None
+
+
 @dataclasses.dataclass(frozen=True)
 class ClassLabels:
     """One of several classes.
@@ -76,7 +82,7 @@ class ClassLabels:
 
 
 @dataclasses.dataclass(frozen=True)
-class NumberLabels:
+class NumberLabels(_NoClasses):
     """A number.
 
     Attributes:
@@ -89,11 +95,6 @@ class NumberLabels:
 
     low: float = -math.inf
     high: float = math.inf
-
-    @property
-    def names(self) -> None:
-        """None: numbers are not classes."""
-        return None
 
     def read(self, value: Any, texts: Texts) -> Label:
         """Returns the number.
@@ -122,7 +123,7 @@ class NumberLabels:
 
 
 @dataclasses.dataclass(frozen=True)
-class ChoiceLabels:
+class ChoiceLabels(_NoClasses):
     """The place of one of the record's choices, from 0.
 
     Attributes:
@@ -130,11 +131,6 @@ class ChoiceLabels:
     """
 
     task: ClassVar[str] = "choice"
-
-    @property
-    def names(self) -> None:
-        """None: choices are not classes."""
-        return None
 
     def read(self, value: Any, texts: Texts) -> Label:
         """Returns the place of the right choice.
@@ -191,7 +187,7 @@ class TagLabels:
 
 
 @dataclasses.dataclass(frozen=True)
-class TextLabels:
+class TextLabels(_NoClasses):
     """A text to write, or several right ones.
 
     Attributes:
@@ -199,11 +195,6 @@ class TextLabels:
     """
 
     task: ClassVar[str] = "text_to_text"
-
-    @property
-    def names(self) -> None:
-        """None: texts are not classes."""
-        return None
 
     def read(self, value: Any, texts: Texts) -> Label:
         """Returns the text, or a tuple of texts for a list.
@@ -224,7 +215,7 @@ class TextLabels:
 
 
 @dataclasses.dataclass(frozen=True)
-class SpanLabels:
+class SpanLabels(_NoClasses):
     """Right answers that are parts of the context, none if it has no answer.
 
     Attributes:
@@ -235,11 +226,6 @@ class SpanLabels:
     task: ClassVar[str] = "span"
 
     unanswerable: bool = True
-
-    @property
-    def names(self) -> None:
-        """None: answers are not classes."""
-        return None
 
     def read(self, value: Any, texts: Texts) -> Label:
         """Returns the answers.
