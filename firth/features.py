@@ -36,6 +36,8 @@ RECORD_WORDS = "record_words"
 # Of a row of windows over texts that hold answers.
 SPAN_STARTS = "span_starts"
 SPAN_ENDS = "span_ends"
+# Of a row of dialogues: 1 on each token that is learned, 0 on what is given.
+REPLY_TOKENS = "reply_tokens"
 # On disk alone, as JSON of each record: what its scores need, and no model reads.
 RECORD_DETAILS = "record_details"
 # On disk alone: keys of the records that a corpus of the base was found to hold.

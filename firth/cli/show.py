@@ -112,7 +112,7 @@ def _scores_of(run: RunOnDisk, recipe: Any) -> list[str]:
     from firth.analysis.tasks.score_lines import score_lines
 
     known = contamination_line(run.summary.get("contamination"))
-    return [*score_lines(evaluation, recipe.goal.score_names), known]
+    return [*score_lines(evaluation, recipe.goal.told_metrics), known]
 
 
 def _shown_adapting(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving import embeddings, fill_mask, score
 from firth.serving.signature import Signature
-from firth.serving.tasks import answer, choose, classify, generate, tag
+from firth.serving.tasks import answer, choose, classify, generate, reply, tag
 from firth.tokenizers.graph.special_pieces import MASK
 
 # Each from a recipe to its signature, or to None if the recipe's model has no such signature.
@@ -17,6 +17,7 @@ SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
     "answer": answer.offer,
     "choose": choose.offer,
     "generate": generate.offer,
+    "reply": reply.offer,
     "embed": embeddings.offer,
     "embed_tokens": embeddings.offer_tokens,
 }

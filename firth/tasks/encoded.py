@@ -22,6 +22,7 @@ class EncodedRecord(NamedTuple):
         id: Id of the record, by which a report names it.
         details: What its scores need and no model reads, as JSON; empty if they need nothing.
         is_found: Whether a corpus of the base was found to hold its texts.
+        rejected: Why it stands in no row, a name to count by; empty if it stands in one.
     """
 
     key: int
@@ -33,3 +34,4 @@ class EncodedRecord(NamedTuple):
     id: str = ""
     details: str = ""
     is_found: bool = False
+    rejected: str = ""

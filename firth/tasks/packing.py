@@ -3,7 +3,7 @@
 import functools
 import itertools
 import operator
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ def pack_records(records: Iterable[EncodedRecord], task: Task, sequences: Sequen
 
     Records are taken in the order of their keys, which is a random one, so that a row holds records of any
     lengths and labels. All records of a row have the same source. The order of the records does not matter.
-    Records with a text of no tokens are rejected.
+    Records with a text of no tokens are rejected, and those that say why they are.
 
     Args:
         records: Records of one split.
@@ -79,9 +79,9 @@ def pack_records(records: Iterable[EncodedRecord], task: Task, sequences: Sequen
             "padding_share": (places - full) / max(places, 1),
             "records_cut": sum(each.cut > 0 for each in kept),
             "tokens_cut": sum(each.cut for each in kept),
-            "rejected": {NO_TOKENS: len(rejected)} if rejected else {},
+            "rejected": dict(Counter(each.rejected for each in rejected)),
             "first_rejected": [
-                {"source": each.source, "id": each.id, "reason": NO_TOKENS} for each in rejected[:_SHOWN]
+                {"source": each.source, "id": each.id, "reason": each.rejected} for each in rejected[:_SHOWN]
             ],
         },
     )
@@ -99,10 +99,11 @@ def _sort_out(
     by_source: dict[str, list[EncodedRecord]] = defaultdict(list)
     rejected = []
     for record in ordered:
-        if all(map(len, record.chunks)):
-            by_source[record.source].append(record)
+        reason = record.rejected or ("" if all(map(len, record.chunks)) else NO_TOKENS)
+        if reason:
+            rejected.append(record._replace(rejected=reason))
         else:
-            rejected.append(record)
+            by_source[record.source].append(record)
     return dict(sorted(by_source.items())), rejected
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from firth.tasks.choice import ChoiceTask
+from firth.tasks.dialogue import DialogueTask
 from firth.tasks.embedding import EmbeddingTask
 from firth.tasks.span import SpanTask
 from firth.tasks.tagging import TaggingTask
@@ -25,4 +26,5 @@ TASKS: dict[str, Any] = {
     "label_words": LabelWordsTask,
     "written_number": WrittenNumberTask,
     "text_tasks": TextTasksTask,
+    "dialogue": DialogueTask,
 }

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
+from firth.recipes.tokenizers.chat_template import ChatTemplate
+
 WordCounter = Callable[[Sequence[str]], Mapping[str, int]]
 
 
@@ -21,6 +23,7 @@ class TokenizerKind(abc.ABC):
         keeps_spaces: True if a space is a part of the token after it, so that any text comes back.
         mask_token: Piece that stands for a hidden word; None if the tokenizer has no such piece.
         extra_file_names: Names of the files that a saved tokenizer has next to its vocabulary and settings.
+        chat_template: How the turns of a dialogue are written; None if the tokenizer does not say it.
     """
 
     kind: ClassVar[str]
@@ -28,6 +31,12 @@ class TokenizerKind(abc.ABC):
     keeps_spaces: ClassVar[bool] = False
     mask_token: str | None = None
     extra_file_names: ClassVar[tuple[str, ...]] = ()
+    chat_template: ChatTemplate | None = None
+
+    @property
+    def digest_of_ids(self) -> str:
+        """The digest without the template, on which no id of a text depends."""
+        return str(self.digest)  # type: ignore[attr-defined]
 
     @classmethod
     @abc.abstractmethod

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
+from firth.recipes.tokenizers.chat_template import ChatTemplate
 from firth.tokenizers.graph.special_pieces import SpecialPieces
 from firth.tokenizers.graph.text_normalization import TextNormalization
 from firth.tokenizers.graph.vocabulary import Vocabulary
@@ -36,6 +37,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             of them ends with `<extra_id_2> <extra_id_1> <extra_id_0>`.
         normalization: Steps that bring text to one form before all else, as `TextNormalization` takes them.
         specials: Special pieces by their roles; None for `[PAD] [UNK] [CLS] [SEP] [MASK]`.
+        chat_template: How the turns of a dialogue are written; None if nothing says it.
         **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
@@ -50,9 +52,11 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         vocabulary: Sequence[str],
         normalization: Sequence[Sequence[str]] = (),
         specials: Specials = None,
+        chat_template: ChatTemplate | Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"dtype": "int32", **kwargs})
+        self.chat_template = None if chat_template is None else ChatTemplate.of(chat_template)
         self._vocabulary = Vocabulary.of(vocabulary, SpecialPieces.of(specials))
         self._normalization = TextNormalization(normalization)
         for role, piece in self.specials.by_role.items():
@@ -101,6 +105,20 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             batch = text[tf.newaxis] if text.shape.rank == 0 else text
             ids = self._encode(batch if normalized else self._normalization(batch))
             return ids.flat_values if text.shape.rank == 0 else ids
+
+    def tokenize_plain(self, texts: tf.Tensor, begins: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the ids of texts in which special pieces are ordinary text, though somebody typed them.
+
+        Args:
+            texts: Texts, string [batch].
+            begins: Whether each begins a text, bool [batch]; one that goes on after another gets no space in
+                front where the tokenizer puts one.
+
+        Returns:
+            int32 [batch, (pieces)], ragged, without any special piece but that for unknown text.
+        """
+        with tf.device("CPU"):
+            return self._kernel.plain(self._normalization(texts), begins)
 
     def tokenize_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of words that were cut out of texts, each as it stands in its text.
@@ -273,12 +291,34 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     @property
     def settings(self) -> dict[str, Any]:
         """Arguments that make this tokenizer again, next to its files."""
-        return {**self._normalization.settings, **self.specials.settings}
+        return {**self._normalization.settings, **self.specials.settings, **self._template_settings}
+
+    @property
+    def _template_settings(self) -> dict[str, Any]:
+        if self.chat_template is None:
+            return {}
+        return {"chat_template": self.chat_template.model_dump(mode="json", exclude_defaults=True)}
+
+    def with_chat_template(self, template: ChatTemplate | None) -> Any:
+        """Returns the same tokenizer, kept with another template.
+
+        Args:
+            template: How the turns of a dialogue are written; None for a tokenizer that does not say it.
+        """
+        settings = {name: each for name, each in self.settings.items() if name != "chat_template"}
+        made_with = {**settings, "chat_template": template}
+        return type(self).restored(self.get_vocabulary(), self.extra_files, made_with)
+
+    @property
+    def digest_of_ids(self) -> str:
+        """The digest without the template, on which no id of a text depends."""
+        return self.digest if self.chat_template is None else str(self.with_chat_template(None).digest)
 
     @property
     def _digested(self) -> list[Any]:
         """What all kinds add to their digest: nothing, where nothing is set."""
-        return [*self._normalization.steps, *self.specials.settings.values()]
+        of_template = self._template_settings.values()
+        return [*self._normalization.steps, *self.specials.settings.values(), *of_template]
 
     @property
     @abc.abstractmethod

@@ -67,7 +67,7 @@ def take_start(
 def _added(base: Base, tokenizer: Any) -> AddedPieces:
     before = load_tokenizer(os.path.join(base.bundle, TOKENIZER_FOLDER))
     if not base.added:
-        if before.digest != tokenizer.digest:
+        if before.digest_of_ids != tokenizer.digest_of_ids:
             raise BundleError(f"{base.bundle} has another tokenizer than the rows of this run were made with")
         return NOTHING_ADDED
     after = before.vocabulary_size()

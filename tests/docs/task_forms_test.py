@@ -51,6 +51,7 @@ TASKS = {
             "data={kind: mixture, parts: [{kind: columns, train: a.csv}, {kind: columns, train: b.csv}]}",
         ],
     ),
+    "`dialogue`": (["task={kind: dialogue}"],),
 }
 
 

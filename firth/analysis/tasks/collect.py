@@ -43,7 +43,7 @@ def collect_task(inputs: TaskReportInputs) -> tuple[RunRecord, TaskRecord]:
     if train := rows.get("train"):
         recipe = recipe.scheduled(train["rows"], train["records"])
     run = collect_run(dataclasses.replace(inputs.run, recipe=recipe))
-    can_ask = bool(inputs.run.model and inputs.rows and inputs.records)
+    can_ask = bool(inputs.run.model and inputs.rows and inputs.records and recipe.task.score_names)
     answers = ask_rows(inputs.run.model, inputs.rows, recipe.task) if can_ask else []
     return run, TaskRecord(
         records=_read(inputs.records, "report.json"),

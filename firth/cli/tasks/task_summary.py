@@ -39,7 +39,7 @@ def print_task_summary(
         console.print(line, markup=False)
     if result.start is not None:
         console.print(start_line(result.start), markup=False)
-    for line in score_lines(result.evaluation, recipe.task.scores):
+    for line in score_lines(result.evaluation, recipe.task.told_metrics):
         console.print(line, markup=False)
     console.print(contamination_line(result.contamination), markup=False)
     if result.blessed:

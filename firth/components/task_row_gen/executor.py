@@ -15,11 +15,12 @@ from firth.components.split_folders import split_folders
 from firth.corpus.contamination.evidence import read_evidence
 from firth.recipes.reading.bundles import check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER
-from firth.recipes.tasks.tasks import task_from_json
+from firth.recipes.tasks.tasks import AnyTask, task_from_json
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.packing import TaskRowsError
 from firth.tasks.task_rows import REPORT_FILE, make_task_rows
-from firth.tokenizers import load_tokenizer
+from firth.tokenizers import load_tokenizer, save_tokenizer
+from firth.tokenizers.storage import AnyTokenizer
 
 
 class Executor(base_executor.BaseExecutor):
@@ -45,13 +46,13 @@ class Executor(base_executor.BaseExecutor):
             # Hours may have passed since the recipe was read.
             check_digest(base.uri, digest)
         folder = os.path.join(examples.uri, TOKENIZER_FOLDER)
-        storage.copy_folder(os.path.join(base.uri, TOKENIZER_FOLDER), folder)
-        tokenizer = load_tokenizer(folder)
+        task = task_from_json(exec_properties["task"])
+        tokenizer = take_tokenizer(os.path.join(base.uri, TOKENIZER_FOLDER), folder, task)
         examples.split_names = records.split_names
         with keeping(examples.uri, REPORT_FILE, errors=TaskRowsError):
             make_task_rows(
                 {split: io_utils.all_files_pattern(path) for split, path in split_folders(records).items()},
-                task_from_json(exec_properties["task"]),
+                task,
                 Sequences.from_json(exec_properties["sequences"]),
                 tokenizer,
                 split_folders(examples),
@@ -60,3 +61,21 @@ class Executor(base_executor.BaseExecutor):
             )
         examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("tokenizer_digest", tokenizer.digest)
+
+
+def take_tokenizer(base: str, folder: str, task: AnyTask) -> AnyTokenizer:
+    """Writes the base's tokenizer, with the chat template of the task if it has one, and returns it.
+
+    Args:
+        base: Folder of the base's tokenizer.
+        folder: Folder that it is written to.
+        task: Task of the recipe.
+    """
+    tokenizer = load_tokenizer(base)
+    template = task.template_with(tokenizer.chat_template)
+    if template == tokenizer.chat_template:
+        storage.copy_folder(base, folder)
+        return load_tokenizer(folder)
+    tokenizer = tokenizer.with_chat_template(template)
+    save_tokenizer(tokenizer, folder)
+    return tokenizer

@@ -125,6 +125,19 @@ class Task(Goal):
         del sources, is_mixed
         return ""
 
+    def template_with(self, own: Any) -> Any:
+        """Returns the chat template that its tokenizer is kept with: here the one that it has.
+
+        Args:
+            own: Template of the base's tokenizer; None if it has none.
+        """
+        return own
+
+    @property
+    def told_metrics(self) -> tuple[str, ...]:
+        """The names of the metrics that are told first: its scores, or else those of its main loss."""
+        return self.score_names or self.loss_terms[0].metric_names
+
     def as_learned(self, source: str, texts: Mapping[str, Any], label: Any) -> tuple[dict[str, Any], Any]:
         """Returns the texts and the label of a record of a mixture as they are learned: here as they are.
 

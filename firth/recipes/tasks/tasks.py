@@ -7,6 +7,7 @@ import pydantic
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.tasks.choice import MultipleChoice
 from firth.recipes.tasks.classification import Classification, Regression
+from firth.recipes.tasks.dialogue import Dialogue
 from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
@@ -25,6 +26,7 @@ AnyTask = Annotated[
         LabelWords,
         WrittenNumber,
         TextTasks,
+        Dialogue,
     ],
     pydantic.Field(discriminator="kind"),
 ]

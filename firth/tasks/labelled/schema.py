@@ -85,4 +85,5 @@ _LABELS: Mapping[str, Callable[[Task], Features]] = {
     "tags": lambda task: _of_names(task, is_list=True),
     "text": lambda task: [_feature(LABEL, BYTES, is_list=True)],
     "spans": _answers,
+    "turns": lambda task: [_feature(LABEL, BYTES, is_list=True)],
 }

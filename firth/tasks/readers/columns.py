@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from firth.recipes.base.errors import suggest
+from firth.tasks.readers.dialogues import ColumnLayout
 from firth.tasks.readers.endings import ROWS, ending_of
 from firth.tasks.readers.labels import AnyLabels, ClassLabels
 from firth.tasks.readers.records import ROLES, LabelledRecord, LabelledRecords, RefusedFileError
@@ -44,21 +46,30 @@ def read_columns(
             raise ValueError(f"unknown role {role!r} of a text; {suggest(role, ROLES)}")
     rows = ROWS[ending_of(path, ROWS)]
     rule = labels if labels is not None else ClassLabels()
+    layout = _layout(rule, texts, label)
     described = RowFormat(
         os.path.basename(path),
         rows,
-        texts,
+        layout.texts,
         rule,
-        label or "",
+        layout.label,
         {},
+        rows_of=layout.rows_of,
+        columns=layout.columns and (*layout.columns, *filter(None, [id_column])),
         id_columns=(id_column,) if id_column else (),
         needs_ids=True,
         headers={_SPLIT: tuple(header)} if header else {},
     )
-    found = described.read(path, _SPLIT, labelled=label is not None)
+    found = described.read(path, _SPLIT, labelled=bool(layout.label))
     if label is not None and labels is None:
         found.labels = _classes(path, label, found.records)
     return found
+
+
+def _layout(rule: Any, texts: Mapping[str, str | tuple[str, ...]], label: str | None) -> ColumnLayout:
+    """Returns how records stand in columns: as labels of a kind say it, or each value in one of its own."""
+    said = getattr(rule, "layout", None)
+    return ColumnLayout(texts, label or "") if said is None else said(texts, label)
 
 
 def _classes(path: str, label: str, records: list[LabelledRecord]) -> tuple[str, ...]:

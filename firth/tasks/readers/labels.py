@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from firth.recipes.base.errors import suggest
+from firth.tasks.readers.dialogues import ColumnLayout, checked_speakers, layout_of
 from firth.tasks.readers.records import CHOICES, CONTEXT, WORDS, AnswerSpan, Label, RejectedRecordError
 from firth.tasks.readers.text_files import checked_text
 
@@ -289,7 +290,45 @@ def _answer(answer: Any, context: str) -> AnswerSpan:
     return AnswerSpan(checked, start)
 
 
-AnyLabels = ClassLabels | NumberLabels | ChoiceLabels | TagLabels | TextLabels | SpanLabels
+@dataclasses.dataclass(frozen=True)
+class TurnLabels:
+    """The speaker of each message of a dialogue.
+
+    Attributes:
+        task: Kind of the tasks with such labels.
+    """
+
+    task: ClassVar[str] = "dialogue"
+
+    @property
+    def names(self) -> None:
+        """None: speakers are not classes."""
+        return None
+
+    def layout(self, texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
+        """Returns how dialogues stand in columns; see `firth.tasks.readers.dialogues.layout_of`.
+
+        Args:
+            texts: Column of the messages, or of what is to be answered, by its role.
+            label: Column of the reply; None if messages hold it.
+        """
+        return layout_of(texts, label)
+
+    def read(self, value: Any, texts: Texts) -> Label:
+        """Returns the speakers.
+
+        Args:
+            value: List of speakers.
+            texts: Texts of the record, with messages.
+
+        Raises:
+            RejectedRecordError: if a speaker is unknown, or they are in an order that no dialogue has.
+        """
+        del texts
+        return checked_speakers(value)
+
+
+AnyLabels = ClassLabels | NumberLabels | ChoiceLabels | TagLabels | TextLabels | SpanLabels | TurnLabels
 # By what a task calls them, its `label_type`.
 LABELS: dict[str, type[AnyLabels]] = {
     "class": ClassLabels,
@@ -298,4 +337,5 @@ LABELS: dict[str, type[AnyLabels]] = {
     "tags": TagLabels,
     "text": TextLabels,
     "spans": SpanLabels,
+    "turns": TurnLabels,
 }

@@ -14,7 +14,8 @@ CONTEXT = "context"
 ANSWER = "answer"
 CHOICES = "choices"
 WORDS = "words"
-ROLES = (TEXT, PAIR, NEGATIVE, QUESTION, CONTEXT, ANSWER, CHOICES, WORDS)
+MESSAGES = "messages"
+ROLES = (TEXT, PAIR, NEGATIVE, QUESTION, CONTEXT, ANSWER, CHOICES, WORDS, MESSAGES)
 
 
 class RefusedFileError(ValueError):
@@ -51,7 +52,8 @@ class AnswerSpan(NamedTuple):
     start: int
 
 
-# Class or target text; number; place of a choice; tags of words, or right answers; None if there is no label.
+# Class or target text; number; place of a choice; tags of words, speakers of messages, or right answers; None
+# if there is no label.
 Label = str | float | int | tuple[str, ...] | tuple[AnswerSpan, ...] | None
 
 
@@ -61,9 +63,10 @@ class LabelledRecord:
 
     Attributes:
         id: Id of the record, different from the others of its file; its line if the file has no ids.
-        texts: Texts by their role, one of `ROLES`; a tuple for choices and words.
+        texts: Texts by their role, one of `ROLES`; a tuple for choices, words and messages.
         label: Name of the class, or the text to write; number of a regression; place of the right choice;
-            tag of each word; right answers, empty if the text has no answer. None if the record has no label.
+            tag of each word; speaker of each message; right answers, empty if the text has no answer. None if
+            the record has no label.
         file: Path of the file.
         line: Line that the record begins in, from 1; in SQuAD's files the number of the question.
         source: Name of its source, where records of several are together; empty otherwise.

@@ -10,6 +10,7 @@ from firth.tasks.readers.endings import Rows
 from firth.tasks.readers.labels import AnyLabels
 from firth.tasks.readers.records import (
     CHOICES,
+    MESSAGES,
     WORDS,
     Label,
     LabelledRecord,
@@ -23,7 +24,7 @@ from firth.tasks.readers.text_files import checked_text, lines_of
 
 Values = Mapping[str, Any]
 # Roles of several texts: all others have one.
-LISTS = (CHOICES, WORDS)
+LISTS = (CHOICES, WORDS, MESSAGES)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +46,7 @@ class RowFormat:
         headers: Columns of the splits whose file does not name them.
         rows_of: Returns functions that each return a row within a row, where one object of JSON holds several
             records, and raise RejectedRecordError if it is not one.
+        columns: Columns that a table must have; None for those of texts, label and ids.
 
     Raises:
         ValueError: if several columns are named of a role that has one text.
@@ -63,6 +65,7 @@ class RowFormat:
     needs_ids: bool = False
     headers: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     rows_of: Callable[[Values], Iterable[Callable[[], Values]]] | None = None
+    columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for role, column in self.texts.items():
@@ -88,7 +91,7 @@ class RowFormat:
         rows = self.rows(path, lines_of(path), self.headers.get(split))
         wanted = [*self._text_columns(), *self.id_columns[: self.needs_ids]]
         wanted += [self.label_column] if labelled else []
-        for name in wanted:
+        for name in wanted if self.columns is None else self.columns:
             if rows.columns is not None and name not in rows.columns:
                 raise RefusedFileError(missing_column(path, rows, name))
         found = LabelledRecords(path, labels=self.labels.names)

@@ -106,6 +106,7 @@ class BytePairKernel(tf.Module):
             for piece, index in every.items()
         )
         self._splitter = WordSplitter(alone, after_space, all_spaces, pattern)
+        self._plain_splitter = WordSplitter(pattern=pattern)
         self._merger = ModelKernel(merging_model(pieces, _UNKNOWN))
         self._never_made = None
         if whole_words:
@@ -115,7 +116,19 @@ class BytePairKernel(tf.Module):
 
     def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""
-        words = self._splitter(text)
+        return self._of_words(self._splitter(text))
+
+    def plain(self, text: tf.Tensor, begins: tf.Tensor) -> tf.RaggedTensor:
+        """Tokenizes as a call does, but for special pieces, which are read as the characters of their names.
+
+        Args:
+            text: Texts, string [batch].
+            begins: Not read: no text gets a space in front.
+        """
+        del begins
+        return self._of_words(self._plain_splitter(text))
+
+    def _of_words(self, words: tf.RaggedTensor) -> tf.RaggedTensor:
         distinct, index = tf.unique(words.flat_values)
         distinct = tf.strings.regex_replace(distinct, r"\x00", _ZERO)
         ids = self._merger.tokenize(distinct)

@@ -1,5 +1,6 @@
 """SentencePiece in a graph of constants: special pieces are split off, then come steps, then the model."""
 
+import functools
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -7,8 +8,8 @@ import tensorflow as tf
 import tensorflow_text as tf_text
 
 from firth.tokenizers.graph.model_kernel import ModelKernel
-from firth.tokenizers.graph.preparation import Preparation
-from firth.tokenizers.graph.sentencepiece_model import without_normalization
+from firth.tokenizers.graph.preparation import PREPENDED, Preparation
+from firth.tokenizers.graph.sentencepiece_model import without_normalization, without_pieces
 from firth.tokenizers.graph.specials import any_of
 from firth.tokenizers.graph.text_steps import SPACE, TextSteps
 
@@ -129,6 +130,9 @@ class SentencePieceKernel(tf.Module):
         self._late = SpecialSplitter(late.intersection(alone), late.intersection(after_space), spaces)
         self._steps = TextSteps(preparation.steps, model)
         self._prefix = preparation.prefix
+        self._bytes, self._specials = model, (*alone, *after_space)
+        self._later = tuple(step for step in preparation.steps if step != PREPENDED)
+        self._prepends = self._later != preparation.steps
         self._model = ModelKernel(without_normalization(model))
 
     def __call__(self, text: tf.Tensor, after_space: tf.Tensor | None = None) -> tf.RaggedTensor:
@@ -148,6 +152,29 @@ class SentencePieceKernel(tf.Module):
         ids = tf.concat([one_each, ids], axis=1)
         splits = tf.gather(ids.row_splits, segments.splits)
         return tf.RaggedTensor.from_row_splits(ids.flat_values, splits, validate=False)
+
+    def plain(self, text: tf.Tensor, begins: tf.Tensor) -> tf.RaggedTensor:
+        """Tokenizes as a call does, but for special pieces, which are read as the characters of their names.
+
+        Args:
+            text: Texts, string [batch].
+            begins: Whether a text may get a space in front, bool [batch]; one that goes on after another may
+                not.
+        """
+        texts = self._steps(text)
+        if self._prepends:
+            texts = tf.where(begins, texts, self._later_steps(text))
+        segments = Segments.of_rows(texts)._replace(firsts=begins)
+        return self._plain_model.tokenize(self._with_prefix(segments, True)).with_row_splits_dtype(tf.int64)
+
+    # Made when they are first needed: most models never read a text in this way.
+    @functools.cached_property
+    def _plain_model(self) -> ModelKernel:
+        return ModelKernel(without_normalization(without_pieces(self._bytes, self._specials)))
+
+    @functools.cached_property
+    def _later_steps(self) -> TextSteps:
+        return TextSteps(self._later, self._bytes)
 
     def _with_prefix(self, segments: Segments, first_alone: bool) -> tf.Tensor:
         texts = segments.texts

@@ -6,10 +6,10 @@ A model is a protocol buffer; where two are written one after the other, their p
 
 import enum
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from firth.tokenizers.graph.sentencepiece_proto import ModelProto
+from firth.tokenizers.graph.sentencepiece_proto import ModelProto, parse_model
 
 _BPE = 2
 # A trie without entries. Without a trie, the kernel logs a line at each call.
@@ -87,3 +87,17 @@ def without_normalization(model: bytes) -> bytes:
         model: Bytes of a model.
     """
     return _with_identity(model, escaped=True)
+
+
+def without_pieces(model: bytes, pieces: Collection[str]) -> bytes:
+    """Returns the model with some pieces that no text becomes any more; all ids stay.
+
+    Args:
+        model: Bytes of a model.
+        pieces: Pieces that are not found in text.
+    """
+    made = parse_model(model)
+    for piece in made.pieces:
+        if piece.piece in pieces and piece.type in (PieceType.NORMAL, PieceType.USER_DEFINED):
+            piece.type = PieceType.UNUSED
+    return bytes(made.SerializeToString())

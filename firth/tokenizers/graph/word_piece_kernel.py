@@ -7,7 +7,7 @@ import tensorflow_text as tf_text
 
 from firth.tokenizers.graph.characters import is_word
 from firth.tokenizers.graph.normalizer import SPECIAL_MARK, build_normalizer_model, stand_ins
-from firth.tokenizers.graph.specials import SpecialMarks
+from firth.tokenizers.graph.specials import SpecialMarks, without_marks
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK, Vocabulary
 
 # The kernel limits words in bytes; a character has at most four.
@@ -78,7 +78,20 @@ class WordPieceKernel(tf.Module):
 
     def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""
-        words = self._normalizer.normalize(self._mark(text))
+        return self._of_marked(self._mark(text))
+
+    def plain(self, text: tf.Tensor, begins: tf.Tensor) -> tf.RaggedTensor:
+        """Tokenizes as a call does, but for special pieces, which are read as the characters of their names.
+
+        Args:
+            text: Texts, string [batch].
+            begins: Not read: no text gets a space in front.
+        """
+        del begins
+        return self._of_marked(without_marks(text))
+
+    def _of_marked(self, text: tf.Tensor) -> tf.RaggedTensor:
+        words = self._normalizer.normalize(text)
         ids, starts, ends = self._pieces.tokenize_with_offsets(words)
         lengths = ends.flat_values - starts.flat_values
         given_up = (ids.flat_values == self._unknown) & (

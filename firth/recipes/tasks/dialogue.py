@@ -1,0 +1,115 @@
+"""Dialogues whose replies a model learns to write, and instructions with what is to be answered."""
+
+from typing import Any, ClassVar, Literal
+
+from firth.features import REPLY_TOKENS, Spec
+from firth.recipes.tasks.forms import Form
+from firth.recipes.tasks.task import Task
+from firth.recipes.tasks.text_to_text import Count
+from firth.recipes.tokenizers.chat_template import TEMPLATES, ChatTemplate, TemplateName
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+
+class TurnsForm(Form):
+    """One stack reads all turns one after another, as the task's template writes them.
+
+    What stands before the first reply is a prefix, whose tokens see one another if the base's model was made
+    for it.
+    """
+
+    before: ClassVar[tuple[str, ...]] = ()
+    between: ClassVar[tuple[str, ...]] = ()
+    after: ClassVar[tuple[str, ...]] = ()
+    architectures: ClassVar[tuple[str, ...]] = ("decoder",)
+
+    kind: Literal["turns"] = "turns"
+
+
+class Dialogue(Task):
+    """Answer the turns of a dialogue: instruction tuning, and dialogues of several turns.
+
+    Only what a model writes itself is learned, each reply with its end (Touvron et al. 2023, "Llama 2",
+    section 3.1). It is scored by the loss on the replies of the held-out dialogues, as a perplexity, and by
+    the share of their tokens that are the likeliest ones. A dialogue that is longer than a row loses its
+    oldest turns, each reply with what it answers, and keeps its system message.
+
+    Attributes:
+        template: What stands around each turn: the name of a template, or one of your own. Null takes that of
+            the base's tokenizer, or `plain` where it has none. It is kept with the tokenizer of the bundle.
+        replies: Which replies are learned: those of `all` turns, or the `last` one.
+        reply_tokens: Most tokens of a reply that is written when the model is asked, with its end. So much of
+            a row is free after what is asked.
+        scores: Empty: no reply is written when it is evaluated, so that there is nothing to score but the
+            loss.
+        form: How turns are laid out.
+    """
+
+    heads: ClassVar[str] = "language_model"
+    label_type: ClassVar[str] = "turns"
+    answered_by: ClassVar[str] = "replies"
+    decoder_start: ClassVar[tuple[str, ...]] = ()
+    row_length: ClassVar[int] = 512
+    record_length: ClassVar[int] = 16
+    scored_as: ClassVar[tuple[str, ...]] = ()
+    takes_published_scores: ClassVar[bool] = False
+    roles: ClassVar[tuple[str, ...]] = ("messages",)
+    signature: ClassVar[str] = "reply"
+
+    kind: Literal["dialogue"] = "dialogue"
+    template: TemplateName | ChatTemplate | None = None
+    replies: Literal["all", "last"] = "all"
+    reply_tokens: Count = 64
+    scores: tuple[str, ...] = ()
+    form: TurnsForm = TurnsForm()
+
+    def template_with(self, own: Any) -> ChatTemplate:
+        """Returns the template that its tokenizer is kept with.
+
+        Args:
+            own: That of the base's tokenizer; None if it has none.
+        """
+        if isinstance(self.template, ChatTemplate):
+            return self.template
+        return TEMPLATES[self.template] if self.template is not None else own or TEMPLATES["plain"]
+
+    @property
+    def unlabelled(self) -> float:
+        """A label that no record needs: those without a column of replies have them among their messages."""
+        return 0.0
+
+    @property
+    def texts(self) -> int:
+        """The number of chunks that each record is laid out as: one."""
+        return 1
+
+    def sample_chunks(self, tokens: int, sequences: Sequences) -> tuple[int, ...]:
+        """Returns the lengths of the chunks that a text stands as in a row, for a sample without a label.
+
+        Args:
+            tokens: Tokens of the text.
+            sequences: Rows of the recipe.
+        """
+        return (min(tokens, sequences.length),)
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of a row's labels.
+
+        reply_tokens: int32 [length], 1 on each token that is learned, 0 on what is given.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return {REPLY_TOKENS: Spec("int32", (sequences.length,))}
+
+    def lengths_conflict(self, sequences: Sequences) -> str:
+        """Returns what is wrong with the lengths of rows; empty if nothing is.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        if self.reply_tokens >= sequences.length:
+            return (
+                f"task.reply_tokens: {self.reply_tokens} with sequences.length: {sequences.length} leaves no "
+                "room for what is asked"
+            )
+        return ""

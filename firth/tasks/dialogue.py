@@ -1,0 +1,137 @@
+"""Dialogues, of which the replies are learned."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import tensorflow as tf
+
+from firth import features as names
+from firth.objectives.transforms.layout import Frame, lay_out
+from firth.objectives.transforms.neighbours import next_tokens
+from firth.objectives.transforms.pairs import single_segments
+from firth.recipes.tasks.dialogue import Dialogue
+from firth.recipes.tokenizers.chat_template import SYSTEM
+from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.tasks.encoded import EncodedRecord
+from firth.tasks.readers.records import MESSAGES, LabelledRecord
+from firth.tasks.texts import key_of
+from firth.tokenizers.chat import Chat, EncodedDialogue, Message
+
+# Of a record whose last turns alone leave no room for a reply.
+TOO_LONG = "too_long"
+
+
+class DialogueTask:
+    """Dialogues to rows, and rows to Features; see `firth.recipes.tasks.dialogue.Dialogue`.
+
+    Args:
+        config: The recipe's `task`.
+        sequences: The recipe's `sequences`.
+        tokenizer: Tokenizer of the base, with the template of the task.
+    """
+
+    def __init__(self, config: Dialogue, sequences: Sequences, tokenizer: Any) -> None:
+        self._config, self._sequences, self._tokenizer = config, sequences, tokenizer
+
+    def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
+        """Returns dialogues as tokens, without the oldest turns where they are longer than a row.
+
+        Args:
+            records: Records with messages, whose labels are the speakers.
+        """
+        chat = Chat(self._tokenizer)
+        kept = [_messages(each) for each in records]
+        made = chat.encode(kept)
+        full = [len(each.ids) for each in made]
+        longer = self._too_long(kept, made)
+        while longer:
+            for place in longer:
+                kept[place] = without_oldest(kept[place])
+            for place, again in zip(longer, chat.encode([kept[place] for place in longer]), strict=True):
+                made[place] = again
+            longer = self._too_long(kept, made)
+        return [self._record(*each) for each in zip(records, made, full, strict=True)]
+
+    def _too_long(self, kept: Sequence[Sequence[Message]], made: Sequence[EncodedDialogue]) -> list[int]:
+        """Returns the places of the dialogues that do not fit, and that have turns to leave out."""
+        return [
+            place
+            for place, (messages, encoded) in enumerate(zip(kept, made, strict=True))
+            if len(encoded.ids) > self._sequences.length and len(without_oldest(messages)) > 1
+        ]
+
+    def _record(self, record: LabelledRecord, made: EncodedDialogue, full: int) -> EncodedRecord:
+        room = self._sequences.length
+        ids, learned = made.ids[:room], self._learned(made)[:room]
+        return EncodedRecord(
+            key=key_of(record.id),
+            source="",
+            chunks=(ids,),
+            labels={names.REPLY_TOKENS: learned.astype(np.int32).tolist()},
+            cut=full - len(ids),
+            id=record.id,
+            rejected="" if learned.any() else TOO_LONG,
+        )
+
+    def _learned(self, made: EncodedDialogue) -> npt.NDArray[np.bool_]:
+        """Returns which tokens are learned: of all replies, or of the last."""
+        if self._config.replies == "all":
+            return made.is_written
+        given = np.flatnonzero(~made.is_written[: np.flatnonzero(made.is_written)[-1]])
+        return made.is_written & (np.arange(len(made.ids)) > (given[-1] if len(given) else -1))
+
+    def specs(self) -> dict[str, names.Spec]:
+        """Returns the specs of the Features of one row."""
+        length = self._sequences.length
+        return {**names.encoder_specs(length, segments=False, order=True), **names.label_specs(length)}
+
+    def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
+        """Returns the Features of a row; nothing in them is random.
+
+        Args:
+            row: Tensors of one row, as `row_specs` of the task.
+            negative: Not read.
+            seed: Not read.
+        """
+        del negative, seed
+        length, pad_id = self._sequences.length, self._tokenizer.pad_id
+        layout = lay_out(row, None, single_segments(row), length, Frame(), pad_id)
+        following, exists = next_tokens(layout.token_ids, layout.document_ids)
+        own = row[names.REPLY_TOKENS] * tf.cast(layout.document_ids > 0, tf.int32)
+        learned = tf.roll(own, -1, 0) * tf.cast(exists, tf.int32)
+        # What stands before the first token that is learned is a prefix.
+        so_far, starts = tf.cumsum(own), tf.gather(layout.starts, tf.maximum(layout.document_ids - 1, 0))
+        after_first = so_far > tf.gather(so_far - own, starts)
+        return {
+            **layout.encoder_features(segments=False),
+            names.ATTENTION_ORDER: tf.where(after_first, layout.position_ids, 0),
+            names.LABEL_IDS: tf.where(learned > 0, following, 0),
+            names.LABEL_WEIGHTS: tf.cast(learned, tf.float32),
+        }
+
+
+def without_oldest(messages: Sequence[Message]) -> list[Message]:
+    """Returns a dialogue without its oldest exchange, what a user said with its reply; but with its system
+    message.
+
+    Args:
+        messages: Messages, each with its `role` and `content`.
+
+    Example:
+
+    >>> said = [{"role": who, "content": who[0]} for who in ("system", *("user", "assistant") * 2)]
+    >>> [each["role"] for each in without_oldest(said)], len(without_oldest(said[1:3]))
+    (['system', 'user', 'assistant'], 0)
+    """
+    first = int(messages[0]["role"] == SYSTEM)
+    return [*messages[:first], *messages[first + 2 :]]
+
+
+def _messages(record: LabelledRecord) -> list[Message]:
+    speakers: Any = record.label
+    contents = record.texts[MESSAGES]
+    return [
+        {"role": speaker, "content": content} for speaker, content in zip(speakers, contents, strict=True)
+    ]

@@ -1,0 +1,115 @@
+"""Dialogues in files: lists of messages, and instructions next to what answers them."""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from firth.recipes.base.errors import suggest
+from firth.recipes.tokenizers.chat_template import ASSISTANT, SPEAKERS, USER, order_problem
+from firth.tasks.readers.records import MESSAGES, RejectedRecordError
+from firth.tasks.readers.text_files import checked_text
+
+# Of a message.
+_ROLE, _CONTENT = "role", "content"
+# Columns that a dialogue is read from once its messages are taken apart.
+_SPEAKERS = "role"
+
+
+class ColumnLayout(NamedTuple):
+    """How records stand in the columns of a file.
+
+    Attributes:
+        texts: Column of each text by its role.
+        label: Column of the label; empty for a file without labels.
+        rows_of: Returns functions that each return the values of a record by column, out of those of a row;
+            None if they are the same.
+        columns: Columns that a table must have; None for those of texts and label.
+    """
+
+    texts: Mapping[str, str | tuple[str, ...]]
+    label: str
+    rows_of: Callable[[Mapping[str, Any]], Iterable[Callable[[], Mapping[str, Any]]]] | None = None
+    columns: tuple[str, ...] | None = None
+
+
+def layout_of(texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
+    """Returns how dialogues stand in columns.
+
+    Args:
+        texts: Column of the messages by the role `messages`: a list of objects with `role` and `content`.
+            With `label` what is to be answered: a text, which is the user's turn, or such a list.
+        label: Column of the reply: a text or such a list; None if messages hold it.
+
+    Example:
+
+    >>> layout = layout_of({"messages": "prompt"}, "completion")
+    >>> (made,) = layout.rows_of({"prompt": "2 + 2?", "completion": "4"})
+    >>> made()["messages"], made()["role"]
+    (['2 + 2?', '4'], ['user', 'assistant'])
+    """
+    asked = str(texts[MESSAGES])
+    columns = (asked, *([label] if label else []))
+
+    def read(values: Mapping[str, Any]) -> Mapping[str, Any]:
+        messages = _messages(_value(values, asked), asked, USER if label else "")
+        if label:
+            messages += _messages(_value(values, label), label, ASSISTANT)
+        speakers, contents = zip(*messages, strict=True)
+        return {**values, MESSAGES: list(contents), _SPEAKERS: list(speakers)}
+
+    def rows_of(values: Mapping[str, Any]) -> Iterable[Callable[[], Mapping[str, Any]]]:
+        return [functools.partial(read, values)]
+
+    return ColumnLayout({MESSAGES: MESSAGES}, _SPEAKERS, rows_of, columns)
+
+
+def checked_speakers(speakers: Any) -> tuple[str, ...]:
+    """Returns the speakers of a dialogue.
+
+    Args:
+        speakers: Speakers of its messages, in their order.
+
+    Raises:
+        RejectedRecordError: if one is unknown, with the nearest, or their order is not that of a dialogue.
+    """
+    for speaker in speakers:
+        if speaker not in SPEAKERS:
+            raise RejectedRecordError(
+                "unknown_role", f"unknown role {speaker!r}; {suggest(str(speaker), SPEAKERS)}"
+            )
+    if ASSISTANT not in speakers:
+        raise RejectedRecordError("no_reply", "no message is of the assistant: there is nothing to learn")
+    if problem := order_problem(speakers):
+        raise RejectedRecordError("roles_out_of_order", problem)
+    return tuple(speakers)
+
+
+def _value(values: Mapping[str, Any], column: str) -> Any:
+    if column not in values:
+        raise RejectedRecordError("missing_key", f"there is no {column!r}; {suggest(column, values)}")
+    return values[column]
+
+
+def _messages(value: Any, column: str, speaker: str) -> list[tuple[Any, str]]:
+    """Returns speaker and text of each message; a text alone is of the given speaker, if there is one."""
+    if speaker and isinstance(value, str):
+        return [(speaker, checked_text(value, repr(column)))]
+    if not isinstance(value, list):
+        raise RejectedRecordError("not_a_list", f"{column!r} is {_told(value)}, not a list of messages")
+    if not value:
+        raise RejectedRecordError("empty_text", f"{column!r} is empty")
+    return [_message(each, f"message {number} of {column!r}") for number, each in enumerate(value, 1)]
+
+
+def _message(message: Any, name: str) -> tuple[Any, str]:
+    if not isinstance(message, dict):
+        raise RejectedRecordError("not_a_message", f"{name} is {_told(message)}, not an object")
+    for key in (_ROLE, _CONTENT):
+        if key not in message:
+            raise RejectedRecordError("missing_key", f"{name} has no {key!r}; {suggest(key, message)}")
+    return message[_ROLE], checked_text(message[_CONTENT], f"the content of {name}")
+
+
+def _told(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"

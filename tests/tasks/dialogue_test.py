@@ -1,0 +1,167 @@
+"""Dialogues as rows and as Features: what is learned, what is left out, and what replies the model gives."""
+
+import functools
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth.models import build_model
+from firth.recipes import load_recipe
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.tasks.dialogue import Dialogue
+from firth.recipes.tokenizers.chat_template import TEMPLATES
+from firth.recipes.training.evaluation import Evaluation
+from firth.serving.evaluate import evaluator
+from firth.serving.served import Served
+from firth.serving.signatures import text_signatures
+from firth.tasks import TASKS
+from firth.tasks.packing import pack_records
+from firth.tasks.readers import LabelledRecord
+from firth.tokenizers import WordPieceTokenizer
+from firth.tokenizers.chat import Chat
+from tests.exported_model import RECIPE, VOCABULARY
+
+SPEAKERS = ("system", "user", "assistant", "user", "assistant")
+SHORT = LabelledRecord("a", {"messages": ("the cat", "sat on mat")}, SPEAKERS[1:3], "f", 1)
+LONG = LabelledRecord("b", {"messages": ("a", "the cat", "sat", "a word", "you know")}, SPEAKERS, "f", 2)
+
+
+@functools.cache
+def served(preset="gpt2_tiny", length=40, **options) -> Served:
+    tokenizer = WordPieceTokenizer([*VOCABULARY, "user", "assistant", ":"], chat_template=TEMPLATES["plain"])
+    recipe = AdaptingRecipe(
+        name="adapted",
+        data={"kind": "columns", "train": "chat.jsonl", "texts": {"messages": "messages"}, "label": None},
+        base={"bundle": "base", "digest": "0" * 64},
+        tokenizer=RECIPE.tokenizer,
+        sequences=RECIPE.sequences.model_copy(update={"length": length, "max_documents": 3}),
+        model=load_recipe(preset, ["model.layers=1", "model.width=16"]).model,
+        task=Dialogue(reply_tokens=6, **options),
+        training={"precision": "float32"},
+        evaluation=Evaluation(batch_size=2, thresholds=()),
+    )
+    keras.utils.set_random_seed(4)
+    return Served(build_model(recipe), tokenizer, recipe)
+
+
+def rows_of(made: Served, *records):
+    function = TASKS["dialogue"](made.task, made.recipe.sequences, made.tokenizer)
+    return pack_records(function.encode(records), made.task, made.recipe.sequences)
+
+
+def features_of(made: Served, row) -> dict[str, np.ndarray]:
+    specs = made.task.row_specs(made.recipe.sequences)
+    fields = {**row.lists, **{name: each.tolist() for name, each in row.labels.items()}}
+    padded = {
+        name: tf.constant(np.pad(fields[name], (0, spec.shape[0] - len(fields[name]))), spec.dtype)
+        for name, spec in specs.items()
+        if spec.shape
+    }
+    found = made.features_function()(padded, None, [0, 0])
+    assert {name: (tuple(each.shape), each.dtype.name) for name, each in found.items()} == {
+        name: (spec.shape, spec.dtype) for name, spec in made.features_function().specs().items()
+    }
+    return {name: each.numpy() for name, each in found.items()}
+
+
+def words(made: Served, ids) -> str:
+    return " ".join(made.tokenizer.id_to_token(int(each)) for each in ids)
+
+
+# Of each record what is read, and what each place of it predicts, written by hand; `.` where nothing is.
+READ = {
+    "a": "[CLS] user : the cat assistant : sat on mat [SEP]",
+    "b": "[CLS] a user : the cat assistant : sat [SEP] user : a word assistant : you know [SEP]",
+}
+PREDICTED = {
+    ("a", "all"): ". . . . . . sat on mat [SEP] .",
+    ("b", "all"): ". . . . . . . sat [SEP] . . . . . . you know [SEP] .",
+    ("b", "last"): ". . . . . . . . . . . . . . . you know [SEP] .",
+}
+# How many tokens stand before the first one that is learned, which a prefix LM reads in both directions.
+PREFIX = {("a", "all"): 7, ("b", "all"): 8, ("b", "last"): 16}
+
+
+@pytest.mark.parametrize(("key", "replies"), PREDICTED)
+def test_replies_are_learned_and_nothing_else(key, replies):
+    made = served(replies=replies)
+    (row,) = rows_of(made, SHORT, LONG).rows
+    found = features_of(made, row)
+    numbers = {words(made, found["token_ids"][found["document_ids"] == number]): number for number in (1, 2)}
+    assert set(numbers) == set(READ.values())
+    own = found["document_ids"] == numbers[READ[key]]
+    learned = [
+        made.tokenizer.id_to_token(int(id)) if weight else "."
+        for id, weight in zip(found["label_ids"][own], found["label_weights"][own])
+    ]
+    assert " ".join(learned) == PREDICTED[key, replies]
+    assert found["position_ids"][own].tolist() == list(range(own.sum()))
+    prefix = PREFIX[key, replies]
+    assert found["attention_order"][own].tolist() == [0] * prefix + list(range(prefix, own.sum()))
+    assert found["label_weights"][found["document_ids"] == 0].sum() == 0
+
+
+def test_the_loss_does_not_see_what_a_user_is_predicted_to_say():
+    """Bit for bit: logits of places that predict a turn of the user change nothing."""
+    made = served()
+    (row,) = rows_of(made, SHORT, LONG).rows
+    found = features_of(made, row)
+    batch = {name: tf.constant(each[np.newaxis]) for name, each in found.items()}
+    with tf.GradientTape() as tape:
+        logits = made.model.logits(batch, training=False)["lm"]
+        tape.watch(logits)
+        (predictions,) = made.model.heads.predictions_of({"lm": logits}, batch).values()
+        loss = tf.reduce_sum(predictions.losses * predictions.weights)
+    gradient = tape.gradient(loss, logits).numpy()[0]
+    touched = np.abs(gradient).sum(axis=1) > 0
+    assert touched.tolist() == (found["label_weights"] > 0).tolist()
+    assert (gradient[~touched] == 0).all()
+
+
+def test_a_dialogue_that_is_too_long_loses_its_oldest_turns_and_keeps_its_instructions():
+    made = served(length=12)
+    packed = rows_of(made, LONG)
+    assert words(made, packed.rows[0].lists["tokens"]) == "[CLS] a user : a word assistant : you know [SEP]"
+    assert packed.report["records_cut"] == 1 and packed.report["tokens_cut"] == 8
+    # Of the last turns the end of the reply is left out, and without any of it the record.
+    assert words(made, rows_of(served(length=9), LONG).rows[0].lists["tokens"]).endswith("assistant : you")
+    report = rows_of(served(length=8), LONG, SHORT).report
+    assert report["rejected"] == {"too_long": 1} and report["records"] == 1
+    assert report["first_rejected"] == [{"source": "", "id": "b", "reason": "too_long"}]
+
+
+def test_rows_are_evaluated_by_the_loss_on_replies():
+    made = served()
+    (row,) = rows_of(made, SHORT, LONG).rows
+    outputs = evaluator(made, np.zeros(made.recipe.tokenizer.vocabulary_size, "float32"))(
+        tf.constant([row.to_example()])
+    )
+    assert outputs["lm_weight_sum"].numpy() == [9.0]
+    assert made.task.told_metrics == ("lm_perplexity", "lm_accuracy")
+
+
+@pytest.mark.parametrize("preset", ["gpt2_tiny", "llama_tiny", "prefix_lm_tiny"])
+def test_a_reply_is_what_the_whole_model_finds_likeliest_token_by_token(preset):
+    made = served(preset)
+    chat = Chat(made.tokenizer)
+    texts = ["the cat", "a word [SEP] you"]
+    answers = text_signatures(made.recipe)["reply"].function(made, tf.constant(texts))
+    allowed = [*np.flatnonzero(made.proposable()).tolist(), chat.end_id]
+    for place, text in enumerate(texts):
+        prompt = chat.prompt([{"role": "user", "content": text}]).tolist()
+        ids, written = list(prompt), []
+        while len(written) < made.task.reply_tokens and written[-1:] != [chat.end_id]:
+            order = [*[0] * len(prompt), *range(len(prompt), len(ids))]
+            row = {"token_ids": ids, "position_ids": range(len(ids)), "document_ids": [1] * len(ids)}
+            batch = {
+                name: tf.constant([list(each)]) for name, each in {**row, "attention_order": order}.items()
+            }
+            logits = made.model.logits(batch, training=False)["lm"].numpy()[0, -1]
+            written.append(max(allowed, key=lambda each: logits[each]))
+            ids.append(written[-1])
+        is_finished = written[-1] == chat.end_id
+        expected = made.tokenizer.detokenize(written[:-1] if is_finished else written).numpy().decode()
+        assert answers["reply"].numpy()[place].decode() == expected.strip()
+        assert bool(answers["is_finished"].numpy()[place]) == is_finished
