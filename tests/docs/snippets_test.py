@@ -95,7 +95,8 @@ def test_recipes(snippet, tmp_path):
     path = tmp_path / "my_recipe.yaml"
     path.write_text(text)
     write_bundle(tmp_path / "minilm" / "bundle")
-    write_bundle(tmp_path / "t5_tiny" / "bundle", preset="t5_tiny")
+    for preset in ("t5_tiny", "gpt2_tiny"):
+        write_bundle(tmp_path / preset / "bundle", preset=preset)
     assert load(str(path), root=tmp_path).name in text or "name:" not in snippet.text
     with pytest.raises(RecipeError):
         path.write_text(re.sub(r"^(\w+):", r"\1x:", text, count=1, flags=re.MULTILINE))
