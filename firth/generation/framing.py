@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +36,14 @@ class PromptFraming:
         recipe: Recipe of the model.
         tokenizer: Its tokenizer.
 
+    Attributes:
+        reads_turns: Whether a prompt may be a list of messages.
+
     Raises:
         ValueError: if the model writes no text, or writes it after two texts.
     """
+
+    reads_turns: ClassVar[bool] = False
 
     def __init__(self, recipe: RunRecipe, tokenizer: AnyTokenizer) -> None:
         goal: Any = recipe.goal
@@ -75,7 +80,7 @@ class PromptFraming:
         Raises:
             ValueError: for a text that is not UTF-8, is empty, or is longer than the model's positions.
         """
-        encoded = [self._goal.prompt_prefix.encode() + _utf8(text, n) for n, text in enumerate(texts)]
+        encoded = [self._goal.prompt_prefix.encode() + utf8(text, n) for n, text in enumerate(texts)]
         ids = self._tokenizer.tokenize(tf.constant(encoded, tf.string)).to_list()
         words = self._tokenizer.split(tf.constant(encoded)).to_list() if self._reads_words else ids
         return [self._framed(number, own, spelled) for number, (own, spelled) in enumerate(zip(ids, words))]
@@ -146,7 +151,16 @@ class PromptFraming:
         return tuple(self._tokenizer.id_to_token(int(each)) for each in ids)
 
 
-def _utf8(text: str | bytes, number: int) -> bytes:
+def utf8(text: str | bytes, number: int) -> bytes:
+    """Returns a prompt in UTF-8.
+
+    Args:
+        text: Text.
+        number: Number of the prompt, for the error.
+
+    Raises:
+        ValueError: if it is not UTF-8.
+    """
     try:
         encoded = text.encode() if isinstance(text, str) else bytes(text)
         encoded.decode()

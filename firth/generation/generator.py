@@ -8,12 +8,12 @@ import tensorflow as tf
 
 from firth import storage
 from firth.generation.controls import Controls, controls_of
-from firth.generation.framing import PromptFraming
 from firth.generation.prompt_scores import prompt_log_probabilities
 from firth.generation.readers import reader_of
 from firth.generation.reading import Prompts
 from firth.generation.results import Generated, TextInProgress, TextStream
 from firth.generation.samplers import SAMPLERS
+from firth.generation.turns import framing_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import load_model, read_recipe
 from firth.recipes.generation.request import GenerationRequest
@@ -50,7 +50,7 @@ class Generator:
 
     def __init__(self, model: BackboneWithHeads, tokenizer: AnyTokenizer, recipe: RunRecipe) -> None:
         self.model, self.tokenizer, self.recipe = model, tokenizer, recipe
-        self.framing = PromptFraming(recipe, tokenizer)
+        self.framing = framing_of(recipe, tokenizer)
         self.reader = reader_of(model, tokenizer, self.framing.start)
         self._made: dict[Any, Any] = {}
 
@@ -79,6 +79,25 @@ class Generator:
             for each in group:
                 found[each] = texts[each].result()
         return found
+
+    def reply(self, messages: Sequence[Mapping[str, str]], request: Requests = None, **values: Any) -> Any:
+        """Returns the reply of a model that learned dialogues.
+
+        Args:
+            messages: Messages of the dialogue, each with its `role` and `content`, the last one of the user.
+            request: A `GenerationRequest`, or a mapping of its values.
+            **values: Values by key, as of `generate`.
+
+        Returns:
+            A `Generated`, whose text is the reply.
+
+        Raises:
+            ValueError: as `generate` does; for messages in an order that no dialogue has, and for a model
+                that is asked with texts.
+        """
+        if not self.framing.reads_turns:
+            raise ValueError("the model did not learn dialogues: it writes after a text; see generate")
+        return self.generate([messages], request, **values)[0]
 
     def stream(self, prompt: str | bytes, request: Requests = None, **values: Any) -> TextStream:
         """Returns an iterator over the pieces of a text as they are written, whole characters each.

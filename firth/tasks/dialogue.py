@@ -12,12 +12,11 @@ from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.neighbours import next_tokens
 from firth.objectives.transforms.pairs import single_segments
 from firth.recipes.tasks.dialogue import Dialogue
-from firth.recipes.tokenizers.chat_template import SYSTEM
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.readers.records import MESSAGES, LabelledRecord
 from firth.tasks.texts import key_of
-from firth.tokenizers.chat import Chat, EncodedDialogue, Message
+from firth.tokenizers.chat import Chat, EncodedDialogue, Message, without_oldest
 
 # Of a record whose last turns alone leave no room for a reply.
 TOO_LONG = "too_long"
@@ -110,23 +109,6 @@ class DialogueTask:
             names.LABEL_IDS: tf.where(learned > 0, following, 0),
             names.LABEL_WEIGHTS: tf.cast(learned, tf.float32),
         }
-
-
-def without_oldest(messages: Sequence[Message]) -> list[Message]:
-    """Returns a dialogue without its oldest exchange, what a user said with its reply; but with its system
-    message.
-
-    Args:
-        messages: Messages, each with its `role` and `content`.
-
-    Example:
-
-    >>> said = [{"role": who, "content": who[0]} for who in ("system", *("user", "assistant") * 2)]
-    >>> [each["role"] for each in without_oldest(said)], len(without_oldest(said[1:3]))
-    (['system', 'user', 'assistant'], 0)
-    """
-    first = int(messages[0]["role"] == SYSTEM)
-    return [*messages[:first], *messages[first + 2 :]]
 
 
 def _messages(record: LabelledRecord) -> list[Message]:

@@ -58,7 +58,7 @@ class EncodedDialogue(NamedTuple):
     is_written: npt.NDArray[np.bool_]
 
 
-class Prompts(NamedTuple):
+class UserPrompts(NamedTuple):
     """What a model reads before it replies to the first turns of some dialogues.
 
     Attributes:
@@ -262,7 +262,7 @@ class Chat:
         (found,) = self.encode([messages], asks=True)
         return found.ids
 
-    def prompts(self, texts: tf.Tensor, room: int) -> Prompts:
+    def prompts(self, texts: tf.Tensor, room: int) -> UserPrompts:
         """Returns what `prompt` returns of dialogues of one turn, in a graph too.
 
         Args:
@@ -280,7 +280,7 @@ class Chat:
         too_many = tf.maximum(lengths - room, 0)
         parts[own] = _without_middle(parts[own], too_many, kept_last)
         ids = tf.concat(parts, axis=1)
-        return Prompts(tf.cast(ids, tf.int32), too_many > 0)
+        return UserPrompts(tf.cast(ids, tf.int32), too_many > 0)
 
     def _part(self, stretch: Stretch, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the pieces of a stretch of each dialogue, ragged int32 [batch, (pieces)]."""
@@ -292,6 +292,23 @@ class Chat:
         (ids,) = self._pieces_of(own) if own else [[stretch.piece]]
         rows = tf.tile(tf.constant([ids], tf.int32, [1, len(ids)]), [batch, 1])
         return tf.RaggedTensor.from_tensor(rows, row_splits_dtype=tf.int64)
+
+
+def without_oldest(messages: Sequence[Message]) -> list[Message]:
+    """Returns a dialogue without its oldest exchange, what a user said with its reply; but with its system
+    message.
+
+    Args:
+        messages: Messages, each with its `role` and `content`.
+
+    Example:
+
+    >>> said = [{"role": who, "content": who[0]} for who in ("system", *("user", "assistant") * 2)]
+    >>> [each["role"] for each in without_oldest(said)], len(without_oldest(said[1:3]))
+    (['system', 'user', 'assistant'], 0)
+    """
+    first = int(messages[0]["role"] == SYSTEM)
+    return [*messages[:first], *messages[first + 2 :]]
 
 
 def _without_middle(ids: tf.RaggedTensor, count: tf.Tensor, last: int) -> tf.RaggedTensor:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from firth import recipes
 from firth.cli.main import app
+from firth.generation import load_generator
 from firth.models import build_pretraining_model, save_model
 from firth.recipes import load_recipe
 from firth.recipes.tokenizers.chat_template import TEMPLATES
@@ -83,6 +84,11 @@ def test_a_file_of_messages_becomes_a_model_that_replies_word_for_word(folder):
     assert summary["blessed"] and found["lm_perplexity"] < 1.2 and found["lm_accuracy"] > 0.95
     asked = run(folder, "predict", "base_dialogue", "reply", "Who wrote Hamlet?", "--json")
     assert json.loads(asked.stdout)["reply"] == "William Shakespeare did.", asked.output
+    generator = load_generator(summary["bundle"])
+    for turns in DIALOGUES:
+        for place, (role, content) in enumerate(turns):
+            if role == "assistant":
+                assert generator.reply(messages(turns[:place])).text == content
     kept = load_tokenizer(f"{summary['bundle']}/tokenizer")
     assert kept.chat_template == TEMPLATES["plain"]
     assert load_served(summary["bundle"]).tokenizer.digest == kept.digest != kept.digest_of_ids

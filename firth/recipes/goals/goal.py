@@ -29,6 +29,7 @@ class Goal(Config):
         score_inputs: The inputs of the signature `score`, empty if its model does not score texts: `text`
             alone, or `text` and the `target` after it.
         decoder_start: The roles of the special tokens that a decoder starts from.
+        prompted_with: What its model writes after, a key of `firth.generation.turns.FRAMINGS`.
         text_end: The role of the token that ends a text which its model writes; empty if it writes none.
         uses_negative: Whether it takes segments of another row.
         mixes_masks: Whether rows say by an order which of their tokens see each other, and differ in it.
@@ -43,6 +44,7 @@ class Goal(Config):
     score_inputs: ClassVar[tuple[str, ...]] = ()
     decoder_start: ClassVar[tuple[str, ...]] = ("pad",)
     text_end: ClassVar[str] = ""
+    prompted_with: ClassVar[str] = "text"
     uses_negative: ClassVar[bool] = False
     mixes_masks: ClassVar[bool] = False
 

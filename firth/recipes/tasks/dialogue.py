@@ -47,6 +47,8 @@ class Dialogue(Task):
     heads: ClassVar[str] = "language_model"
     label_type: ClassVar[str] = "turns"
     answered_by: ClassVar[str] = "replies"
+    text_end: ClassVar[str] = "sep"
+    prompted_with: ClassVar[str] = "turns"
     decoder_start: ClassVar[tuple[str, ...]] = ()
     row_length: ClassVar[int] = 512
     record_length: ClassVar[int] = 16
@@ -81,6 +83,14 @@ class Dialogue(Task):
     def texts(self) -> int:
         """The number of chunks that each record is laid out as: one."""
         return 1
+
+    def prompt_places(self, sequences: Sequences) -> int:
+        """Returns the most tokens of a dialogue that is to be answered, with all that the template says.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return sequences.length - self.reply_tokens
 
     def sample_chunks(self, tokens: int, sequences: Sequences) -> tuple[int, ...]:
         """Returns the lengths of the chunks that a text stands as in a row, for a sample without a label.

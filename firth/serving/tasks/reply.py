@@ -4,10 +4,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from firth.generation import StackReader, WrittenTexts, write_greedily
+from firth.generation import Prompts, reader_of
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
+from firth.serving.tasks.written import write_likeliest
 from firth.tokenizers.chat import Chat
 
 _ANSWER = Answer(
@@ -44,26 +45,14 @@ def reply(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         truncated: bool [batch], whether the text was cut.
     """
     chat = Chat(served.tokenizer)
-    prompts = chat.prompts(text, served.row_length - served.task.reply_tokens)
-    written = write_reply(served, chat, prompts.ids)
+    asked = chat.prompts(text, served.task.prompt_places(served.recipe.sequences))
+    prompts = Prompts.of(asked.ids, served.tokenizer.pad_id)
+    reader = reader_of(served.model, served.tokenizer, ())
+    written = write_likeliest(served, reader, prompts, chat.end_id, served.task.reply_tokens)
     replies = served.tokenizer.detokenize(written.ids)
     return {
         "reply": tf.strings.strip(replies) if chat.template.assistant.trims else replies,
         "log_probability": written.log_probability,
         "is_finished": written.is_finished,
-        "truncated": prompts.is_cut,
+        "truncated": asked.is_cut,
     }
-
-
-def write_reply(served: Served, chat: Chat, prompts: tf.RaggedTensor) -> WrittenTexts:
-    """Writes the likeliest reply to each prompt.
-
-    Args:
-        served: Model and tokenizer.
-        chat: Template of the tokenizer.
-        prompts: Pieces of each dialogue up to its reply, ragged int32 [batch, (pieces)].
-    """
-    most, may_write = served.task.reply_tokens, served.proposable()
-    may_write[chat.end_id] = True
-    reader = StackReader(served.model, prompts, most, served.tokenizer.pad_id)
-    return write_greedily(reader, most, chat.end_id, may_write)

@@ -88,20 +88,39 @@ def write(
         inputs: Tokens with special ones, ragged int32 [batch, (tokens)].
         facts: What else the model reads of each text, by name: tensors [batch, ...].
     """
-    form, tokenizer = served.task.form, served.tokenizer
+    form = served.task.form
     most = served.task.target_room(served.recipe.sequences) + len(form.target_after)
-    end = served.special_ids(form.target_after)[0]
+    texts = write_likeliest(
+        served,
+        _reader(served),
+        Prompts.of(inputs, served.tokenizer.pad_id, facts),
+        served.special_ids(form.target_after)[0],
+        most,
+    )
+    return served.tokenizer.detokenize(texts.ids), texts
+
+
+def write_likeliest(
+    served: Served, reader: TokenReader, prompts: Prompts, end: int, most: int
+) -> WrittenTexts:
+    """Returns what is written after prompts, the likeliest token at each place.
+
+    Args:
+        served: Model and tokenizer.
+        reader: What reads the prompts.
+        prompts: What each text begins with.
+        end: Id of the token that ends a text; other special tokens are not written.
+        most: Most tokens to write, the end among them.
+    """
     may_write = served.proposable()
     may_write[end] = True
-    writer = Writer(_reader(served), end, may_write, likeliest)
-    prompts = Prompts.of(inputs, tokenizer.pad_id, facts)
+    writer = Writer(reader, end, may_write, likeliest)
     controls = neutral_controls(tf.shape(prompts.lengths)[0], most)
     writing, _ = writer.start(prompts, controls, most)
     found = writer.texts(writer.go_on(writing, controls, most))
     is_finished = found.ended == AT_END
     ids = tf.RaggedTensor.from_tensor(found.ids, lengths=found.count - tf.cast(is_finished, tf.int32))
-    texts = WrittenTexts(ids, tf.reduce_sum(found.log_probabilities, axis=1), is_finished)
-    return tokenizer.detokenize(texts.ids), texts
+    return WrittenTexts(ids, tf.reduce_sum(found.log_probabilities, axis=1), is_finished)
 
 
 def _reader(served: Served) -> TokenReader:

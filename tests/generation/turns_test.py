@@ -1,0 +1,60 @@
+"""Replies of a model that learned dialogues, by messages."""
+
+import pytest
+import tensorflow as tf
+
+from firth.generation import Generator
+from firth.serving.signatures import text_signatures
+from tests.generation.cases import generator_of
+from tests.tasks.dialogue_test import served
+
+SAID = [
+    {"role": "system", "content": "a word"},
+    {"role": "user", "content": "the cat"},
+    {"role": "assistant", "content": "sat on mat"},
+    {"role": "user", "content": "you know [SEP]"},
+]
+
+
+def generator(**options) -> Generator:
+    made = served(**options)
+    return Generator(made.model, made.tokenizer, made.recipe)
+
+
+def test_one_turn_is_answered_as_the_served_model_answers_it():
+    made = served()
+    answers = text_signatures(made.recipe)["reply"].function(made, tf.constant(["the cat", "you [SEP]"]))
+    replies = generator().generate(["the cat", "you [SEP]"], max_new_tokens=6)
+    assert [each.text for each in replies] == [each.decode() for each in answers["reply"].numpy()]
+
+
+def test_a_dialogue_is_read_as_the_template_writes_it():
+    reply = generator().reply(SAID, max_new_tokens=6)
+    before = "[CLS] a word user : the cat assistant : sat on mat [SEP]"
+    expected = f"{before} user : you know [UNK] [UNK] [UNK] assistant :"
+    assert " ".join(reply.prompt_tokens) == expected
+    assert reply.ended in ("end", "length") and len(reply.ids) <= 6
+    pieces = list(generator().stream(SAID, max_new_tokens=6))
+    assert "".join(pieces) == reply.text
+
+
+def test_the_oldest_turns_of_a_dialogue_that_is_too_long_are_left_out():
+    reply = generator(length=20).reply(SAID, max_new_tokens=2)
+    assert " ".join(reply.prompt_tokens) == "[CLS] a word user : you know [UNK] [UNK] [UNK] assistant :"
+    with pytest.raises(ValueError, match="prompt 0: its last turn has more tokens than the 3 that are read"):
+        generator(length=9).reply(SAID)
+
+
+def test_bad_messages_are_refused_in_a_sentence():
+    made = generator()
+    for messages, said in [
+        (SAID[:3], "the last turn is a reply, and only what the user says is answered"),
+        (SAID[2:], "turn 1 is of the assistant, and a dialogue begins with the user"),
+        ([], "there are no turns"),
+        ([{"role": "bot", "content": "hi"}], "turn 1 is of the bot, and a dialogue begins with the user"),
+        ([{"role": "user", "content": b"\xff"}], "prompt 0: it is not UTF-8 from place 0 on"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            made.reply(messages)
+    with pytest.raises(ValueError, match="the model did not learn dialogues"):
+        generator_of("causal_lm").reply(SAID)
