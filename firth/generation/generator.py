@@ -1,5 +1,6 @@
 """Text in and text out: a model with its tokenizer, which writes after prompts."""
 
+import operator
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -143,7 +144,7 @@ class Generator:
         while True:
             written = tf.nest.map_structure(lambda each: each.numpy(), decoding.texts(writing))
             for row, text in enumerate(texts):
-                text.take(*(each[row] for each in written))
+                text.take(tf.nest.map_structure(operator.itemgetter(row), written))
             yield
             if all(text.has_ended for text in texts):
                 return

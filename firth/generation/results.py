@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.generation.framing import FramedPrompt, PromptFraming
-from firth.generation.writing import AT_END, GOES_ON
+from firth.generation.writing import AT_END, GOES_ON, DecodedTexts
 from firth.recipes.generation.request import GenerationRequest
 
 END, LENGTH, STOP = "end", "length", "stop"
@@ -28,6 +28,8 @@ class Generated(NamedTuple):
         prompt_tokens: Tokens of the prompt with its special ones.
         prompt_log_probabilities: Natural logarithm of each one's probability after those before it, None for
             the first; None unless asked for.
+        score: Score by which a beam search chose the text; None for other samplers.
+        others: The next best texts of a search with `n_best` above 1, the best first.
     """
 
     text: str
@@ -37,6 +39,8 @@ class Generated(NamedTuple):
     log_probabilities: tuple[float, ...] | None
     prompt_tokens: tuple[str, ...]
     prompt_log_probabilities: tuple[float | None, ...] | None
+    score: float | None = None
+    others: tuple["Generated", ...] = ()
 
 
 class TextInProgress:
@@ -55,6 +59,7 @@ class TextInProgress:
         self._scores: tuple[float, ...] = ()
         self._prompt_scores: tuple[float | None, ...] = ()
         self._text, self._ended = "", ""
+        self._several: list[Generated] = []
 
     @property
     def scores_prompt(self) -> bool:
@@ -74,23 +79,15 @@ class TextInProgress:
         """
         self._prompt_scores = (None, *map(float, scores[1 : len(self.prompt.ids)]))
 
-    def take(
-        self,
-        ids: npt.NDArray[np.int32],
-        log_probabilities: npt.NDArray[np.float32],
-        count: Any,
-        ended: Any,
-    ) -> None:
+    def take(self, written: DecodedTexts) -> None:
         """Takes all that has been written so far; of a text that has ended, nothing more.
 
         Args:
-            ids: Tokens, int32 [most].
-            log_probabilities: Natural logarithms of their probabilities, float32 [most].
-            count: Number of tokens so far.
-            ended: Why the row has ended, one of the numbers of `firth.generation.writing`.
+            written: What has been written, as arrays of one row.
         """
         if self.has_ended:
             return
+        ids, log_probabilities, count, ended, several = written
         self._ids = tuple(map(int, ids[:count]))
         self._scores = tuple(map(float, log_probabilities[:count]))
         own = self._ids[:-1] if ended == AT_END else self._ids
@@ -102,6 +99,18 @@ class TextInProgress:
             self._text, self._ended = self._text[:place], STOP
         elif ended != GOES_ON:
             self._ended = END if ended == AT_END else LENGTH
+        if several and self.has_ended:
+            self._several = [*self._found(several)]
+
+    def _found(self, several: Any) -> Iterator[Generated]:
+        """Yields the texts that a search has found, `Hypotheses` of one row, with their scores."""
+        for score, *written in zip(*several, strict=True):
+            # There may be fewer texts than were asked for.
+            if score > -np.inf:
+                text = TextInProgress(self._framing, self.prompt, self.request)
+                text._prompt_scores = self._prompt_scores
+                text.take(DecodedTexts(*written))
+                yield text.result()._replace(score=float(score))
 
     @property
     def settled(self) -> str:
@@ -113,6 +122,9 @@ class TextInProgress:
 
     def result(self) -> Generated:
         """Returns what was written."""
+        if self._several:
+            best, *others = self._several
+            return best._replace(others=tuple(others))
         asked, pieces = self.request, self._framing.pieces
         return Generated(
             self._text,

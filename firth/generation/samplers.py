@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
+from firth.generation.beams import BeamSearcher
 from firth.generation.controls import Controls
 from firth.generation.filters import drawn, filtered
 from firth.generation.randomness import uniforms
@@ -54,4 +55,5 @@ def _sample(reader: TokenReader, end_id: int, may_write: npt.NDArray[np.bool_], 
 SAMPLERS: dict[str, Callable[[TokenReader, int, npt.NDArray[np.bool_], Any], Any]] = {
     "greedy": _greedy,
     "sample": _sample,
+    "beam": BeamSearcher,
 }

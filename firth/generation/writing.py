@@ -63,12 +63,15 @@ class DecodedTexts(NamedTuple):
         log_probabilities: Natural logarithms of their probabilities, float32 [batch, most].
         count: Number of tokens, int32 [batch].
         ended: Why the row has ended, int32 [batch]; `GOES_ON` if it has not.
+        several: The best texts of each row, `firth.generation.beams.Hypotheses`, where it has several;
+            otherwise nothing.
     """
 
     ids: tf.Tensor
     log_probabilities: tf.Tensor
     count: tf.Tensor
     ended: tf.Tensor
+    several: Any = ()
 
 
 class Writer:

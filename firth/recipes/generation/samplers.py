@@ -62,4 +62,39 @@ class Sampling(Sampler):
     typical_p: Share = 1.0
 
 
-AnySampler = Annotated[Union[Greedy, Sampling], pydantic.Field(discriminator="kind")]
+class BeamSearch(Sampler):
+    """The likeliest texts that are found when several beginnings are written on side by side.
+
+    Values are named and mean what they do in Hugging Face's transformers. A text's score is the sum of the
+    logarithms of its tokens' probabilities, divided by their number to the power of `length_penalty` (Wu et
+    al. 2016, section 7, has another divisor).
+
+    Attributes:
+        beams: Number of beginnings.
+        length_penalty: Power of the number of tokens that a text's score is divided by; above 0 it favours
+            long texts, below 0 short ones.
+        n_best: Number of texts to return, the best first.
+        early_stopping: When the search ends. True: as soon as as many texts have ended as there are beams.
+            False: when no beginning, at its present length, scores above the worst of them. `never`: when
+            none would at the greatest length.
+    """
+
+    kind: Literal["beam"] = "beam"
+    beams: Annotated[int, pydantic.Field(ge=1, le=1_024)] = 4
+    length_penalty: Annotated[float, pydantic.Field(ge=-100.0, le=100.0)] = 1.0
+    n_best: Annotated[int, pydantic.Field(ge=1, le=1_024)] = 1
+    early_stopping: bool | Literal["never"] = False
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> "BeamSearch":
+        if self.n_best > self.beams:
+            raise ValueError(f"n_best is {self.n_best}, more than the {self.beams} beams")
+        return self
+
+    @property
+    def fixed(self) -> tuple[Any, ...]:
+        """The kind and all values: each set of them has a graph of its own."""
+        return (self.kind, self.beams, self.length_penalty, self.n_best, self.early_stopping)
+
+
+AnySampler = Annotated[Union[Greedy, Sampling, BeamSearch], pydantic.Field(discriminator="kind")]

@@ -1,0 +1,46 @@
+"""Beams in the Python interface, for every family that writes."""
+
+import pytest
+
+from firth.recipes.generation.samplers import BeamSearch
+from tests.generation.cases import PROMPTS, WRITING, generator_of
+
+# Families of which no golden file holds a search; what is left repeats them.
+CHOSEN = ("prefix_lm", "bidirectional_lm")
+
+
+@pytest.mark.parametrize(
+    "name", [each if each in CHOSEN else pytest.param(each, marks=pytest.mark.repeated) for each in WRITING]
+)
+def test_a_search_with_one_beam_writes_what_is_likeliest(name):
+    generator = generator_of(name)
+    single = generator.generate(PROMPTS, sampler={"kind": "beam", "beams": 1}, max_new_tokens=4)
+    assert [one.ids for one in single] == [one.ids for one in generator.generate(PROMPTS, max_new_tokens=4)]
+
+
+def test_the_best_texts_come_with_their_scores():
+    """A stop cuts each of them."""
+    generator, sampler = generator_of("causal_lm"), {"kind": "beam", "beams": 3, "n_best": 2}
+    asked = {"sampler": sampler, "max_new_tokens": 4, "log_probabilities": True}
+    first, *_ = found = generator.generate(PROMPTS, asked)
+    for one in found:
+        (other,) = one.others
+        assert one.score >= other.score and one.ids != other.ids
+        assert one.score == pytest.approx(sum(one.log_probabilities) / len(one.ids), rel=1e-4)
+    stop = first.text[-2:]
+    cut = generator.generate(PROMPTS, asked, stop=[stop])[0]
+    assert (cut.ids, cut.text, cut.ended) == (first.ids, first.text[: first.text.index(stop)], "stop")
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"beams": 0}, "beams: must be greater than or equal to 1, not 0"),
+        ({"beams": 2, "n_best": 3}, "n_best is 3, more than the 2 beams"),
+        ({"early_stopping": "soon"}, "early_stopping"),
+        ({"length_penalty": float("nan")}, "length_penalty"),
+    ],
+)
+def test_a_value_out_of_its_range_is_named(values, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        BeamSearch(**values)
