@@ -48,7 +48,6 @@ _WHOLE_FOLDER = "writes in a folder of `storage.whole_folder`"
 # Files that are local by what they are: by source file, the calls that it may make, and why.
 LOCAL = {
     "cli/compare.py": (".write_text", _USER),
-    "cli/import_weights.py": (".exists", _LOCAL_RUN),
     "cli/main.py": ("tempfile.NamedTemporaryFile", _LOG),
     "cli/asking/predict.py": (".exists", _USER),
     "cli/quietly.py": ("os.remove tempfile.mkstemp", _LOG),

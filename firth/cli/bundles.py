@@ -3,6 +3,8 @@
 import os
 import pathlib
 
+from firth.cli.output import ExitCode, fail
+
 
 def bundle_of(said: str, root: pathlib.Path) -> str:
     """Returns the folder of a bundle.
@@ -47,3 +49,23 @@ def adapter_of(said: str, root: pathlib.Path) -> str:
         problem = f"{said} is not an adapter: it lacks {ADAPTER_FILE}; nor is it a run"
         raise NoBundleError(f"{problem}: {error}") from error
     return adapter_next_to(bundle)
+
+
+def free_place(root: pathlib.Path, name: str) -> pathlib.Path:
+    """Returns the folder of a new name among the runs. Ends the command for one that is taken.
+
+    Args:
+        root: Folder of all runs.
+        name: Value of `--name`.
+    """
+    from firth import storage
+    from firth.recipes.base.names import check_folder_name
+
+    try:
+        check_folder_name(name)
+    except ValueError as error:
+        fail(f"--name: {error}", ExitCode.USAGE)
+    place = root / name
+    if storage.exists(place) or storage.is_folder(place):
+        fail(f"{place} already exists; give another --name", ExitCode.USAGE)
+    return place

@@ -2,7 +2,7 @@
 
 import pathlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
@@ -10,6 +10,7 @@ from firth.cli.output import ExitCode, fail, print_error, terminal
 from firth.cli.recipe_options import base_option, recipe_or_exit, sources_option
 
 if TYPE_CHECKING:
+    from firth.pipelines.local import RunResult
     from firth.pipelines.run_errors import RunFailedError
     from firth.recipes import Recipe
     from firth.recipes.reading.raw_recipes import Option
@@ -192,3 +193,19 @@ def _fail_run(error: "RunFailedError") -> NoReturn:
         fail(f"{error}\nThe log is {error.log_path}.")
     page = f"\nThe page on the corpus is {error.corpus_page}." if error.corpus_page else ""
     fail(f"{error}{page}\nThe log is {error.log_path}.", ExitCode.USAGE)
+
+
+def finish(print_summary: Callable[..., None], result: "RunResult", recipe: Any, root: pathlib.Path) -> None:
+    """Prints the summary of a run. Ends the command with a status of its own if the model is not blessed.
+
+    Args:
+        print_summary: Function of a console, the result, the recipe and the root.
+        result: Result of the run.
+        recipe: Recipe of the run.
+        root: Folder of all runs.
+    """
+    from rich.console import Console
+
+    print_summary(Console(highlight=False, soft_wrap=True), result, recipe, root)
+    if not result.blessed:
+        raise typer.Exit(ExitCode.NOT_BLESSED)

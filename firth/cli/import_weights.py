@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail
+from firth.cli.output import ExitCode
 from firth.cli.quietly import quietly
 from firth.interop.table import FORMATS, Format
 
@@ -58,15 +58,9 @@ def _command(format: Format) -> Callable[..., None]:
 
 
 def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> None:
-    from firth.recipes.base.names import check_folder_name
+    from firth.cli.bundles import free_place
 
-    try:
-        check_folder_name(name)
-    except ValueError as error:
-        fail(f"--name: {error}", ExitCode.USAGE)
-    place = root / name
-    if place.exists():
-        fail(f"{place} already exists; give another --name", ExitCode.USAGE)
+    place = free_place(root, name)
     from firth.interop.errors import InteropError
 
     def work() -> "Read":

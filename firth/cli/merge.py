@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail
+from firth.cli.output import ExitCode
 from firth.cli.quietly import quietly
 
 if TYPE_CHECKING:
@@ -57,18 +57,10 @@ def _merge(
     root: commands.Root = commands.DEFAULT_ROOT,
 ) -> None:
     """Makes a base and an adapter one model, with a bundle and a SavedModel."""
-    from firth import storage
-    from firth.cli.bundles import adapter_of, bundle_of
-    from firth.recipes.base.names import check_folder_name
+    from firth.cli.bundles import adapter_of, bundle_of, free_place
 
     made = name or f"{pathlib.PurePath(base).name}_merged"
-    try:
-        check_folder_name(made)
-    except ValueError as error:
-        fail(f"--name: {error}", ExitCode.USAGE)
-    place = root / made
-    if storage.exists(place) or storage.is_folder(place):
-        fail(f"{place} already exists; give another --name", ExitCode.USAGE)
+    place = free_place(root, made)
 
     def work() -> "AdaptingRecipe":
         from firth.pipelines.imported import merge_run

@@ -1,16 +1,9 @@
 """`firth run`: from a recipe to a served model."""
 
-import pathlib
-from typing import TYPE_CHECKING
-
 import typer
 
 from firth.cli import commands, execution
-from firth.cli.output import ExitCode, terminal
-
-if TYPE_CHECKING:
-    from firth.pipelines.local import RunResult
-    from firth.recipes import Recipe
+from firth.cli.output import terminal
 
 
 def _run(
@@ -38,17 +31,9 @@ def _run(
     from firth.pipelines import local
 
     result = execution.execute(local.run, checked, root, name, verbose, options, reuse_folder)
-    _finish(result, checked, root)
-
-
-def _finish(result: "RunResult", recipe: "Recipe", root: pathlib.Path) -> None:
-    from rich.console import Console
-
     from firth.cli.summary import print_summary
 
-    print_summary(Console(highlight=False, soft_wrap=True), result, recipe, root)
-    if not result.blessed:
-        raise typer.Exit(ExitCode.NOT_BLESSED)
+    execution.finish(print_summary, result, checked, root)
 
 
 register = commands.registrar(

@@ -11,7 +11,6 @@ from typing import Any
 import keras
 import numpy as np
 import numpy.typing as npt
-import safetensors
 
 from firth import storage
 from firth.layers.elements.seeds import undrawn
@@ -25,7 +24,7 @@ from firth.recipes.run.base import RECIPE_FILE as RECIPE_FILE
 from firth.recipes.run.base import TOKENIZER_FOLDER as TOKENIZER_FOLDER
 from firth.recipes.run.base import WEIGHTS_FILE as WEIGHTS_FILE
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.storage.tensor_files import TensorFile, TensorSpec, dtype_name, write_tensors
+from firth.storage.tensor_files import TensorFile, TensorSpec, dtype_name, open_tensors, write_tensors
 
 _FORMAT = "1"
 _STORED, _FRESH = "stored_dtypes", "fresh"
@@ -230,10 +229,7 @@ def _read_recipe(path: str) -> RunRecipe:
 
 
 def _opened(path: str) -> TensorFile:
-    try:
-        file = TensorFile(path)
-    except (safetensors.SafetensorError, OSError) as error:
-        raise BundleError(f"{path} cannot be read: {error}") from error
+    file = open_tensors(path, BundleError)
     _check_format(path, file.metadata)
     return file
 

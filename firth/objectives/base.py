@@ -8,6 +8,8 @@ import tensorflow as tf
 from firth import features
 from firth.objectives.transforms import documents
 from firth.objectives.transforms.architectures import decoder_features, encoder_decoder_features
+from firth.objectives.transforms.layout import Frame, Layout, lay_out
+from firth.objectives.transforms.pairs import single_segments
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers.graph.special_pieces import MissingPieceError
 
@@ -34,6 +36,7 @@ class ObjectiveFunction(abc.ABC):
     """
 
     rates: ClassVar[Any]
+    _frame: Frame
 
     def __init__(self, config: Any, sequences: Sequences, tokenizer: Any) -> None:
         self._config = config
@@ -61,6 +64,10 @@ class ObjectiveFunction(abc.ABC):
         if not targets:
             return {**encoder, **features.label_specs(length)}
         return {**encoder, **features.decoder_specs(targets), **features.label_specs(targets)}
+
+    def _lay_out_chunks(self, row: Row) -> Layout:
+        """Returns a row whose chunks each stand in the objective's frame."""
+        return lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
 
     def _read_by_architecture(
         self, inputs: documents.Parts, targets: documents.Parts, weights: tf.Tensor

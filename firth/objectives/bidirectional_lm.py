@@ -7,9 +7,8 @@ import tensorflow as tf
 from firth import features
 from firth.objectives.base import Features, ObjectiveFunction, Row, Specs
 from firth.objectives.rates.label_rates import bidirectional_lm_rates
-from firth.objectives.transforms.layout import Frame, lay_out
+from firth.objectives.transforms.layout import Frame
 from firth.objectives.transforms.neighbours import next_tokens, previous_tokens
-from firth.objectives.transforms.pairs import single_segments
 from firth.objectives.transforms.spelling import spell
 
 
@@ -86,7 +85,7 @@ class BidirectionalLMObjective(ObjectiveFunction):
             row: Tensors as `features.row_specs`, characters among them.
             negative, seed: Not used.
         """
-        layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
+        layout = self._lay_out_chunks(row)
         tokens, documents = layout.token_ids, layout.document_ids
         following, has_next = next_tokens(tokens, documents)
         preceding, has_previous = previous_tokens(tokens, documents)

@@ -5,9 +5,8 @@ import tensorflow as tf
 from firth import features
 from firth.objectives.base import Features, ObjectiveFunction, Row, Specs, Tokenizer
 from firth.objectives.rates.label_rates import causal_lm_rates
-from firth.objectives.transforms.layout import Frame, lay_out
+from firth.objectives.transforms.layout import Frame
 from firth.objectives.transforms.neighbours import next_tokens
-from firth.objectives.transforms.pairs import single_segments
 
 
 class CausalLMObjective(ObjectiveFunction):
@@ -65,7 +64,7 @@ class CausalLMObjective(ObjectiveFunction):
             row: Tensors as `features.row_specs`.
             negative, seed: Not used.
         """
-        layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
+        layout = self._lay_out_chunks(row)
         is_used = layout.document_ids > 0
         following, exists = next_tokens(layout.token_ids, layout.document_ids)
         return {

@@ -5,8 +5,6 @@ import tensorflow as tf
 from firth.objectives.base import Features, Row
 from firth.objectives.masking_objective import MaskingObjective
 from firth.objectives.rates.selection_rates import replaced_token_detection_rates
-from firth.objectives.transforms.layout import lay_out
-from firth.objectives.transforms.pairs import single_segments
 from firth.objectives.transforms.selection import select_pieces
 
 
@@ -63,7 +61,7 @@ class ReplacedTokenDetectionObjective(MaskingObjective):
             seed: int32 or int64 [2].
         """
         seeds = tf.random.split(seed, num=3, alg="philox")
-        layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
+        layout = self._lay_out_chunks(row)
         maskable, budget = self._choice.maskable(layout)
         chosen = self._choice.predict(layout.token_ids, select_pieces(maskable, budget, seeds[0]))
         return self._masked(layout, chosen, seeds[1:])

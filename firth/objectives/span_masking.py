@@ -6,9 +6,7 @@ from firth import features
 from firth.objectives.base import Features, Row, Specs, Tokenizer
 from firth.objectives.masking_objective import MaskingObjective
 from firth.objectives.rates.selection_rates import span_masking_rates
-from firth.objectives.transforms.layout import lay_out
 from firth.objectives.transforms.masking import ChosenTokens
-from firth.objectives.transforms.pairs import single_segments
 from firth.objectives.transforms.runs import geometric_lengths, select_runs
 
 
@@ -84,7 +82,7 @@ class SpanMaskingObjective(MaskingObjective):
             seed: int32 or int64 [2].
         """
         seeds = tf.random.split(seed, num=4, alg="philox")
-        layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
+        layout = self._lay_out_chunks(row)
         maskable, budget = self._choice.maskable(layout)
         selected = select_runs(maskable, layout.word_starts, self._lengths, budget, seeds[:2], apart=True)
         chosen = self._choice.predict(layout.token_ids, selected)

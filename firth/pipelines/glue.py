@@ -15,6 +15,7 @@ from firth.recipes.tasks.task import Task
 from firth.scores import collect, compute
 from firth.tasks.readers import LabelledRecord, RefusedFileError, read_split, split_file
 from firth.tasks.readers.glue import GLUE
+from firth.tasks.readers.table import has_split
 
 TRAIN, DEV = "train", "dev"
 SCORES_FILE, SUBMISSION_FOLDER = "glue.json", "submission"
@@ -128,7 +129,7 @@ def answer_splits(name: str, task: Task, folder: str, model: str | os.PathLike[s
         if (
             split not in (TRAIN, DEV)
             and split not in GLUE[name].unlabelled
-            and _is_there(name, folder, split)
+            and has_split(name, folder, split)
         ):
             records = read_split(name, folder, split).records
             references = {each.id: each.label for each in records}
@@ -179,17 +180,10 @@ def write_results(
     return written.missing
 
 
-def _is_there(name: str, folder: str, split: str) -> bool:
-    try:
-        return bool(split_file(name, folder, split))
-    except RefusedFileError:
-        return False
-
-
 def _submission_files(name: str, folder: str) -> Iterator[tuple[str, SubmissionFile]]:
     for file, described in SUBMISSION.items():
         answered_by = _ANSWERED_BY.get(described.task, described.task)
-        if answered_by == name and _is_there(described.task, folder, described.split):
+        if answered_by == name and has_split(described.task, folder, described.split):
             yield file, described
 
 

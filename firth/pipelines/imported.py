@@ -70,7 +70,7 @@ def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingReci
         firth.models.BundleError: if the bundle cannot be read.
         FileExistsError: if there is something in the folder's place.
     """
-    from firth.corpus.contamination.evidence import write_evidence
+    from firth.corpus.contamination.evidence import evidence_files
     from firth.models import save_model
     from firth.recipes.run.base import TOKENIZER_FOLDER
     from firth.training.run_fn import corpora_of
@@ -80,9 +80,7 @@ def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingReci
 
     def fill(folder: str) -> dict[str, Any]:
         tokenizer = os.path.join(bundle, TOKENIZER_FOLDER)
-        with storage.scratch_folder() as scratch:
-            write_evidence(scratch, corpora_of(recipe, tokenizer))
-            others = {name: os.path.join(scratch, name) for name in storage.list_folder(scratch)}
+        with evidence_files(corpora_of(recipe, tokenizer)) as others:
             save_model(model, recipe, tokenizer, folder, others=others)
         return {"imported_from": f"adapter, {recipe.method.kind}", "adapter": adapter, "base": bundle}
 

@@ -12,8 +12,9 @@ from firth.scores import score_of
 from firth.scores.table import SCORES
 from firth.tasks.docstrings.records import DOCSTRING_TASKS
 from firth.tasks.labelled.data import LabelledData, class_names, published_scores, read_labelled_data
-from firth.tasks.readers import FORMATS, format_of, split_file
+from firth.tasks.readers import FORMATS, format_of
 from firth.tasks.readers.records import PAIR, QUESTION, TEXT
+from firth.tasks.readers.table import has_split
 
 # Keys of tasks that a format's labels state.
 _STATED = ("positive", "unanswerable")
@@ -152,16 +153,9 @@ def published_data(name: str, folder: str) -> dict[str, Any]:
     """
     described = format_of(name)
     labelled = [split for split in ("dev", "test") if {split} & described.files.keys() - described.unlabelled]
-    there = [split for split in ("train", *labelled) if _is_there(name, folder, split)]
+    there = [split for split in ("train", *labelled) if has_split(name, folder, split)]
     split = None if there == ["train"] else next((each for each in labelled if each in there), labelled[0])
     return {"kind": "published", "format": name, "folder": folder, "eval": split}
-
-
-def _is_there(name: str, folder: str, split: str) -> bool:
-    try:
-        return bool(split_file(name, folder, split))
-    except ValueError:
-        return False
 
 
 def docstring_data(kind: str) -> dict[str, Any]:

@@ -89,6 +89,20 @@ def spec_of(array: Array) -> TensorSpec:
     return TensorSpec(dtype_name(array.dtype), tuple(array.shape))
 
 
+def open_tensors(path: str | os.PathLike[str], refused: type[Exception], name: str = "") -> "TensorFile":
+    """Returns the tensors of a file.
+
+    Args:
+        path: Path of the file on this machine.
+        refused: Type of the error for a file that cannot be read.
+        name: Name of the file in the error; the path if it is empty.
+    """
+    try:
+        return TensorFile(path)
+    except (safetensors.SafetensorError, OSError) as error:
+        raise refused(f"{name or path} cannot be read: {error}") from error
+
+
 class TensorFile(Mapping[str, Array]):
     """The tensors of a file by name. Each is read anew when it is asked for.
 

@@ -1,14 +1,24 @@
 """What a model reads of a row of records."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from firth import features as names
-from firth.objectives.transforms.layout import Layout
+from firth.objectives.transforms.layout import Frame, Layout
 from firth.objectives.transforms.spelling import spell
 from firth.recipes.tasks.forms import Form
+
+
+def frame_of(tokenizer: Any, *roles: Sequence[str]) -> Frame:
+    """Returns the special ids before, between and after the texts of a record.
+
+    Args:
+        tokenizer: Tokenizer of the base.
+        *roles: Roles of these special pieces.
+    """
+    return Frame(*(tuple(getattr(tokenizer, f"{role}_id") for role in each) for each in roles))
 
 
 def specs_of_inputs(form: Form, length: int, max_characters: int) -> dict[str, names.Spec]:

@@ -8,13 +8,13 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.objectives.transforms.layout import Frame, lay_out
+from firth.objectives.transforms.layout import lay_out
 from firth.objectives.transforms.pairs import single_segments
 from firth.recipes.tasks.tagging import OUTSIDE, WORDS_A_TOKEN, Tagging
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
 from firth.tasks.encoded import EncodedRecord
-from firth.tasks.inputs import inputs_of, specs_of_inputs, told_segments
+from firth.tasks.inputs import frame_of, inputs_of, specs_of_inputs, told_segments
 from firth.tasks.readers.records import WORDS, LabelledRecord
 from firth.tasks.texts import collect, key_of
 from firth.tasks.words import pieces_of_words
@@ -34,11 +34,7 @@ class TaggingTask:
 
     def __init__(self, config: Tagging, sequences: Sequences, tokenizer: Any) -> None:
         self._config, self._sequences, self._tokenizer = config, sequences, tokenizer
-        before, after = (
-            tuple(getattr(tokenizer, f"{role}_id") for role in roles)
-            for roles in (config.form.before, config.form.after)
-        )
-        self.frame = Frame(before, (), after)
+        self.frame = frame_of(tokenizer, config.form.before, (), config.form.after)
 
     @property
     def room(self) -> int:

@@ -17,7 +17,7 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.fitting import Fitted, fit_texts
-from firth.tasks.inputs import inputs_of, specs_of_inputs, told_segments
+from firth.tasks.inputs import frame_of, inputs_of, specs_of_inputs, told_segments
 from firth.tasks.readers.records import LabelledRecord
 
 
@@ -37,12 +37,8 @@ class TextsTask:
     def __init__(self, config: Any, sequences: Sequences, tokenizer: Any) -> None:
         self._config, self._sequences, self._tokenizer = config, sequences, tokenizer
         form = config.form
-        self.frame = Frame(
-            *(
-                tuple(getattr(tokenizer, f"{role}_id") for role in roles)
-                for roles in (form.before, form.between if config.texts > 1 else (), form.after)
-            )
-        )
+        between = form.between if config.texts > 1 else ()
+        self.frame = frame_of(tokenizer, form.before, between, form.after)
 
     @property
     def room(self) -> int:
@@ -315,16 +311,7 @@ class RegressionTask(TextsTask):
         del config
         return float(label)
 
-    @staticmethod
-    def answer_of_label(config: Regression, label: Any) -> float:
-        """Returns the number.
-
-        Args:
-            config: The recipe's `task`.
-            label: The number.
-        """
-        del config
-        return float(label)
+    answer_of_label = label_of
 
     @staticmethod
     def answer_of(config: Any, prediction: npt.NDArray[Any]) -> Any:

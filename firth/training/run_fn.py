@@ -9,9 +9,9 @@ from firth import storage
 from firth.corpus.contamination.evidence import (
     FOLDER,
     CorpusEvidence,
+    evidence_files,
     found_in,
     read_evidence,
-    write_evidence,
 )
 from firth.features import is_over_vocabulary
 from firth.models import save_model
@@ -74,9 +74,7 @@ def run_fn(fn_args: Any) -> None:
         save_adapter(model, recipe, adapter)
         if recipe.trained_by.merges:
             merge(model)
-    with storage.scratch_folder() as scratch:
-        write_evidence(scratch, corpora_of(recipe, tokenizer_directory))
-        carried = {name: os.path.join(scratch, name) for name in storage.list_folder(scratch)}
+    with evidence_files(corpora_of(recipe, tokenizer_directory)) as carried:
         save_model(model, recipe, tokenizer_directory, bundle, others=carried)
 
     from firth.serving import export

@@ -6,7 +6,6 @@ import os
 from typing import Any
 
 import numpy as np
-import safetensors
 
 from firth import storage
 from firth.models.backbone_with_heads import BackboneWithHeads
@@ -19,7 +18,7 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.base import ADAPTER_FILE
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.storage.tensor_files import TensorFile, write_tensors
+from firth.storage.tensor_files import open_tensors, write_tensors
 from firth.tuning.adding import merge
 from firth.tuning.table import METHODS
 
@@ -146,10 +145,7 @@ def _check_base(folder: str, wanted: str, bundle: str) -> None:
 def _assign(model: BackboneWithHeads, path: str) -> None:
     trained = {id(weight) for weight in model.trainable_weights}
     variables = {name: each for name, each in weights_by_path(model).items() if id(each) in trained}
-    try:
-        file = TensorFile(path)
-    except (safetensors.SafetensorError, OSError) as error:
-        raise AdapterError(f"{path} cannot be read: {error}") from error
+    file = open_tensors(path, AdapterError)
     differing = [
         name
         for name in sorted(variables.keys() | set(file))

@@ -14,7 +14,6 @@ from firth.cli.tasks.read_lines import print_read
 from firth.cli.tasks.seeds import Seeds, run_seeds
 
 if TYPE_CHECKING:
-    from firth.pipelines.local import RunResult
     from firth.recipes.reading.raw_recipes import Option
     from firth.recipes.run.adapting import AdaptingRecipe
 
@@ -148,7 +147,9 @@ def _finetune(
     from firth.pipelines import local
 
     result = execution.execute(local.finetune, checked, root, name, verbose, (), reuse_folder)
-    _finish(result, checked, root)
+    from firth.cli.tasks.task_summary import print_task_summary
+
+    execution.finish(print_task_summary, result, checked, root)
 
 
 def base_options(base: str | None) -> "list[Option]":
@@ -230,16 +231,6 @@ def _read_or_exit(
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
     return recipe, found.report()
-
-
-def _finish(result: "RunResult", recipe: "AdaptingRecipe", root: pathlib.Path) -> None:
-    from rich.console import Console
-
-    from firth.cli.tasks.task_summary import print_task_summary
-
-    print_task_summary(Console(highlight=False, soft_wrap=True), result, recipe, root)
-    if not result.blessed:
-        raise typer.Exit(ExitCode.NOT_BLESSED)
 
 
 register = commands.registrar(

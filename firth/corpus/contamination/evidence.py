@@ -4,7 +4,9 @@ A bundle has it in its folder `contamination`, so that it goes wherever the mode
 continue from it, and into the scores of its tasks.
 """
 
+import contextlib
 import os
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from firth import storage
@@ -61,6 +63,18 @@ def read_evidence(bundle: str | os.PathLike[str]) -> list[CorpusEvidence]:
         CorpusEvidence(each["model"], tuple(os.path.join(folder, name) for name in each["files"]))
         for each in storage.read_json(os.path.join(folder, _INDEX)) or ()
     ]
+
+
+@contextlib.contextmanager
+def evidence_files(corpora: list[CorpusEvidence]) -> Iterator[dict[str, str]]:
+    """Holds the files that `write_evidence` writes: their paths, by their names in a bundle.
+
+    Args:
+        corpora: Evidence of each corpus.
+    """
+    with storage.scratch_folder() as scratch:
+        write_evidence(scratch, corpora)
+        yield {name: os.path.join(scratch, name) for name in storage.list_folder(scratch)}
 
 
 def write_evidence(bundle: str | os.PathLike[str], corpora: list[CorpusEvidence]) -> None:

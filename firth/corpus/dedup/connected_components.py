@@ -82,16 +82,12 @@ def ConnectedComponents(links: Tables, rounds: int, grouping: Grouping) -> Table
     links = links | "BothWays" >> beam.Map(both_ways)
     for i in range(1, rounds + 1):
         turn = both_ways if i < rounds else downwards
-        links = (
-            {"links": links}
-            | f"LargeStar[{i}]" >> GroupTables({"links": "node"}, grouping)
-            | f"LinkLarger[{i}]" >> beam.FlatMap(_link_again, large_star, downwards)
-        )
-        links = (
-            {"links": links}
-            | f"SmallStar[{i}]" >> GroupTables({"links": "node"}, grouping)
-            | f"LinkSmaller[{i}]" >> beam.FlatMap(_link_again, small_star, turn)
-        )
+        for name, star, after in (("Large", large_star, downwards), ("Small", small_star, turn)):
+            links = (
+                {"links": links}
+                | f"{name}Star[{i}]" >> GroupTables({"links": "node"}, grouping)
+                | f"Link{name}[{i}]" >> beam.FlatMap(_link_again, star, after)
+            )
     return links
 
 

@@ -4,8 +4,6 @@ import dataclasses
 import os
 from typing import Any
 
-import safetensors
-
 from firth import storage
 from firth.interop.bundles import recipe_of
 from firth.interop.errors import InteropError
@@ -13,7 +11,7 @@ from firth.interop.peft.kind import PeftKind
 from firth.interop.peft.kinds import KINDS
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import load_model
-from firth.storage.tensor_files import TensorFile
+from firth.storage.tensor_files import open_tensors
 from firth.tuning import TuningError
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
@@ -59,10 +57,7 @@ def load_adapter(
     recipe, model = recipe_of(bundle), load_model(bundle, dtype)
     path = os.path.join(folder, WEIGHTS_FILE)
     config, kind = _settings(os.path.join(folder, CONFIG_FILE))
-    try:
-        file = TensorFile(path)
-    except (safetensors.SafetensorError, OSError) as error:
-        raise InteropError(f"{path} cannot be read: {error}") from error
+    file = open_tensors(path, InteropError)
     try:
         method, left_out = kind.take_in(model, recipe, config, file)
     except InteropError as error:

@@ -1,11 +1,8 @@
 """The projection to the vocabulary whose weights are the token embeddings."""
 
-from collections.abc import Callable
-from typing import Any
-
 from keras import ops
 
-from firth.layers.elements.custom_gradient import custom_gradient
+from firth.layers.elements.products import times_transposed
 from firth.layers.elements.types import Shape, Tensor
 
 
@@ -29,15 +26,7 @@ def tied_projection(hidden: Tensor, table: Tensor) -> Tensor:
     >>> np.array(tied_projection(np.array([[1.0, 2.0]]), np.array([[3.0, 0.0], [0.0, 5.0]]))).tolist()
     [[3.0, 10.0]]
     """
-
-    @custom_gradient
-    def project(hidden: Tensor, table: Tensor) -> tuple[Tensor, Callable[..., Any]]:
-        def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-            return ops.matmul(upstream, table), ops.matmul(ops.transpose(upstream), hidden)
-
-        return ops.matmul(hidden, ops.transpose(table)), gradient
-
-    return project(hidden, table)
+    return times_transposed(hidden, table)
 
 
 def tied_logits(rows: Tensor, table: Tensor, bias: Tensor, places: Shape) -> Tensor:

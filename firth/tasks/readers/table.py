@@ -111,3 +111,17 @@ def split_file(name: str, folder: str, split: str) -> str:
         f"{folder}: there is no {' or '.join(described.files[split])} of {described.title}; "
         f"there is {', '.join(there) or 'nothing'}"
     )
+
+
+def has_split(name: str, folder: str, split: str) -> bool:
+    """Returns whether a split can be read in a folder.
+
+    Args:
+        name: Key of `FORMATS`.
+        folder: Folder of the files, or of GLUE's folders.
+        split: Name of the split.
+    """
+    try:
+        return bool(split_file(name, folder, split))
+    except ValueError:
+        return False

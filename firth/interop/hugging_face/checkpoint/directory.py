@@ -6,15 +6,13 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-import safetensors
-
 from firth import storage
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.checkpoint.tensors import Tensors
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.family import Family
 from firth.recipes.base.errors import suggest
-from firth.storage.tensor_files import TensorFile
+from firth.storage.tensor_files import TensorFile, open_tensors
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.safetensors"
@@ -123,8 +121,4 @@ def _names_in(file: str) -> list[str]:
 def _opened(file: str) -> Iterator[TensorFile]:
     """Opens a file of safetensors; a damaged one is named."""
     with storage.local_copy(file) as local:
-        try:
-            opened = TensorFile(local)
-        except (safetensors.SafetensorError, OSError) as error:
-            raise InteropError(f"{file} cannot be read: {error}") from error
-        yield opened
+        yield open_tensors(local, InteropError, str(file))
