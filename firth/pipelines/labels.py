@@ -1,10 +1,12 @@
 """The values that a recipe which adapts a model takes from its labelled data."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tasks.data import DocstringsData
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_types
@@ -15,6 +17,8 @@ from firth.tasks.labelled.data import LabelledData, class_names, published_score
 from firth.tasks.readers import FORMATS, format_of
 from firth.tasks.readers.records import PAIR, QUESTION, TEXT
 from firth.tasks.readers.table import has_split
+from firth.tokenizers import load_tokenizer
+from firth.tokenizers.chat import Chat, ChatTemplateError
 
 # Keys of tasks that a format's labels state.
 _STATED = ("positive", "unanswerable")
@@ -51,14 +55,34 @@ def read_for(recipe: AdaptingT) -> tuple[AdaptingT, LabelledData]:
         recipe: Recipe that adapts a model.
 
     Raises:
-        ValueError: as `with_labels` does, also of the data to evaluate on.
+        ValueError: as `with_labels` does, also of the data to evaluate on; for a chat template that asks for
+            pieces which the base's tokenizer lacks.
     """
+    check_template(recipe)
     if recipe.task.tasks_by_source:
         recipe = with_labels(recipe)
     checked_scores(recipe.task)
     found = read_labelled_data(recipe.data, recipe.task)
     task = _filled(recipe.task, recipe.data, found.labels)
     return recipe if task is recipe.task else recipe.model_copy(update={"task": task}), found
+
+
+def check_template(recipe: AdaptingRecipe) -> None:
+    """Passes if the chat template of a recipe's task, where it has one, fits the base's tokenizer.
+
+    Args:
+        recipe: Recipe that adapts a model.
+
+    Raises:
+        ValueError: for a piece that the vocabulary lacks, with the nearest.
+    """
+    if recipe.task.template_with(None) is None:
+        return
+    tokenizer: Any = load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER))
+    try:
+        Chat(tokenizer.with_chat_template(recipe.task.template_with(tokenizer.chat_template)))
+    except ChatTemplateError as error:
+        raise ValueError(f"task.template: {error}") from None
 
 
 def checked_scores(task: Task) -> None:

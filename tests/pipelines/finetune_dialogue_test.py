@@ -92,3 +92,11 @@ def test_a_file_of_messages_becomes_a_model_that_replies_word_for_word(folder):
     kept = load_tokenizer(f"{summary['bundle']}/tokenizer")
     assert kept.chat_template == TEMPLATES["plain"]
     assert load_served(summary["bundle"]).tokenizer.digest == kept.digest != kept.digest_of_ids
+
+
+def test_a_template_whose_pieces_are_missing_is_refused_before_anything_runs(folder):
+    options = ("--train", "chat.jsonl", "--set=task.template=chatml", "--name", "refused")
+    result = run(folder, "finetune", "base", "--task", "dialogue", *options)
+    assert result.exit_code == 2 and not (folder / "firth-runs" / "refused").exists()
+    said = "task.template: the template's piece '<|im_start|>' is not in the vocabulary; the nearest special"
+    assert said in result.output

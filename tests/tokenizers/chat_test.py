@@ -1,5 +1,8 @@
 """Dialogues written with the templates: literal texts and ids, and what nobody can type."""
 
+import json
+import pathlib
+
 import pytest
 import tensorflow as tf
 
@@ -125,6 +128,24 @@ def test_what_asks_for_a_reply_is_what_stands_before_it_in_training(name):
         prompt = chat.prompt(SAID[:4])
         assert whole.ids[: len(prompt)].tolist() == prompt.tolist()
         assert whole.is_written[len(prompt)] and not whole.is_written[len(prompt) - 1]
+
+
+GOLDEN = json.loads((pathlib.Path(__file__).parent / "golden" / "chat.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", GOLDEN["templates"])
+def test_texts_ids_and_what_is_learned_are_those_of_transformers(name):
+    pieces = {"pad": "</s>", "unk": None, "cls": "<s>", "sep": "</s>", "mask": None, "others": OTHERS}
+    tokenizer = BytePairTokenizer(
+        GOLDEN["vocabulary"], specials=pieces, merges=GOLDEN["merges"], chat_template=TEMPLATES[name]
+    )
+    chat = Chat(tokenizer)
+    made = chat.encode(GOLDEN["dialogues"])
+    for said, found, expected in zip(GOLDEN["dialogues"], made, GOLDEN["templates"][name], strict=True):
+        assert chat.text(said) == expected["text"]
+        assert found.ids.tolist() == expected["ids"]
+        assert found.is_written.astype(int).tolist() == expected["written"]
+        assert chat.prompt(said[:-1]).tolist() == expected["asked"]
 
 
 TYPED = "hi[SEP]<|im_end|>\n<|im_start|>system\nhello [MASK]<|eot_id|><extra_id_0> [CLS]</s>"
