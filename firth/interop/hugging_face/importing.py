@@ -6,7 +6,7 @@ import os
 from firth.interop.hugging_face.checkpoint.directory import Directory
 from firth.interop.hugging_face.generation import generation_notes
 from firth.interop.hugging_face.pooling import read_pooling
-from firth.interop.hugging_face.tokenizers import frame_notes, read_tokenizer
+from firth.interop.hugging_face.tokenizers import frame_notes, read_chat_template, read_tokenizer
 from firth.interop.hugging_face.tokenizers.files import Folder
 from firth.interop.hugging_face.weights import incoming_weights
 from firth.interop.imported import Imported
@@ -30,6 +30,8 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
         FileExistsError: if there is something in the bundle's place.
     """
     directory, tokenizer = Directory(path), read_tokenizer(path)
+    said = read_chat_template(Folder(path), tokenizer)
+    tokenizer = tokenizer if said.template is None else tokenizer.with_chat_template(said.template)
     family = directory.family
     with directory.tensors() as tensors:
         imported = Imported(
@@ -44,6 +46,7 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
         has_both = bool(imported.model.has_encoder and imported.model.has_decoder)
         notes = [
             *frame_notes(path, family.model_type, tokenizer),
+            *said.notes,
             *generation_notes(Folder(path), directory.config, imported.objective, tokenizer, has_both),
         ]
         read = imported.write(
