@@ -7,14 +7,17 @@ print(generator.generate("Once upon a time").text)
 """
 
 from firth.generation.controls import Controls, controls_of
-from firth.generation.generator import Generator, generate, load_generator
+from firth.generation.engines import ENGINES, generate, load_generator
+from firth.generation.generator import Generator
 from firth.generation.readers import READERS, DecoderReader, StackReader, WordReader, reader_of
 from firth.generation.reading import Prompts, ReadRows, TokenReader, last_states
 from firth.generation.results import Generated, TextStream
 from firth.generation.samplers import SAMPLERS
+from firth.generation.text_generator import TextGenerator
 from firth.generation.writing import DecodedTexts, Writer, Writing
 
 __all__ = [
+    "ENGINES",
     "READERS",
     "SAMPLERS",
     "Controls",
@@ -25,6 +28,7 @@ __all__ = [
     "Prompts",
     "ReadRows",
     "StackReader",
+    "TextGenerator",
     "TextStream",
     "TokenReader",
     "WordReader",

@@ -1,5 +1,9 @@
 """Models for CTranslate2, which runs BERT, RoBERTa, GPT-2, Llama, T5 and BART."""
 
 from firth.interop.ctranslate2.exporting import export_model
+from firth.interop.ctranslate2.generating import CTranslate2Generator
 
-__all__ = ["export_model"]
+# As every engine names it.
+generator_of = CTranslate2Generator
+
+__all__ = ["CTranslate2Generator", "export_model", "generator_of"]

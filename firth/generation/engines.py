@@ -1,0 +1,102 @@
+"""What runs a model that writes, by name, and how a bundle is opened with it."""
+
+import dataclasses
+import importlib
+import os
+from typing import Any
+
+from firth import storage
+from firth.generation.generator import Generator
+from firth.generation.text_generator import Requests, TextGenerator
+from firth.models.bundle import load_model, read_recipe
+from firth.recipes.base.errors import suggest
+from firth.recipes.run.base import TOKENIZER_FOLDER
+from firth.tokenizers.storage import load_tokenizer
+
+
+@dataclasses.dataclass(frozen=True)
+class Engine:
+    """What runs a model.
+
+    Attributes:
+        module: Module with `generator_of(folder, **options)`, which is loaded when it is used.
+        option: Name of the option that says how numbers are kept.
+    """
+
+    module: str
+    option: str
+
+
+ENGINES = {
+    "keras": Engine(__name__, "dtype"),
+    "ctranslate2": Engine("firth.interop.ctranslate2", "quantization"),
+}
+
+
+def generator_of(folder: str | os.PathLike[str], dtype: Any = None) -> TextGenerator:
+    """Returns the generator of a bundle that runs the Keras model.
+
+    Args:
+        folder: Path of the folder that `firth.models.save_model` wrote.
+        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+    """
+    storage.check_whole(folder)
+    with storage.local_copy(folder) as local:
+        tokenizer = load_tokenizer(os.path.join(local, TOKENIZER_FOLDER))
+        return Generator(load_model(local, dtype), tokenizer, read_recipe(local))
+
+
+def load_generator(
+    folder: str | os.PathLike[str], dtype: Any = None, engine: str = "keras", **options: Any
+) -> TextGenerator:
+    """Returns the generator of a bundle. Needs neither TFX nor Beam.
+
+    Args:
+        folder: Path of the folder that `firth.models.save_model` wrote. CTranslate2 also takes one that
+            `firth export --format ctranslate2` wrote.
+        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`; of Keras alone.
+        engine: What runs the model: `keras` or `ctranslate2`.
+        **options: Further options of the engine; of `ctranslate2` `quantization`, such as `int8`, and
+            `cache`, the folder in which the model of a bundle is kept.
+
+    Raises:
+        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        firth.models.BundleError: if files are missing or damaged.
+        firth.tokenizers.TokenizerMismatchError: if the tokenizer's files were changed.
+        ValueError: if the model does not write, or there is no such engine, with the nearest.
+
+    Example:
+
+    >>> load_generator("bundle", engine="ctranslate")
+    Traceback (most recent call last):
+        ...
+    ValueError: engine: there is no 'ctranslate'; did you mean ctranslate2?
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"engine: there is no {engine!r}; {suggest(engine, ENGINES)}")
+    if dtype is not None:
+        options = {"dtype": dtype, **options}
+    for name in options:
+        if name == "dtype" and ENGINES[engine].option != name:
+            raise ValueError(f"dtype: the engine {engine} has {ENGINES[engine].option} in its place")
+    made: TextGenerator = importlib.import_module(ENGINES[engine].module).generator_of(folder, **options)
+    return made
+
+
+def generate(model: Any, prompts: Any, requests: Requests = None, **values: Any) -> Any:
+    """Returns what a model writes after a prompt, or after each of several; see `Generator.generate`.
+
+    For several calls `load_generator` keeps what is loaded and compiled.
+
+    Args:
+        model: Path of a bundle, what `load_generator` returned, or an object with `model`, `tokenizer` and
+            `recipe`, such as `firth.serving.load_served` returns.
+        prompts: A text, or a list of texts.
+        requests: A `GenerationRequest`, or a mapping of its values; or one request for each prompt.
+        **values: Values of a request by key, and of its sampler.
+    """
+    if isinstance(model, str | os.PathLike):
+        model = load_generator(model)
+    elif not isinstance(model, TextGenerator):
+        model = Generator(model.model, model.tokenizer, model.recipe)
+    return model.generate(prompts, requests, **values)

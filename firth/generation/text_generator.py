@@ -1,0 +1,120 @@
+"""Text in and text out, whatever runs the model."""
+
+import abc
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+from firth.generation.framing import PromptFraming
+from firth.generation.results import Generated, TextInProgress, TextStream
+from firth.recipes.generation.request import GenerationRequest
+
+Requests = GenerationRequest | Mapping[str, Any] | Sequence[GenerationRequest] | None
+
+
+class TextGenerator(abc.ABC):
+    """The base of what writes texts after prompts.
+
+    Attributes:
+        framing: How prompts are laid out.
+        predicts_prompt: Whether it tells how probable the tokens of a prompt are.
+    """
+
+    framing: PromptFraming
+    predicts_prompt: bool
+
+    def generate(self, prompts: Any, requests: Requests = None, **values: Any) -> Any:
+        """Returns what is written after a prompt, or after each of several.
+
+        Args:
+            prompts: A text, or a list of texts. Bytes must be UTF-8.
+            requests: A `GenerationRequest`, or a mapping of its values; or one request for each prompt.
+            **values: Values of a request by key, and of its sampler, such as `temperature`.
+
+        Returns:
+            A `Generated`, or a list of them.
+
+        Raises:
+            ValueError: for a prompt that is empty, is not UTF-8 or is longer than the model's positions, and
+                for a value out of its range, each with one sentence.
+        """
+        if isinstance(prompts, str | bytes):
+            return self.generate([prompts], requests, **values)[0]
+        texts = self._begun(prompts, requests, values)
+        found: list[Generated | None] = [None] * len(texts)
+        for group in self._groups(texts):
+            for _ in self._blocks([texts[each] for each in group]):
+                pass
+            for each in group:
+                found[each] = texts[each].result()
+        return found
+
+    def stream(self, prompt: str | bytes, request: Requests = None, **values: Any) -> TextStream:
+        """Returns an iterator over the pieces of a text as they are written, whole characters each.
+
+        Args:
+            prompt: A text.
+            request: A `GenerationRequest`, or a mapping of its values.
+            **values: Values by key, as of `generate`.
+
+        Returns:
+            The pieces; after the last one its attribute `result` is the `Generated`.
+
+        Raises:
+            ValueError: as `generate` does, at once.
+        """
+        (text,) = self._begun([prompt], request, values)
+        return TextStream(text, self._blocks([text], steps=1))
+
+    def check(self, request: GenerationRequest) -> None:
+        """Passes if a request can be honoured.
+
+        Args:
+            request: What is asked for.
+
+        Raises:
+            ValueError: if it cannot, naming the value.
+        """
+        if request.prompt_log_probabilities and not self.predicts_prompt:
+            raise ValueError(
+                "prompt_log_probabilities: the model reads a prompt whole, and predicts none of it"
+            )
+
+    def _begun(
+        self, prompts: Sequence[Any], requests: Requests, values: Mapping[str, Any]
+    ) -> list[TextInProgress]:
+        asked = _requests(len(prompts), requests, values)
+        framed = self.framing.read(prompts) if len(prompts) else []
+        for request in asked:
+            self.check(request)
+        return [TextInProgress(self.framing, *each) for each in zip(framed, asked, strict=True)]
+
+    def _groups(self, texts: Sequence[TextInProgress]) -> list[list[int]]:
+        groups: dict[Hashable, list[int]] = {}
+        for number, text in enumerate(texts):
+            groups.setdefault(self._shared(text), []).append(number)
+        return list(groups.values())
+
+    @abc.abstractmethod
+    def _shared(self, text: TextInProgress) -> Hashable:
+        """Returns what texts that are written together have in common."""
+
+    @abc.abstractmethod
+    def _blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
+        """Writes texts that are written together, and yields after each block of tokens.
+
+        Args:
+            texts: The texts.
+            steps: Tokens of a block; None for as many as is fast.
+        """
+
+
+def _requests(count: int, requests: Requests, values: Mapping[str, Any]) -> list[GenerationRequest]:
+    if isinstance(requests, Sequence):
+        if values or len(requests) != count:
+            raise ValueError(
+                f"{len(requests)} requests for {count} prompts, with {len(values)} further values"
+            )
+        return list(requests)
+    if isinstance(requests, GenerationRequest):
+        return [requests.with_changes(values)] * count
+    return [GenerationRequest.with_values({**(requests or {}), **values})] * count

@@ -1,0 +1,275 @@
+"""The two runtimes of CTranslate2 that write: one stack, and a decoder next to an encoder."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from firth.generation.framing import PromptFraming
+from firth.generation.results import TextInProgress
+from firth.interop.extras import import_extra
+from firth.recipes.generation.request import GenerationRequest
+
+Scores = npt.NDArray[np.float32]
+
+
+class Row(NamedTuple):
+    """What was written after a prompt.
+
+    Attributes:
+        ids: Tokens, the end among them.
+        scores: Natural logarithms of their probabilities, float32 [tokens]; None unless asked for.
+    """
+
+    ids: list[int]
+    scores: Scores | None
+
+
+class Runtime:
+    """The base of both: names of tokens, and which of them are never written.
+
+    Args:
+        framing: How prompts are laid out.
+        names: Tokens of the vocabulary.
+        runtime: What the library loads.
+
+    Attributes:
+        predicts_prompt: Whether it tells how probable the tokens of a prompt are.
+    """
+
+    predicts_prompt = False
+
+    def __init__(self, framing: PromptFraming, names: Sequence[str], runtime: Any) -> None:
+        self._framing, self._runtime = framing, runtime
+        self._names = [*names, *(f"[unused{row}]" for row in range(len(names), len(framing.may_write)))]
+        self._common = {
+            "suppress_sequences": [[self._names[row]] for row in np.flatnonzero(~framing.may_write)],
+            "return_end_token": True,
+        }
+
+    @property
+    def compute_type(self) -> str:
+        """The type that products are computed in."""
+        return str(self._runtime.compute_type)
+
+    def _named(self, ids: Sequence[int]) -> list[str]:
+        return [self._names[each] for each in ids]
+
+    def check(self, request: GenerationRequest) -> None:
+        """Passes if a request can be honoured; here any can.
+
+        Args:
+            request: What is asked for.
+        """
+
+    def length_that_counts(self, text: TextInProgress) -> int:
+        """Returns the length of a prompt, where only prompts of one length can share a call; here 0.
+
+        Args:
+            text: TextInProgress to write.
+        """
+        del text
+        return 0
+
+    def forced(self, text: TextInProgress) -> int:
+        """Returns how many tokens the runtime gives before those that it has written.
+
+        Args:
+            text: TextInProgress to write.
+        """
+        raise NotImplementedError
+
+    def may_stop(self, ended: Sequence[bool], row: int) -> bool:
+        """Returns whether the runtime may stop where one text has ended.
+
+        Args:
+            ended: Which texts of the call have ended.
+            row: Number of the text.
+        """
+        raise NotImplementedError
+
+    def prompt_log_probabilities(self, text: TextInProgress) -> Scores:
+        """Returns how probable the tokens of a prompt are, where `predicts_prompt` says so.
+
+        Args:
+            text: TextInProgress whose prompt it is.
+        """
+        raise NotImplementedError
+
+    def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[Row]:
+        """Returns what is written after prompts, of one request and one most number of tokens.
+
+        Args:
+            texts: Texts to write.
+            arguments: Further arguments of the runtime.
+        """
+        raise NotImplementedError
+
+
+class Decoder(Runtime):
+    """A `ctranslate2.Generator`.
+
+    Args:
+        folder: Folder of the model.
+        framing: How prompts are laid out.
+        names: Tokens of the vocabulary.
+    """
+
+    predicts_prompt = True
+
+    def __init__(self, folder: str, framing: PromptFraming, names: Sequence[str]) -> None:
+        (library,) = import_extra("ctranslate2", "ctranslate2")
+        super().__init__(framing, names, library.Generator(folder))
+
+    def length_that_counts(self, text: TextInProgress) -> int:
+        """Returns the length of the prompt, if it is to be penalised; see the base.
+
+        Args:
+            text: TextInProgress to write.
+        """
+        return len(text.prompt.ids) if _is_penalised(text) else 0
+
+    def forced(self, text: TextInProgress) -> int:
+        """Returns the tokens of a prompt that is to be penalised, without the first; see the base.
+
+        Args:
+            text: TextInProgress to write.
+        """
+        return max(self.length_that_counts(text) - 1, 0)
+
+    def may_stop(self, ended: Sequence[bool], row: int) -> bool:
+        """Returns whether the text has ended.
+
+        Args:
+            ended: Which texts of the call have ended.
+            row: Number of the text.
+        """
+        return ended[row]
+
+    def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[Row]:
+        """Returns what is written after prompts, of one request and one most number of tokens.
+
+        Args:
+            texts: Texts to write.
+            arguments: Further arguments of the runtime.
+        """
+        # Only a prompt that is a part of the result is penalised.
+        forced = self.forced(texts[0])
+        found = self._runtime.generate_batch(
+            [self._named(text.prompt.ids) for text in texts],
+            max_length=texts[0].most + forced,
+            include_prompt_in_result=_is_penalised(texts[0]),
+            **self._common,
+            **arguments,
+        )
+        ids = [list(each.sequences_ids[0][forced:]) for each in found]
+        is_asked = texts[0].request.log_probabilities
+        return [Row(own, self._scores(text, own) if is_asked else None) for text, own in zip(texts, ids)]
+
+    def _scores(self, text: TextInProgress, ids: Sequence[int]) -> Scores:
+        logits = self._logits([*text.prompt.ids, *ids[:-1]])[len(text.prompt.ids) - 1 :]
+        return _chosen(np.where(self._framing.may_write, logits, -np.inf), ids)
+
+    def prompt_log_probabilities(self, text: TextInProgress) -> Scores:
+        """Returns the logarithm of each token's probability after those before it; the first one's is 0.
+
+        Args:
+            text: TextInProgress whose prompt it is.
+        """
+        ids = text.prompt.ids
+        return np.concatenate([np.zeros(1, np.float32), _chosen(self._logits(ids)[:-1], ids[1:])])
+
+    def _logits(self, ids: Sequence[int]) -> npt.NDArray[Any]:
+        return np.asarray(self._runtime.forward_batch([list(ids)]), np.float32)[0]
+
+
+class EncoderDecoder(Runtime):
+    """A `ctranslate2.Translator`.
+
+    Args:
+        folder: Folder of the model.
+        framing: How prompts are laid out.
+        names: Tokens of the vocabulary.
+    """
+
+    def __init__(self, folder: str, framing: PromptFraming, names: Sequence[str]) -> None:
+        (library,) = import_extra("ctranslate2", "ctranslate2")
+        super().__init__(framing, names, library.Translator(folder))
+        # It starts from the first by itself.
+        self._prefix = self._named(framing.start[1:])
+
+    def check(self, request: GenerationRequest) -> None:
+        """Passes if a request can be honoured; see the base.
+
+        Args:
+            request: What is asked for.
+
+        Raises:
+            ValueError: for probabilities next to a penalty, which the runtime gives after it alone.
+        """
+        if request.log_probabilities and request.repetition_penalty != 1.0:
+            raise ValueError(
+                "log_probabilities: next to an encoder the engine ctranslate2 tells them after "
+                "repetition_penalty only; leave one of both out"
+            )
+
+    def forced(self, text: TextInProgress) -> int:
+        """Returns the special tokens that the decoder starts from, without the first; see the base.
+
+        Args:
+            text: TextInProgress to write.
+        """
+        del text
+        return len(self._prefix)
+
+    def may_stop(self, ended: Sequence[bool], row: int) -> bool:
+        """Returns whether all texts have ended: the runtime stops all at once.
+
+        Args:
+            ended: Which texts of the call have ended.
+            row: Number of the text.
+        """
+        del row
+        return all(ended)
+
+    def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[Row]:
+        """Returns what is written after prompts, of one request and one most number of tokens.
+
+        Args:
+            texts: Texts to write.
+            arguments: Further arguments of the runtime.
+        """
+        is_asked, forced = texts[0].request.log_probabilities, len(self._prefix)
+        found = self._runtime.translate_batch(
+            [self._named(text.prompt.ids) for text in texts],
+            target_prefix=[self._prefix] * len(texts) if self._prefix else None,
+            max_decoding_length=texts[0].most + forced,
+            min_decoding_length=0,
+            max_input_length=0,
+            return_logits_vocab=is_asked,
+            **self._common,
+            **arguments,
+        )
+        numbers = {name: row for row, name in enumerate(self._names)}
+        rows = []
+        for each in found:
+            ids = [numbers[token] for token in each.hypotheses[0][forced:]]
+            logits = [np.asarray(step, np.float32) for step in each.logits[0][forced:]] if is_asked else []
+            rows.append(Row(ids, _chosen(np.stack(logits), ids) if logits else None))
+        return rows
+
+
+# By whether a decoder stands next to an encoder.
+RUNTIMES: dict[bool, type[Decoder] | type[EncoderDecoder]] = {False: Decoder, True: EncoderDecoder}
+
+
+def _is_penalised(text: TextInProgress) -> bool:
+    return text.request.repetition_penalty != 1.0
+
+
+def _chosen(logits: npt.NDArray[Any], ids: Sequence[int]) -> Scores:
+    """Returns the logarithm of the probability of one token at each place, float32 [places]."""
+    highest = logits.max(axis=1, keepdims=True)
+    total = highest[:, 0] + np.log(np.exp(logits - highest).sum(axis=1))
+    return (logits[np.arange(len(ids)), list(ids)] - total).astype(np.float32)
