@@ -23,7 +23,7 @@ from firth.cli import (
     runs,
     show,
 )
-from firth.cli.asking import predict
+from firth.cli.asking import generate, predict
 from firth.cli.output import ExitCode, print_error
 from firth.cli.tasks import finetune, glue
 
@@ -58,6 +58,7 @@ for module in (
     report,
     compare,
     predict,
+    generate,
     import_weights,
     export_weights,
     merge,

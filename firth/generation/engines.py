@@ -21,16 +21,34 @@ class Engine:
     Attributes:
         module: Module with `generator_of(folder, **options)`, which is loaded when it is used.
         option: Name of the option that says how numbers are kept.
+        file: Name of a file that only folders of this engine have; empty if it reads bundles alone.
     """
 
     module: str
     option: str
+    file: str = ""
 
 
+# The first one is that of bundles.
 ENGINES = {
     "keras": Engine(__name__, "dtype"),
-    "ctranslate2": Engine("firth.interop.ctranslate2", "quantization"),
+    "ctranslate2": Engine("firth.interop.ctranslate2", "quantization", "model.bin"),
 }
+
+
+def engine_of(folder: str | os.PathLike[str]) -> str:
+    """Returns the engine that reads a folder where nothing else is said.
+
+    Args:
+        folder: Path of a folder, which may not be there.
+
+    Example:
+
+    >>> engine_of("bundle")
+    'keras'
+    """
+    own = {name: os.path.join(folder, each.file) for name, each in ENGINES.items() if each.file}
+    return next((name for name, path in own.items() if storage.exists(path)), next(iter(ENGINES)))
 
 
 def generator_of(folder: str | os.PathLike[str], dtype: Any = None) -> TextGenerator:

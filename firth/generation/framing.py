@@ -10,6 +10,8 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.generation.reading import Prompts
+from firth.recipes.base.types import configs_in, kinds_of
+from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers.storage import AnyTokenizer
 
@@ -29,6 +31,16 @@ class FramedPrompt(NamedTuple):
     characters: npt.NDArray[np.int32] | None
 
 
+class NoTextError(ValueError):
+    """A model is to write that was not trained to."""
+
+
+def _writing() -> list[str]:
+    """Returns the kinds of objectives whose models write."""
+    objectives: list[Any] = configs_in(Recipe.model_fields["objective"].annotation)
+    return [kind for each in objectives if each.text_end for kind in kinds_of(each)]
+
+
 class PromptFraming:
     """How a run's goal lays out prompts, and how long they and the texts after them may be.
 
@@ -40,7 +52,8 @@ class PromptFraming:
         reads_turns: Whether a prompt may be a list of messages.
 
     Raises:
-        ValueError: if the model writes no text, or writes it after two texts.
+        NoTextError: if the model writes no text.
+        ValueError: if it writes after two texts.
     """
 
     reads_turns: ClassVar[bool] = False
@@ -48,7 +61,10 @@ class PromptFraming:
     def __init__(self, recipe: RunRecipe, tokenizer: AnyTokenizer) -> None:
         goal: Any = recipe.goal
         if not goal.text_end:
-            raise ValueError(f"a model that was trained for {goal.kind} writes no text")
+            raise NoTextError(
+                f"a model that was trained for {goal.kind} writes no text; one of these does: "
+                f"{', '.join(_writing())}"
+            )
         if getattr(goal, "pair", False):
             raise ValueError("the model writes after two texts; only its signature takes both")
         self._goal, self._sequences, self._tokenizer = goal, recipe.sequences, tokenizer

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from firth.recipes import Recipe
+from firth.recipes.base.key_descriptions import resolved, summary
 from firth.recipes.base.types import configs_in
-from scripts.docs.key_descriptions import resolved, summary
 from scripts.docs.key_types import DEFS, Links, Schema, default_in_words, type_in_words
 
 FOLDER = "reference/recipe"

@@ -30,6 +30,10 @@ def test_help_loads_nothing_heavy():
     assert loaded_by(["--help"], ["--version"], *helps) == []
 
 
+def test_the_options_of_a_request_are_made_without_tensorflow():
+    assert set(loaded_by(["generate", "--help"])) <= {"numpy", "firth.recipes"}
+
+
 def test_recipes_are_checked_and_counted_without_tensorflow():
     show = ["show", "bert_mini", "--set", "training.steps=500"]
     assert set(loaded_by(show, ["recipes"])) <= {"numpy", "firth.recipes"}

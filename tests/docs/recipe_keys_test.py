@@ -5,8 +5,8 @@ import re
 import pytest
 
 from firth.recipes import Recipe
+from firth.recipes.base.key_descriptions import descriptions
 from firth.recipes.base.types import kinds_of
-from scripts.docs.key_descriptions import descriptions
 from scripts.docs.recipe_keys import FOLDER, recipe_pages, recipe_types
 
 PAGES = recipe_pages()

@@ -52,6 +52,16 @@ def predict_records(
         found = work() if verbose else quietly(work, "predict", expected)
     except (OSError, ValueError) as error:
         fail(str(error), ExitCode.USAGE if isinstance(error, ValueError) else ExitCode.FAILED)
+    print_counts(found, target)
+
+
+def print_counts(found: "Predicted", target: str) -> None:
+    """Prints how many records were answered, and, on standard error, which of them were rejected.
+
+    Args:
+        found: Counts of the records.
+        target: Place of the answers.
+    """
     for each in found.first_unread:
         note(f"{each.file}:{each.line}: {each.reason}: {each.detail}")
     unread = f", {found.unread.total():,} could not be read" if found.unread else ""

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def drawing_records(
-    console: "Console", clock: Callable[[], float] = time.monotonic
+    console: "Console", name: str = "predict", clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[int], None]]:
     """Yields the function that draws a number of answered records, which is called with 0 first.
 
     Args:
         console: Console to draw on. Without a terminal, a line is printed every half a minute.
+        name: Name of the subcommand.
         clock: Function that returns the time in seconds.
     """
     begun = last = 0.0
@@ -35,7 +36,7 @@ def drawing_records(
         yield plain
         return
     with live_progress(console) as progress:
-        task = progress.add_task("predict", total=None, detail="")
+        task = progress.add_task(name, total=None, detail="")
 
         def live(answered: int) -> None:
             nonlocal begun

@@ -30,6 +30,7 @@ def converted(
         cache: Folder of such models; None for `firth/ctranslate2` in `XDG_CACHE_HOME`, or in `~/.cache`.
 
     Raises:
+        firth.storage.NotWholeError: if the folder, or what is kept of it, is not whole.
         InteropError: as `export_model` does, or if what was exported is not on this machine, or has another
             quantization than the one that is asked for.
     """
@@ -43,6 +44,7 @@ def converted(
         # Another process may have made it meanwhile.
         with contextlib.suppress(FileExistsError):
             export_model(folder, place, quantization if quantization != _PLAIN else None)
+    storage.check_whole(place)
     return place
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 from firth import storage
@@ -71,13 +71,42 @@ def predict_file(
     """
     inputs = client.inputs(name)
     client.check(name, **{each: () for each in inputs if each != TEXT})
-    _check_places(source, target)
+    check_places(source, target)
     described = read_description(client.path)
     signature = described["signatures"].get(name, {})
     unread = Unread()
     records = read_texts(
         source, _columns(inputs, described, name, columns or {}), unread, signature.get("needs", "")
     )
+
+    def answer(batch: Sequence[TextRecord]) -> Iterator[Mapping[str, Any]]:
+        return _answer(client, name, batch, signature.get("answer", {}))
+
+    return answer_records(records, unread, source, target, answer, progress)
+
+
+def answer_records(
+    records: Iterator[TextRecord],
+    unread: Unread,
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    answer: Callable[[Sequence[TextRecord]], Iterable[Mapping[str, Any]]],
+    progress: Callable[[int], None] = lambda answered: None,
+) -> Predicted:
+    """Writes what is answered to records, whole or not at all, a line of JSON each.
+
+    Args:
+        records: Records that could be read.
+        unread: Where those that could not are counted meanwhile.
+        source: File that they are read from.
+        target: Place of the answers.
+        answer: Function from some records, of like lengths, to the fields of the answer to each.
+        progress: As of `predict_file`.
+
+    Raises:
+        RefusedFileError: if no record can be read.
+        OSError: if the answers cannot be written.
+    """
     answered = 0
     progress(answered)
     with storage.whole_file(target, "w") as file:
@@ -86,8 +115,9 @@ def predict_file(
                 answers = _Answers(spool)
                 for places in _batches(held):
                     batch = [held[place] for place in places]
-                    for place, line in zip(places, _answer(client, name, batch, signature.get("answer", {}))):
-                        answers[place] = line
+                    for place, fields in zip(places, answer(batch), strict=True):
+                        line = {"line": held[place].line, **held[place].texts, **fields}
+                        answers[place] = json.dumps(line, ensure_ascii=False) + "\n"
                     answered += len(batch)
                     progress(answered)
                 file.writelines(answers[place] for place in range(len(held)))
@@ -101,7 +131,16 @@ def _place(line: RejectedLine) -> str:
     return f"line {line.line}: {line.detail}"
 
 
-def _check_places(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+def check_places(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Passes if answers to a file can stand where they are to.
+
+    Args:
+        source: File that is asked about.
+        target: Place of the answers.
+
+    Raises:
+        RefusedFileError: if they would take its place, or have another ending.
+    """
     if not os.fspath(target).endswith(_ENDING):
         raise RefusedFileError(f"{target}: answers are objects of JSON; give a name that ends in {_ENDING}")
     if os.path.abspath(source) == os.path.abspath(target):
@@ -153,9 +192,8 @@ class _Answers:
         return self._file.read(length).decode()
 
 
-def _answer(client: Client, name: str, batch: list[TextRecord], answer: Mapping[str, Any]) -> Iterator[str]:
+def _answer(
+    client: Client, name: str, batch: Sequence[TextRecord], answer: Mapping[str, Any]
+) -> Iterator[Mapping[str, Any]]:
     texts = {each: [record.texts[each] for record in batch] for each in batch[0].texts}
-    answers = client.ask(name, texts.pop(TEXT), **texts)
-    for record, outputs in zip(batch, answers, strict=True):
-        line = {"line": record.line, **record.texts, **told(answer, outputs)}
-        yield json.dumps(line, ensure_ascii=False) + "\n"
+    yield from (told(answer, outputs) for outputs in client.ask(name, texts.pop(TEXT), **texts))

@@ -10,7 +10,7 @@ def drawn(live, seconds):
     console = Console(file=io.StringIO(), force_terminal=live, width=120, color_system=None)
     times = iter(seconds)
     now = [0.0]
-    with drawing_records(console, lambda: now[0]) as draw:
+    with drawing_records(console, clock=lambda: now[0]) as draw:
         for number, now[0] in enumerate(times):
             draw(64 * number)
     return console.file.getvalue()

@@ -1,0 +1,51 @@
+"""`firth generate --input`: texts written after the prompts of a file."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from firth.cli.asking.files import print_counts
+from firth.cli.asking.record_lines import drawing_records
+from firth.cli.output import ExitCode, fail, terminal
+from firth.cli.quietly import quietly
+
+if TYPE_CHECKING:
+    from firth.generation import Generated, TextGenerator
+    from firth.recipes.generation.request import GenerationRequest
+    from firth.serving.batch.predicting import Predicted
+
+
+def write_file(
+    generator: "TextGenerator",
+    source: str,
+    target: str,
+    column: str | None,
+    requests: "Sequence[GenerationRequest]",
+    tell: "Callable[[Generated, GenerationRequest], Mapping[str, Any]]",
+    verbose: bool,
+) -> None:
+    """Writes the texts, and prints how many prompts were read and rejected.
+
+    Args:
+        generator: What writes.
+        source: File of the prompts.
+        target: Place of the texts.
+        column: Column of the prompts; None for `text`.
+        requests: What is asked for after each prompt.
+        tell: Function from what was written and its request to its fields.
+        verbose: True to show what TensorFlow prints.
+    """
+    console = terminal(err=True)
+
+    def work() -> "Predicted":
+        from firth.serving.batch.texts import TEXT
+        from firth.serving.batch.writing import write_after_file
+
+        with drawing_records(console, "generate") as draw:
+            return write_after_file(generator, requests, tell, source, target, column or TEXT, draw)
+
+    try:
+        expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
+        found = work() if verbose else quietly(work, "generate", expected)
+    except (OSError, ValueError) as error:
+        fail(str(error), ExitCode.USAGE if isinstance(error, ValueError) else ExitCode.FAILED)
+    print_counts(found, target)

@@ -1,0 +1,125 @@
+import json
+
+import pytest
+
+from firth.models import save_model
+from firth.tokenizers import save_tokenizer
+from tests.generation.cases import generator_of
+from tests.interop.ctranslate2.exporting_test import written
+from tests.models.table import MODELS, TRAINED
+
+PROMPT = "the fox"
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    generator, folder = generator_of("causal_lm"), tmp_path_factory.mktemp("model")
+    save_tokenizer(generator.tokenizer, folder / "tokenizer")
+    save_model(generator.model, generator.recipe, folder / "tokenizer", folder / "bundle")
+    return str(folder / "bundle")
+
+
+def expected(**values):
+    return generator_of("causal_lm").generate(PROMPT, max_new_tokens=5, **values)
+
+
+def ask(firth, bundle, *arguments):
+    return firth("generate", bundle, PROMPT, "--max-new-tokens", "5", *arguments)
+
+
+def test_a_text_stands_alone_on_stdout(firth, bundle):
+    result = ask(firth, bundle)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == expected().text + "\n" and result.stderr == ""
+
+
+def test_values_of_the_request_and_of_the_sampler(firth, bundle):
+    result = ask(
+        firth, bundle, "--temperature", "2", "--top-k", "9", "--seed", "3", "--logit-bias", "fox=-9.5"
+    )
+    values = {"temperature": 2.0, "top_k": 9, "logit_bias": {"fox": -9.5}}
+    assert result.stdout == expected(seed=3, **values).text + "\n", result.output
+
+
+def test_several_texts_of_one_prompt(firth, bundle):
+    result = ask(firth, bundle, "--temperature", "2", "--n", "2", "--json")
+    told = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [each["generated"] for each in told] == [
+        expected(temperature=2.0, seed=seed).text for seed in (0, 1)
+    ]
+    assert [each["seed"] for each in told] == [0, 1] and told[0]["prompt"] == PROMPT
+
+
+def test_streamed_with_probabilities_on_stderr(firth, bundle):
+    result = ask(firth, bundle, "--stream", "--log-probabilities")
+    assert result.stdout == expected().text + "\n"
+    first = expected(log_probabilities=True).log_probabilities[0]
+    assert result.stderr.startswith("text: ") and f"{first:.3f}" in result.stderr
+
+
+def test_the_engine_writes_the_same(firth, bundle, tmp_path, monkeypatch):
+    pytest.importorskip("ctranslate2")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    result = ask(firth, bundle, "--engine", "ctranslate2")
+    assert result.stdout == expected().text + "\n", result.output
+    # What was made is a model of its own, whose engine need not be said.
+    (made,) = (tmp_path / "firth" / "ctranslate2").iterdir()
+    assert ask(firth, str(made)).stdout == expected().text + "\n"
+    result = ask(firth, str(made), "--dtype", "int8")
+    assert result.exit_code == 2 and "quantization: the weights in" in result.stderr
+
+
+def test_a_file_of_prompts(firth, bundle, tmp_path):
+    lines = ['{"said": "the fox"}', "no", '{"said": ""}', json.dumps({"said": "a " * 50}), '{"said": "dogs"}']
+    (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
+    files = ("--input", "a.jsonl", "--output", "b.jsonl", "--column", "said", "--max-new-tokens", "5")
+    result = firth("generate", bundle, *files)
+    assert result.exit_code == 0, result.output
+    counts = "2 records answered, 3 could not be read (not_a_prompt 2, not_json 1)"
+    assert result.stdout == f"b.jsonl: {counts}\n"
+    assert "a.jsonl:4: not_a_prompt: it has 51 tokens" in result.stderr
+    told = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
+    assert [(each["line"], each["text"]) for each in told] == [(1, "the fox"), (5, "dogs")]
+    assert told[0]["generated"] == expected().text and told[0]["ended"] == "length"
+
+
+REFUSED = {
+    ("--top-k", "0"): "--top-k: must be greater than or equal to 1, not 0",
+    ("--top-k", "many"): "--top-k: must be a valid integer, not 'many'",
+    ("--seed", "-1"): "--seed: must be greater than or equal to 0",
+    ("--sampler", "sampel"): "--sampler: there is no 'sampel'; did you mean sample?",
+    ("--sampler", "greedy", "--top-p", "0.5"): "--top-p: the sampler greedy has no such value; sample has",
+    ("--logit-bias", "fox"): "--logit-bias fox: expected TOKEN=NUMBER",
+    ("--logit-bias", "foxx=1"): "the vocabulary has no token 'foxx'; did you mean fox?",
+    ("--temprature", "1"): "--temperature",
+    ("--n", "2"): "the sampler greedy writes one text; give --sampler sample",
+    ("--engine", "kears"): "engine: there is no 'kears'; did you mean keras?",
+    ("--input", "a.txt"): "--input and --output are given together",
+    ("--column", "a"): "--column names a column of --input",
+    ("--stream", "--json"): "--stream prints plain text",
+}
+
+
+@pytest.mark.parametrize("arguments", REFUSED)
+def test_a_wrong_value_is_named(firth, bundle, arguments):
+    result = firth("generate", bundle, PROMPT, *arguments)
+    assert result.exit_code == 2 and REFUSED[arguments] in result.stderr, result.output
+    assert result.stdout == ""
+
+
+def test_bad_prompts_and_names(firth, bundle):
+    for arguments, problem in (
+        ((bundle, ""), "it is empty"),
+        ((bundle, "a " * 50), "the model reads 14"),
+        ((bundle,), "give a PROMPT"),
+        (("no_run", "a"), "is named 'no_run'"),
+    ):
+        result = firth("generate", *arguments)
+        assert result.exit_code == 2 and problem in result.stderr, result.output
+
+
+def test_a_model_that_does_not_write(firth, tmp_path):
+    _, bundle = written(MODELS["bert"], TRAINED["masked_lm"][1], tmp_path)
+    result = firth("generate", bundle, "a")
+    assert result.exit_code == 2 and "trained for masked_lm writes no text; one of these" in result.stderr
+    assert "causal_lm" in result.stderr and f"firth predict {bundle} embed" in result.stderr
