@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from firth import storage
@@ -19,7 +20,8 @@ class Engine:
     """What runs a model.
 
     Attributes:
-        module: Module with `generator_of(folder, **options)`, which is loaded when it is used.
+        module: Module with `generator_of(folder, **options)`, what writes, and `model_of(folder, **options)`,
+            what has hidden states. It is loaded when it is used.
         option: Name of the option that says how numbers are kept.
         file: Name of a file that only folders of this engine have; empty if it reads bundles alone.
     """
@@ -51,6 +53,10 @@ def engine_of(folder: str | os.PathLike[str]) -> str:
     return next((name for name, path in own.items() if storage.exists(path)), next(iter(ENGINES)))
 
 
+# As every engine names it.
+model_of = load_model
+
+
 def generator_of(folder: str | os.PathLike[str], dtype: Any = None) -> TextGenerator:
     """Returns the generator of a bundle that runs the Keras model.
 
@@ -58,10 +64,31 @@ def generator_of(folder: str | os.PathLike[str], dtype: Any = None) -> TextGener
         folder: Path of the folder that `firth.models.save_model` wrote.
         dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
     """
+    tokenizer = load_tokenizer(os.path.join(folder, TOKENIZER_FOLDER))
+    return Generator(model_of(folder, dtype), tokenizer, read_recipe(folder))
+
+
+def opened(making: str, engine: str, folder: str | os.PathLike[str], options: Mapping[str, Any]) -> Any:
+    """Returns what an engine makes of a folder.
+
+    Args:
+        making: `generator_of` or `model_of`.
+        engine: Name of the engine.
+        folder: Path of the folder.
+        options: Options of the engine; those that are None are left out.
+
+    Raises:
+        ValueError: if there is no such engine, with the nearest, or it has another option for a dtype.
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"engine: there is no {engine!r}; {suggest(engine, ENGINES)}")
+    said = {name: value for name, value in options.items() if value is not None}
+    others = {each.option for each in ENGINES.values()} - {ENGINES[engine].option}
+    if wrong := sorted(others & said.keys()):
+        raise ValueError(f"{wrong[0]}: the engine {engine} has {ENGINES[engine].option} in its place")
     storage.check_whole(folder)
     with storage.local_copy(folder) as local:
-        tokenizer = load_tokenizer(os.path.join(local, TOKENIZER_FOLDER))
-        return Generator(load_model(local, dtype), tokenizer, read_recipe(local))
+        return getattr(importlib.import_module(ENGINES[engine].module), making)(local, **said)
 
 
 def load_generator(
@@ -90,14 +117,7 @@ def load_generator(
         ...
     ValueError: engine: there is no 'ctranslate'; did you mean ctranslate2?
     """
-    if engine not in ENGINES:
-        raise ValueError(f"engine: there is no {engine!r}; {suggest(engine, ENGINES)}")
-    if dtype is not None:
-        options = {"dtype": dtype, **options}
-    for name in options:
-        if name == "dtype" and ENGINES[engine].option != name:
-            raise ValueError(f"dtype: the engine {engine} has {ENGINES[engine].option} in its place")
-    made: TextGenerator = importlib.import_module(ENGINES[engine].module).generator_of(folder, **options)
+    made: TextGenerator = opened("generator_of", engine, folder, {"dtype": dtype, **options})
     return made
 
 

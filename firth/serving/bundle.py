@@ -1,26 +1,41 @@
 """A model bundle with its tokenizer, for reading texts without an exported model."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import tensorflow as tf
+
 from firth import storage
+from firth.generation.engines import opened
 from firth.models.build import build_outline
-from firth.models.bundle import load_model, open_weights, read_recipe
+from firth.models.bundle import open_weights, read_recipe
+from firth.recipes.base.errors import suggest
 from firth.recipes.run.base import TOKENIZER_FOLDER
+from firth.serving.answers import told
+from firth.serving.client import plain
 from firth.serving.saved_model import export_streamed
 from firth.serving.served import Served
+from firth.serving.signatures import text_signatures
 from firth.tokenizers import load_tokenizer
 
 
-def load_served(folder: str | os.PathLike[str], dtype: Any = None) -> Served:
+def load_served(
+    folder: str | os.PathLike[str], dtype: Any = None, engine: str = "keras", **options: Any
+) -> Served:
     """Returns the model of a bundle with its tokenizer, which frames texts as in training. Needs no TFX.
 
     Args:
         folder: Path of the folder that `firth.models.save_model` wrote.
         dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+        engine: What runs the model: `keras`, or `ctranslate2`, which has the hidden states of encoders and
+            their pooler, but no gradients and no graph.
+        **options: Further options of the engine; see `firth.generation.load_generator`.
 
     Raises:
         firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        ValueError: if the engine does not run the model, or there is no such engine.
         firth.models.BundleError: if files are missing or damaged.
         firth.tokenizers.TokenizerMismatchError: if the tokenizer's files were changed.
 
@@ -35,7 +50,33 @@ def load_served(folder: str | os.PathLike[str], dtype: Any = None) -> Served:
     storage.check_whole(folder)
     with storage.local_copy(folder) as local:
         tokenizer = load_tokenizer(os.path.join(local, TOKENIZER_FOLDER))
-        return Served(load_model(local, dtype), tokenizer, read_recipe(local))
+        model = opened("model_of", engine, local, {"dtype": dtype, **options})
+        return Served(model, tokenizer, read_recipe(local))
+
+
+def ask_served(
+    served: Served, name: str, texts: Sequence[str]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Returns what a signature answers to each text without an exported model, and how it is printed.
+
+    Args:
+        served: What `load_served` returned, of any engine. Only signatures that do without heads are asked,
+            which all engines have.
+        name: Name of the signature.
+        texts: Texts.
+
+    Raises:
+        ValueError: if there is no such signature, with those that there are.
+    """
+    signatures = text_signatures(served.recipe, served.tokenizer.mask_token)
+    without_heads = {key: each for key, each in signatures.items() if not each.reads_heads}
+    if name not in without_heads:
+        raise ValueError(f"there is no signature {name} without heads; {suggest(name, without_heads)}")
+    signature = without_heads[name]
+    outputs = signature.function(served, tf.constant(list(texts)))
+    answer = signature.describe()["answer"]
+    rows = [{key: plain(np.asarray(each)[row]) for key, each in outputs.items()} for row in range(len(texts))]
+    return answer, [told(answer, row) for row in rows]
 
 
 def export_bundle(folder: str | os.PathLike[str], directory: str | os.PathLike[str]) -> None:

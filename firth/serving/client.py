@@ -147,7 +147,7 @@ class Client:
             ValueError: if the model has no such signature, or it has other inputs.
         """
         outputs = self._ask(name, texts, targets, **others)
-        return [{key: _plain(values[row]) for key, values in outputs.items()} for row in range(len(texts))]
+        return [{key: plain(values[row]) for key, values in outputs.items()} for row in range(len(texts))]
 
     def evaluate(self, rows: Sequence[bytes]) -> dict[str, npt.NDArray[Any]]:
         """Returns what each row adds to the metrics, and what scores are made of, by name: [rows, ...].
@@ -203,12 +203,16 @@ class Client:
         return {key: value.numpy() for key, value in outputs.items()}
 
 
-def _plain(values: Any) -> Any:
-    """Returns an array's row as lists, numbers and strings."""
+def plain(values: Any) -> Any:
+    """Returns an array's row as lists, numbers and strings.
+
+    Args:
+        values: Array, number, bytes or a list of them.
+    """
     if isinstance(values, np.ndarray | np.generic):
         values = values.tolist()
     if isinstance(values, list):
-        return [_plain(each) for each in values]
+        return [plain(each) for each in values]
     return values.decode("utf-8", "replace") if isinstance(values, bytes) else values
 
 

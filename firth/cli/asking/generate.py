@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
+from firth.cli.asking.engines import DType, EngineName, opened_by
 from firth.cli.asking.request_options import RequestCommand, said_request
 from firth.cli.output import ExitCode, fail, note
 from firth.cli.quietly import quietly
@@ -44,22 +45,6 @@ Output = Annotated[str | None, typer.Option("--output", metavar="FILE", help="Te
 Column = Annotated[
     str | None, typer.Option("--column", metavar="COLUMN", help="Column of --input in the place of text.")
 ]
-Engine = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        metavar="ENGINE",
-        help="What runs the model: keras, or ctranslate2, which is made of the model once and kept.",
-    ),
-]
-DType = Annotated[
-    str | None,
-    typer.Option(
-        "--dtype",
-        metavar="TYPE",
-        help="How numbers are kept, such as bfloat16; with --engine ctranslate2 such as int8.",
-    ),
-]
 
 
 def _generate(
@@ -73,7 +58,7 @@ def _generate(
         int, typer.Option("--n", min=1, max=1024, help="Texts for each prompt, each with the next seed.")
     ] = 1,
     stream: Annotated[bool, typer.Option("--stream", help="Print a text while it is written.")] = False,
-    engine: Engine = None,
+    engine: EngineName = None,
     dtype: DType = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
     root: commands.Root = commands.DEFAULT_ROOT,
@@ -159,18 +144,12 @@ def _loaded(
     name: str, root: pathlib.Path, engine: str | None, dtype: str | None, verbose: bool
 ) -> "TextGenerator":
     def work() -> "tuple[TextGenerator, list[str]]":
-        from firth import storage
-        from firth.cli.bundles import bundle_of
-        from firth.generation.engines import ENGINES, engine_of, load_generator
+        from firth.generation.engines import engine_of, load_generator
         from firth.generation.fresh import fresh_heads
 
-        is_exported = engine_of(name) != next(iter(ENGINES))
-        folder = name if is_exported else bundle_of(name, root)
-        chosen = engine or engine_of(folder)
-        options = {} if dtype is None else {ENGINES[chosen].option: dtype} if chosen in ENGINES else {}
-        storage.check_whole(folder)
-        made = load_generator(folder, engine=chosen, **options)
-        return made, [] if is_exported else fresh_heads(folder)
+        folder, opening = opened_by(name, root, engine, dtype)
+        is_bundle = engine_of(folder) != opening["engine"] or engine_of(folder) == engine_of("")
+        return load_generator(folder, **opening), fresh_heads(folder) if is_bundle else []
 
     generator, fresh = _guarded(work, verbose, name)
     if fresh:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from firth.cli import commands
+from firth.cli.asking.engines import DType, EngineName, opened_by
 from firth.cli.asking.files import predict_records
 from firth.cli.asking.notes import notes
 from firth.cli.output import ExitCode, fail
@@ -82,6 +83,8 @@ def _predict(
     input: Input = None,
     output: Output = None,
     columns: Columns = None,
+    engine: EngineName = None,
+    dtype: DType = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
     root: commands.Root = commands.DEFAULT_ROOT,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show what TensorFlow prints.")] = False,
@@ -97,6 +100,11 @@ def _predict(
     others = {name: given for name, given in inputs.items() if given}
     _check_options(texts, others, input, output, columns)
     name = task.replace("-", "_")
+    if engine is not None or dtype is not None:
+        if input is not None or others:
+            fail("--engine answers texts of the command, without further inputs", ExitCode.USAGE)
+        _print(texts or [], *_ask_engine(run, root, name, texts or [], engine, dtype, verbose), as_json)
+        return
     found = None if (pathlib.Path(run) / "saved_model.pb").exists() else find_run(root, run)
     directory = pathlib.Path(run) if found is None else found.directory / "serving"
     for said in [] if found is None else notes(found, directory, name):
@@ -104,10 +112,15 @@ def _predict(
     if input is not None and output is not None:
         predict_records(directory, name, input, output, columns or [], verbose)
         return
+    _print(texts or [], *_ask(directory, name, texts or [], others, verbose), as_json)
+
+
+def _print(
+    texts: Sequence[str], described: Mapping[str, Any], answers: Sequence[Mapping[str, Any]], as_json: bool
+) -> None:
     from firth.serving.answers import lines
 
-    described, answers = _ask(directory, name, texts or [], others, verbose)
-    for text, answer in zip(texts or [], answers):
+    for text, answer in zip(texts, answers):
         if as_json:
             typer.echo(json.dumps({"text": text, **answer}, ensure_ascii=False))
         else:
@@ -157,6 +170,31 @@ def _ask(
     return quietly(lambda: _answers(directory, name, texts, others), "predict", expected)
 
 
+def _ask_engine(
+    run: str,
+    root: pathlib.Path,
+    name: str,
+    texts: Sequence[str],
+    engine: str | None,
+    dtype: str | None,
+    verbose: bool,
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Asks the bundle of a run, by an engine in the place of the exported model."""
+
+    def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        from firth.serving.bundle import ask_served, load_served
+
+        folder, opening = opened_by(run, root, engine, dtype)
+        return ask_served(load_served(folder, **opening), name, texts)
+
+    if not verbose:
+        return quietly(work, "predict", {ValueError: ExitCode.USAGE})
+    try:
+        return work()
+    except ValueError as error:
+        fail(str(error), ExitCode.USAGE)
+
+
 def _answers(
     directory: pathlib.Path, name: str, texts: Sequence[str], others: Mapping[str, list[str]]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -182,6 +220,7 @@ register = commands.registrar(
     _predict,
     "firth predict demo fill-mask 'Returns the [MASK] of the array.'",
     "firth predict demo embed 'A sentence.' 'Another one.' --json",
+    "firth predict demo embed 'A sentence.' --engine ctranslate2 --dtype int8",
     "firth predict gpt2_tiny score 'Returns the length of the list.'",
     "firth predict my_reviews classify 'A film to see twice.'",
     "firth predict my_entities tag 'Ada Lovelace wrote to London.'",

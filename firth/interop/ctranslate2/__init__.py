@@ -1,9 +1,10 @@
 """Models for CTranslate2, which runs BERT, RoBERTa, GPT-2, Llama, T5 and BART."""
 
+from firth.interop.ctranslate2.encoding import EncodingModel
 from firth.interop.ctranslate2.exporting import export_model
 from firth.interop.ctranslate2.generating import CTranslate2Generator
 
-# As every engine names it.
-generator_of = CTranslate2Generator
+# As every engine names them.
+generator_of, model_of = CTranslate2Generator, EncodingModel
 
-__all__ = ["CTranslate2Generator", "export_model", "generator_of"]
+__all__ = ["CTranslate2Generator", "EncodingModel", "export_model", "generator_of", "model_of"]

@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 
 from firth.models import save_model
@@ -123,3 +124,15 @@ def test_a_model_that_does_not_write(firth, tmp_path):
     result = firth("generate", bundle, "a")
     assert result.exit_code == 2 and "trained for masked_lm writes no text; one of these" in result.stderr
     assert "causal_lm" in result.stderr and f"firth predict {bundle} embed" in result.stderr
+
+
+def test_vectors_by_the_engine(firth, tmp_path, monkeypatch):
+    pytest.importorskip("ctranslate2")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    _, bundle = written(MODELS["bert"], TRAINED["masked_lm"][1], tmp_path)
+    ask = ("predict", bundle, "embed", "a b", "--json", "--engine")
+    told = [json.loads(firth(*ask, engine).stdout) for engine in ("ctranslate2", "keras")]
+    assert told[0]["text"] == "a b" and len(told[0]["embedding"]) == 16
+    np.testing.assert_allclose(*(each["embedding"] for each in told), rtol=0, atol=1e-4)
+    result = firth("predict", bundle, "fill-mask", "a [MASK]", "--engine", "ctranslate2")
+    assert result.exit_code == 2 and "there is no signature fill_mask without heads" in result.stderr

@@ -1,0 +1,47 @@
+"""What runs a model that the command asks, where it is not the exported one."""
+
+import pathlib
+from typing import Annotated, Any
+
+import typer
+
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE",
+        help="What runs the model: keras, or ctranslate2, which is made of the bundle once and kept.",
+    ),
+]
+DType = Annotated[
+    str | None,
+    typer.Option(
+        "--dtype",
+        metavar="TYPE",
+        help="How numbers are kept, such as bfloat16; with --engine ctranslate2 such as int8.",
+    ),
+]
+
+
+def opened_by(
+    name: str, root: pathlib.Path, engine: str | None, dtype: str | None
+) -> tuple[str, dict[str, Any]]:
+    """Returns the folder of a model and how an engine opens it, as arguments of `load_generator`.
+
+    Args:
+        name: Name of a run or of an imported model, or path of a bundle or of an engine's own.
+        root: Folder of all runs.
+        engine: Name of the engine; None for that which reads the folder.
+        dtype: How numbers are kept, in the words of the engine; None for its own choice.
+
+    Raises:
+        ValueError: if there is no such model, with the nearest.
+    """
+    from firth.cli.bundles import bundle_of
+    from firth.generation.engines import ENGINES, engine_of
+
+    usual = next(iter(ENGINES))
+    folder = bundle_of(name, root) if engine_of(name) == usual else name
+    chosen = engine or engine_of(folder)
+    said = {ENGINES[chosen].option: dtype} if dtype is not None and chosen in ENGINES else {}
+    return folder, {"engine": chosen, **said}
