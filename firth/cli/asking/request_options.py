@@ -145,7 +145,7 @@ def _parameter(
         rich_help_panel=panel,
     )
     if read is str and metavar is None:
-        said.metavar = next(_METAVARS[each] for each in _types_in(annotation) if each in _METAVARS)
+        said.metavar = next((_METAVARS[each] for each in _types_in(annotation) if each in _METAVARS), "VALUE")
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[read | None, said]
     )
