@@ -76,7 +76,7 @@ def test_a_file_of_prompts(firth, bundle, tmp_path):
     files = ("--input", "a.jsonl", "--output", "b.jsonl", "--column", "said", "--max-new-tokens", "5")
     result = firth("generate", bundle, *files)
     assert result.exit_code == 0, result.output
-    counts = "2 records answered, 3 could not be read (not_a_prompt 2, not_json 1)"
+    counts = "2 records answered, 3 could not be read (empty_text 1, not_a_prompt 1, not_json 1)"
     assert result.stdout == f"b.jsonl: {counts}\n"
     assert "a.jsonl:4: not_a_prompt: it has 51 tokens" in result.stderr
     told = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
