@@ -48,6 +48,25 @@ class TextGenerator(abc.ABC):
                 found[each] = texts[each].result()
         return found
 
+    def reply(self, messages: Sequence[Mapping[str, str]], request: Requests = None, **values: Any) -> Any:
+        """Returns the reply of a model that learned dialogues.
+
+        Args:
+            messages: Messages of the dialogue, each with its `role` and `content`, the last one of the user.
+            request: A `GenerationRequest`, or a mapping of its values.
+            **values: Values by key, as of `generate`.
+
+        Returns:
+            A `Generated`, whose text is the reply.
+
+        Raises:
+            ValueError: as `generate` does; for messages in an order that no dialogue has, and for a model
+                that is asked with texts.
+        """
+        if not self.framing.reads_turns:
+            raise ValueError("the model did not learn dialogues: it writes after a text; see generate")
+        return self.generate([messages], request, **values)[0]
+
     def stream(self, prompt: str | bytes, request: Requests = None, **values: Any) -> TextStream:
         """Returns an iterator over the pieces of a text as they are written, whole characters each.
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from firth.generation.framing import PromptFraming
 from firth.generation.results import TextInProgress
 from firth.generation.text_generator import TextGenerator
-from firth.generation.writing import AT_END, AT_LENGTH, GOES_ON
+from firth.generation.turns import framing_of
+from firth.generation.writing import AT_END, AT_LENGTH, GOES_ON, DecodedTexts
 from firth.interop.ctranslate2.converted import converted
 from firth.interop.ctranslate2.decoding import arguments_of, is_random
 from firth.interop.ctranslate2.runtimes import RUNTIMES, Row, Scores
@@ -53,7 +53,7 @@ class CTranslate2Generator(TextGenerator):
     ) -> None:
         self.recipe = read_recipe(folder)
         self.tokenizer = load_tokenizer(os.path.join(folder, TOKENIZER_FOLDER))
-        self.framing = PromptFraming(self.recipe, self.tokenizer)
+        self.framing = framing_of(self.recipe, self.tokenizer)
         made = converted(folder, quantization, cache)
         self._load = lambda: RUNTIMES[self.recipe.model.has_decoder](
             made, self.framing, self.tokenizer.get_vocabulary()
@@ -136,7 +136,7 @@ class CTranslate2Generator(TextGenerator):
         self, text: TextInProgress, ids: list[int], scores: Scores | None = None, ended: int = GOES_ON
     ) -> None:
         found = np.zeros(len(ids), np.float32) if scores is None else scores
-        text.take(np.array(ids, np.int32), found, len(ids), ended)
+        text.take(DecodedTexts(np.array(ids, np.int32), found, len(ids), ended))
 
 
 def _seed_of(seed: int) -> int:
