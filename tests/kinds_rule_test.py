@@ -15,6 +15,7 @@ TABLES = {
     "corpus/decontamination/benchmarks.py": "evaluation data that is kept out of a corpus",
     "corpus/readers/sources.py": "sources",
     "generation/samplers.py": "samplers of requests for a text",
+    "interop/ctranslate2/decoding.py": "samplers that CTranslate2 has too",
     "interop/peft/kinds.py": "methods that peft has too",
     "layers/attention/building.py": "positions that attention reads",
     "layers/blocks/input_embedding.py": "positions that are added to embeddings, the other half",

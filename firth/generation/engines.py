@@ -34,7 +34,7 @@ class Engine:
 # The first one is that of bundles.
 ENGINES = {
     "keras": Engine(__name__, "dtype"),
-    "ctranslate2": Engine("firth.interop.ctranslate2", "quantization", "model.bin"),
+    "ctranslate2": Engine("firth.interop.ctranslate2.engine", "quantization", "model.bin"),
 }
 
 

@@ -4,7 +4,4 @@ from firth.interop.ctranslate2.encoding import EncodingModel
 from firth.interop.ctranslate2.exporting import export_model
 from firth.interop.ctranslate2.generating import CTranslate2Generator
 
-# As every engine names them.
-generator_of, model_of = CTranslate2Generator, EncodingModel
-
-__all__ = ["CTranslate2Generator", "EncodingModel", "export_model", "generator_of", "model_of"]
+__all__ = ["CTranslate2Generator", "EncodingModel", "export_model"]

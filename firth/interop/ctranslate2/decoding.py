@@ -31,7 +31,7 @@ def _sample(sampler: Sampling) -> dict[str, Any]:
 
 
 # By the kind of a sampler, from it to arguments of the runtime.
-SAMPLERS: dict[str, Callable[[Any], dict[str, Any]]] = {"greedy": _greedy, "sample": _sample}
+ARGUMENTS: dict[str, Callable[[Any], dict[str, Any]]] = {"greedy": _greedy, "sample": _sample}
 
 
 def arguments_of(request: GenerationRequest) -> dict[str, Any]:
@@ -53,13 +53,13 @@ def arguments_of(request: GenerationRequest) -> dict[str, Any]:
     ValueError: presence_penalty: the engine ctranslate2 has no such value; leave it out or take keras
     """
     _refuse(request, _LACKING)
-    if request.sampler.kind not in SAMPLERS:
+    if request.sampler.kind not in ARGUMENTS:
         raise ValueError(
             f"sampler: the engine ctranslate2 has no {request.sampler.kind}, as keras has; "
-            f"{suggest(request.sampler.kind, SAMPLERS)}"
+            f"{suggest(request.sampler.kind, ARGUMENTS)}"
         )
     return {
-        **SAMPLERS[request.sampler.kind](request.sampler),
+        **ARGUMENTS[request.sampler.kind](request.sampler),
         "repetition_penalty": request.repetition_penalty,
     }
 

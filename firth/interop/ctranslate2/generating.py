@@ -16,7 +16,7 @@ from firth.generation.turns import framing_of
 from firth.generation.writing import AT_END, AT_LENGTH, GOES_ON, DecodedTexts
 from firth.interop.ctranslate2.converted import converted
 from firth.interop.ctranslate2.decoding import arguments_of, is_random
-from firth.interop.ctranslate2.runtimes import RUNTIMES, Row, Scores
+from firth.interop.ctranslate2.runtimes import RUNTIMES, RuntimeRow, Scores
 from firth.interop.extras import import_extra
 from firth.models.bundle import read_recipe
 from firth.recipes.generation.request import GenerationRequest
@@ -114,7 +114,9 @@ class CTranslate2Generator(TextGenerator):
         self._finish(texts, call.result())
         yield
 
-    def _written(self, texts: Sequence[TextInProgress], callback: Callable[[Any], bool] | None) -> list[Row]:
+    def _written(
+        self, texts: Sequence[TextInProgress], callback: Callable[[Any], bool] | None
+    ) -> list[RuntimeRow]:
         request = texts[0].request
         arguments = {**arguments_of(request), "callback": callback}
         if not is_random(request):
@@ -125,7 +127,7 @@ class CTranslate2Generator(TextGenerator):
             self._runtime = self._load()
             return self._runtime.write(texts, arguments)
 
-    def _finish(self, texts: Sequence[TextInProgress], rows: Sequence[Row]) -> None:
+    def _finish(self, texts: Sequence[TextInProgress], rows: Sequence[RuntimeRow]) -> None:
         for text, row in zip(texts, rows, strict=True):
             if text.request.prompt_log_probabilities:
                 text.take_prompt(self._runtime.prompt_log_probabilities(text))

@@ -14,7 +14,7 @@ from firth.recipes.generation.request import GenerationRequest
 Scores = npt.NDArray[np.float32]
 
 
-class Row(NamedTuple):
+class RuntimeRow(NamedTuple):
     """What was written after a prompt.
 
     Attributes:
@@ -26,7 +26,7 @@ class Row(NamedTuple):
     scores: Scores | None
 
 
-class Runtime:
+class WritingRuntime:
     """The base of both: names of tokens, and which of them are never written.
 
     Args:
@@ -97,7 +97,7 @@ class Runtime:
         """
         raise NotImplementedError
 
-    def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[Row]:
+    def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[RuntimeRow]:
         """Returns what is written after prompts, of one request and one most number of tokens.
 
         Args:
@@ -107,7 +107,7 @@ class Runtime:
         raise NotImplementedError
 
 
-class Decoder(Runtime):
+class DecoderRuntime(WritingRuntime):
     """A `ctranslate2.Generator`.
 
     Args:
@@ -147,7 +147,7 @@ class Decoder(Runtime):
         """
         return ended[row]
 
-    def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[Row]:
+    def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[RuntimeRow]:
         """Returns what is written after prompts, of one request and one most number of tokens.
 
         Args:
@@ -165,7 +165,9 @@ class Decoder(Runtime):
         )
         ids = [list(each.sequences_ids[0][forced:]) for each in found]
         is_asked = texts[0].request.log_probabilities
-        return [Row(own, self._scores(text, own) if is_asked else None) for text, own in zip(texts, ids)]
+        return [
+            RuntimeRow(own, self._scores(text, own) if is_asked else None) for text, own in zip(texts, ids)
+        ]
 
     def _scores(self, text: TextInProgress, ids: Sequence[int]) -> Scores:
         logits = self._logits([*text.prompt.ids, *ids[:-1]])[len(text.prompt.ids) - 1 :]
@@ -184,7 +186,7 @@ class Decoder(Runtime):
         return np.asarray(self._runtime.forward_batch([list(ids)]), np.float32)[0]
 
 
-class EncoderDecoder(Runtime):
+class EncoderDecoderRuntime(WritingRuntime):
     """A `ctranslate2.Translator`.
 
     Args:
@@ -233,7 +235,7 @@ class EncoderDecoder(Runtime):
         del row
         return all(ended)
 
-    def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[Row]:
+    def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[RuntimeRow]:
         """Returns what is written after prompts, of one request and one most number of tokens.
 
         Args:
@@ -256,12 +258,15 @@ class EncoderDecoder(Runtime):
         for each in found:
             ids = [numbers[token] for token in each.hypotheses[0][forced:]]
             logits = [np.asarray(step, np.float32) for step in each.logits[0][forced:]] if is_asked else []
-            rows.append(Row(ids, _chosen(np.stack(logits), ids) if logits else None))
+            rows.append(RuntimeRow(ids, _chosen(np.stack(logits), ids) if logits else None))
         return rows
 
 
 # By whether a decoder stands next to an encoder.
-RUNTIMES: dict[bool, type[Decoder] | type[EncoderDecoder]] = {False: Decoder, True: EncoderDecoder}
+RUNTIMES: dict[bool, type[DecoderRuntime] | type[EncoderDecoderRuntime]] = {
+    False: DecoderRuntime,
+    True: EncoderDecoderRuntime,
+}
 
 
 def _is_penalised(text: TextInProgress) -> bool:
