@@ -15,7 +15,10 @@ if keras.backend.backend() != "tensorflow":
 import tensorflow as tf
 
 from firth import features as names
-from firth.generation import DecoderReader, write_greedily
+from firth.generation import DecoderReader, Prompts, Writer
+from firth.generation.controls import neutral_controls
+from firth.generation.samplers import likeliest
+from firth.generation.writing import AT_END
 from firth.models import TaskModel, example_sums, total_loss
 from firth.recipes.tasks.text_forms import BARTTextForm, T5Form
 from firth.recipes.tasks.text_to_text import TextToText
@@ -88,9 +91,16 @@ def test_the_same_is_written(name):
     inputs = tf.ragged.boolean_mask(tf.constant(ids, tf.int32), real > 0)
     start = tuple(getattr(tokenizer, f"{role}_id") for role in form.target_start)
     every_token = np.ones(references.VOCABULARY, bool)
-    reader = DecoderReader(model, inputs, start, MOST, tokenizer.pad_id)
-    found = write_greedily(reader, MOST, tokenizer.sep_id, every_token)
+    writer = Writer(DecoderReader(model, start), tokenizer.sep_id, every_token, likeliest)
+    prompts, controls = Prompts.of(inputs, tokenizer.pad_id), neutral_controls(len(ids), MOST)
+
+    @tf.function(autograph=False)
+    def write():
+        return writer.texts(writer.go_on(writer.start(prompts, controls, MOST)[0], controls, MOST))
+
+    found = write()
     for place, theirs in enumerate(given["written"]):
         ends = np.flatnonzero(theirs == tokenizer.sep_id)
-        assert found.is_finished[place] == bool(len(ends))
-        assert found.ids[place].numpy().tolist() == theirs[: ends[0] if len(ends) else None].tolist()
+        assert (found.ended[place] == AT_END) == bool(len(ends))
+        expected = theirs[: ends[0] + 1 if len(ends) else None].tolist()
+        assert found.ids[place, : found.count[place]].numpy().tolist() == expected
