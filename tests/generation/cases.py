@@ -1,4 +1,4 @@
-"""Tiny models of the families that write, with a tokenizer, and loops that keep nothing to compare with."""
+"""Tiny models of the families that write, each with a tokenizer, and requests."""
 
 import functools
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from firth.generation import Generator
 from firth.models import build_pretraining_model
+from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.models.model import BiLSTMConfig
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig, WordTokenizerConfig
 from firth.tokenizers import WordPieceTokenizer, WordTokenizer
@@ -43,3 +44,24 @@ def generator_of(name: str) -> Generator:
         weight.assign_add(generator.normal(0, 0.05, weight.shape).astype("float32"))
     tokenizer = WordTokenizer(pieces, **extra) if reads_words else WordPieceTokenizer(pieces, lowercase=False)
     return Generator(made, tokenizer, recipe)
+
+
+# Values of the request of the n-th prompt, by the kind of its sampler.
+OF_SAMPLERS = {
+    "greedy": lambda number: {"repetition_penalty": 1.2},
+    "sample": lambda number: {
+        "temperature": 1.0 + number,
+        "top_k": (None, 5, 9)[number],
+        "top_p": (0.9, 1.0, 0.7)[number],
+        "min_p": (0.0, 0.05, 0.0)[number],
+        "typical_p": (1.0, 0.9, 1.0)[number],
+        "presence_penalty": 0.5,
+    },
+}
+
+
+def request_of(kind: str, number: int) -> GenerationRequest:
+    """Returns the request of the n-th prompt by a kind of sampler."""
+    own = OF_SAMPLERS.get(kind, lambda number: {"sampler": {"kind": kind}})(number)
+    values = {"seed": 7 * number, "max_new_tokens": 6 - number, "log_probabilities": True, **own}
+    return GenerationRequest.with_values({"sampler": {"kind": kind}, **values})

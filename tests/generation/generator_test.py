@@ -1,58 +1,116 @@
-"""What a generator writes equals what the model finds when it reads each text whole, for every family."""
+"""What a generator writes equals what a loop without a cache writes, for every family and every sampler."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth import features as names
-from tests.generation.cases import PROMPTS, WRITING, generator_of
+from firth.generation import SAMPLERS, Generator, generate
+from firth.recipes.base.types import configs_in, kinds_of
+from firth.recipes.generation.request import GenerationRequest
+from firth.recipes.generation.samplers import AnySampler
+from tests.generation.cases import PROMPTS, WRITING, generator_of, request_of
+from tests.generation.plain_reader import PlainReader
 
-# One of each reader; what is left repeats them.
-CHOSEN = ("causal_lm", "prefix_lm", "denoising", "bidirectional_lm")
-families = pytest.mark.parametrize(
-    "name", [each if each in CHOSEN else pytest.param(each, marks=pytest.mark.repeated) for each in WRITING]
-)
+# One of each reader, and one of each sampler; what is left repeats them.
+CHOSEN = {
+    ("causal_lm", "greedy"),
+    ("denoising", "sample"),
+    ("prefix_lm", "sample"),
+    ("bidirectional_lm", "sample"),
+}
 
 
-def logits_of(name, prompt, written):
-    """The logits of each next token of a prompt and some tokens, with no cache, [places, vocabulary]."""
+def cases(chosen):
+    """All families and samplers, of which those that are not chosen are repeats."""
+    every = [(name, kind) for name in WRITING for kind in SAMPLERS]
+    marked = [each if each in chosen else pytest.param(*each, marks=pytest.mark.repeated) for each in every]
+    return pytest.mark.parametrize(("name", "kind"), marked)
+
+
+def plain(name) -> Generator:
+    """The same model, which keeps nothing between tokens."""
     generator = generator_of(name)
-    model, framing = generator.model, generator.framing
-    if framing.start:
-        features = {**stack(prompt.ids), **decoder_stack([*framing.start, *written])}
-    elif prompt.characters is not None:
-        spelled = generator.tokenizer.characters(tf.constant(generator.tokenizer.get_vocabulary())).numpy()
-        characters = np.concatenate([prompt.characters, spelled[np.array(written, int)]])
-        features = {names.CHARACTERS: characters[None], names.DOCUMENT_IDS: np.ones((1, len(characters)))}
-    else:
-        order = np.maximum(np.arange(len(prompt.ids) + len(written)) + 1 - len(prompt.ids), 0)
-        features = {**stack([*prompt.ids, *written]), names.ATTENTION_ORDER: order[None]}
-    features = {key: tf.constant(value, tf.int32) for key, value in features.items()}
-    logits = model.logits(features)["lm"][0].numpy()
-    return logits[: len(prompt.ids) + len(written)] if prompt.characters is not None else logits
+    made = Generator(generator.model, generator.tokenizer, generator.recipe)
+    made.reader = PlainReader(generator)
+    return made
 
 
-def stack(row, prefix=""):
-    ids = np.array([row])
-    made = {names.TOKEN_IDS: ids, names.POSITION_IDS: np.arange(len(row))[None]}
-    return {f"{prefix}{key}": value for key, value in {**made, names.DOCUMENT_IDS: ids * 0 + 1}.items()}
+def test_the_table_has_every_kind():
+    assert {kind for each in configs_in(AnySampler) for kind in kinds_of(each)} == set(SAMPLERS)
 
 
-def decoder_stack(row):
-    return stack(row, "decoder_")
+@cases(CHOSEN)
+def test_a_cache_changes_nothing(name, kind):
+    """Prompts of several lengths share a batch, each with a request of its own."""
+    requests = [request_of(kind, number) for number in range(len(PROMPTS))]
+    found = generator_of(name).generate(PROMPTS, requests)
+    tf.config.run_functions_eagerly(True)
+    try:
+        expected = plain(name).generate(PROMPTS, requests)
+    finally:
+        tf.config.run_functions_eagerly(False)
+    for one, other in zip(found, expected, strict=True):
+        assert one._replace(log_probabilities=None) == other._replace(log_probabilities=None)
+        np.testing.assert_allclose(one.log_probabilities, other.log_probabilities, atol=2e-5)
 
 
-@families
-def test_each_token_is_the_likeliest_when_all_is_read_at_once(name):
-    """Prompts of several lengths share a batch; the log-probabilities are those of the tokens that may be."""
-    generator = generator_of(name)
-    found = generator.generate(PROMPTS, max_new_tokens=6, log_probabilities=True)
-    ruled_out = np.where(generator.framing.may_write, 0.0, -np.inf)
-    for prompt, one in zip(generator.framing.read(PROMPTS), found, strict=True):
-        assert one.ended == ("end" if one.ids[-1] == generator.framing.end_id else "length")
-        assert one.ended == "end" or len(one.ids) == 6
-        for place, token in enumerate(one.ids):
-            logits = logits_of(name, prompt, one.ids[:place])[-1] + ruled_out
-            assert token == logits.argmax(), (one, place)
-            log = logits[token] - np.logaddexp.reduce(logits)
-            np.testing.assert_allclose(one.log_probabilities[place], log, atol=2e-5)
+@cases({("causal_lm", "sample")})
+def test_a_row_alone_gets_the_same_text(name, kind):
+    """Whatever shares the batch; top logits of these models are far enough apart."""
+    requests = [request_of(kind, number) for number in range(len(PROMPTS))]
+    together = generator_of(name).generate(PROMPTS, requests)
+    for number in (1, 2):
+        alone = generator_of(name).generate(PROMPTS[number], requests[number])
+        assert alone.ids == together[number].ids and alone.ended == together[number].ended
+
+
+def test_one_graph_serves_all_prompts_of_a_bucket():
+    generator = generator_of("causal_lm")
+    # Three to eight tokens with their special ones.
+    for prompts in (["the fox", "a cat"], ["the lazy dog", "a", "the fox jumps over the dog"]):
+        generator.generate(prompts, max_new_tokens=6)
+    traces = [
+        graph._compiled.experimental_get_tracing_count()
+        for key, (_, *graphs) in generator._made.items()
+        for graph in graphs
+        if graph._compiled is not None
+    ]
+    assert set(traces) == {1}
+
+
+def test_seeds_tell_texts_apart_and_repeat_them():
+    generator = generator_of("causal_lm")
+    asked = [GenerationRequest.with_values({"temperature": 2.0, "seed": seed}) for seed in (1, 2, 1, 2**62)]
+    one, two, again, large = (each.ids for each in generator.generate(["the fox"] * 4, asked))
+    assert one == again and len({one, two, large}) == 3
+
+
+def test_penalties_and_biases():
+    generator = generator_of("causal_lm")
+    plain_text = generator.generate("the fox", max_new_tokens=6)
+    assert len(set(plain_text.ids)) < 6
+    once = generator.generate("the fox", max_new_tokens=6, presence_penalty=1e4)
+    assert len(set(once.ids)) == 6
+    biased = generator.generate("the fox", max_new_tokens=6, logit_bias={"cat": 1e4})
+    assert biased.text == " cat" * 6
+    never = generator.generate("the fox", max_new_tokens=6, repetition_penalty=1e4)
+    assert not {generator.tokenizer.token_to_id(word) for word in ("the", "fox")} & set(never.ids)
+
+
+def test_probabilities_of_a_prompt():
+    generator = generator_of("causal_lm")
+    prompts = ["the fox jumps over", "a"]
+    found = generator.generate(prompts, max_new_tokens=1, prompt_log_probabilities=True)
+    for prompt, one in zip(generator.framing.read(prompts), found, strict=True):
+        states = PlainReader(generator)
+        hidden, _ = states.begin(generator.framing.batch([prompt]), 1)
+        logs = tf.nn.log_softmax(states.logits(hidden))[0].numpy()
+        expected = [logs[place, token] for place, token in enumerate(prompt.ids[1:])]
+        assert one.prompt_log_probabilities[0] is None
+        np.testing.assert_allclose(one.prompt_log_probabilities[1:], expected, atol=2e-5)
+        assert len(one.prompt_tokens) == len(prompt.ids)
+
+
+def test_a_model_in_hand_writes_too():
+    assert generate(generator_of("causal_lm"), ["the fox"], max_new_tokens=6)[0].ended == "length"
+    assert generate(generator_of("causal_lm"), []) == []
