@@ -1,0 +1,118 @@
+"""Texts in and out: stops, pieces of a stream, and input that cannot be written after, one sentence each."""
+
+import numpy as np
+import pytest
+
+from firth.generation.framing import PromptFraming
+from firth.generation.results import TextInProgress
+from firth.generation.writing import AT_LENGTH, GOES_ON
+from firth.recipes.generation.request import GenerationRequest
+from firth.recipes.objectives.language_models import CausalLM
+from firth.recipes.objectives.masking import MaskedLM
+from firth.recipes.tokenizers.tokenizer import BytePairTokenizerConfig
+from firth.tokenizers import BytePairTokenizer
+from firth.tokenizers.graph.byte_pieces import byte_pieces
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
+from tests.generation.cases import generator_of
+from tests.models.table import MODELS, tiny_recipe
+
+PROMPT = "the fox"
+
+
+def test_a_stop_ends_the_text_before_it_across_tokens():
+    generator = generator_of("causal_lm")
+    whole = generator.generate(PROMPT, max_new_tokens=6)
+    first, second = whole.text.split()[:2]
+    stop = f"{first[-1]} {second[0]}"
+    found = generator.generate(PROMPT, max_new_tokens=6, stop=["never there", stop])
+    assert (found.text, found.ended) == (whole.text[: whole.text.index(stop)], "stop")
+    never = generator.generate(PROMPT, max_new_tokens=6, stop=["never there"])
+    assert (never.text, never.ended) == (whole.text, "length")
+
+
+def test_pieces_of_a_stream_are_the_text():
+    generator = generator_of("causal_lm")
+    request = {"max_new_tokens": 6, "temperature": 1.5, "seed": 3}
+    stream = generator.stream(PROMPT, request)
+    with pytest.raises(ValueError, match="has not ended yet"):
+        _ = stream.result
+    pieces = list(stream)
+    assert stream.result == generator.generate(PROMPT, request)
+    assert "".join(pieces) == stream.result.text and len(pieces) == 6
+    stop = stream.result.text[3:9]
+    assert "".join(generator.stream(PROMPT, request, stop=[stop])) == stream.result.text[:3]
+
+
+def test_half_a_character_is_never_given():
+    """Four tokens are the bytes of one character; a text that ends within a character says so."""
+    pieces = [*SPECIAL_PIECES, *byte_pieces()]
+    config = BytePairTokenizerConfig(vocabulary_size=272)
+    recipe = tiny_recipe(MODELS["gpt2"], objective=CausalLM(), tokenizer=config)
+    framing = PromptFraming(recipe, BytePairTokenizer(pieces))
+    (prompt,) = framing.read(["a"])
+    ids = np.array(framing.read(["né🦊"])[0].own, np.int32)
+    zeros = np.zeros(len(ids), np.float32)
+
+    def texts(stop, last):
+        text = TextInProgress(framing, prompt, GenerationRequest(stop=stop))
+        for count in range(1, last + 1):
+            text.take(ids, zeros, count, AT_LENGTH if count == last else GOES_ON)
+            yield text.settled
+
+    assert list(texts((), len(ids))) == ["n", "n", "né", "né", "né", "né", "né🦊"]
+    assert list(texts((), len(ids) - 1))[-1] == "né\ufffd"
+    # What may begin a stop is held back until it is known.
+    assert list(texts(("é!",), len(ids)))[:4] == ["n", "n", "n", "n"]
+
+
+@pytest.mark.parametrize(
+    ("prompts", "values", "sentence"),
+    [
+        ([""], {}, "prompt 0: it is empty; at least one token is needed"),
+        ([PROMPT, "  "], {}, "prompt 1: it is empty; at least one token is needed"),
+        (["a " * 20], {}, "prompt 0: it has 21 tokens with its special ones; the model reads 14"),
+        ([b"fox \xff"], {}, "prompt 0: it is not UTF-8 from place 4 on"),
+        (["\ud800"], {}, "prompt 0: it is not UTF-8 from place 0 on"),
+        ([PROMPT], {"max_new_tokens": 0}, "max_new_tokens: must be greater than or equal to 1, not 0"),
+        (
+            [PROMPT],
+            {"temperature": -1.0},
+            "sampler.temperature: must be greater than or equal to 0, not -1.0",
+        ),
+        ([PROMPT], {"top_p": 1.5}, "sampler.top_p: must be less than or equal to 1, not 1.5"),
+        ([PROMPT], {"top_q": 0.5}, "sampler.top_q: unknown key; did you mean top_p?"),
+        ([PROMPT], {"repetition_penalty": 0.0}, "repetition_penalty: must be greater than 0, not 0.0"),
+        ([PROMPT], {"seed": "x"}, "seed: must be a valid integer, not 'x'"),
+        ([PROMPT], {"seed": 1.5}, "seed: must be a valid integer, not 1.5"),
+        ([PROMPT], {"seed": -1}, "seed: must be greater than or equal to 0, not -1"),
+        ([PROMPT], {"stop": [""]}, "stop.0: must have at least 1 character, not ''"),
+        (
+            [PROMPT],
+            {"logit_bias": {"fxo": 1.0}},
+            "logit_bias: the vocabulary has no token 'fxo'; did you mean fox?",
+        ),
+        (
+            [PROMPT],
+            {"sampler": {"kind": "gredy"}},
+            "sampler: kind: unknown kind 'gredy'; did you mean greedy?",
+        ),
+    ],
+)
+def test_bad_input(prompts, values, sentence):
+    with pytest.raises(ValueError) as error:
+        generator_of("causal_lm").generate(prompts, values)
+    assert str(error.value).removeprefix("GenerationRequest: ") == sentence
+
+
+def test_models_that_do_not_write():
+    recipe = tiny_recipe(MODELS["bert"], objective=MaskedLM(max_predictions=3))
+    with pytest.raises(ValueError, match="trained for masked_lm writes no text"):
+        PromptFraming(recipe, generator_of("causal_lm").tokenizer)
+    with pytest.raises(ValueError, match="reads a prompt whole, and predicts none of it"):
+        generator_of("denoising").generate(PROMPT, prompt_log_probabilities=True)
+
+
+def test_a_text_ends_where_the_positions_do():
+    """Its last token is not read, so that it needs no position."""
+    found = generator_of("causal_lm").generate("the fox jumps over the lazy dog", max_new_tokens=64)
+    assert len(found.prompt_tokens) + len(found.ids) == 15 and found.ended == "length"
