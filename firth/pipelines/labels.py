@@ -19,6 +19,7 @@ from firth.tasks.readers.records import PAIR, QUESTION, TEXT
 from firth.tasks.readers.table import has_split
 from firth.tokenizers import load_tokenizer
 from firth.tokenizers.chat import Chat, ChatTemplateError
+from firth.tokenizers.storage import with_template_of
 
 # Keys of tasks that a format's labels state.
 _STATED = ("positive", "unanswerable")
@@ -78,9 +79,9 @@ def check_template(recipe: AdaptingRecipe) -> None:
     """
     if recipe.task.template_with(None) is None:
         return
-    tokenizer: Any = load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER))
+    tokenizer = load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER))
     try:
-        Chat(tokenizer.with_chat_template(recipe.task.template_with(tokenizer.chat_template)))
+        Chat(with_template_of(tokenizer, recipe.task))
     except ChatTemplateError as error:
         raise ValueError(f"task.template: {error}") from None
 

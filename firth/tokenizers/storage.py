@@ -2,7 +2,7 @@
 
 import json
 import os
-from typing import Any
+from typing import Any, cast
 
 from firth import storage
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
@@ -113,6 +113,40 @@ def load_tokenizer(directory: str | os.PathLike[str], expected_digest: str | Non
             f"{folder}: the tokenizer's digest is {tokenizer.digest}, expected {expected_digest}"
         )
     return tokenizer
+
+
+def with_template_of(tokenizer: AnyTokenizer, task: Any) -> AnyTokenizer:
+    """Returns the tokenizer of a base as a model of a task is kept with it: with the task's chat template.
+
+    Args:
+        tokenizer: Tokenizer of the base.
+        task: Task, whose `template_with` says which template that is.
+    """
+    template = task.template_with(tokenizer.chat_template)
+    if template == tokenizer.chat_template:
+        return tokenizer
+    made: AnyTokenizer = cast(PieceTokenizer, tokenizer).with_chat_template(template)
+    return made
+
+
+def take_tokenizer(base: str, directory: str, task: Any) -> AnyTokenizer:
+    """Writes the tokenizer of a base as a model of a task is kept with it, and returns it.
+
+    Args:
+        base: Folder of the base's tokenizer.
+        directory: Folder that it is written to, which does not exist yet, or is empty.
+        task: Task, as for `with_template_of`.
+
+    Raises:
+        TokenizerMismatchError: if the base's tokenizer is damaged.
+    """
+    tokenizer = load_tokenizer(base)
+    taken = with_template_of(tokenizer, task)
+    if taken is not tokenizer:
+        save_tokenizer(taken, directory)
+        return taken
+    storage.copy_folder(base, directory)
+    return load_tokenizer(directory)
 
 
 def _read_settings(path: str) -> dict[str, Any]:

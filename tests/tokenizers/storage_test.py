@@ -3,6 +3,9 @@ import os
 
 import pytest
 
+from firth.recipes.tasks.classification import Classification
+from firth.recipes.tasks.dialogue import Dialogue
+from firth.recipes.tokenizers.chat_template import TEMPLATES
 from firth.tokenizers import (
     TokenizerMismatchError,
     WordPieceTokenizer,
@@ -10,6 +13,7 @@ from firth.tokenizers import (
     save_tokenizer,
     storage,
 )
+from firth.tokenizers.storage import take_tokenizer
 from tests.tokenizers.golden.hard_strings import SPECIALS, STRINGS, VOCABULARY
 
 
@@ -117,3 +121,22 @@ def test_a_tokenizer_that_is_not_on_this_machine(small):
     digest = save_tokenizer(small, folder)
     loaded = load_tokenizer(folder, expected_digest=digest)
     assert loaded.tokenize(STRINGS).to_list() == small.tokenize(STRINGS).to_list()
+
+
+def test_a_base_s_tokenizer_is_taken_with_the_template_of_a_task(small, tmp_path):
+    save_tokenizer(small, tmp_path / "base")
+    dialogue = Dialogue(template="llama_2")
+    taken = take_tokenizer(str(tmp_path / "base"), str(tmp_path / "taken"), dialogue)
+    assert load_tokenizer(tmp_path / "taken").chat_template == TEMPLATES["llama_2"]
+    assert taken.digest_of_ids == small.digest != taken.digest
+    # A task that says none leaves it, and so do one that says the same and one that names none.
+    classes = Classification(labels=("no", "yes"))
+    for number, task in enumerate([classes, dialogue, Dialogue()]):
+        again = take_tokenizer(str(tmp_path / "taken"), str(tmp_path / f"again{number}"), task)
+        assert again.digest == taken.digest
+    copied = take_tokenizer(
+        str(tmp_path / "base"), str(tmp_path / "copied"), Classification(labels=("no", "yes"))
+    )
+    assert copied.chat_template is None
+    for path in (tmp_path / "base").iterdir():
+        assert (tmp_path / "copied" / path.name).read_bytes() == path.read_bytes()

@@ -8,19 +8,17 @@ from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
-from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keeping
 from firth.components.split_folders import split_folders
 from firth.corpus.contamination.evidence import read_evidence
 from firth.recipes.reading.bundles import check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER
-from firth.recipes.tasks.tasks import AnyTask, task_from_json
+from firth.recipes.tasks.tasks import task_from_json
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.packing import TaskRowsError
 from firth.tasks.task_rows import REPORT_FILE, make_task_rows
-from firth.tokenizers import load_tokenizer, save_tokenizer
-from firth.tokenizers.storage import AnyTokenizer
+from firth.tokenizers.storage import take_tokenizer
 
 
 class Executor(base_executor.BaseExecutor):
@@ -61,21 +59,3 @@ class Executor(base_executor.BaseExecutor):
             )
         examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("tokenizer_digest", tokenizer.digest)
-
-
-def take_tokenizer(base: str, folder: str, task: AnyTask) -> AnyTokenizer:
-    """Writes the base's tokenizer, with the chat template of the task if it has one, and returns it.
-
-    Args:
-        base: Folder of the base's tokenizer.
-        folder: Folder that it is written to.
-        task: Task of the recipe.
-    """
-    tokenizer = load_tokenizer(base)
-    template = task.template_with(tokenizer.chat_template)
-    if template == tokenizer.chat_template:
-        storage.copy_folder(base, folder)
-        return load_tokenizer(folder)
-    tokenizer = tokenizer.with_chat_template(template)
-    save_tokenizer(tokenizer, folder)
-    return tokenizer

@@ -18,6 +18,7 @@ from firth.serving.saved_model import save_signatures
 from firth.serving.served import Served
 from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
+from firth.tokenizers.storage import with_template_of
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
@@ -40,12 +41,17 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
 
     Raises:
         FileExistsError: if the directory holds something.
-        ValueError: if no adapter is given, or they belong to several bases, or to tasks with other signatures
-            or outputs.
+        ValueError: if no adapter is given, or they belong to several bases, or to tasks with other
+            signatures, outputs or chat templates.
 
     Example: see `tests/serving/adapters/export_test.py`.
     """
     _check(adapters)
+    tasks = [recipe.task for _, recipe in adapters.values()]
+    templates = [task.template_with(tokenizer.chat_template) for task in tasks]
+    if any(each != templates[0] for each in templates):
+        raise ValueError("the adapters write dialogues with other chat templates; export each of them alone")
+    tokenizer = with_template_of(tokenizer, tasks[0])
     shared: dict[str, keras.Variable] = {}
     asks, variables = {}, {}
     parts = {name: Served(model, tokenizer, recipe) for name, (model, recipe) in adapters.items()}
