@@ -20,6 +20,7 @@ OF_TYPES = {
     "tags": ("O", "B-PER"),
     "text": ("a summary",),
     "spans": (AnswerSpan("a", 0),),
+    "turns": ("user", "assistant"),
 }
 
 
