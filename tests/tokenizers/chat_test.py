@@ -173,6 +173,23 @@ def test_nobody_types_a_special_piece(make):
         assert tokenizer.detokenize(own).numpy()[0].decode() == TYPED
 
 
+@pytest.mark.parametrize("make", [word_piece, byte_pair, sentence_piece])
+def test_a_saved_graph_writes_prompts_as_python_does(make, tmp_path):
+    tokenizer = make()
+    chat, module = Chat(tokenizer), tf.Module()
+    module.tokenizer_kernel = tokenizer.kernel
+    module.prompts = tf.function(
+        lambda texts: chat.prompts(texts, 999).ids.to_tensor(-1),
+        input_signature=[tf.TensorSpec([None], tf.string)],
+    )
+    tf.saved_model.save(module, tmp_path)
+    loaded = tf.saved_model.load(tmp_path).prompts(tf.constant([TYPED, "hi"])).numpy()
+    for text, ids in zip((TYPED, "hi"), loaded.tolist(), strict=True):
+        assert [each for each in ids if each >= 0] == chat.prompt(
+            [{"role": "user", "content": text}]
+        ).tolist()
+
+
 def test_a_prompt_that_is_too_long_loses_the_end_of_what_was_said():
     tokenizer = byte_pair("chatml")
     chat = Chat(tokenizer)
@@ -220,3 +237,18 @@ def test_a_template_is_kept_with_its_tokenizer_and_changes_its_digest(make, tmp_
     path.write_text(path.read_text().replace("User: ", "User; "))
     with pytest.raises(TokenizerMismatchError, match="give the digest"):
         load_tokenizer(tmp_path / "with")
+
+
+@pytest.mark.parametrize("preparation", [
+    None,
+    {"steps": [[r"\A((?s:.))", "\u2581\\1"]], "prefix": "never"},
+    {"prefix": "always"},
+])  # fmt: skip
+def test_a_text_that_goes_on_gets_no_space_of_its_own(preparation):
+    """As Llama 2 reads ` Hello` after `[/INST]`, whether its tokenizer puts a space before a text or not."""
+    model = sentence_piece().model
+    tokenizer = SentencePieceTokenizer(model, preparation=preparation)
+    texts = tf.constant(["hello", " hello", "hello"])
+    found = tokenizer.tokenize_plain(texts, tf.constant([True, False, False])).to_list()
+    pieces = ["".join(tokenizer.id_to_token(each) for each in ids) for ids in found]
+    assert pieces == ["\u2581hello", "\u2581hello", "hello"]

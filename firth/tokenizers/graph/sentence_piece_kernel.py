@@ -1,6 +1,5 @@
 """SentencePiece in a graph of constants: special pieces are split off, then come steps, then the model."""
 
-import functools
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -133,6 +132,8 @@ class SentencePieceKernel(tf.Module):
         self._bytes, self._specials = model, (*alone, *after_space)
         self._later = tuple(step for step in preparation.steps if step != PREPENDED)
         self._prepends = self._later != preparation.steps
+        self._of_plain: ModelKernel | None = None
+        self._of_later: TextSteps | None = None
         self._model = ModelKernel(without_normalization(model))
 
     def __call__(self, text: tf.Tensor, after_space: tf.Tensor | None = None) -> tf.RaggedTensor:
@@ -167,14 +168,20 @@ class SentencePieceKernel(tf.Module):
         segments = Segments.of_rows(texts)._replace(firsts=begins)
         return self._plain_model.tokenize(self._with_prefix(segments, True)).with_row_splits_dtype(tf.int64)
 
-    # Made when they are first needed: most models never read a text in this way.
-    @functools.cached_property
+    # Made when they are first needed, since most models never read a text in this way; and set as attributes,
+    # so that a saved graph holds them.
+    @property
     def _plain_model(self) -> ModelKernel:
-        return ModelKernel(without_normalization(without_pieces(self._bytes, self._specials)))
+        if self._of_plain is None:
+            model = without_normalization(without_pieces(self._bytes, self._specials))
+            self._of_plain = ModelKernel(model)
+        return self._of_plain
 
-    @functools.cached_property
+    @property
     def _later_steps(self) -> TextSteps:
-        return TextSteps(self._later, self._bytes)
+        if self._of_later is None:
+            self._of_later = TextSteps(self._later, self._bytes)
+        return self._of_later
 
     def _with_prefix(self, segments: Segments, first_alone: bool) -> tf.Tensor:
         texts = segments.texts
