@@ -56,8 +56,8 @@ TextColumn = Annotated[
     typer.Option(
         "--text",
         metavar="COLUMN",
-        help="Column of the text, of the question (span) or of the words (tagging); if not given `text`, "
-        "`question` or `words`.",
+        help="Column of the text, of the question (span), of the words (tagging) or of the messages "
+        "(dialogue); if not given `text`, `question`, `words` or `messages`.",
     ),
 ]
 PairColumn = Annotated[
@@ -87,8 +87,8 @@ LabelColumn = Annotated[
     typer.Option(
         "--label",
         metavar="COLUMN",
-        help="Column of the label; if not given `label`, of tagging `tags`, of span `answers`, and none for "
-        "tasks that learn from texts alone.",
+        help="Column of the label, or of the reply (dialogue); if not given `label`, of tagging `tags`, of "
+        "span `answers`, and none for tasks that learn from texts alone.",
     ),
 ]
 
@@ -245,6 +245,7 @@ register = commands.registrar(
     "firth finetune minilm --task embedding --train pairs.csv --text question --pair answer",
     "firth finetune minilm --task rte --data glue --seeds 5",
     "firth finetune minilm --task choice --train q.csv --text start --choice a --choice b --label right",
+    "firth finetune gpt2_tiny --task dialogue --train chat.jsonl",
     "firth finetune --recipe my_task.yaml --set epochs=5",
     after="Exit codes: 0 done; 1 the run failed; 2 wrong usage, recipe or data; 3 done, but not blessed.",
 )
