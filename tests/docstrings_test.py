@@ -15,6 +15,7 @@ FOLDERS: tuple[str, ...] = (
     "components",
     "corpus",
     "evaluation",
+    "generation",
     "layers",
     "models",
     "objectives",
