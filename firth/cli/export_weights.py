@@ -138,10 +138,10 @@ def _export_adapters(name: str, adapters: list[str], place: str, root: pathlib.P
         from firth.recipes.run.base import TOKENIZER_FOLDER
         from firth.serving.adapters.export import export_adapters
         from firth.tokenizers import load_tokenizer
-        from firth.tuning import load_adapter
+        from firth.tuning import load_adapters
 
         bundle = bundle_of(name, root)
-        loaded = {each: load_adapter(adapter_of(said, root), bundle) for each, said in named}
+        loaded = load_adapters({each: adapter_of(said, root) for each, said in named}, bundle)
         export_adapters(loaded, load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER)), place)
         signature: str = loaded[names[0]][1].task.signature
         return signature

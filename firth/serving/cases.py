@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from firth.serving.description import read_description
 from firth.serving.samples import TEXTS
+from firth.serving.signature import inputs_with
 from firth.serving.warmup import Request, read_warmup
 from firth.tokenizers.graph.special_pieces import MASK
 
@@ -56,9 +57,9 @@ def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
         for name, texts in TEXT_CASES.items():
             texts = [text.replace(MASK.encode(), mask) for text in texts]
             compare = tuple(described["invariant"]) if len(texts) > 1 else ()
-            yield Case(name, Request(signature, dict.fromkeys(described["inputs"], texts)), compare=compare)
-    default = next(iter(signatures.values()))["inputs"]
-    yield Case("one", Request("serving_default", dict.fromkeys(default, TEXT_CASES["one"])))
+            yield Case(name, Request(signature, inputs_with(described, texts)), compare=compare)
+    default = next(iter(signatures.values()))
+    yield Case("one", Request("serving_default", inputs_with(default, TEXT_CASES["one"])))
     made_up = [row for request in warmup for row in request.inputs.get("examples", ())]
     yield from _row_cases(list(rows) or made_up, description["evaluation_sums"])
     for index, request in enumerate(warmup):

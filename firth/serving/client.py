@@ -10,6 +10,7 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
 from firth import storage
+from firth.recipes.base.errors import suggest
 from firth.serving.description import read_description
 from firth.tokenizers.graph.special_pieces import MASK
 
@@ -141,10 +142,12 @@ class Client:
             name: The signature's name.
             texts: The texts.
             targets: A target for each text, if the signature takes them.
-            **others: A text for each text of every other input of the signature, by its name, such as `pair`.
+            **others: A text for each text of every other input of the signature, by its name, such as `pair`;
+                an input that takes names, such as `task`, may be left out.
 
         Raises:
-            ValueError: if the model has no such signature, or it has other inputs.
+            ValueError: if the model has no such signature, or it has other inputs, or an input takes no such
+                name.
         """
         outputs = self._ask(name, texts, targets, **others)
         return [{key: plain(values[row]) for key, values in outputs.items()} for row in range(len(texts))]
@@ -188,16 +191,29 @@ class Client:
             raise ValueError(
                 f"{self.path} has no signature {name}; it has {', '.join(self._loaded.signatures)}"
             )
+        choices = self._choices(name)
         given = {"text", *others, *(["target"] if targets is not None else [])}
-        if set(reads) != given:
-            wanted = " and ".join(f"a {each} for each text" for each in reads if each != "text")
+        if set(reads) != given | choices.keys():
+            needed = [each for each in reads if each != "text" and each not in choices]
+            wanted = " and ".join(f"a {each} for each text" for each in needed)
             raise ValueError(f"{self.path}: the signature {name} takes {wanted or 'texts alone'}")
+        for each, known in choices.items():
+            for said in others.get(each, ()):
+                if said and said not in known:
+                    raise ValueError(f"{self.path}: there is no {each} {said!r}; {suggest(said, known)}")
+
+    def _choices(self, name: str) -> dict[str, list[str]]:
+        """Returns the names that inputs of a signature take, by the inputs, which may be left out."""
+        described = read_description(self.path)["signatures"].get(name, {})
+        choices: dict[str, list[str]] = described.get("choices", {})
+        return choices
 
     def _ask(
         self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None, **others: Sequence[str]
     ) -> dict[str, npt.NDArray[Any]]:
         self.check(name, targets, **others)
-        given = {"text": texts, **others, **({} if targets is None else {"target": targets})}
+        left_out = {each: [""] * len(texts) for each in self._choices(name)}
+        given = {**left_out, "text": texts, **others, **({} if targets is None else {"target": targets})}
         tensors = {key: tf.constant(list(values), tf.string) for key, values in given.items()}
         outputs = self._loaded.signatures[name](**tensors)
         return {key: value.numpy() for key, value in outputs.items()}

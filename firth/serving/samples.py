@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.serving.served import Served
+from firth.serving.signature import inputs_with
 from firth.serving.signatures import text_signatures
 from firth.serving.warmup import Request
 from firth.tokenizers.graph.special_pieces import MASK
@@ -30,7 +31,7 @@ def warmup_requests(served: Served, count: int) -> list[Request]:
     for size in range(1, count + 1):
         texts = [TEXTS[index % len(TEXTS)].replace(MASK, mask).encode() for index in range(size)]
         requests += [
-            Request(name, dict.fromkeys(signature.inputs, texts))
+            Request(name, inputs_with(signature.describe(), texts))
             for name, signature in text_signatures(served.recipe, served.tokenizer.mask_token).items()
         ]
         rows = [sample_row(served, text, index) for index, text in enumerate(texts)]

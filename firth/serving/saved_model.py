@@ -175,13 +175,14 @@ def _offered(served: Served) -> dict[str, Signature]:
 
 
 def _signatures(served: Served, unigram: npt.NDArray[Any] | None, bind: Bind) -> dict[str, Any]:
-    functions = {name: _text_function(served, each, bind) for name, each in _offered(served).items()}
+    offered = _offered(served)
+    functions = {name: _text_function(served, each, bind) for name, each in offered.items()}
     functions[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY] = next(iter(functions.values()))
     examples = tf.TensorSpec([None], tf.string, name="examples")
     if (asked := getattr(served.recipe.goal, "signature", "")) in functions:
-        names = _offered(served)[asked].inputs
+        inputs = {name: name in offered[asked].choices for name in offered[asked].inputs}
         functions[PREDICT_EXAMPLES] = tf.function(
-            functools.partial(_of_examples, functions[asked], names),
+            functools.partial(_of_examples, functions[asked], inputs),
             input_signature=[examples],
             autograph=False,
         )
@@ -192,10 +193,17 @@ def _signatures(served: Served, unigram: npt.NDArray[Any] | None, bind: Bind) ->
     return functions
 
 
-def _of_examples(function: Any, names: tuple[str, ...], examples: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Asks a signature about the texts in serialized examples, each in the feature of its input."""
-    texts = tf.io.parse_example(examples, {name: tf.io.FixedLenFeature([], tf.string) for name in names})
-    outputs = function(*(texts[name] for name in names))
+def _of_examples(function: Any, inputs: Mapping[str, bool], examples: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Asks a signature about the texts in serialized examples, each in the feature of its input.
+
+    An input whose value is true may be left out.
+    """
+    features = {
+        name: tf.io.FixedLenFeature([], tf.string, default_value="" if may_lack else None)
+        for name, may_lack in inputs.items()
+    }
+    texts = tf.io.parse_example(examples, features)
+    outputs = function(*(texts[name] for name in inputs))
     # BulkInferrer takes no strings without an axis of their own: it asks Python's bytes for a dtype.
     return {key: each[:, tf.newaxis] if each.shape.rank == 1 else each for key, each in outputs.items()}
 

@@ -1,7 +1,7 @@
 """A signature of an exported model, with all that is said about it elsewhere."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -36,6 +36,8 @@ class Signature:
             out: two of nearly the same score may change places.
         inputs: The names of its inputs.
         example: A text for each input to ask a model with, for people; empty to propose none.
+        choices: Names that an input takes in the place of texts, by the input; where it says nothing, it is
+            empty.
         needs: A piece that each text must hold to be asked about; empty for none.
         answer: Description of how an answer is printed, for programs and for people.
         reads_heads: True if answers come from the heads, which a model that was imported may lack.
@@ -45,6 +47,7 @@ class Signature:
     invariant: tuple[str, ...]
     inputs: tuple[str, ...] = ("text",)
     example: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     needs: str = ""
     answer: Answer = Answer()
     reads_heads: bool = False
@@ -79,7 +82,27 @@ class Signature:
             "inputs": list(self.inputs),
             "invariant": list(self.invariant),
             "example": dict(self.example),
+            "choices": {name: list(each) for name, each in self.choices.items()},
             "needs": self.needs,
             "answer": dataclasses.asdict(self.answer),
             "reads_heads": self.reads_heads,
         }
+
+
+def inputs_with(described: Mapping[str, Any], texts: Sequence[bytes]) -> dict[str, list[bytes]]:
+    """Returns values for each input of a signature: texts, or the names that it takes in turn.
+
+    Args:
+        described: What `Signature.describe` returned.
+        texts: Texts, one for each record.
+
+    Example:
+
+    >>> inputs_with({"inputs": ["text", "task"], "choices": {"task": ["cola"]}}, [b"a", b"b"])
+    {'text': [b'a', b'b'], 'task': [b'', b'cola']}
+    """
+    found = {name: list(texts) for name in described["inputs"]}
+    for name, known in described.get("choices", {}).items():
+        names = ["", *known]
+        found[name] = [names[row % len(names)].encode() for row in range(len(texts))]
+    return found

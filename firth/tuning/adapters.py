@@ -3,11 +3,14 @@
 import json
 import math
 import os
+from collections.abc import Mapping
 from typing import Any
 
+import keras
 import numpy as np
 
 from firth import storage
+from firth.models.additions.sharing import share_base
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.build import build_model
 from firth.models.bundle import specs_of, weights_by_path
@@ -88,6 +91,31 @@ def load_adapter(
         METHODS[recipe.method.kind](model, recipe.method, 1)
         _assign(model, os.path.join(local, _WEIGHTS))
     return model, recipe
+
+
+def load_adapters(
+    folders: Mapping[str, str | os.PathLike[str]], bundle: str | os.PathLike[str], dtype: Any = None
+) -> dict[str, tuple[BackboneWithHeads, AdaptingRecipe]]:
+    """Returns what `load_adapter` returns for each adapter of a base, whose weights are in memory once.
+
+    Args:
+        folders: Folders that `save_adapter` wrote, by names of the adapters.
+        bundle: Folder of the bundle that all runs started from.
+        dtype: A Keras dtype or policy in the place of the recipes' `training.precision`.
+
+    Raises:
+        firth.storage.NotWholeError: as for `load_adapter`.
+        AdapterError: as for `load_adapter`.
+        firth.models.BundleError: as for `load_adapter`.
+
+    Example: see `tests/serving/adapters/export_test.py`.
+    """
+    held: dict[str, keras.Variable] = {}
+    loaded = {}
+    for name, folder in folders.items():
+        loaded[name] = load_adapter(folder, bundle, dtype)
+        share_base(loaded[name][0], held)
+    return loaded
 
 
 def load_merged(

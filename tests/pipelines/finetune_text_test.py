@@ -96,3 +96,39 @@ def test_one_model_learns_several_tasks_and_each_has_its_scores(folder):
     assert json.loads(asked.stdout)["is_finished"] in (True, False), asked.output
     page = (folder / "firth-runs" / "mixed" / "report.html").read_text()
     assert "texts.accuracy" in page and "counts.pearson" in page
+
+
+PROMPTS = f"{MIXTURE}method: {{kind: multitask_prompt_tuning, length: 2}}\n"
+
+
+@pytest.mark.repeated
+def test_a_prompt_of_several_tasks_is_learned_and_a_served_text_names_its_task(folder):
+    (folder / "prompts.yaml").write_text(PROMPTS.replace("name: mixed", "name: prompts"))
+    own_rows = "--set=sequences={length: 32, max_documents: 1}"
+    result = run(folder, "finetune", "--recipe", "prompts.yaml", *OPTIONS, own_rows)
+    assert result.exit_code == 0, result.output
+    place = folder / "firth-runs" / "prompts"
+    summary = json.loads((place / "run.json").read_text())
+    scores = summary["evaluation"]["overall"].keys()
+    assert summary["blessed"] and {"texts.accuracy", "counts.pearson"} <= scores
+    text = "you the mat cat"
+
+    def ask(*arguments):
+        asked = run(folder, "predict", "prompts", "generate", *arguments, "--json")
+        return [json.loads(line)["log_probability"] for line in asked.stdout.splitlines()]
+
+    (of_texts,), (of_counts,) = (ask(text, "--task", name) for name in ("texts", "counts"))
+    (of_none,) = ask(text)
+    assert len({round(each, 4) for each in (of_texts, of_counts, of_none)}) == 3
+    alone = [of_counts, of_texts, of_counts]
+    named = [f"--task={name}" for name in ("counts", "texts", "counts")]
+    assert ask(text, text, text, *named) == pytest.approx(alone, rel=1e-4)
+    assert ask(text, text, "--task", "texts") == pytest.approx([of_texts] * 2, rel=1e-4)
+    refused = run(folder, "predict", "prompts", "generate", text, "--task", "count")
+    assert refused.exit_code and "there is no task 'count'; did you mean counts?" in refused.output
+    (folder / "asked.csv").write_text(f"text,source\n{text},texts\n{text},counts\n")
+    files = ("--input", "asked.csv", "--output", "answers.jsonl")
+    for columns, expected in ((("--column", "task=source"), [of_texts, of_counts]), ((), [of_none] * 2)):
+        assert run(folder, "predict", "prompts", "generate", *files, *columns).exit_code == 0
+        lines = (folder / "answers.jsonl").read_text().splitlines()
+        assert [json.loads(line)["log_probability"] for line in lines] == pytest.approx(expected, rel=1e-4)

@@ -26,6 +26,13 @@ def test_the_ranks_fall_to_the_target_and_what_is_left_is_merged(tmp_path):
     assert len(losses) == STEPS and min(losses) > 50
 
 
+def test_steps_that_are_said_leave_some_to_take_ranks_away_in(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"initial_steps: 3 and method.final_steps: 1 leave none of the 4 steps"
+    ):
+        adapting("bert", tmp_path, {**ADALORA, "initial_steps": 3, "final_steps": 1})
+
+
 def test_the_penalty_of_vectors_that_are_exactly_orthonormal_has_a_gradient_of_zero():
     """As torch's norm has; the root alone has none there."""
     matrix = tf.Variable(np.eye(2, 3, dtype="float32"))

@@ -80,6 +80,14 @@ def _predict(
             help="For a model with several adapters: the one that answers each text; once for each text.",
         ),
     ] = None,
+    task_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--task",
+            metavar="NAME",
+            help="For a model of several tasks: the one that the texts are of; once, or once for each text.",
+        ),
+    ] = None,
     input: Input = None,
     output: Output = None,
     columns: Columns = None,
@@ -95,7 +103,8 @@ def _predict(
     probable a text is (alone, or as the target of another one), or the answer of a task.
     """
     lines_of_choices = [_as_lines(each) for each in choices or ()]
-    single = {"target": target, "pair": pair, "question": question, "adapter": adapter}
+    tasks = task_name * len(texts) if texts and task_name and len(task_name) == 1 else task_name
+    single = {"target": target, "pair": pair, "question": question, "adapter": adapter, "task": tasks}
     inputs = {**single, "choices": lines_of_choices}
     others = {name: given for name, given in inputs.items() if given}
     _check_options(texts, others, input, output, columns)

@@ -65,16 +65,18 @@ class MultitaskPrompt(Prompt):
 
         Args:
             features: Features of a batch: with `task_ids`, int32 [batch, records], those of the first
-                records' tasks; without them the average of the tasks' products stands for each row.
+                records' tasks. Without them, and of a row whose number is -1, the average of the tasks'
+                products stands for the row.
         """
         ids = features.get(names.TASK_IDS) if self.tasks > 1 else None
         products = ops.matmul(self.columns, self.rows)
         # Of the products and not of their factors: (u, v) and (-u, -v) are one product, whose factors' mean
         # is zero.
-        of_rows = (
-            ops.mean(products, axis=0, keepdims=True) if ids is None else ops.take(products, ids[:, 0], 0)
-        )
-        return self.own() * of_rows
+        average = ops.mean(products, axis=0, keepdims=True)
+        if ids is None:
+            return self.own() * average
+        numbers = ops.where(ids[:, 0] < 0, self.tasks, ids[:, 0])
+        return self.own() * ops.take(ops.concatenate([products, average], axis=0), numbers, 0)
 
     def begin(self, model: BackboneWithHeads, tokenizer: Any, method: MultitaskPromptTuning) -> None:
         """Assigns what the prompt starts from: of token embeddings, or of what a run over tasks has saved.

@@ -41,6 +41,7 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
             )
     yield from recipe.method.conflicts(model)
     yield from recipe.method.task_conflicts(recipe.task)
+    yield from recipe.method.steps_conflicts(recipe.training.steps)
     if recipe.method.one_text_in_a_row:
         yield from _texts_of_a_row(recipe)
     sources, is_mixed = recipe.data.source.split("+"), recipe.data.mixture is not None

@@ -39,6 +39,11 @@ class Method(Config):
         kind: str
 
     @property
+    def tells_tasks_apart(self) -> bool:
+        """Whether what it adds reads the number of the task of each text, where a run has several tasks."""
+        return False
+
+    @property
     def kept(self) -> "Method":
         """The method of which what is kept after training is made; itself unless a part of it is dropped."""
         return self

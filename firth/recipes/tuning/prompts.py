@@ -316,6 +316,11 @@ class MultitaskPromptTuning(InputPromptMethod):
     from_source: Literal["average", "exact", "shared"] = "average"
     source_task: Annotated[int, pydantic.Field(ge=0)] = 0
 
+    @property
+    def tells_tasks_apart(self) -> bool:
+        """Whether it has matrices of more than one task."""
+        return self.tasks > 1
+
     @pydantic.model_validator(mode="after")
     def _starts_fit(self) -> "MultitaskPromptTuning":
         if (self.start == "text") != bool(self.text.strip()):

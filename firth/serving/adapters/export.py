@@ -3,15 +3,14 @@
 import dataclasses
 import functools
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import keras
-import tensorflow as tf
 
 from firth import storage
+from firth.models.additions.sharing import share_base
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.bundle import weights_by_path
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.serving.adapters.routing import route
 from firth.serving.saved_model import save_signatures
@@ -35,7 +34,8 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
     the base are held once, and no adapter is merged, so that methods which do not merge are served too.
 
     Args:
-        adapters: By name, what `firth.tuning.load_adapter` returned for one base.
+        adapters: By name, what `firth.tuning.load_adapters` returned. Models that hold the base for
+            themselves share that of the first one afterwards.
         tokenizer: Tokenizer of the base; its vocabulary becomes a part of the graph.
         directory: Folder that does not exist yet, or is empty, on any file system.
 
@@ -52,17 +52,15 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
     if any(each != templates[0] for each in templates):
         raise ValueError("the adapters write dialogues with other chat templates; export each of them alone")
     tokenizer = with_template_of(tokenizer, tasks[0])
-    shared: dict[str, keras.Variable] = {}
+    held: dict[str, keras.Variable] = {}
     asks, variables = {}, {}
     parts = {name: Served(model, tokenizer, recipe) for name, (model, recipe) in adapters.items()}
     first = next(iter(parts.values()))
     for name, served in parts.items():
         model = adapters[name][0]
-        mapped = _shared_with(model, shared)
-        taken = {id(own) for own, _ in mapped}
-        kept = [each for each in _served_weights(model) if id(each) not in taken]
-        variables.update({id(each): each.value for each in kept})
-        asks[name] = _bound(functools.partial(_signature(served).function, served), mapped)
+        share_base(model, held)
+        variables.update({id(each.value): each.value for each in _served_weights(model)})
+        asks[name] = functools.partial(_signature(served).function, served)
     own = _signature(first)
     routed = route(asks, own.inputs)
     signature = dataclasses.replace(
@@ -102,30 +100,3 @@ def _served_weights(model: BackboneWithHeads) -> list[keras.Variable]:
     """Returns a model's variables without what methods keep for training alone."""
     of_training = {id(each) for each in model.added.weights if not each.trainable}
     return [each for each in model.variables if id(each) not in of_training]
-
-
-def _shared_with(
-    model: BackboneWithHeads, shared: dict[str, keras.Variable]
-) -> list[tuple[keras.Variable, Any]]:
-    """Returns weights that were not trained with those of a model before it, and adds what no other has."""
-    mapped = []
-    for path, each in weights_by_path(model).items():
-        if each.trainable or path.startswith(f"{model.added.name}/"):
-            continue
-        if shared.setdefault(path, each) is not each:
-            mapped.append((each, shared[path].value))
-    return mapped
-
-
-def _bound(
-    function: Callable[..., Any], mapped: Iterable[tuple[keras.Variable, Any]]
-) -> Callable[..., dict[str, tf.Tensor]]:
-    """Returns a function that computes with other variables in the place of a model's own."""
-    pairs = list(mapped)
-
-    def bound(*texts: tf.Tensor) -> dict[str, tf.Tensor]:
-        with keras.StatelessScope(pairs, initialize_variables=False):
-            found: dict[str, tf.Tensor] = function(*texts)
-            return found
-
-    return bound

@@ -75,9 +75,11 @@ def predict_file(
     described = read_description(client.path)
     signature = described["signatures"].get(name, {})
     unread = Unread()
-    records = read_texts(
-        source, _columns(inputs, described, name, columns or {}), unread, signature.get("needs", "")
-    )
+    found = _columns(inputs, described, name, columns or {})
+    # An input that takes names is read where its column is said.
+    read = found.keys() - (signature.get("choices", {}).keys() - (columns or {}).keys())
+    taken = {each: column for each, column in found.items() if each in read}
+    records = read_texts(source, taken, unread, signature.get("needs", ""))
 
     def answer(batch: Sequence[TextRecord]) -> Iterator[Mapping[str, Any]]:
         return _answer(client, name, batch, signature.get("answer", {}))

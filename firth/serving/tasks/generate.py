@@ -1,9 +1,12 @@
 """The signature `generate`: the text that a model writes from another."""
 
+import functools
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
 
+from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
@@ -13,6 +16,7 @@ _ANSWER = Answer(
     {name: name for name in ("generated", "log_probability", "is_finished")},
     lines="{{ generated }}{{ '' if is_finished else ' ...' }}",
 )
+_TASK = "task"
 _TEXT = {"text": "A sentence."}
 
 
@@ -25,9 +29,14 @@ def offer(recipe: RunRecipe) -> Signature | None:
     goal: Any = recipe.goal
     if getattr(goal, "signature", "") != "generate":
         return None
-    function, example = (_of_two, {**_TEXT, "pair": "Another one."}) if goal.pair else (_of_one, _TEXT)
     # A written text follows from many choices, and each of them may be a close one.
-    return Signature(function, ("truncated",), goal.roles, example, answer=_ANSWER, reads_heads=True)
+    offered = functools.partial(Signature, invariant=("truncated",), answer=_ANSWER, reads_heads=True)
+    if recipe.trained_by.tells_tasks_apart:
+        tasks = tuple(goal.tasks_by_source)
+        example = {**_TEXT, _TASK: tasks[0]}
+        return offered(_of_task, inputs=(*goal.roles, _TASK), example=example, choices={_TASK: tasks})
+    function, example = (_of_two, {**_TEXT, "pair": "Another one."}) if goal.pair else (_of_one, _TEXT)
+    return offered(function, inputs=goal.roles, example=example)
 
 
 def _of_one(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -38,12 +47,25 @@ def _of_two(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Te
     return generate(served, text, pair)
 
 
-def generate(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
+def _of_task(served: Served, text: tf.Tensor, task: tf.Tensor) -> dict[str, tf.Tensor]:
+    known = tuple(served.task.tasks_by_source)
+    same = tf.equal(task[:, tf.newaxis], tf.constant(known)[tf.newaxis])
+    is_none, is_known = tf.equal(task, ""), tf.reduce_any(same, axis=1)
+    said = [f"task: there are {', '.join(known)}; unknown:", tf.boolean_mask(task, ~(is_none | is_known))]
+    with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(is_none | is_known), said)]):
+        numbers = tf.where(is_none, -1, tf.argmax(tf.cast(same, tf.int32), axis=1, output_type=tf.int32))
+    return generate(served, text, facts={names.TASK_IDS: numbers[:, tf.newaxis]})
+
+
+def generate(
+    served: Served, *texts: tf.Tensor, facts: Mapping[str, tf.Tensor] | None = None
+) -> dict[str, tf.Tensor]:
     """Returns the text that is written for each record, the likeliest token at each place.
 
     Args:
         served: Model and tokenizer.
         *texts: The texts of the records, string [batch] each.
+        facts: What else the model reads of each text, by name: tensors [batch, ...].
 
     Returns:
         generated: string [batch].
@@ -52,7 +74,7 @@ def generate(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
         truncated: bool [batch], whether the texts were cut.
     """
     inputs = inputs_of_texts(served, *texts)
-    generated, written = write(served, inputs.ids)
+    generated, written = write(served, inputs.ids, facts)
     return {
         "generated": generated,
         "log_probability": written.log_probability,

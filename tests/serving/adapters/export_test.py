@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from firth.models.bundle import weights_by_path
 from firth.recipes.tuning.adalora import AdaLoRA
 from firth.recipes.tuning.adding import LoRA
 from firth.recipes.tuning.bottleneck import Houlsby
@@ -13,6 +14,7 @@ from firth.serving.isolated_check import Loaded
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
 from firth.tokenizers import WordPieceTokenizer
+from firth.tuning import load_adapter, load_adapters, save_adapter
 from tests.training.artifacts import VOCABULARY
 from tests.tuning.drawn import drawn
 from tests.tuning.runs import adapting
@@ -77,6 +79,27 @@ def test_the_base_is_held_once(served):
     trained = sum(sum(int(np.prod(w.shape)) for w in each.model.trainable_weights) for each in parts.values())
     base = parts["films"].model.backbone.count_params()
     assert base < held < base + trained + 100
+
+
+def test_models_of_one_base_hold_it_once(tmp_path):
+    folders = {"a": LoRA(rank=2), "b": Houlsby(bottleneck=3)}
+    base = adapting("bert", tmp_path)
+    for name, method in folders.items():
+        recipe = base.model_copy(update={"method": method})
+        save_adapter(drawn(recipe), recipe, tmp_path / name)
+    adapters = {name: tmp_path / name for name in folders}
+    loaded = load_adapters(adapters, base.base.bundle)
+    expected = {name: load_adapter(place, base.base.bundle)[0] for name, place in adapters.items()}
+    (one, _), (other, _) = loaded.values()
+    paths = {path for path, each in weights_by_path(other).items() if path.startswith("backbone/")}
+    frozen = {path for path in paths if not weights_by_path(other)[path].trainable}
+    assert len(frozen) > 5 and len(paths - frozen) == 4  # Houlsby's norms are its own.
+    for path in paths:
+        is_one = weights_by_path(one)[path].value is weights_by_path(other)[path].value
+        assert is_one == (path in frozen), path
+    for name, (model, _) in loaded.items():
+        for path, each in weights_by_path(model).items():
+            np.testing.assert_array_equal(each, weights_by_path(expected[name])[path], err_msg=path)
 
 
 def test_the_description_says_the_adapters_and_the_input(served):

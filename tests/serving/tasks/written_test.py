@@ -19,6 +19,7 @@ from firth.recipes.tasks.text_to_text import LabelWords
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.tuning.prompts import MultitaskPromptTuning
 from firth.serving.served import Served
+from firth.serving.tasks import generate
 from firth.serving.tasks.written import answers_of_rows
 from firth.tokenizers import WordPieceTokenizer
 from tests.models.table import MODELS
@@ -32,21 +33,46 @@ PARTS = ("vectors", "columns", "rows")
 def served_by(tasks: int, values: dict[str, np.ndarray]) -> Served:
     model = TaskModel(model=MODELS["t5"], task=TASK, vocabulary_size=len(VOCABULARY), seed=3)
     model.build()
-    extend(model, MultitaskPromptTuning(length=2, tasks=tasks))
+    method = MultitaskPromptTuning(length=2, tasks=tasks)
+    extend(model, method)
     for name, value in values.items():
         getattr(model.added.held[0], name).assign(value)
     recipe = types.SimpleNamespace(
         goal=TASK,
+        trained_by=method,
         sequences=Sequences(length=12, max_documents=1),
         tokenizer=types.SimpleNamespace(vocabulary_size=len(VOCABULARY)),
     )
     return Served(model, WordPieceTokenizer(VOCABULARY), recipe)
 
 
+def drawn() -> dict[str, np.ndarray]:
+    draw, width = np.random.default_rng(0), MODELS["t5"].width
+    return dict(zip(PARTS, (draw.normal(0, 3, size) for size in ((2, width), (2, 2, 1), (2, 1, width)))))
+
+
+def test_a_served_text_is_answered_by_the_prompt_of_the_task_that_it_names():
+    values = drawn()
+    served = served_by(2, values)
+    signature = generate.offer(served.recipe)
+    assert signature.inputs == ("text", "task") and signature.choices == {"task": ("first", "second")}
+    texts, tasks = tf.constant(["w3 w4"] * 3), tf.constant(["second", "", "first"])
+    found = signature.function(served, texts, tasks)["log_probability"].numpy()
+    for place, number in ((0, 1), (2, 0)):
+        alone = {name: each if name == "vectors" else each[number][None] for name, each in values.items()}
+        one = served_by(1, alone)
+        assert generate.offer(one.recipe).inputs == ("text",)
+        expected = generate.generate(one, texts[:1])["log_probability"].numpy()[0]
+        np.testing.assert_allclose(found[place], expected, rtol=1e-5)
+    average = generate.generate(served, texts[:1])["log_probability"].numpy()[0]
+    np.testing.assert_allclose(found[1], average, rtol=1e-5)
+    assert len(set(found.round(3))) == 3
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)first, second; unknown.*third"):
+        signature.function(served, texts[:1], tf.constant(["third"]))
+
+
 def test_each_record_is_answered_by_the_prompt_of_its_task():
-    draw = np.random.default_rng(0)
-    width = MODELS["t5"].width
-    values = dict(zip(PARTS, (draw.normal(0, 3, size) for size in ((2, width), (2, 2, 1), (2, 1, width)))))
+    values = drawn()
     rows = {
         names.RAW_TOKENS: tf.constant([[7, 8, 9, 6], [7, 8, 9, 6], [0, 0, 0, 0]]),
         names.CHUNK_LENGTHS: tf.constant([[3, 1], [3, 1], [0, 0]]),
