@@ -151,7 +151,7 @@ def _adapting_lines(recipe: Any) -> list[str]:
         f"base: {recipe.base.bundle}",
         *backbone_lines(recipe),
         f"trained by method.kind: {recipe.method.kind}: {costs.trainable:,} parameters, the head among them",
-        f"memory in training: {bytes_text(costs.total)}, and what a step keeps for its backward pass",
+        f"memory in training: {bytes_text(costs.total)}, without what a step keeps for its backward pass",
         f"  {', '.join(held)}",
         f"training: {recipe.epochs:g} epochs in steps of about {recipe.examples_per_step:,} records",
     ]
