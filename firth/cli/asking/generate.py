@@ -99,7 +99,8 @@ def _generate(
         if as_json:
             typer.echo(json.dumps({"prompt": text, **told(written, asked, n)}, ensure_ascii=False))
         else:
-            typer.echo(written.text)
+            for each in (written, *written.others):
+                typer.echo(each.text)
             _print_scores(written)
 
 
@@ -222,7 +223,9 @@ def told(written: "Generated", request: "GenerationRequest", n: int) -> dict[str
     """
     values = {"generated": written.text, "ended": written.ended}
     seed = {"seed": request.seed} if n > 1 else {}
-    scores: dict[str, Any] = {}
+    scores: dict[str, Any] = {} if written.score is None else {"score": written.score}
+    if written.others:
+        scores["others"] = [told(each, request, 1) for each in written.others]
     if written.log_probabilities is not None:
         scores |= {"tokens": written.tokens, "log_probabilities": written.log_probabilities}
     if written.prompt_log_probabilities is not None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.generation.request import GenerationRequest
-from firth.recipes.generation.samplers import Sampling
+from firth.recipes.generation.samplers import BeamSearch, Sampling
 
 _REFUSAL = "the engine ctranslate2 has no such value; leave it out or take keras"
 # Values that the runtime has nothing for.
@@ -30,8 +30,22 @@ def _sample(sampler: Sampling) -> dict[str, Any]:
     }
 
 
+def _beam(sampler: BeamSearch) -> dict[str, Any]:
+    _refuse(sampler, ("n_best",))
+    if sampler.early_stopping is not True:
+        raise ValueError(
+            "early_stopping: the engine ctranslate2 ends a search when as many texts have ended as there are "
+            "beams; give true, or take keras"
+        )
+    return {"beam_size": sampler.beams, "length_penalty": sampler.length_penalty, "sampling_topk": 1}
+
+
 # By the kind of a sampler, from it to arguments of the runtime.
-ARGUMENTS: dict[str, Callable[[Any], dict[str, Any]]] = {"greedy": _greedy, "sample": _sample}
+ARGUMENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "greedy": _greedy,
+    "sample": _sample,
+    "beam": _beam,
+}
 
 
 def arguments_of(request: GenerationRequest) -> dict[str, Any]:

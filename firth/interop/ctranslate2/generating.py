@@ -83,7 +83,8 @@ class CTranslate2Generator(TextGenerator):
         return (text.request.to_json(), text.most, self._runtime.length_that_counts(text))
 
     def _blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
-        if steps is None and not texts[0].request.stop:
+        request = texts[0].request
+        if arguments_of(request)["beam_size"] > 1 or (steps is None and not request.stop):
             self._finish(texts, self._written(texts, None))
             yield
             return

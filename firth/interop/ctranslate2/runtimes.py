@@ -208,8 +208,14 @@ class EncoderDecoderRuntime(WritingRuntime):
             request: What is asked for.
 
         Raises:
-            ValueError: for probabilities next to a penalty, which the runtime gives after it alone.
+            ValueError: for probabilities next to a penalty, which the runtime gives after it alone, and for a
+                penalty of a search's lengths where the runtime counts a special token with them.
         """
+        if self._prefix and getattr(request.sampler, "length_penalty", 0.0):
+            raise ValueError(
+                "length_penalty: the engine ctranslate2 counts a special token of this decoder too; give 0, "
+                "or take keras"
+            )
         if request.log_probabilities and request.repetition_penalty != 1.0:
             raise ValueError(
                 "log_probabilities: next to an encoder the engine ctranslate2 tells them after "

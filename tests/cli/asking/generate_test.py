@@ -51,6 +51,14 @@ def test_several_texts_of_one_prompt(firth, bundle):
     assert [each["seed"] for each in told] == [0, 1] and told[0]["prompt"] == PROMPT
 
 
+def test_the_best_texts_of_a_search(firth, bundle):
+    values = {"beams": 3, "n_best": 2}
+    found = expected(**values)
+    assert ask(firth, bundle, "--beams", "3", "--n-best", "2").stdout == (
+        f"{found.text}\n{found.others[0].text}\n"
+    )
+
+
 def test_streamed_with_probabilities_on_stderr(firth, bundle):
     result = ask(firth, bundle, "--stream", "--log-probabilities")
     assert result.stdout == expected().text + "\n"

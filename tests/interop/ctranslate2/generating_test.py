@@ -64,6 +64,15 @@ def test_texts_are_those_of_the_keras_model(name):
             assert_same(one, other)
 
 
+@pytest.mark.parametrize("name", ["gpt2", "llama_3_1", "t5", "bart"])
+def test_a_search_finds_the_texts_of_the_keras_model(name):
+    penalty = 0.0 if name == "bart" else 1.0
+    asked = {"max_new_tokens": 6, "beams": 3, "early_stopping": True, "length_penalty": penalty}
+    prompts = PROMPTS[:2]
+    for one, other in zip(*(each(name).generate(prompts, asked) for each in (engine_of, keras_of))):
+        assert_same(one, other)
+
+
 @pytest.mark.parametrize("values", [{"temperature": 0.0}, {"top_k": 1, "max_new_tokens": 1}])
 def test_what_has_one_outcome_is_not_drawn(values):
     asked = {"max_new_tokens": 6, **values}
@@ -112,6 +121,20 @@ REFUSED = {
 def test_what_the_runtime_lacks_is_refused_by_name(name):
     with pytest.raises(ValueError, match=f"{name}: the engine ctranslate2 has no such value"):
         engine_of("gpt2").generate("a", {name: REFUSED[name]})
+
+
+SEARCHES = {
+    "n_best": ("gpt2", {"beams": 2, "n_best": 2, "early_stopping": True}),
+    "early_stopping": ("gpt2", {"beams": 2}),
+    "length_penalty": ("bart", {"beams": 2, "early_stopping": True}),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_that_the_runtime_lacks_is_refused(name):
+    family, values = SEARCHES[name]
+    with pytest.raises(ValueError, match=f"{name}: the engine ctranslate2"):
+        engine_of(family).generate("a", values)
 
 
 def test_what_is_told_after_a_penalty_is_refused():
