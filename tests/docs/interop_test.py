@@ -1,6 +1,7 @@
 """Each cell of the page of other libraries names a test that is there."""
 
 import ast
+import itertools
 import pathlib
 import re
 
@@ -10,7 +11,10 @@ REFUSED = "-"
 
 
 def rows() -> list[list[str]]:
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in LINES if line.startswith("|")]
+    """Returns the rows of the table of families, the first of the page."""
+    first = next(number for number, line in enumerate(LINES) if line.startswith("|"))
+    table = itertools.takewhile(lambda line: line.startswith("|"), LINES[first:])
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
 
 def numbered() -> dict[str, str]:

@@ -211,7 +211,8 @@ class EncoderDecoderRuntime(WritingRuntime):
             ValueError: for probabilities next to a penalty, which the runtime gives after it alone, and for a
                 penalty of a search's lengths where the runtime counts a special token with them.
         """
-        if self._prefix and getattr(request.sampler, "length_penalty", 0.0):
+        penalty: float = getattr(request.sampler, "length_penalty", 0.0)
+        if self._prefix and penalty:
             raise ValueError(
                 "length_penalty: the engine ctranslate2 counts a special token of this decoder too; give 0, "
                 "or take keras"
