@@ -13,6 +13,7 @@ from firth.generation.readers import READERS, DecoderReader, StackReader, WordRe
 from firth.generation.reading import Prompts, ReadRows, TokenReader, last_states
 from firth.generation.results import Generated, TextStream
 from firth.generation.samplers import SAMPLERS
+from firth.generation.speculative import SpeculativeGenerator
 from firth.generation.text_generator import TextGenerator
 from firth.generation.writing import DecodedTexts, Writer, Writing
 
@@ -27,6 +28,7 @@ __all__ = [
     "Generator",
     "Prompts",
     "ReadRows",
+    "SpeculativeGenerator",
     "StackReader",
     "TextGenerator",
     "TextStream",

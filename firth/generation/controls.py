@@ -63,7 +63,6 @@ def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Contro
     Raises:
         ValueError: for a bias of a token that the vocabulary lacks, with the nearest one.
     """
-    samplers = [each.sampler.model_dump() for each in requests]
     biases = [_biases_by_id(each.logit_bias, tokenizer) for each in requests]
     width = _power_of_two(max(map(len, biases), default=0))
     ids, values = np.zeros((len(requests), width), np.int32), np.zeros((len(requests), width), np.float32)
@@ -74,7 +73,7 @@ def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Contro
         return tf.constant(np.array(found, np.float32))
 
     def of_samplers(name: str) -> list[Any]:
-        return [each.get(name, getattr(_NEUTRAL, name)) for each in samplers]
+        return [getattr(each.sampler, name, getattr(_NEUTRAL, name)) for each in requests]
 
     words = np.array([each.seed for each in requests], np.int64).view(np.int32).reshape(-1, 2)
     return Controls(

@@ -122,6 +122,16 @@ class PromptFraming:
         marks = [self._tokenizer.bos_characters] * len(self._before)
         return np.concatenate([np.stack(marks), spelled]).astype(np.int32)
 
+    @property
+    def most_read(self) -> int:
+        """Most tokens of a prompt, special ones included."""
+        return int(self._goal.prompt_places(self._sequences))
+
+    @property
+    def most_written(self) -> int:
+        """Most tokens of a text after an empty prompt, the end included."""
+        return int(self._goal.written_places(self._sequences, 0))
+
     def room(self, prompt: FramedPrompt) -> int:
         """Returns the most tokens that can be written after a prompt, the end included.
 

@@ -87,8 +87,7 @@ class Generator(TextGenerator):
         single = prompts.ids.shape[0] == 1
         key = (*sampler.fixed, single, prompts.ids.shape[1], controls.biases.shape[1], room)
         if key not in self._made:
-            framing = self.framing
-            decoding = SAMPLERS[sampler.kind](self.reader, framing.end_id, framing.may_write, sampler)
+            decoding = self._decoding(sampler)
 
             def start(prompts: Prompts, controls: Controls, scores: tf.Tensor) -> tuple[Any, tf.Tensor]:
                 writing, states = decoding.start(prompts, controls, room)
@@ -97,6 +96,11 @@ class Generator(TextGenerator):
             self._made[key] = (decoding, _Graph(start, single), _Graph(decoding.go_on, single))
         made: tuple[Any, _Graph, _Graph] = self._made[key]
         return made
+
+    def _decoding(self, sampler: Any) -> Any:
+        """Returns what decodes by a sampler; see `SAMPLERS`."""
+        framing = self.framing
+        return SAMPLERS[sampler.kind](self.reader, framing.end_id, framing.may_write, sampler)
 
 
 class _Graph:

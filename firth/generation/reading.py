@@ -60,6 +60,16 @@ class ReadRows(NamedTuple):
         taken: ReadRows = tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
         return taken
 
+    def standing(self, which: tf.Tensor) -> "ReadRows":
+        """Returns the rows, of which some that have ended read no further, but the same places again.
+
+        A full row has no place after its last one.
+
+        Args:
+            which: Which rows have ended, bool [batch].
+        """
+        return self._replace(lengths=tf.where(which, 0, self.lengths))
+
 
 class TokenReader(Protocol):
     """A model that reads the beginnings of rows, and reads on from there.

@@ -50,11 +50,18 @@ class TextInProgress:
         framing: How prompts are laid out.
         prompt: The prompt.
         request: What is asked for.
+        room: Most tokens that can be written; None for as many as there are places.
     """
 
-    def __init__(self, framing: PromptFraming, prompt: FramedPrompt, request: GenerationRequest) -> None:
+    def __init__(
+        self,
+        framing: PromptFraming,
+        prompt: FramedPrompt,
+        request: GenerationRequest,
+        room: int | None = None,
+    ) -> None:
         self._framing, self.prompt, self.request = framing, prompt, request
-        self.most = min(request.max_new_tokens, framing.room(prompt))
+        self.most = min(request.max_new_tokens, framing.room(prompt) if room is None else room)
         self._ids: tuple[int, ...] = ()
         self._scores: tuple[float, ...] = ()
         self._prompt_scores: tuple[float | None, ...] = ()
@@ -107,7 +114,7 @@ class TextInProgress:
         for score, *written in zip(*several, strict=True):
             # There may be fewer texts than were asked for.
             if score > -np.inf:
-                text = TextInProgress(self._framing, self.prompt, self.request)
+                text = TextInProgress(self._framing, self.prompt, self.request, self.most)
                 text._prompt_scores = self._prompt_scores
                 text.take(DecodedTexts(*written))
                 yield text.result()._replace(score=float(score))

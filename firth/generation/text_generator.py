@@ -105,7 +105,16 @@ class TextGenerator(abc.ABC):
         framed = self.framing.read(prompts) if len(prompts) else []
         for request in asked:
             self.check(request)
-        return [TextInProgress(self.framing, *each) for each in zip(framed, asked, strict=True)]
+        rooms = [
+            self.framing.room(prompt) - self._ahead(request.sampler) for prompt, request in zip(framed, asked)
+        ]
+        if min(rooms, default=1) < 1:
+            raise ValueError(f"prompt {rooms.index(min(rooms))}: it leaves no place for a text")
+        return [TextInProgress(self.framing, *each) for each in zip(framed, asked, rooms, strict=True)]
+
+    def _ahead(self, sampler: Any) -> int:
+        """Returns how many places after its last token but one a sampler reads."""
+        return int(sampler.reads_ahead)
 
     def _groups(self, texts: Sequence[TextInProgress]) -> list[list[int]]:
         groups: dict[Hashable, list[int]] = {}

@@ -90,22 +90,36 @@ class Writer:
         self._reader, self._end_id, self._choose = reader, end_id, choose
         self._ruled_out = np.where(may_write, 0.0, -np.inf).astype("float32")
 
-    def start(self, prompts: Prompts, controls: Controls, room: Any) -> tuple[Writing, tf.Tensor]:
+    def start(
+        self, prompts: Prompts, controls: Controls, room: Any, ahead: int = 0
+    ) -> tuple[Writing, tf.Tensor]:
         """Reads the prompts and writes the first token of each row.
 
         Args:
             prompts: Prompts of the batch.
             controls: What each row asks for.
             room: Most tokens of any row, an int or int32 []; at least `controls.most`.
+            ahead: Number of tokens that may be read beyond them.
 
         Returns:
             The texts so far, and the states of all that was read, float [batch, places, width].
         """
-        states, rows = self._reader.begin(prompts, room)
+        states, rows = self._reader.begin(prompts, room + ahead)
+        writing = self.empty(prompts, rows, room)
+        return self.chosen(self._reader.logits(last_states(states, rows)), writing, controls), states
+
+    def empty(self, prompts: Prompts, rows: ReadRows, room: Any) -> Writing:
+        """Returns texts without a token.
+
+        Args:
+            prompts: Prompts of the batch.
+            rows: What the model has read of them.
+            room: Most tokens of any row, an int or int32 [].
+        """
         batch, size = tf.shape(prompts.lengths)[0], len(self._ruled_out)
         nothing = tf.zeros([batch], tf.int32)
         written = tf.zeros([batch, size], tf.bool)
-        writing = Writing(
+        return Writing(
             rows,
             nothing,
             tf.zeros([batch, room], tf.int32),
@@ -115,7 +129,6 @@ class Writer:
             tokens_of(prompts.ids, prompts.lengths, size) if self._reader.predicts_prompt else written,
             written,
         )
-        return self.chosen(self._reader.logits(last_states(states, rows)), writing, controls), states
 
     def go_on(self, writing: Writing, controls: Controls, steps: tf.Tensor | int) -> Writing:
         """Writes so many more tokens of each row, or fewer where it ends.
@@ -160,10 +173,9 @@ class Writer:
             writing: Texts so far.
             controls: What each row asks for.
         """
-        states, rows = self._reader.read(writing.token[:, tf.newaxis], writing.rows)
-        # A row that has ended stays where it is, and writes over the same place.
-        lengths = tf.where(writing.ended == GOES_ON, rows.lengths, writing.rows.lengths)
-        writing = writing._replace(rows=rows._replace(lengths=lengths))
+        rows = writing.rows.standing(writing.ended != GOES_ON)
+        states, rows = self._reader.read(writing.token[:, tf.newaxis], rows)
+        writing = writing._replace(rows=rows)
         return self.chosen(self._reader.logits(states[:, 0]), writing, controls)
 
     def chosen(self, logits: tf.Tensor, writing: Writing, controls: Controls) -> Writing:
@@ -174,15 +186,37 @@ class Writer:
             writing: Texts so far.
             controls: What each row asks for.
         """
-        going = writing.ended == GOES_ON
-        logits = tf.cast(logits, tf.float32) + self._ruled_out
+        logits = self.allowed(logits)
         proposed = adjusted(logits, controls, writing.occurred, writing.written)
-        tokens = tf.where(going, self._choose(proposed, controls, writing.count), self._end_id)
+        return self.extended(writing, self._choose(proposed, controls, writing.count), logits, controls)
+
+    def allowed(self, logits: tf.Tensor) -> tf.Tensor:
+        """Returns logits that are minus infinity for tokens that may not be written.
+
+        Args:
+            logits: float32 [..., vocabulary].
+        """
+        return tf.cast(logits, tf.float32) + self._ruled_out
+
+    def extended(
+        self, writing: Writing, tokens: tf.Tensor, logits: tf.Tensor, controls: Controls, which: Any = True
+    ) -> Writing:
+        """Returns the texts with one more token of each row that goes on.
+
+        Args:
+            writing: Texts so far.
+            tokens: Token of each row, int32 [batch].
+            logits: What `allowed` returned for it, float32 [batch, vocabulary].
+            controls: What each row asks for.
+            which: Which rows get the token if they go on, bool [batch] or [].
+        """
+        going = (writing.ended == GOES_ON) & which
+        tokens = tf.where(going, tokens, self._end_id)
         gained = tf.gather(logits, tokens, batch_dims=1) - tf.reduce_logsumexp(logits, axis=1)
         count = writing.count + tf.cast(going, tf.int32)
         ended = tf.where(tokens == self._end_id, AT_END, tf.where(count >= controls.most, AT_LENGTH, GOES_ON))
         return writing._replace(
-            token=tokens,
+            token=tf.where(going, tokens, writing.token),
             ids=_put(writing.ids, writing.count, tokens, going),
             log_probabilities=_put(writing.log_probabilities, writing.count, gained, going),
             count=count,

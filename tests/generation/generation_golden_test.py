@@ -15,10 +15,10 @@ if keras.backend.backend() != "tensorflow":
 import tensorflow as tf
 
 from firth.generation import Prompts, StackReader, Writer
+from firth.generation.choices import likeliest
 from firth.generation.controls import neutral_controls
 from firth.generation.filters import filtered, keep_min_p, keep_top_k, keep_top_p, keep_typical
 from firth.generation.penalties import adjusted, tokens_of
-from firth.generation.samplers import likeliest
 from firth.models import PretrainingModel
 from tests.models import references
 

@@ -140,12 +140,10 @@ class BeamSearcher:
             searching: Search so far.
             controls: What each row asks for.
         """
-        before, running = searching.rows, searching.running
+        running = searching.running
+        rows = searching.rows.standing(tf.repeat(searching.ended != GOES_ON, self._sampler.beams))
         last = tf.gather(running.ids, tf.maximum(running.count - 1, 0), batch_dims=2)
-        states, rows = self._reader.read(tf.reshape(last, [-1, 1]), before)
-        # A row that has ended stays where it is, and writes over the same place.
-        goes_on = tf.repeat(searching.ended == GOES_ON, self._sampler.beams)
-        rows = rows._replace(lengths=tf.where(goes_on, rows.lengths, before.lengths))
+        states, rows = self._reader.read(tf.reshape(last, [-1, 1]), rows)
         return self._chosen(self._reader.logits(states[:, 0]), searching._replace(rows=rows), controls)
 
     def _chosen(self, logits: tf.Tensor, searching: Searching, controls: Controls) -> Searching:

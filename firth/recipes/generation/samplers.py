@@ -16,9 +16,13 @@ class Sampler(Config):
 
     Attributes:
         is_random: Whether the text depends on the request's seed.
+        speculates: Whether tokens may be guessed and then kept or refused one by one.
+        reads_ahead: Places that it reads after the last but one of a text's tokens.
     """
 
     is_random: ClassVar[bool] = False
+    speculates: ClassVar[bool] = False
+    reads_ahead: ClassVar[int] = 0
 
     if TYPE_CHECKING:
         kind: str
@@ -31,6 +35,9 @@ class Sampler(Config):
 
 class Greedy(Sampler):
     """The likeliest token at each place; of equally likely ones that with the smallest id."""
+
+    speculates: ClassVar[bool] = True
+    temperature: ClassVar[float] = 0.0
 
     kind: Literal["greedy"] = "greedy"
 
@@ -53,6 +60,7 @@ class Sampling(Sampler):
     """
 
     is_random: ClassVar[bool] = True
+    speculates: ClassVar[bool] = True
 
     kind: Literal["sample"] = "sample"
     temperature: Annotated[float, pydantic.Field(ge=0.0, le=1_000.0)] = 1.0
@@ -97,4 +105,29 @@ class BeamSearch(Sampler):
         return (self.kind, self.beams, self.length_penalty, self.n_best, self.early_stopping)
 
 
-AnySampler = Annotated[Union[Greedy, Sampling, BeamSearch], pydantic.Field(discriminator="kind")]
+class ContrastiveSearch(Sampler):
+    """Of the likeliest tokens that which balances its probability and how little it repeats (Su et al. 2022).
+
+    See "A Contrastive Framework for Neural Text Generation", section 3.2, equation 5.
+
+    Attributes:
+        penalty_alpha: Weight of the penalty, the greatest cosine of the angle between the token's state and
+            that of any token before it; the probability weighs what is left to 1.
+        top_k: Number of likeliest tokens that are compared.
+    """
+
+    reads_ahead: ClassVar[int] = 1
+
+    kind: Literal["contrastive"] = "contrastive"
+    penalty_alpha: Annotated[float, pydantic.Field(ge=0.0, le=1.0)] = 0.6
+    top_k: Annotated[int, pydantic.Field(ge=1, le=1_024)] = 4
+
+    @property
+    def fixed(self) -> tuple[Any, ...]:
+        """The kind and all values: each set of them has a graph of its own."""
+        return (self.kind, self.penalty_alpha, self.top_k)
+
+
+AnySampler = Annotated[
+    Union[Greedy, Sampling, BeamSearch, ContrastiveSearch], pydantic.Field(discriminator="kind")
+]

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.generation import Prompts, ReadRows, TokenReader, Writer, last_states, reader_of
+from firth.generation.choices import likeliest
 from firth.generation.controls import neutral_controls
-from firth.generation.samplers import likeliest
 from firth.generation.writing import AT_END
 from firth.serving.served import Served
 from firth.tasks.text_to_text import input_pieces
