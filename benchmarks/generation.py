@@ -138,7 +138,9 @@ def main():
     )
     if not options.torch_python:
         print("transformers is left out: set FIRTH_TORCH_PYTHON to a Python that has torch and transformers")
-    bandwidth = read_bandwidth()
+    # In a process of its own: a child's peak memory begins at its parent's.
+    with concurrent.futures.ProcessPoolExecutor(1) as pool:
+        bandwidth = pool.submit(read_bandwidth).result()
     print(f"{datetime.date.today()}, {os.cpu_count()} cores under a load of {os.getloadavg()[0]:.1f}, {size}")
     print(f"this machine reads {bandwidth:.1f} GB/s", flush=True)
     results = {"bandwidth": bandwidth, "rows": {}, "versions": {}}
