@@ -50,6 +50,14 @@ class PromptFraming:
 
     Attributes:
         reads_turns: Whether a prompt may be a list of messages.
+        goal: What the model was trained for.
+        sequences: Rows of the recipe.
+        tokenizer: The tokenizer.
+        before: Ids of the special tokens in front of a prompt.
+        after: Ids of those after it.
+        start: Ids of those that a decoder next to an encoder starts from.
+        end_id: Id of the token that ends a text.
+        continues: Whether a text goes on with its prompt, as one text.
 
     Raises:
         NoTextError: if the model writes no text.
@@ -67,15 +75,15 @@ class PromptFraming:
             )
         if getattr(goal, "pair", False):
             raise ValueError("the model writes after two texts; only its signature takes both")
-        self._goal, self._sequences, self._tokenizer = goal, recipe.sequences, tokenizer
-        self._before, self._after = map(self._ids, (goal.prompt_frame.before, goal.prompt_frame.after))
+        self.goal, self.sequences, self.tokenizer = goal, recipe.sequences, tokenizer
+        self.before, self.after = map(self._ids, (goal.prompt_frame.before, goal.prompt_frame.after))
         self._rows = recipe.tokenizer.vocabulary_size
         self.start = self._ids(goal.decoder_start) if recipe.model.has_decoder else ()
         self.end_id = self._ids((goal.text_end,))[0]
-        self.continues = not self._after and not self.start
+        self.continues = not self.after and not self.start
 
     def _ids(self, roles: Sequence[str]) -> tuple[int, ...]:
-        return tuple(getattr(self._tokenizer, f"{role}_id") for role in roles)
+        return tuple(getattr(self.tokenizer, f"{role}_id") for role in roles)
 
     @functools.cached_property
     def may_write(self) -> npt.NDArray[np.bool_]:
@@ -84,8 +92,8 @@ class PromptFraming:
         The model may have more rows than the tokenizer has pieces.
         """
         rows = np.arange(self._rows)
-        special = np.setdiff1d(self._tokenizer.special_ids, [*self._tokenizer.sentinel_ids, self.end_id])
-        return (rows < self._tokenizer.vocabulary_size()) & ~np.isin(rows, special)
+        special = np.setdiff1d(self.tokenizer.special_ids, [*self.tokenizer.sentinel_ids, self.end_id])
+        return (rows < self.tokenizer.vocabulary_size()) & ~np.isin(rows, special)
 
     def read(self, texts: Sequence[str | bytes]) -> list[FramedPrompt]:
         """Returns prompts as the model reads them, in its own normalisation.
@@ -96,41 +104,42 @@ class PromptFraming:
         Raises:
             ValueError: for a text that is not UTF-8, is empty, or is longer than the model's positions.
         """
-        encoded = [self._goal.prompt_prefix.encode() + utf8(text, n) for n, text in enumerate(texts)]
-        ids = self._tokenizer.tokenize(tf.constant(encoded, tf.string)).to_list()
-        words = self._tokenizer.split(tf.constant(encoded)).to_list() if self._reads_words else ids
+        encoded = [self.goal.prompt_prefix.encode() + utf8(text, n) for n, text in enumerate(texts)]
+        ids = self.tokenizer.tokenize(tf.constant(encoded, tf.string)).to_list()
+        words = self.tokenizer.split(tf.constant(encoded)).to_list() if self.reads_words else ids
         return [self._framed(number, own, spelled) for number, (own, spelled) in enumerate(zip(ids, words))]
 
     @property
-    def _reads_words(self) -> bool:
-        return bool(self._tokenizer.max_characters)
+    def reads_words(self) -> bool:
+        """Whether the model reads words by their characters."""
+        return bool(self.tokenizer.max_characters)
 
     def _framed(self, number: int, own: Sequence[int], words: Sequence[Any]) -> FramedPrompt:
         if not own:
             raise ValueError(f"prompt {number}: it is empty; at least one token is needed")
-        ids = (*self._before, *own, *self._after)
-        most = self._goal.prompt_places(self._sequences)
+        ids = (*self.before, *own, *self.after)
+        most = self.goal.prompt_places(self.sequences)
         if len(ids) > most:
             raise ValueError(
                 f"prompt {number}: it has {len(ids):,} tokens with its special ones; the model reads {most:,}"
             )
-        characters = self._characters(words) if self._reads_words else None
+        characters = self._characters(words) if self.reads_words else None
         return FramedPrompt(ids, tuple(own), characters)
 
     def _characters(self, words: Sequence[bytes]) -> npt.NDArray[np.int32]:
-        spelled = self._tokenizer.characters(tf.constant(words)).numpy()
-        marks = [self._tokenizer.bos_characters] * len(self._before)
+        spelled = self.tokenizer.characters(tf.constant(words)).numpy()
+        marks = [self.tokenizer.bos_characters] * len(self.before)
         return np.concatenate([np.stack(marks), spelled]).astype(np.int32)
 
     @property
     def most_read(self) -> int:
         """Most tokens of a prompt, special ones included."""
-        return int(self._goal.prompt_places(self._sequences))
+        return int(self.goal.prompt_places(self.sequences))
 
     @property
     def most_written(self) -> int:
         """Most tokens of a text after an empty prompt, the end included."""
-        return int(self._goal.written_places(self._sequences, 0))
+        return int(self.goal.written_places(self.sequences, 0))
 
     def room(self, prompt: FramedPrompt) -> int:
         """Returns the most tokens that can be written after a prompt, the end included.
@@ -138,7 +147,7 @@ class PromptFraming:
         Args:
             prompt: The prompt.
         """
-        room: int = self._goal.written_places(self._sequences, len(prompt.ids))
+        room: int = self.goal.written_places(self.sequences, len(prompt.ids))
         return room
 
     def batch(self, prompts: Sequence[FramedPrompt]) -> Prompts:
@@ -148,12 +157,12 @@ class PromptFraming:
             prompts: Prompts.
         """
         longest = max(len(each.ids) for each in prompts)
-        length = min(max(1 << (longest - 1).bit_length(), 8), self._goal.prompt_places(self._sequences))
-        ids = np.full((len(prompts), length), self._tokenizer.pad_id, np.int32)
+        length = min(max(1 << (longest - 1).bit_length(), 8), self.goal.prompt_places(self.sequences))
+        ids = np.full((len(prompts), length), self.tokenizer.pad_id, np.int32)
         for row, each in enumerate(prompts):
             ids[row, : len(each.ids)] = each.ids
         lengths = tf.constant([len(each.ids) for each in prompts], tf.int32)
-        facts = {names.CHARACTERS: _padded(prompts, length)} if self._reads_words else {}
+        facts = {names.CHARACTERS: _padded(prompts, length)} if self.reads_words else {}
         return Prompts(tf.constant(ids), lengths, facts)
 
     def text(self, prompt: FramedPrompt, ids: Sequence[int]) -> bytes:
@@ -165,7 +174,7 @@ class PromptFraming:
         """
         before = prompt.own if self.continues else ()
         rows = tf.ragged.constant([before, [*before, *ids]], tf.int32)
-        known, whole = self._tokenizer.detokenize(rows).numpy()
+        known, whole = self.tokenizer.detokenize(rows).numpy()
         return bytes(whole[len(known) :])
 
     def pieces(self, ids: Sequence[int]) -> tuple[str, ...]:
@@ -174,7 +183,7 @@ class PromptFraming:
         Args:
             ids: Ids of tokens.
         """
-        return tuple(self._tokenizer.id_to_token(int(each)) for each in ids)
+        return tuple(self.tokenizer.id_to_token(int(each)) for each in ids)
 
 
 def utf8(text: str | bytes, number: int) -> bytes:

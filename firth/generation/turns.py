@@ -44,7 +44,7 @@ class TurnsFraming(PromptFraming):
         return [self._of_dialogue(number, _messages(each, number)) for number, each in enumerate(texts)]
 
     def _of_dialogue(self, number: int, messages: Sequence[Message]) -> FramedPrompt:
-        ids, most = self.chat.prompt(messages), self._goal.prompt_places(self._sequences)
+        ids, most = self.chat.prompt(messages), self.goal.prompt_places(self.sequences)
         while len(ids) > most:
             messages = without_oldest(messages)
             if not messages or messages[-1]["role"] != USER:

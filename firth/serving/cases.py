@@ -1,12 +1,14 @@
 """The requests that a model must answer before it is served."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from firth.serving.description import read_description
 from firth.serving.samples import TEXTS
 from firth.serving.signature import inputs_with
 from firth.serving.warmup import Request, read_warmup
+from firth.serving.writing.parameter import WITH_PARAMETERS
 from firth.tokenizers.graph.special_pieces import MASK
 
 MEGABYTE = 2**20
@@ -58,12 +60,26 @@ def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
             texts = [text.replace(MASK.encode(), mask) for text in texts]
             compare = tuple(described["invariant"]) if len(texts) > 1 else ()
             yield Case(name, Request(signature, inputs_with(described, texts)), compare=compare)
+        yield from _parameter_cases(signature, described)
     default = next(iter(signatures.values()))
     yield Case("one", Request("serving_default", inputs_with(default, TEXT_CASES["one"])))
     made_up = [row for request in warmup for row in request.inputs.get("examples", ())]
     yield from _row_cases(list(rows) or made_up, description["evaluation_sums"])
     for index, request in enumerate(warmup):
         yield Case(f"warm-up request {index}", request)
+
+
+def _parameter_cases(signature: str, described: Mapping[str, Any]) -> Iterator[Case]:
+    """Yields the cases of a signature's parameters: valid values, and for each one that is not."""
+    parameters = described.get("parameters", {})
+    name, texts = f"{signature}{WITH_PARAMETERS}", [text.encode() for text in TEXTS]
+    inputs: dict[str, list[Any]] = {**inputs_with(described, texts)}
+    inputs |= {key: [each["example"]] * len(texts) for key, each in parameters.items()}
+    if parameters:
+        yield Case("parameters", Request(name, inputs), compare=tuple(described["invariant"]))
+    for key, each in parameters.items():
+        wrong = {**inputs, key: [*inputs[key][1:], each["least"] - 1]}
+        yield Case(f"{key} out of range", Request(name, wrong), refused=True)
 
 
 def _row_cases(rows: list[bytes], sums: list[str]) -> Iterator[Case]:

@@ -12,6 +12,7 @@ import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokeni
 from firth import storage
 from firth.recipes.base.errors import suggest
 from firth.serving.description import read_description
+from firth.serving.writing.parameter import WITH_PARAMETERS, values_of
 from firth.tokenizers.graph.special_pieces import MASK
 
 SAVED_MODEL = "saved_model.pb"
@@ -134,7 +135,12 @@ class Client:
         ]
 
     def ask(
-        self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None, **others: Sequence[str]
+        self,
+        name: str,
+        texts: Sequence[str],
+        targets: Sequence[str] | None = None,
+        parameters: Any = None,
+        **others: Sequence[str],
     ) -> list[dict[str, Any]]:
         """Returns what any signature answers to each text: its outputs by name, as plain values.
 
@@ -142,14 +148,16 @@ class Client:
             name: The signature's name.
             texts: The texts.
             targets: A target for each text, if the signature takes them.
+            parameters: Values of the signature's parameters by name, such as `temperature`: a number, or one
+                for each text. The others have their defaults.
             **others: A text for each text of every other input of the signature, by its name, such as `pair`;
                 an input that takes names, such as `task`, may be left out.
 
         Raises:
             ValueError: if the model has no such signature, or it has other inputs, or an input takes no such
-                name.
+                name, or it lacks a parameter, and for a value out of its range.
         """
-        outputs = self._ask(name, texts, targets, **others)
+        outputs = self._ask(name, texts, targets, parameters, **others)
         return [{key: plain(values[row]) for key, values in outputs.items()} for row in range(len(texts))]
 
     def evaluate(self, rows: Sequence[bytes]) -> dict[str, npt.NDArray[Any]]:
@@ -187,6 +195,9 @@ class Client:
             ValueError: if the model has no such signature, or it has other inputs.
         """
         reads = self.inputs(name)
+        whole = name.removesuffix(WITH_PARAMETERS)
+        if whole != name and reads:
+            raise ValueError(f"ask the signature {whole}, with values of its parameters")
         if not reads:
             raise ValueError(
                 f"{self.path} has no signature {name}; it has {', '.join(self._loaded.signatures)}"
@@ -209,12 +220,22 @@ class Client:
         return choices
 
     def _ask(
-        self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None, **others: Sequence[str]
+        self,
+        name: str,
+        texts: Sequence[str],
+        targets: Sequence[str] | None = None,
+        parameters: Any = None,
+        **others: Sequence[str],
     ) -> dict[str, npt.NDArray[Any]]:
         self.check(name, targets, **others)
         left_out = {each: [""] * len(texts) for each in self._choices(name)}
         given = {**left_out, "text": texts, **others, **({} if targets is None else {"target": targets})}
         tensors = {key: tf.constant(list(values), tf.string) for key, values in given.items()}
+        if parameters:
+            described = read_description(self.path)["signatures"][name].get("parameters", {})
+            numbers = values_of(described, parameters, len(texts))
+            tensors |= {key: tf.constant(values) for key, values in numbers.items()}
+            name = f"{name}{WITH_PARAMETERS}"
         outputs = self._loaded.signatures[name](**tensors)
         return {key: value.numpy() for key, value in outputs.items()}
 

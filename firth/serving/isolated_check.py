@@ -105,12 +105,12 @@ class Loaded:
             if signature.method_name == predict
         }
 
-    def run(self, name: str, inputs: Mapping[str, list[bytes]]) -> dict[str, np.ndarray[Any, Any]]:
+    def run(self, name: str, inputs: Mapping[str, list[Any]]) -> dict[str, np.ndarray[Any, Any]]:
         """Returns the outputs of a signature as arrays.
 
         Args:
             name: Name of the signature.
-            inputs: Values of each input, as lists of bytes.
+            inputs: Values of each input, as lists of bytes or numbers.
 
         Raises:
             LookupError: if the model has no such signature.
@@ -118,7 +118,9 @@ class Loaded:
         if name not in self.signatures:
             raise LookupError(f"the model has no signature {name}")
         signature = self.signatures[name]
-        feed = {signature.inputs[key].name: np.array(values, object) for key, values in inputs.items()}
+        infos = {key: signature.inputs[key] for key in inputs}
+        dtypes = {key: tf.dtypes.as_dtype(info.dtype).as_numpy_dtype for key, info in infos.items()}
+        feed = {infos[key].name: np.array(values, dtypes[key]) for key, values in inputs.items()}
         return self.session.run({key: info.name for key, info in signature.outputs.items()}, feed)
 
 
@@ -193,10 +195,11 @@ def answer(model: "Loaded", request: dict[str, Any]) -> dict[str, Any]:
 
     Args:
         model: Model in its session.
-        request: Request as a line of the requests' file, its inputs in base 64.
+        request: Request as a line of the requests' file, its texts in base 64.
     """
     request["inputs"] = {
-        key: [base64.b64decode(v) for v in values] for key, values in request["inputs"].items()
+        key: [base64.b64decode(each) if isinstance(each, str) else each for each in values]
+        for key, values in request["inputs"].items()
     }
     start = time.perf_counter()
     try:

@@ -24,6 +24,7 @@ from firth.serving.signatures import text_signatures
 from firth.serving.unigram import unigram_log_probabilities
 from firth.serving.warmup import Request, write_warmup
 from firth.serving.weights import HeldWeights, StreamedWeights
+from firth.serving.writing.parameter import WITH_PARAMETERS
 from firth.storage.tensor_files import TensorFile
 
 if TYPE_CHECKING:
@@ -163,11 +164,41 @@ def save_signatures(
 
 
 def _text_function(served: Served, signature: Signature, bind: Bind = lambda function: function) -> Any:
+    numbers = [tf.TensorSpec([None], each.dtype, name=key) for key, each in signature.parameters.items()]
     return tf.function(
         bind(functools.partial(signature.function, served)),
-        input_signature=[tf.TensorSpec([None], tf.string, name=each) for each in signature.inputs],
+        input_signature=[*_texts(signature), *numbers],
         autograph=False,
     )
+
+
+def _texts(signature: Signature) -> list[tf.TensorSpec]:
+    return [tf.TensorSpec([None], tf.string, name=each) for each in signature.inputs]
+
+
+def _with_defaults(function: Any, signature: Signature) -> Any:
+    """Returns a function of texts alone, which asks a signature with its defaults; the graph is the same."""
+
+    def asked(*texts: tf.Tensor) -> dict[str, tf.Tensor]:
+        defaults = (tf.constant(each.default, each.dtype) for each in signature.parameters.values())
+        found: dict[str, tf.Tensor] = function(
+            *texts, *(tf.fill(tf.shape(texts[0]), each) for each in defaults)
+        )
+        return found
+
+    return tf.function(asked, input_signature=_texts(signature), autograph=False)
+
+
+def _text_functions(served: Served, offered: Mapping[str, Signature], bind: Bind) -> dict[str, Any]:
+    whole = {name: _text_function(served, each, bind) for name, each in offered.items()}
+    with_numbers = {
+        f"{name}{WITH_PARAMETERS}": whole[name] for name, each in offered.items() if each.parameters
+    }
+    of_texts = {
+        name: _with_defaults(function, offered[name]) if offered[name].parameters else function
+        for name, function in whole.items()
+    }
+    return {**of_texts, **with_numbers}
 
 
 def _offered(served: Served) -> dict[str, Signature]:
@@ -176,7 +207,7 @@ def _offered(served: Served) -> dict[str, Signature]:
 
 def _signatures(served: Served, unigram: npt.NDArray[Any] | None, bind: Bind) -> dict[str, Any]:
     offered = _offered(served)
-    functions = {name: _text_function(served, each, bind) for name, each in offered.items()}
+    functions = _text_functions(served, offered, bind)
     functions[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY] = next(iter(functions.values()))
     examples = tf.TensorSpec([None], tf.string, name="examples")
     if (asked := getattr(served.recipe.goal, "signature", "")) in functions:

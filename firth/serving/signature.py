@@ -6,6 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from firth.serving.writing.parameter import Parameter
+
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
@@ -28,10 +30,11 @@ class Answer:
 
 @dataclasses.dataclass(frozen=True)
 class Signature:
-    """A signature that reads strings.
+    """A signature that reads strings, and maybe numbers next to them.
 
     Attributes:
-        function: (served, one string [batch] tensor for each input) -> tensors by name.
+        function: (served, one string [batch] tensor for each input, one [batch] tensor for each parameter) ->
+            tensors by name.
         invariant: The outputs that must not depend on the batch. What an argmax or a ranking decides is left
             out: two of nearly the same score may change places.
         inputs: The names of its inputs.
@@ -41,6 +44,7 @@ class Signature:
         needs: A piece that each text must hold to be asked about; empty for none.
         answer: Description of how an answer is printed, for programs and for people.
         reads_heads: True if answers come from the heads, which a model that was imported may lack.
+        parameters: Numbers that it is asked with, by name.
     """
 
     function: Callable[..., dict[str, tf.Tensor]]
@@ -51,6 +55,7 @@ class Signature:
     needs: str = ""
     answer: Answer = Answer()
     reads_heads: bool = False
+    parameters: Mapping[str, Parameter] = dataclasses.field(default_factory=dict)
 
     def asking_with(self, piece: str | None) -> "Signature":
         """Returns the signature of a model whose piece for what it is asked about has another name.
@@ -86,6 +91,7 @@ class Signature:
             "needs": self.needs,
             "answer": dataclasses.asdict(self.answer),
             "reads_heads": self.reads_heads,
+            "parameters": {name: dataclasses.asdict(each) for name, each in self.parameters.items()},
         }
 
 

@@ -6,6 +6,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving import embeddings, fill_mask, score
 from firth.serving.signature import Signature
 from firth.serving.tasks import answer, choose, classify, generate, reply, tag
+from firth.serving.writing import continuation
 from firth.tokenizers.graph.special_pieces import MASK
 
 # Each from a recipe to its signature, or to None if the recipe's model has no such signature.
@@ -16,7 +17,7 @@ SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
     "tag": tag.offer,
     "answer": answer.offer,
     "choose": choose.offer,
-    "generate": generate.offer,
+    "generate": lambda recipe: generate.offer(recipe) or continuation.offer(recipe),
     "reply": reply.offer,
     "embed": embeddings.offer,
     "embed_tokens": embeddings.offer_tokens,
@@ -28,7 +29,8 @@ def text_signatures(recipe: RunRecipe, mask: str | None = MASK) -> dict[str, Sig
 
     `fill_mask` where pieces are predicted in the place of `[MASK]`, `score` for language models (with a
     `target` where there is a prefix or an encoder), the signature of a task, `embed` and `embed_tokens` for
-    all encoders and biLMs.
+    all encoders and biLMs, `generate` for all that write. Those with parameters come last, so that none is
+    the default where there is another.
 
     Args:
         recipe: Recipe of the model.
@@ -38,7 +40,8 @@ def text_signatures(recipe: RunRecipe, mask: str | None = MASK) -> dict[str, Sig
         ValueError: if a signature needs a mask and the tokenizer has no such piece.
     """
     offered = {name: offer(recipe) for name, offer in SIGNATURES.items()}
-    return {name: _with_mask(name, found, mask) for name, found in offered.items() if found is not None}
+    made = {name: _with_mask(name, found, mask) for name, found in offered.items() if found is not None}
+    return dict(sorted(made.items(), key=lambda each: bool(each[1].parameters)))
 
 
 def _with_mask(name: str, signature: Signature, mask: str | None) -> Signature:

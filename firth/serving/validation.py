@@ -105,14 +105,15 @@ def _tail(output: bytes | None) -> str:
 def _line(case: Case, tolerance: float) -> str:
     request = {
         "signature": case.request.signature,
-        "inputs": {
-            name: [base64.b64encode(value).decode() for value in values]
-            for name, values in case.request.inputs.items()
-        },
+        "inputs": {name: [_plain(value) for value in values] for name, values in case.request.inputs.items()},
         "compare": case.compare,
         "tolerance": tolerance,
     }
     return json.dumps(request) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
 def _outcome(case: Case, result: dict[str, Any]) -> dict[str, Any]:
@@ -133,8 +134,11 @@ def _outcome(case: Case, result: dict[str, Any]) -> dict[str, Any]:
 def _model_problems(about: dict[str, Any]) -> list[str]:
     unknown = [op for op, library in about.get("ops", {}).items() if library is None]
     foreign = about.get("foreign_modules", [])
-    return [f"op {op} is neither in TensorFlow nor in tensorflow-text" for op in unknown] + [
-        f"{name} was imported in the process that must not need it" for name in foreign
+    compiled = [op for op in about.get("ops", {}) if op.startswith("Xla")]
+    return [
+        *(f"op {op} is neither in TensorFlow nor in tensorflow-text" for op in unknown),
+        *(f"op {op} is of XLA, which TF Serving does not link" for op in compiled),
+        *(f"{name} was imported in the process that must not need it" for name in foreign),
     ]
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 from tensorflow_serving.apis import model_pb2, predict_pb2, prediction_log_pb2
@@ -18,11 +18,12 @@ class Request(NamedTuple):
 
     Attributes:
         signature: Name of the signature.
-        inputs: Values of a string [batch] tensor, by name of the input.
+        inputs: Values of a [batch] tensor, by name of the input: bytes, or numbers, which no warm-up request
+            has.
     """
 
     signature: str
-    inputs: dict[str, list[bytes]]
+    inputs: dict[str, list[Any]]
 
 
 def write_warmup(directory: str, requests: Sequence[Request]) -> None:

@@ -55,8 +55,6 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     """
 
     kind = "words"
-    # An exported model reads characters, and has nothing to hold on to.
-    kernel = None
 
     def __init__(
         self,
@@ -87,6 +85,11 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
                 ),
                 default_value=self.unk_id,
             )
+
+    @property
+    def kernel(self) -> Any:
+        """What an exported model holds on to: the table of words, for models that write."""
+        return self._table
 
     def split(self, inputs: tf.Tensor | Sequence[str], normalized: bool = False) -> tf.RaggedTensor:
         """Returns the words of texts: string [batch] to string [batch, (words)], ragged.

@@ -17,6 +17,7 @@ from firth.serving.samples import sample_row
 from firth.serving.saved_model import export
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
+from firth.serving.writing.parameter import WITH_PARAMETERS
 from firth.tokenizers import count_byte_words, count_spaced_words, count_words, load_tokenizer
 
 SENTINELS = 20
@@ -30,11 +31,11 @@ PRESETS = {
     "electra_tiny": ("embed", "embed_tokens"),
     "deberta_v3_tiny": ("fill_mask", "embed", "embed_tokens"),
     "xlnet_tiny": ("embed", "embed_tokens"),
-    "gpt2_tiny": ("score",),
-    "prefix_lm_tiny": ("score",),
-    "t5_tiny": ("score", "embed", "embed_tokens"),
-    "bart_tiny": ("score", "embed", "embed_tokens"),
-    "elmo_tiny": ("embed", "embed_tokens"),
+    "gpt2_tiny": ("score", "generate"),
+    "prefix_lm_tiny": ("score", "generate"),
+    "t5_tiny": ("score", "embed", "embed_tokens", "generate"),
+    "bart_tiny": ("score", "embed", "embed_tokens", "generate"),
+    "elmo_tiny": ("embed", "embed_tokens", "generate"),
 }
 # DeBERTa of the first paper, whose last block decodes masked tokens.
 MORE = {
@@ -102,7 +103,8 @@ def ask(name, signature, texts):
 @pytest.mark.parametrize("name", cases(PRESETS))
 def test_signatures(name):
     assert tuple(text_signatures(served(name).recipe)) == PRESETS[name]
-    assert set(loaded(name).signatures) == {*PRESETS[name], "evaluate", "serving_default"}
+    more = {f"{each}{WITH_PARAMETERS}" for each in PRESETS[name] if each == "generate"}
+    assert set(loaded(name).signatures) == {*PRESETS[name], *more, "evaluate", "serving_default"}
 
 
 @pytest.mark.parametrize("name", cases(PRESETS))
@@ -114,11 +116,11 @@ def test_a_text_alone_gets_the_answer_that_it_gets_in_a_batch(name):
             for key, values in alone.items():
                 if key in ("pieces",) and signature == "fill_mask":
                     continue
-                same = together[key][index][tuple(slice(size) for size in values.shape[1:])]
-                if values.dtype == object:
-                    assert values[0].tolist() == same.tolist()
+                same = together[key][index : index + 1][tuple(slice(size) for size in values.shape)]
+                if values.dtype.kind in "Ob":
+                    assert values.tolist() == same.tolist()
                 else:
-                    np.testing.assert_allclose(values[0], same, atol=1e-4, err_msg=f"{signature}: {key}")
+                    np.testing.assert_allclose(values, same, atol=1e-4, err_msg=f"{signature}: {key}")
 
 
 @pytest.mark.parametrize("name", cases(PRESETS))

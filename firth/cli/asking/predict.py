@@ -29,6 +29,15 @@ Input = Annotated[
         help="Texts in the place of TEXT: a csv, tsv or jsonl file, by columns, or a txt file, a line each.",
     ),
 ]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameter",
+        metavar="NAME=NUMBER",
+        help="How texts are written, such as temperature=0.8, max_new_tokens=20 or seed=1; once for each "
+        "parameter.",
+    ),
+]
 Output = Annotated[str | None, typer.Option("--output", metavar="FILE", help="Answers to --input, as jsonl.")]
 Columns = Annotated[
     list[str] | None,
@@ -88,6 +97,7 @@ def _predict(
             help="For a model of several tasks: the one that the texts are of; once, or once for each text.",
         ),
     ] = None,
+    parameters: Parameters = None,
     input: Input = None,
     output: Output = None,
     columns: Columns = None,
@@ -108,9 +118,10 @@ def _predict(
     inputs = {**single, "choices": lines_of_choices}
     others = {name: given for name, given in inputs.items() if given}
     _check_options(texts, others, input, output, columns)
+    numbers = _numbers(parameters or (), input)
     name = task.replace("-", "_")
     if engine is not None or dtype is not None:
-        if input is not None or others:
+        if input is not None or others or numbers:
             fail("--engine answers texts of the command, without further inputs", ExitCode.USAGE)
         _print(texts or [], *_ask_engine(run, root, name, texts or [], engine, dtype, verbose), as_json)
         return
@@ -121,7 +132,7 @@ def _predict(
     if input is not None and output is not None:
         predict_records(directory, name, input, output, columns or [], verbose)
         return
-    _print(texts or [], *_ask(directory, name, texts or [], others, verbose), as_json)
+    _print(texts or [], *_ask(directory, name, texts or [], {**others, **numbers}, verbose), as_json)
 
 
 def _print(
@@ -134,6 +145,22 @@ def _print(
             typer.echo(json.dumps({"text": text, **answer}, ensure_ascii=False))
         else:
             typer.echo("\n  ".join([text, *lines(described, answer)]))
+
+
+def _numbers(parameters: Sequence[str], input: str | None) -> dict[str, Any]:
+    """Returns the argument of the client for parameters as they are given; nothing for none."""
+    if parameters and input is not None:
+        fail("--parameter goes with a TEXT, not with --input", ExitCode.USAGE)
+    said = dict(each.split("=", 1) for each in parameters if "=" in each)
+    try:
+        if len(said) < len(parameters):
+            raise ValueError
+        values = {
+            name: float(value) if set(value) & set(".eE") else int(value) for name, value in said.items()
+        }
+    except ValueError:
+        fail("--parameter is given as NAME=NUMBER, once for each parameter", ExitCode.USAGE)
+    return {"parameters": values} if values else {}
 
 
 def _as_lines(choices: str) -> str:
@@ -163,7 +190,7 @@ def _check_options(
 
 
 def _ask(
-    directory: pathlib.Path, name: str, texts: Sequence[str], others: Mapping[str, list[str]], verbose: bool
+    directory: pathlib.Path, name: str, texts: Sequence[str], others: Mapping[str, Any], verbose: bool
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Loads the model with TensorFlow's noise in a file, which stays only if something fails."""
     if verbose:
@@ -205,7 +232,7 @@ def _ask_engine(
 
 
 def _answers(
-    directory: pathlib.Path, name: str, texts: Sequence[str], others: Mapping[str, list[str]]
+    directory: pathlib.Path, name: str, texts: Sequence[str], others: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Returns how the signature's answers are printed, and the fields of each answer."""
     from firth.serving.lean_import import without_optional_packages
@@ -231,6 +258,7 @@ register = commands.registrar(
     "firth predict demo embed 'A sentence.' 'Another one.' --json",
     "firth predict demo embed 'A sentence.' --engine ctranslate2 --dtype int8",
     "firth predict gpt2_tiny score 'Returns the length of the list.'",
+    "firth predict gpt2_tiny generate 'Returns the' --parameter temperature=0.8 --parameter seed=1",
     "firth predict my_reviews classify 'A film to see twice.'",
     "firth predict my_entities tag 'Ada Lovelace wrote to London.'",
     "firth predict my_answers answer 'Who wrote?' --pair 'Ada Lovelace wrote to London.'",
