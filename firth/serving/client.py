@@ -10,7 +10,6 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
 from firth import storage
-from firth.recipes.base.errors import suggest
 from firth.serving.description import read_description
 from firth.serving.writing.parameter import WITH_PARAMETERS, values_of
 from firth.tokenizers.graph.special_pieces import MASK
@@ -211,6 +210,9 @@ class Client:
         for each, known in choices.items():
             for said in others.get(each, ()):
                 if said and said not in known:
+                    # `firth.recipes` takes long to load, and only this message needs a part of it.
+                    from firth.recipes.base.errors import suggest
+
                     raise ValueError(f"{self.path}: there is no {each} {said!r}; {suggest(said, known)}")
 
     def _choices(self, name: str) -> dict[str, list[str]]:

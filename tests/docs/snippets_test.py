@@ -7,14 +7,18 @@ import os
 import re
 from unittest import mock
 
+import numpy as np
 import pytest
 
-from firth.models import save_model
+from firth.models import build_pretraining_model, save_model
 from firth.objectives import OBJECTIVES
 from firth.recipes import load_recipe
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.reading.adapting import load_adapting_recipe
-from firth.tokenizers import save_tokenizer
+from firth.serving.saved_model import export
+from firth.tokenizers import BytePairTokenizer, save_tokenizer
+from firth.tokenizers.graph.byte_pieces import byte_pieces
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
 from tests.docs.command_checks import CHECKS, check
 from tests.docs.snippets import PAGES, REPOSITORY, all_snippets, commands, indented_blocks, snippets_of
 from tests.exported_model import exported_model
@@ -29,7 +33,7 @@ PYTHON_PAGES = sorted({snippet.page for snippet in all_snippets("python") if sni
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder in which the run `demo` has trained and served a model."""
+    """A folder in which the runs `demo` and `gpt2_tiny` have trained and served models."""
     folder, exported = tmp_path_factory.mktemp("docs"), exported_model()
     run = folder / "firth-runs" / "demo"
     (run / "serving").mkdir(parents=True)
@@ -38,7 +42,17 @@ def folder(tmp_path_factory):
     save_tokenizer(served.tokenizer, folder / "tokenizer")
     save_model(served.model, served.recipe, folder / "tokenizer", run / "bundle")
     (run / "run.json").write_text(json.dumps({"bundle": str(run / "bundle")}))
+    serve_writer(folder / "firth-runs" / "gpt2_tiny" / "serving" / "1")
     return folder
+
+
+def serve_writer(place):
+    """Exports a model that writes, of one layer and single bytes."""
+    sizes = ["tokenizer.vocabulary_size=272", "model.layers=1", "model.width=32", "model.attention.heads=2"]
+    recipe = load_recipe("gpt2_tiny", sizes)
+    pieces = [*SPECIAL_PIECES, *byte_pieces()]
+    counts = (np.arange(272) < len(pieces)).astype(int)
+    export(build_pretraining_model(recipe), BytePairTokenizer(pieces), recipe, counts, str(place))
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))

@@ -79,6 +79,9 @@ def test_every_kind_of_model_computes_with_streamed_weights(name, tmp_path):
         room.assign(variable)
     for signature in text_signatures(model.recipe, model.tokenizer.mask_token).values():
         texts = [tf.constant([text + signature.needs for text in TEXTS])] * len(signature.inputs)
+        texts += [
+            tf.constant([each.example] * len(TEXTS), each.dtype) for each in signature.parameters.values()
+        ]
         streamed = functools.partial(signature.function, Served(outline, model.tokenizer, model.recipe))
         found = tf.function(weights.bind(streamed), autograph=False)(*texts)
         expected = tf.function(functools.partial(signature.function, model), autograph=False)(*texts)

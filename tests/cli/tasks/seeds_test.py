@@ -5,7 +5,6 @@ import types
 
 import pytest
 
-from firth.cli.tasks import finetune
 from tests.recipes.bundles import write_bundle
 
 # Accuracies by seed; the recipe's own is 10.
@@ -71,6 +70,6 @@ def test_scores_of_clean_records_stand_after_those_of_all(firth, runs, tmp_path)
 
 
 def test_one_seed_is_a_plain_run(firth, runs, monkeypatch):
-    monkeypatch.setattr(finetune, "_finish", lambda *arguments: None)
+    monkeypatch.setattr("firth.cli.execution.finish", lambda *arguments: None)
     assert of_seeds(firth, 1, "--name", "one").exit_code == 0
     assert list(runs) == ["one"]
