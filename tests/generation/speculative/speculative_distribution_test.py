@@ -51,7 +51,7 @@ def chi_square(counts, shares):
     return sum((found - number) ** 2 / number for found, number in pairs), len(pairs) - 1
 
 
-@pytest.mark.parametrize("draft", ["llama", None])
+@pytest.mark.parametrize("draft", [None, pytest.param("llama", marks=pytest.mark.repeated)])
 def test_the_distribution_is_the_models_own(draft):
     """The bound is the statistic's mean and five standard deviations; the draft's texts are far beyond."""
     request = GenerationRequest(

@@ -64,7 +64,10 @@ def test_texts_are_those_of_the_keras_model(name):
             assert_same(one, other)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama_3_1", "t5", "bart"])
+@pytest.mark.parametrize(
+    "name",
+    ["gpt2", "t5", *(pytest.param(each, marks=pytest.mark.repeated) for each in ("llama_3_1", "bart"))],
+)
 def test_a_search_finds_the_texts_of_the_keras_model(name):
     penalty = 0.0 if name == "bart" else 1.0
     asked = {"max_new_tokens": 6, "beams": 3, "early_stopping": True, "length_penalty": penalty}

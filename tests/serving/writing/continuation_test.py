@@ -98,6 +98,7 @@ def test_tf_servings_loader_answers_as_the_generator_does():
     assert [op for op in graph_ops(exported()) if op.startswith("Xla")] == []
 
 
+@pytest.mark.repeated
 def test_a_process_without_firth_answers_and_refuses_what_is_out_of_range():
     report = validate_serving(exported())
     assert report["reasons"] == []
