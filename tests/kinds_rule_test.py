@@ -27,6 +27,7 @@ TABLES = {
     "tasks/table.py": "tasks",
     "tokenizers/table.py": "tokenizers",
     "training/optimizers.py": "optimizers",
+    "training/schedules.py": "schedules of the learning rate",
     "tuning/table.py": "methods that adapt a model",
 }
 # No kinds: names that are also those of kinds.

@@ -89,6 +89,13 @@ from firth.recipes.tokenizers.tokenizer import (
 from firth.recipes.training.evaluation import Evaluation, Threshold
 from firth.recipes.training.export import Export
 from firth.recipes.training.optimizers import AdafactorConfig, AdagradConfig, AdamWConfig, LambConfig
+from firth.recipes.training.schedules import (
+    ConstantScheduleConfig,
+    CosineScheduleConfig,
+    InverseSquareRootScheduleConfig,
+    LinearScheduleConfig,
+    WarmupStableDecayScheduleConfig,
+)
 from firth.recipes.training.training import Stage, Training
 
 __all__ = [
@@ -109,7 +116,9 @@ __all__ = [
     "CharactersStep",
     "ClassifierStep",
     "Cleaning",
+    "ConstantScheduleConfig",
     "CorpusLimits",
+    "CosineScheduleConfig",
     "CsvBenchmark",
     "DatasetDuplicatesStep",
     "DecontaminateStep",
@@ -130,12 +139,14 @@ __all__ = [
     "GutenbergStep",
     "HtmlSource",
     "IidDenoising",
+    "InverseSquareRootScheduleConfig",
     "JsonlBenchmark",
     "JsonlSource",
     "LambConfig",
     "LanguageStep",
     "LearnedPositionsConfig",
     "LengthStep",
+    "LinearScheduleConfig",
     "MaskedLM",
     "MaskedTransformerConfig",
     "NearDuplicatesStep",
@@ -173,6 +184,7 @@ __all__ = [
     "TwoStreamTransformerConfig",
     "UniLM",
     "WarcSource",
+    "WarmupStableDecayScheduleConfig",
     "WeightedMixture",
     "WetSource",
     "WikiextractorSource",

@@ -1,12 +1,15 @@
 """Schedules of the learning rate."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
 import tensorflow as tf
 
+from firth.recipes.base.choices import config_of
 from firth.recipes.training.optimizers import AnyOptimizer
+from firth.recipes.training.schedules import AnySchedule, ScheduleConfig, WarmupStableDecayScheduleConfig
 
 
 @keras.saving.register_keras_serializable("firth")
@@ -19,6 +22,9 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
     - `linear`: `peak x (1 - done)`, down to `final_fraction` of the peak.
     - `cosine`: `peak x (1 + cos(pi x done)) / 2`, likewise.
     - `constant`: `peak`.
+    - `warmup_stable_decay`: `peak`, and in the last `decay_fraction` of all steps, of which `done` is the
+      share that has been made, `peak x (1 - done)`, `peak x (1 - sqrt(done))` or `peak x final_fraction **
+      done`, down to `final_fraction` of the peak (Hu et al. 2024, "MiniCPM", section 4).
     - `inverse_square_root`: `peak x sqrt(warmup_steps / max(t + 1, warmup_steps))` from the first step on, so
       there is no climb (Raffel et al. 2019, section 3.1.2).
 
@@ -26,15 +32,22 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
         peak: Highest learning rate.
         warmup_steps: Number of steps of the climb.
         steps: Number of steps of the whole run.
-        decay: Name of the schedule after the climb, one of the four.
+        decay: Schedule after the climb: one of the recipe types in `firth.recipes.training.schedules`, its
+            name, or a mapping of its values.
         final_fraction: Share of the peak that is left at the last step.
         first: Number of the first update, of an optimizer that has made some before.
+
+    Raises:
+        ValueError: for a schedule that does not exist, with the nearest one that does.
 
     Example:
 
     >>> schedule = WarmupSchedule(1.0, warmup_steps=2, steps=6)
     >>> [float(schedule(t)) for t in range(7)]
     [0.5, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0]
+    >>> decay = {"kind": "warmup_stable_decay", "decay_fraction": 0.5, "shape": "linear"}
+    >>> [float(schedule(t)) for schedule in [WarmupSchedule(1.0, 0, 4, decay)] for t in range(5)]
+    [1.0, 1.0, 1.0, 0.5, 0.0]
     """
 
     def __init__(
@@ -42,33 +55,32 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
         peak: float,
         warmup_steps: int,
         steps: int,
-        decay: str = "linear",
+        decay: ScheduleConfig | Mapping[str, Any] | str = "linear",
         final_fraction: float = 0.0,
         first: int = 0,
     ) -> None:
-        if decay not in ("linear", "cosine", "constant", "inverse_square_root"):
-            raise ValueError(
-                f"`decay` is linear, cosine, constant or inverse_square_root. Received: {decay!r}"
-            )
+        values = {"kind": decay} if isinstance(decay, str) else decay
+        self.decay = config_of("decay", AnySchedule, values)
         self.peak, self.warmup_steps, self.steps = peak, warmup_steps, steps
-        self.decay, self.final_fraction, self.first = decay, final_fraction, first
+        self.final_fraction, self.first = final_fraction, first
 
     def __call__(self, step: tf.Tensor) -> tf.Tensor:
         """Returns the rate of update `step`, float32 []."""
         step = tf.cast(step - self.first, tf.float32)
-        warmup = float(max(self.warmup_steps, 1))
-        if self.decay == "inverse_square_root":
-            return self.peak * tf.sqrt(warmup / tf.maximum(step + 1.0, warmup))
-        return self.peak * tf.where(step < self.warmup_steps, (step + 1.0) / warmup, self._after(step))
+        after = SCHEDULES[self.decay.kind](self, step)
+        if not self.decay.climbs:
+            return self.peak * after
+        climb = (step + 1.0) / float(max(self.warmup_steps, 1))
+        return self.peak * tf.where(step < self.warmup_steps, climb, after)
 
-    def _after(self, step: tf.Tensor) -> tf.Tensor:
-        if self.decay == "constant":
-            return tf.ones_like(step)
-        left = (self.steps - step) / max(self.steps - self.warmup_steps, 1)
-        left = tf.clip_by_value(left, 0.0, 1.0)
-        if self.decay == "cosine":
-            left = 0.5 * (1.0 - tf.cos(math.pi * left))
-        return self.final_fraction + (1.0 - self.final_fraction) * left
+    def done(self, step: tf.Tensor, begin: float) -> tf.Tensor:
+        """Returns the share of the steps from `begin` to the end that have been made, float32 [].
+
+        Args:
+            step: Number of an update, float32 [].
+            begin: Number of the update that the share is 0 at.
+        """
+        return tf.clip_by_value((step - begin) / max(self.steps - begin, 1.0), 0.0, 1.0)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that rebuild this schedule."""
@@ -76,10 +88,56 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
             "peak": self.peak,
             "warmup_steps": self.warmup_steps,
             "steps": self.steps,
-            "decay": self.decay,
+            "decay": self.decay.model_dump(),
             "final_fraction": self.final_fraction,
             "first": self.first,
         }
+
+
+def _linear(schedule: WarmupSchedule, step: tf.Tensor) -> tf.Tensor:
+    return _above(schedule.final_fraction, 1.0 - schedule.done(step, schedule.warmup_steps))
+
+
+def _cosine(schedule: WarmupSchedule, step: tf.Tensor) -> tf.Tensor:
+    done = schedule.done(step, schedule.warmup_steps)
+    return _above(schedule.final_fraction, 0.5 * (1.0 + tf.cos(math.pi * done)))
+
+
+def _constant(schedule: WarmupSchedule, step: tf.Tensor) -> tf.Tensor:
+    return tf.ones_like(step)
+
+
+def _inverse_square_root(schedule: WarmupSchedule, step: tf.Tensor) -> tf.Tensor:
+    warmup = float(max(schedule.warmup_steps, 1))
+    return tf.sqrt(warmup / tf.maximum(step + 1.0, warmup))
+
+
+def _warmup_stable_decay(schedule: WarmupSchedule, step: tf.Tensor) -> tf.Tensor:
+    config: WarmupStableDecayScheduleConfig = schedule.decay
+    # A decay that is longer than what is left after the warm-up begins with its end.
+    begin = max(schedule.steps * (1.0 - config.decay_fraction), float(schedule.warmup_steps))
+    return SHAPES[config.shape](schedule.done(step, begin), schedule.final_fraction)
+
+
+def _above(final: float, left: tf.Tensor) -> tf.Tensor:
+    """Returns the way from 1 to `final` of which `left` is left."""
+    return final + (1.0 - final) * left
+
+
+# By `training.optimizer.schedule.kind`: the share of the peak after the warm-up.
+SCHEDULES: dict[str, Callable[[WarmupSchedule, tf.Tensor], tf.Tensor]] = {
+    "linear": _linear,
+    "cosine": _cosine,
+    "constant": _constant,
+    "inverse_square_root": _inverse_square_root,
+    "warmup_stable_decay": _warmup_stable_decay,
+}
+# By `shape` of a decay: the share of the peak once a share of the decay has been made.
+SHAPES: dict[str, Callable[[tf.Tensor, float], tf.Tensor]] = {
+    "linear": lambda done, final: _above(final, 1.0 - done),
+    "one_minus_sqrt": lambda done, final: _above(final, 1.0 - tf.sqrt(done)),
+    "exponential": lambda done, final: tf.pow(final, done),
+}
 
 
 def build_schedule(config: AnyOptimizer, steps: int, first: int = 0) -> WarmupSchedule:

@@ -1,7 +1,12 @@
+import typing
+
 import numpy as np
 import pytest
 
-from firth.training.schedules import WarmupSchedule
+from firth.recipes import AdamWConfig, WarmupStableDecayScheduleConfig
+from firth.recipes.base.types import configs_in, kinds_of
+from firth.recipes.training.schedules import AnySchedule
+from firth.training.schedules import SCHEDULES, SHAPES, WarmupSchedule, build_schedule
 
 
 def test_schedule_climbs_falls_and_ends():
@@ -30,6 +35,42 @@ def test_what_comes_after_the_warmup(decay, expected):
     assert float(again(4)) == float(schedule(4))
 
 
+@pytest.mark.parametrize(
+    "shape, expected",
+    [
+        ("linear", [0.775, 0.55, 0.325, 0.1]),
+        ("one_minus_sqrt", [0.55, 0.3636, 0.2206, 0.1]),
+        ("exponential", [0.5623, 0.3162, 0.1778, 0.1]),
+    ],
+)
+def test_a_stable_rate_decays_in_the_last_steps(shape, expected):
+    decay = {"kind": "warmup_stable_decay", "decay_fraction": 0.4, "shape": shape}
+    schedule = WarmupSchedule(1.0, warmup_steps=2, steps=10, decay=decay, final_fraction=0.1)
+    rates = [float(schedule(step)) for step in range(11)]
+    np.testing.assert_allclose(rates, [0.5, *[1.0] * 6, *expected], atol=1e-4)
+    again = WarmupSchedule.from_config(schedule.get_config())
+    assert float(again(8)) == float(schedule(8))
+
+
+def test_a_stable_rate_does_not_depend_on_the_number_of_steps_before_its_decay():
+    config = AdamWConfig(learning_rate=0.5, warmup_steps=3, schedule="warmup_stable_decay")
+    short, long = build_schedule(config, 20), build_schedule(config, 40)
+    assert [float(short(step)) for step in range(18)] == [float(long(step)) for step in range(18)]
+    assert float(short(19)) < 0.5 == float(long(19))
+
+
+def test_a_decay_longer_than_the_run_begins_after_the_warmup():
+    decay = {"kind": "warmup_stable_decay", "decay_fraction": 1.0, "shape": "linear"}
+    schedule = WarmupSchedule(1.0, warmup_steps=2, steps=4, decay=decay)
+    assert [float(schedule(step)) for step in range(5)] == [0.5, 1.0, 1.0, 0.5, 0.0]
+
+
+def test_tables_agree_with_recipe_types():
+    assert tuple(SCHEDULES) == tuple(kind for config in configs_in(AnySchedule) for kind in kinds_of(config))
+    shapes = WarmupStableDecayScheduleConfig.model_fields["shape"].annotation
+    assert tuple(SHAPES) == typing.get_args(shapes)
+
+
 def test_an_unknown_decay_is_refused():
-    with pytest.raises(ValueError, match="Received: 'stepwise'"):
-        WarmupSchedule(1.0, 2, 6, decay="stepwise")
+    with pytest.raises(ValueError, match="unknown kind 'cosin'; did you mean cosine"):
+        WarmupSchedule(1.0, 2, 6, decay="cosin")

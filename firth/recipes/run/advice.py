@@ -78,8 +78,7 @@ def _on_training(recipe: Recipe) -> list[str]:
     training, found = recipe.training, []
     optimizer, steps = training.optimizer, training.steps
     warmup = optimizer.warmup_steps
-    # The inverse square root does not rise: it stays where it begins.
-    if warmup >= steps and optimizer.schedule != "inverse_square_root":
+    if warmup >= steps and optimizer.schedule.climbs:
         peak = optimizer.learning_rate * steps / warmup
         found.append(
             f"training.optimizer.warmup_steps: {warmup:,} is not below training.steps: {steps:,}, "

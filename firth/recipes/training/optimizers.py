@@ -5,6 +5,12 @@ from typing import Annotated, ClassVar, Literal
 import pydantic
 
 from firth.recipes.base.recipe_type import Config, Fraction
+from firth.recipes.training.schedules import (
+    AnySchedule,
+    ConstantScheduleConfig,
+    InverseSquareRootScheduleConfig,
+    LinearScheduleConfig,
+)
 
 Share = Annotated[float, pydantic.Field(ge=0, lt=1)]
 Rate = Annotated[float, pydantic.Field(gt=0, le=1_000)]
@@ -15,10 +21,15 @@ class _Optimizer(Config):
     # Numbers that are kept for each weight, next to itself and its gradient.
     slots: ClassVar[int]
     learning_rate: Rate = 1e-4
-    schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "linear"
+    schedule: AnySchedule = LinearScheduleConfig()
     final_fraction: Fraction = 0.0
     warmup_steps: int = pydantic.Field(default=10_000, ge=0)
     gradient_clip_norm: Positive | None = 1.0
+
+    @pydantic.model_validator(mode="after")
+    def _schedule_can_end(self) -> "_Optimizer":
+        self.schedule.check(self.final_fraction)
+        return self
 
     @property
     def own_values(self) -> dict[str, float]:
@@ -31,9 +42,9 @@ class AdamWConfig(_Optimizer):
 
     Attributes:
         learning_rate: Learning rate at the end of the warm-up.
-        schedule: Learning rate after a linear warm-up: `linear` or `cosine` down to `final_fraction` of the
-            rate at the last step, or `constant`; or `inverse_square_root`, which is constant for
-            `warmup_steps` and then falls with the root of the step (Raffel et al. 2019, section 3.1.2).
+        schedule: Learning rate after a linear warm-up, by name or with the values of its kind: `linear` or
+            `cosine` down to `final_fraction` of the rate at the last step, `constant`,
+            `warmup_stable_decay`, or `inverse_square_root`, which does not climb.
         final_fraction: Share of `learning_rate` that is left at the last step.
         warmup_steps: Steps from zero to `learning_rate`.
         gradient_clip_norm: Most that the global norm over all gradients may be; null turns clipping off.
@@ -78,7 +89,7 @@ class AdafactorConfig(_Optimizer):
     slots: ClassVar[int] = 1
     kind: Literal["adafactor"] = "adafactor"
     learning_rate: Rate = 1e-2
-    schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "inverse_square_root"
+    schedule: AnySchedule = InverseSquareRootScheduleConfig()
     gradient_clip_norm: Positive | None = None
     beta_2_decay: float = pydantic.Field(default=-0.8, lt=0)
     clip_threshold: Positive = 1.0
@@ -97,7 +108,7 @@ class AdagradConfig(_Optimizer):
     slots: ClassVar[int] = 1
     kind: Literal["adagrad"] = "adagrad"
     learning_rate: Rate = 0.2
-    schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "constant"
+    schedule: AnySchedule = ConstantScheduleConfig()
     warmup_steps: int = pydantic.Field(default=0, ge=0)
     gradient_clip_norm: Positive | None = 10.0
     initial_accumulator: float = pydantic.Field(default=1.0, ge=0)
