@@ -26,7 +26,7 @@ SAID = [
     ("roberta_", "training.optimizer.epsilon", 1e-6, "Liu et al. 2019, table 9"),
     ("roberta_", "training.optimizer.beta_1", 0.9, "table 9"),
     ("roberta_", "training.optimizer.schedule.kind", "linear", "table 9"),
-    ("spanbert_", "training.optimizer.schedule.kind", "linear", "polynomial_decay of facebookresearch/SpanBERT"),
+    ("spanbert_", "training.optimizer.schedule.kind", "linear", "polynomial_decay of its fairseq"),
     ("spanbert_", "training.optimizer.gradient_clip_norm", 1.0, "--clip-norm of the same"),
     ("albert_", "model.share_layers.blocks", 1, "Lan et al. 2019, section 3.1: one block for all layers"),
     ("albert_", "objective.swap_rate", 0.5, "section 3.1"),

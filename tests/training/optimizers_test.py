@@ -157,7 +157,12 @@ def test_adagrad_equals_a_naive_one():
 def updated(kind, multiplier=None, steps=1, learning_rate=0.1, **settings):
     """A variable that some steps update, at the multiplied rate, and the optimizer."""
     config = CONFIGS[kind].model_copy(
-        update={"warmup_steps": 0, "learning_rate": learning_rate, "schedule": ConstantScheduleConfig(), **settings}
+        update={
+            "warmup_steps": 0,
+            "learning_rate": learning_rate,
+            "schedule": ConstantScheduleConfig(),
+            **settings,
+        }
     )
     variables = [keras.Variable(np.full((3, 2), value, "float32"), name=f"v{value}") for value in (1, 2)]
     multipliers = {} if multiplier is None else {"v1": multiplier}
