@@ -3,6 +3,7 @@
 import hashlib
 import json
 import pathlib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import apache_beam as beam
@@ -20,7 +21,7 @@ from firth.corpus import (
 )
 from firth.corpus.packing.sequence_counts import COUNTS_FILE
 from firth.recipes.corpus.cleaning import Cleaning
-from firth.recipes.corpus.sources import DocstringsSource
+from firth.recipes.corpus.sources import DocstringsSource, Source
 from firth.recipes.run.recipe import Recipe
 
 PACKAGES = ("apache_beam", "keras", "matplotlib", "numpy", "pandas", "sklearn")
@@ -47,10 +48,12 @@ class Corpus:
 
     Args:
         folder: Kept, and used again.
+        sources: Where the documents come from.
     """
 
-    def __init__(self, folder: pathlib.Path):
+    def __init__(self, folder: pathlib.Path, sources: Sequence[Source] = (SOURCE,)):
         self._folder = folder
+        self._sources = sources
         if not (folder / "corpus_report.json").exists():
             self._read_and_clean()
         self._words: dict[tuple[str, bool], dict[str, int]] = {}
@@ -83,7 +86,7 @@ class Corpus:
     def _read_and_clean(self):
         folder = str(_made(self._folder))
         with _make_pipeline() as pipeline:
-            documents = pipeline | ReadSources([SOURCE], folder)
+            documents = pipeline | ReadSources(list(self._sources), folder)
             _ = documents | beam.io.WriteToTFRecord(f"{folder}/raw/data", file_name_suffix=".gz")
         check_sources(folder)
         splits = {split: f"{folder}/{split}" for split in SPLITS}

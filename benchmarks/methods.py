@@ -5,8 +5,9 @@ r"""Each method of adapting a model, on the same base and data: what it trains, 
     python -m benchmarks.methods --bases --bundle firth-runs/minilm/bundle --tasks sst2 rte stsb wnut17
 
 Bases are those of `benchmarks.transfer`, pre-trained once and kept in --folder, and bundles. A method is
-tried with each of --rates and the first seed, and trained with the best of them and the other seeds. Its
-other values are the recipe's defaults.
+tried with each of --rates and the first seed, and trained with the best of them and the other seeds. What a
+method adds takes higher rates than weights that are there, which --added-rates state. Its other values are
+the recipe's defaults.
 
 Printed are the parameters that are trained, the head's among them; the peak memory of the process, libraries
 included; examples/s without the first steps, median of the seeds; the score's median over the seeds with the
@@ -30,6 +31,8 @@ from benchmarks.transfer_bases import FAMILIES, PRETRAINED, Start, make_starts
 from benchmarks.transfer_runs import Cell, CellError
 from benchmarks.transfer_scores import chosen, difference
 from benchmarks.transfer_tasks import TASKS, TransferTask, find
+from benchmarks.transfer_texts import DOCSTRINGS, TEXTS
+from firth.recipes.tuning.methods import method_types
 from firth.tuning import METHODS
 
 BASELINE, TASKS_BY_DEFAULT = "full", ("package", "parameters", "summary")
@@ -48,6 +51,7 @@ def cells_of(start: Start, task: TransferTask, options: argparse.Namespace) -> I
         more = {"epochs": options.epochs, "sequences.length": min(task.length, options.length)}
         more |= {"method.kind": name, **STATED.get(name, {})}
         seeds = list(range(1, options.seeds + 1))
+        rates = options.added_rates if method_types()[name].adds else options.rates
         yield (
             name,
             Cell(
@@ -55,7 +59,7 @@ def cells_of(start: Start, task: TransferTask, options: argparse.Namespace) -> I
                 task.data,
                 task.task,
                 more,
-                options.rates,
+                rates,
                 seeds,
                 options.records,
                 options.held_out,
@@ -66,8 +70,9 @@ def cells_of(start: Start, task: TransferTask, options: argparse.Namespace) -> I
 
 def row_of(cell: Cell, baseline: Runs) -> tuple[dict[str, Any], Runs]:
     """Returns a method's figures and its runs."""
-    runs = chosen(cell.made())
-    found: dict[str, Any] = figures_of(runs) | {
+    made = cell.made()
+    runs = chosen(made)
+    found: dict[str, Any] = figures_of(made) | {
         "trained": runs[0]["trained"],
         # A process makes all runs, and holds more of them the longer it runs.
         "peak_megabytes": runs[0]["peak_megabytes"],
@@ -114,7 +119,8 @@ def starts_of(options: argparse.Namespace) -> Iterator[tuple[str, Start]]:
     for path in options.bundle:
         yield pathlib.Path(path).parent.name, Start(str(pathlib.Path(path).resolve()))
     for name in options.bases:
-        yield name, make_starts(name, options.folder, options.tokens)[PRETRAINED]
+        sources = TEXTS[DOCSTRINGS].sources(options.data)
+        yield name, make_starts(name, options.folder, options.tokens, sources)[PRETRAINED]
 
 
 def main() -> int:
@@ -130,10 +136,14 @@ def main() -> int:
     parser.add_argument("--length", type=int, default=128, help="most tokens of a row")
     parser.add_argument("--epochs", type=float, default=10)
     parser.add_argument("--rates", type=float, nargs="+", default=[3e-4, 1e-3, 3e-3, 1e-2])
+    parser.add_argument(
+        "--added-rates", type=float, nargs="+", help="of methods that add something, if others"
+    )
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/benchmarks/transfer"))
     parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
     options = parser.parse_args()
+    options.added_rates = options.added_rates or options.rates
     options.folder.mkdir(parents=True, exist_ok=True)
     print(HEADER, flush=True)
     found: list[dict[str, Any]] = []

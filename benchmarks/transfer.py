@@ -4,17 +4,18 @@ the same models untrained.
     python -m benchmarks.transfer                                  # a fixed part, about an hour on two cores
     python -m benchmarks.transfer --tasks all --data ../shared/data --records 20000 --ensemble
     python -m benchmarks.transfer --bases BERT GPT --tasks package rte --seeds 3 --json figures.json
+    python -m benchmarks.transfer --text english --tasks cola sst2 mrpc rte stsb snli wnut17 conll2000 squad
     python -m benchmarks.transfer --bases BERT --tasks squad --intermediate type
     python -m benchmarks.transfer --bases T5 --tasks summarise xsum cnn_dailymail
     python -m benchmarks.transfer --bases --bundle firth-runs/minilm/bundle --tasks sst2 conll2000 \
         --records 20000 --epochs 1 --rates 1e-4 --seeds 1 --length 64
 
-Each model of a family is pre-trained once on the docstrings of this installation, without labels, those that
-the docstring tasks hold out among them; how much better than a unigram model it is on held-out rows goes to
-standard error. It, and the same model untrained, are then adapted to each task: with every rate of --rates
-and the first seed, and with the better rate and the other seeds. ELMo's layers are
-features of the task's own model, as published, and are compared with the word vectors of skip-gram, trained
-on the same text, as features of the same model.
+Each model of a family is pre-trained once, without labels, on the docstrings of this installation, those that
+the docstring tasks hold out among them, or by --text on English of --data, of which no task is made; how much
+better than a unigram model it is on held-out rows goes to standard error. It, and the same model untrained,
+are then adapted to each task: with every rate of --rates and the first seed, and with the better rate and the
+other seeds. ELMo's layers are features of the task's own model, as published, and are compared with the word
+vectors of skip-gram, trained on the same text, as features of the same model.
 
 Printed are the median over the seeds, the lowest and the highest; of the median seed the bootstrap interval
 over the held-out records; and the mean difference, whose interval resamples the held-out records and the
@@ -31,10 +32,11 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks.transfer_bases import FAMILIES, PRETRAINED, UNTRAINED, Start, learnt, make_starts
+from benchmarks.transfer_bases import FAMILIES, PRETRAINED, Start, learnt, make_starts
 from benchmarks.transfer_runs import Cell, CellError
 from benchmarks.transfer_scores import chosen, difference, median_run, together, verdict
 from benchmarks.transfer_tasks import DEFAULT, TASKS, TransferTask, find
+from benchmarks.transfer_texts import DOCSTRINGS, TEXTS, folder_of
 
 TOKENS, RECORDS, EPOCHS = 3_000_000, 500, 10
 HEADER = (
@@ -48,7 +50,7 @@ Runs = Sequence[Mapping[str, Any]]
 
 
 class Pair(NamedTuple):
-    """A row of the table: the two that are compared, each with its runs; empty if one of them has no runs."""
+    """A row of the table: the two that are compared, each with its runs of all rates, if it has any."""
 
     one: str
     runs: Runs
@@ -59,14 +61,15 @@ class Pair(NamedTuple):
         """Returns the row's figures."""
         found: dict[str, Any] = {"start": self.one, "figures": figures_of(self.runs)}
         if self.other:
-            apart = difference(self.runs, self.other_runs)
+            apart = difference(chosen(self.runs), chosen(self.other_runs))
             found |= {"next_to": self.other, "next_figures": figures_of(self.other_runs)}
             found |= {"difference": apart._asdict(), "verdict": verdict(apart)}
         return found
 
 
-def figures_of(runs: Runs) -> dict[str, Any]:
-    """Returns the figures of runs with several seeds."""
+def figures_of(made: Runs) -> dict[str, Any]:
+    """Returns the figures of the runs with the best rate; the processor's seconds are those of all runs."""
+    runs = chosen(made)
     middle, values = median_run(runs), [run["value"] for run in runs]
     return {
         "score": middle["score"],
@@ -78,7 +81,7 @@ def figures_of(runs: Runs) -> dict[str, Any]:
         "low": middle["low"],
         "high": middle["high"],
         "records": len(middle["answers"]),
-        "processor_seconds": round(sum(run.get("processor_seconds", 0) for run in runs), 1),
+        "processor_seconds": round(sum(run.get("processor_seconds", 0) for run in made), 1),
     }
 
 
@@ -111,21 +114,21 @@ def pairs_of(
         CellError: if a run could not be made.
     """
     cell = _cell(starts[PRETRAINED], task, options)
-    runs = chosen(cell.made())
+    runs = cell.made()
     others = [start for start in starts if start != PRETRAINED]
     for start in others:
-        yield Pair(PRETRAINED, runs, start, chosen(_cell(starts[start], task, options).made()))
+        yield Pair(PRETRAINED, runs, start, _cell(starts[start], task, options).made())
     if lead := cell.lead():
         yield Pair(PRETRAINED, runs, LEAD, [lead])
     elif not others:
         yield Pair(PRETRAINED, runs)
-    if options.ensemble and len(runs) > 1 and (joined := together(runs)):
+    if options.ensemble and len(chosen(runs)) > 1 and (joined := together(chosen(runs))):
         yield Pair(f"{PRETRAINED}, {TOGETHER}", [joined], PRETRAINED, runs)
     if options.intermediate and options.intermediate != name:
         first = find(options.intermediate, options.data, options.folder)
         if first and first.task == task.task:
             adapted = _after(_cell(starts[PRETRAINED], first, options), starts[PRETRAINED])
-            then = chosen(_cell(adapted, task, options).made())
+            then = _cell(adapted, task, options).made()
             yield Pair(f"{PRETRAINED}, then {options.intermediate}", then, PRETRAINED, runs)
 
 
@@ -157,7 +160,8 @@ def starts_of(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, Star
     for path in options.bundle:
         yield pathlib.Path(path).parent.name, {PRETRAINED: Start(str(pathlib.Path(path).resolve()))}
     for name in options.bases:
-        starts = make_starts(name, options.folder, options.tokens)
+        sources = TEXTS[options.text].sources(options.data.resolve())
+        starts = make_starts(name, folder_of(options.folder, options.text), options.tokens, sources)
         print(told(name, learnt(starts[PRETRAINED].bundle)), file=sys.stderr, flush=True)
         yield name, starts
 
@@ -183,12 +187,23 @@ def rows_of(
         yield {"start": start, "error": str(error)}
 
 
+def seconds_of(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Returns the processor seconds of all runs in a table, in which a model's own are told in each row."""
+    own: dict[tuple[str, ...], float] = {}
+    for row in rows:
+        for name, figures in (("start", "figures"), ("next_to", "next_figures")):
+            if figures in row:
+                own[row["model"], row["task"], row[name]] = row[figures]["processor_seconds"]
+    return sum(own.values())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--bases", nargs="*", default=list(FAMILIES), choices=list(FAMILIES))
     parser.add_argument("--bundle", action="append", default=[], help="one more model")
     parser.add_argument("--tasks", nargs="+", default=list(DEFAULT), choices=["all", *TASKS])
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("../shared/data"))
+    parser.add_argument("--text", choices=TEXTS, default=DOCSTRINGS, help="to pre-train on")
     parser.add_argument("--tokens", type=int, default=TOKENS, help="to pre-train on")
     parser.add_argument("--records", type=int, default=RECORDS, help="most records to train on")
     parser.add_argument("--held-out", type=int, default=1_000, help="most records to score")
@@ -205,7 +220,10 @@ def main() -> int:
     wanted = list(TASKS) if "all" in options.tasks else options.tasks
     options.folder.mkdir(parents=True, exist_ok=True)
     present = {name: task for name in wanted if (task := find(name, options.data, options.folder))}
-    print(f"{options.tokens:,} tokens to pre-train on; at most {options.records:,} records to adapt to")
+    about = TEXTS[options.text].about
+    print(
+        f"{options.tokens:,} tokens to pre-train on, {about}; at most {options.records:,} records to adapt to"
+    )
     print(f"left out, since their files are not there: {', '.join(set(wanted) - set(present)) or 'none'}")
     print(f"\n{HEADER}", flush=True)
     found: list[dict[str, Any]] = []
@@ -216,11 +234,11 @@ def main() -> int:
                 print(line(base, name, row), flush=True)
                 if options.json:
                     options.json.write_text(json.dumps(found, indent=1))
-    told = [row["verdict"] for row in found if row.get("next_to") == UNTRAINED]
-    print(
-        f"\n{PRETRAINED} next to {UNTRAINED}: "
-        + ", ".join(f"{told.count(each)} {each}" for each in dict.fromkeys(told))
-    )
+    for other in dict.fromkeys(row["next_to"] for row in found if "next_to" in row):
+        told = [row["verdict"] for row in found if row.get("next_to") == other]
+        counts = ", ".join(f"{told.count(each)} {each}" for each in dict.fromkeys(told))
+        print(f"\n{PRETRAINED} next to {other}: {counts}")
+    print(f"\n{seconds_of(found):,.0f} processor seconds of adapting, runs that were kept among them")
     return 1 if any(row["start"] == "failed" for row in found) else 0
 
 

@@ -23,7 +23,7 @@ def chosen(runs: Sequence[Run]) -> list[Run]:
     """Returns the runs with the rate that is best with the first seed."""
     first = min(run["seed"] for run in runs)
     best = max((run for run in runs if run["seed"] == first), key=lambda run: run["value"])
-    return [run for run in runs if run["rate"] == best["rate"]]
+    return [run for run in runs if run.get("rate") == best.get("rate")]
 
 
 def median_run(runs: Sequence[Run]) -> Run:
