@@ -155,13 +155,13 @@ def _log_probability(
     reader: TokenReader, before: tf.Tensor, rows: ReadRows, target: Sequence[int]
 ) -> tf.Tensor:
     """Returns the log probability of one target after each input, float32 [batch]."""
+    targets = tf.tile(tf.constant([target], tf.int32), [tf.shape(before)[0], 1])
     states = before[:, tf.newaxis]
     if len(target) > 1:
-        tokens = tf.tile(tf.constant([target[:-1]], tf.int32), [tf.shape(before)[0], 1])
-        states = tf.concat([states, reader.read(tokens, rows)[0]], axis=1)
+        states = tf.concat([states, reader.read(targets[:, :-1], rows)[0]], axis=1)
     scores = tf.nn.log_softmax(tf.cast(reader.logits(states), tf.float32))
-    places = tf.stack([tf.range(len(target)), tf.constant(target, tf.int32)], axis=1)
-    return tf.reduce_sum(tf.gather_nd(tf.transpose(scores, [1, 2, 0]), places), axis=0)
+    # Not by `tf.gather_nd`, which refuses to look anything up in an empty batch.
+    return tf.reduce_sum(tf.gather(scores, targets, batch_dims=2), axis=1)
 
 
 def _written_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) -> Tensors:

@@ -20,7 +20,7 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.tuning.prompts import MultitaskPromptTuning
 from firth.serving.served import Served
 from firth.serving.tasks import generate
-from firth.serving.tasks.written import answers_of_rows
+from firth.serving.tasks.written import answers_of_rows, label_log_probabilities
 from firth.tokenizers import WordPieceTokenizer
 from tests.models.table import MODELS
 from tests.training.artifacts import VOCABULARY
@@ -69,6 +69,19 @@ def test_a_served_text_is_answered_by_the_prompt_of_the_task_that_it_names():
     assert len(set(found.round(3))) == 3
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)first, second; unknown.*third"):
         signature.function(served, texts[:1], tf.constant(["third"]))
+
+
+def test_an_empty_batch_has_no_answers():
+    task = LabelWords(labels=("0", "1"), words=("w1 w2", "w3"), target_tokens=4)
+    model = TaskModel(model=MODELS["t5"], task=task, vocabulary_size=len(VOCABULARY), seed=3)
+    recipe = types.SimpleNamespace(goal=task, trained_by=None, sequences=Sequences(length=12, max_documents=1))
+    served = Served(model, WordPieceTokenizer(VOCABULARY), recipe)
+    inputs = tf.ragged.constant([[7, 8], [9]], dtype=tf.int32)
+    asked = tf.function(
+        lambda inputs: label_log_probabilities(served, inputs), [tf.RaggedTensorSpec([None, None], tf.int32)]
+    )
+    assert asked(inputs).shape == (2, 2)
+    assert asked(inputs[:0]).shape == (0, 2)
 
 
 def test_each_record_is_answered_by_the_prompt_of_its_task():
