@@ -34,6 +34,7 @@ class Heads(keras.layers.Layer):
         super().__init__(**kwargs)
         self.vocabulary_size = vocabulary_size
         self.width = model.width
+        self._z_losses = goal.z_losses
         self._make(model, goal, seed)
 
     def _make(self, model: Any, goal: Any, seed: Any) -> None:
@@ -123,7 +124,10 @@ class Heads(keras.layers.Layer):
             features: Objective's features, batched.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        return self.predictions_of(self.logits(backbone, features, training), features)
+        logits = self.logits(backbone, features, training)
+        if not (training and self._z_losses):
+            return self.predictions_of(logits, features)
+        return self._predict(logits, features, self._z_losses)
 
     def predictions_of(self, logits: Mapping[str, Tensor], features: Features) -> dict[str, Predictions]:
         """Returns the predictions of each loss whose logits are known.
@@ -132,8 +136,20 @@ class Heads(keras.layers.Layer):
             logits: Logits by name of the loss, as `logits` returns them.
             features: Objective's or task's features, batched, with labels.
         """
+        return self._predict(logits, features, {})
+
+    def _predict(
+        self, logits: Mapping[str, Tensor], features: Features, z_losses: Mapping[str, float]
+    ) -> dict[str, Predictions]:
         labels = self.labels(features)
-        return {name: predictions_of_logits(logits[name], *labels[name]) for name in logits}
+        return {
+            name: predictions_of_logits(logits[name], *labels[name], z_losses.get(name, 0.0))
+            for name in logits
+        }
+
+    def _z_loss(self, name: str, training: bool | None) -> float:
+        """Returns the factor of the z-loss that is added to a loss, 0 out of training."""
+        return self._z_losses.get(name, 0.0) if training else 0.0
 
 
 def masked_positions(features: Features) -> Tensor:

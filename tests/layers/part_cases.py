@@ -146,6 +146,14 @@ PARTS = {
         2 * (WIDTH * WIDTH + WIDTH) + 2 * (WIDTH * 4 + 4),
         (BATCH, LENGTH, WIDTH),
     ),
+    "Attention, normalised queries and keys": Case(
+        layers.Attention,
+        {"width": WIDTH, **LLAMA_ATTENTION, "biases": False, "query_key_epsilon": 1e-6},
+        lambda s: (hidden(s), bias(), None, angles(2)),
+        4,
+        LLAMA_ATTENTION_PARAMETERS + 2 * 2,
+        (BATCH, LENGTH, WIDTH),
+    ),
     "FeedForward": Case(
         layers.FeedForward,
         {"width": WIDTH, "inner_width": 20, "activation": "gelu_approximate"},

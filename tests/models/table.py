@@ -107,6 +107,10 @@ DECODERS = {
         ),
         share_layers=blocks.SharedLayersConfig(),
     ),
+    "qwen_3": CausalTransformerConfig(
+        **{**LLAMA, "attention": blocks.AttentionConfig(heads=4, key_value_heads=2, query_key_norm=True)},
+        positions=positions.RotaryPositionsConfig(base=100.0),
+    ),
     "causal t5": CausalTransformerConfig(**SHAPE, positions=BUCKETS, norm=RMS_NORM, biases=False),
     "prefix lm": CausalTransformerConfig(
         **SHAPE, positions=BUCKETS, norm=RMS_NORM, biases=False, bidirectional_prefix=True

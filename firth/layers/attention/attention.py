@@ -11,6 +11,7 @@ from firth.layers.attention.read_heads import read_heads
 from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.initializers import normal
+from firth.layers.elements.norms import RMSNorm
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
@@ -38,6 +39,9 @@ class Attention(ProjectedHeads):
             None.
         scaled_initializer: Whether kernels start from normals of a stddev of one over the root of the inputs
             instead, that of queries divided by the root of a head's width unless scores are: T5's way.
+        query_key_epsilon: Number added to the mean square by whose root each query and each key is divided,
+            before positions turn them (Henry et al. 2020, "Query-Key Normalization for Transformers",
+            section 3, with the root mean square of Qwen 3); None for no norm.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
@@ -66,6 +70,7 @@ class Attention(ProjectedHeads):
         initializer_stddev: float = 0.02,
         output_stddev: float | None = None,
         scaled_initializer: bool = False,
+        query_key_epsilon: float | None = None,
         seed: Seed = None,
         **kwargs: Any,
     ) -> None:
@@ -81,6 +86,13 @@ class Attention(ProjectedHeads):
         self.head_width = width // heads if head_width is None else head_width
         check_positive(kind, key_value_heads=self.key_value_heads, head_width=self.head_width)
         self._check()
+        self.query_norm = self.key_norm = None
+        if query_key_epsilon is not None:
+            norm = {"epsilon": query_key_epsilon, "dtype": self.dtype_policy}
+            self.query_norm, self.key_norm = (
+                RMSNorm(name="query_norm", **norm),
+                RMSNorm(name="key_norm", **norm),
+            )
         self.output_stddev = initializer_stddev if output_stddev is None else output_stddev
         generator = seed_generator(seed)
         joined = self.heads * self.head_width
@@ -106,7 +118,8 @@ class Attention(ProjectedHeads):
         `kernel` [width, (H + 2 G) d] and `bias` [(H + 2 G) d] make queries, keys and values, in this order;
         with `cross`, `query_kernel` [width, H d] and `query_bias` make queries, `kernel` [width, 2 G d] and
         `bias` keys and values. `output/kernel` [H d, width] and `output/bias` join the heads, which stand in
-        the order of the queries: the first G of them read different key-value heads.
+        the order of the queries: the first G of them read different key-value heads. `query_norm/scale` and
+        `key_norm/scale` [d] are there with `query_key_epsilon`.
 
         Args:
             hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.

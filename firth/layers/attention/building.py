@@ -39,7 +39,8 @@ def build_attention(stack: "StackConfig", cross: bool = False, **start: Any) -> 
     }
     if stack.positions.disentangled and not cross:
         return DisentangledAttention(stack.width, parts.heads, **arguments)
-    return Attention(stack.width, parts.heads, cross=cross, **arguments)
+    epsilon = stack.norm.epsilon if parts.query_key_norm else None
+    return Attention(stack.width, parts.heads, cross=cross, query_key_epsilon=epsilon, **arguments)
 
 
 def build_positions(stack: "StackConfig", bidirectional: bool, **common: Any) -> AnyPositions | None:

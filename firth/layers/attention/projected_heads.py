@@ -38,6 +38,9 @@ class ProjectedHeads(ExtensibleLayer):
             self.query_kernel, self.query_bias = self._add_projection("query_", queries, 0)
             queries = 0
         self.kernel, self.bias = self._add_projection("", queries, keys)
+        for norm in (self.query_norm, self.key_norm):
+            if norm is not None:
+                norm.build((None, self.head_width))
 
     def _add_projection(self, prefix: str, queries: int, keys: int) -> tuple[Any, Any]:
         columns = queries + keys
@@ -105,7 +108,19 @@ class ProjectedHeads(ExtensibleLayer):
             projected = self._times(tokens, kernel, bias, scales.astype("float32"))
         shape = (batch, length, projected.shape[-1] // group_width, self.key_value_heads, self.head_width)
         # One transpose of all, after which taking them apart copies nothing.
-        return ops.transpose(ops.reshape(projected, shape), (2, 0, 3, 1, 4))
+        heads = ops.transpose(ops.reshape(projected, shape), (2, 0, 3, 1, 4))
+        return heads if self.query_norm is None else self._normalised(heads, names)
+
+    def _normalised(self, heads: Tensor, names: tuple[str, ...]) -> Tensor:
+        """Returns heads of places with queries and keys normalised, and the queries scaled after that."""
+        ends = np.cumsum([self._group if name == "query" else 1 for name in names]).tolist()
+        split = ops.split(heads, ends[:-1], axis=0) if len(names) > 1 else [heads]
+        parts = dict(zip(names, split))
+        if "query" in parts:
+            parts["query"] = self.query_norm(parts["query"]) * ops.cast(self._scale, self.compute_dtype)
+        if "key" in parts:
+            parts["key"] = self.key_norm(parts["key"])
+        return ops.concatenate(list(parts.values()), axis=0)
 
     def _heads_with_additions(
         self, states: Tensor, kernel: Tensor, bias: Tensor | None, names: tuple[str, ...]
@@ -136,7 +151,8 @@ class ProjectedHeads(ExtensibleLayer):
         return (self.heads if name == "query" else self.key_value_heads) * self.head_width
 
     def _scale_of(self, name: str) -> float:
-        return self._scale if name == "query" else 1.0
+        # A norm would undo the scale.
+        return self._scale if name == "query" and self.query_norm is None else 1.0
 
     @property
     def _scale(self) -> float:

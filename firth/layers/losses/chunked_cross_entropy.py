@@ -8,6 +8,7 @@ from keras import ops
 from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.types import Tensor
 from firth.layers.losses.likeliest import likeliest, pick
+from firth.layers.losses.z_loss import with_z_loss, z_loss_slopes
 
 # Logits that are held at once: an eighth of a gigabyte in float32.
 MAX_LOGITS = 2**25
@@ -21,6 +22,7 @@ def chunked_cross_entropy(
     weights: Tensor | None = None,
     training: bool = False,
     max_logits: int = MAX_LOGITS,
+    z_loss: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
     """Returns the cross-entropy of `softmax(hidden @ table.T + bias)` without holding all logits at once.
 
@@ -41,6 +43,8 @@ def chunked_cross_entropy(
             what will be differentiated; losses are not multiplied by them.
         training: Whether gradients will follow.
         max_logits: Largest number of logits that are held at once; at least one row is.
+        z_loss: Factor of the square of the logarithm of the softmax's sum, added to each loss; see
+            `cross_entropy`.
 
     Returns:
         losses: float32 [count], in nats; 0 where the weight is.
@@ -61,9 +65,9 @@ def chunked_cross_entropy(
     weights = ops.stop_gradient(ops.cast(weights, "float32"))
     rows = _rows_of_chunk(hidden.shape[0], table.shape[0], max_logits)
     if rows == hidden.shape[0]:
-        made = _in_one_piece(labels, weights)
+        made = _in_one_piece(labels, weights, z_loss)
     else:
-        made = _in_chunks(labels, weights, rows, training)
+        made = _in_chunks(labels, weights, rows, training, z_loss)
     both = custom_gradient(made)(hidden, table, *([] if bias is None else [bias]))
     return both[0], both[1]
 
@@ -77,15 +81,15 @@ def _rows_of_chunk(count: int | None, vocabulary: int, max_logits: int) -> int:
     return -(-count // max(chunks, 1))
 
 
-def _in_one_piece(labels: Tensor, weights: Tensor) -> Callable[..., Any]:
+def _in_one_piece(labels: Tensor, weights: Tensor, z_loss: float) -> Callable[..., Any]:
     real = ops.cast(ops.greater(weights, 0.0), "float32")
 
     def run(hidden: Tensor, table: Tensor, *bias: Tensor) -> tuple[Tensor, Callable[..., Any]]:
-        losses, correct, probabilities = _predict(hidden, table, bias, labels)
+        losses, correct, of_totals = _predict(hidden, table, bias, labels, z_loss)
 
         def gradient(upstream: Tensor) -> tuple[Tensor, ...]:
             scales = upstream[0] * real
-            slopes = _differentiate(hidden, table, bias, labels, losses, probabilities, scales)
+            slopes = _differentiate(hidden, table, bias, labels, losses, of_totals, scales)
             return _like(slopes, hidden, table, *bias)
 
         return ops.stack([losses * real, correct * real]), gradient
@@ -93,16 +97,19 @@ def _in_one_piece(labels: Tensor, weights: Tensor) -> Callable[..., Any]:
     return run
 
 
-def _in_chunks(labels: Tensor, weights: Tensor, rows: int, training: bool) -> Callable[..., Any]:
+def _in_chunks(
+    labels: Tensor, weights: Tensor, rows: int, training: bool, z_loss: float
+) -> Callable[..., Any]:
     real = ops.cast(ops.greater(weights, 0.0), "float32")
 
     def run(hidden: Tensor, table: Tensor, *bias: Tensor) -> tuple[Tensor, Callable[..., Any]]:
         order = _sort(weights, rows)
         of_rows = _Rows(order.take(hidden), order.take(labels), rows, order.chunks)
-        result, slopes = _loop(of_rows, table, bias, order.take_real(weights) if training else None)
+        scales = order.take_real(weights) if training else None
+        result, slopes = _loop(of_rows, table, bias, scales, z_loss)
 
         def of_any_sum(upstream: Tensor) -> tuple[Tensor, ...]:
-            _, slopes = _loop(of_rows, table, bias, order.take_real(upstream))
+            _, slopes = _loop(of_rows, table, bias, order.take_real(upstream), z_loss)
             return _like((order.put_back(slopes[0]), *slopes[1:]), hidden, table, *bias)
 
         def gradient(upstream: Tensor) -> tuple[Tensor, ...]:
@@ -180,13 +187,16 @@ def _sort(weights: Tensor, rows: int) -> _Order:
     return _Order(ops.concatenate([order, padding]), inverse, real, (real + rows - 1) // rows)
 
 
-def _loop(rows: _Rows, table: Tensor, bias: tuple[Tensor, ...], scales: Tensor | None) -> tuple[Any, Any]:
+def _loop(
+    rows: _Rows, table: Tensor, bias: tuple[Tensor, ...], scales: Tensor | None, z_loss: float
+) -> tuple[Any, Any]:
     """Takes chunk after chunk.
 
     Args:
         rows: Number of rows of the chunks.
         table, bias: Weights of the projection; `bias` is a tuple of one or none.
         scales: float32 [padded], of the rows' losses in the sum whose gradients are made, or None.
+        z_loss: Factor of the z-loss.
 
     Returns:
         losses and correct: float32 [padded] each, zeros on chunks that are not taken.
@@ -200,11 +210,11 @@ def _loop(rows: _Rows, table: Tensor, bias: tuple[Tensor, ...], scales: Tensor |
 
     def body(index: Tensor, *done: Tensor) -> tuple[Tensor, ...]:
         taken = rows.chunk(index, *([] if scales is None else [scales]))
-        losses, correct, probabilities = _predict(taken[0], table, bias, taken[1])
+        losses, correct, of_totals = _predict(taken[0], table, bias, taken[1], z_loss)
         places = ops.expand_dims(index * rows.of_chunk + ops.arange(rows.of_chunk, dtype="int32"), 1)
         made = [losses, correct]
         if scales is not None:
-            made += _differentiate(taken[0], table, bias, taken[1], losses, probabilities, taken[2])
+            made += _differentiate(taken[0], table, bias, taken[1], losses, of_totals, taken[2])
         placed = [ops.scatter_update(whole, places, part) for whole, part in zip(done[:3], made[:3])]
         summed = [ops.add(whole, ops.cast(part, "float32")) for whole, part in zip(done[3:], made[3:])]
         return _after(index, made[-1]), *placed, *summed
@@ -224,9 +234,12 @@ def _after(index: Tensor, value: Tensor) -> Tensor:
 
 
 def _predict(
-    hidden: Tensor, table: Tensor, bias: tuple[Tensor, ...], labels: Tensor
+    hidden: Tensor, table: Tensor, bias: tuple[Tensor, ...], labels: Tensor, z_loss: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns losses and hits, float32 [rows], and probabilities, float32 [rows, vocabulary]."""
+    """Returns losses and hits, float32 [rows], and the losses' slopes, float32 [rows, vocabulary].
+
+    Slopes are those for each logit by way of the softmax's sum: its probability, unless there is a z-loss.
+    """
     table = ops.cast(table, hidden.dtype)
     logits = ops.cast(ops.matmul(hidden, ops.transpose(table)), "float32")
     for part in bias:
@@ -236,7 +249,10 @@ def _predict(
     # and being at least 1 / vocabulary, it never underflows as the label's probability can.
     log_total = pick(logits, best) - ops.log(pick(probabilities, best))
     hits = ops.cast(ops.equal(best, labels), "float32")
-    return log_total - pick(logits, labels), hits, probabilities
+    losses = with_z_loss(log_total, z_loss) - pick(logits, labels)
+    if not z_loss:
+        return losses, hits, probabilities
+    return losses, hits, probabilities * ops.expand_dims(z_loss_slopes(log_total, z_loss), -1)
 
 
 def _differentiate(
@@ -245,7 +261,7 @@ def _differentiate(
     bias: tuple[Tensor, ...],
     labels: Tensor,
     losses: Tensor,
-    probabilities: Tensor,
+    of_totals: Tensor,
     scales: Tensor,
 ) -> list[Tensor]:
     """Returns the gradients of `sum(losses * scales)` for hidden states, table and, if there is one, bias.
@@ -253,9 +269,9 @@ def _differentiate(
     Rows are scaled where they are as narrow as the hidden states, not as wide as the vocabulary.
     """
     places = ops.stack([ops.arange(ops.shape(labels)[0], dtype="int32"), labels], axis=-1)
-    # Losses, which need all else that reads the probabilities, add nothing, but let the update be in place.
-    at_labels = pick(probabilities, labels) - 1.0 + 1e-30 * losses
-    slope = ops.scatter_update(probabilities, places, at_labels)
+    # Losses, which need all else that reads the slopes, add nothing, but let the update be in place.
+    at_labels = pick(of_totals, labels) - 1.0 + 1e-30 * losses
+    slope = ops.scatter_update(of_totals, places, at_labels)
     rounded, scales = ops.cast(slope, hidden.dtype), ops.expand_dims(ops.cast(scales, "float32"), -1)
     for_hidden = ops.cast(ops.matmul(rounded, ops.cast(table, hidden.dtype)), "float32") * scales
     scaled = ops.cast(ops.cast(hidden, "float32") * scales, hidden.dtype)

@@ -110,7 +110,8 @@ class BidirectionalLMHeads(Heads):
             rows = (hidden, self.table, self.bias, labels)
             if training and self.negatives is not None:
                 return sampled_cross_entropy(*rows, self.negatives, self._seed_generator)
-            return chunked_cross_entropy(*rows, weights, bool(training))
+            z_loss = self._z_loss("lm", training)
+            return chunked_cross_entropy(*rows, weights, bool(training), z_loss=z_loss)
 
         return {"lm": predictions_of_losses(losses, *self.labels(features)["lm"])}
 

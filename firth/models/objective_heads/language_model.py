@@ -135,7 +135,8 @@ class LanguageModelHeads(Heads):
         rows, table = self._rows(ops.reshape(hidden, (-1, self.width))), self._table(backbone)
 
         def losses(labels: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-            return chunked_cross_entropy(rows, table, None, labels, weights, bool(training))
+            z_loss = self._z_loss("lm", training)
+            return chunked_cross_entropy(rows, table, None, labels, weights, bool(training), z_loss=z_loss)
 
         of_tokens = features[names.LABEL_IDS], features[names.LABEL_WEIGHTS]
         return {"lm": predictions_of_losses(losses, *of_tokens)}

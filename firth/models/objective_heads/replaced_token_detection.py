@@ -131,7 +131,7 @@ class ReplacedTokenDetectionHeads(Heads):
         decided = self._decide(backbone({**features, names.TOKEN_IDS: corrupted}, training=training))
         is_replaced = ops.not_equal(corrupted, original)
         return {
-            "mlm": predictions_of_logits(logits, labels, weights),
+            "mlm": predictions_of_logits(logits, labels, weights, self._z_loss("mlm", training)),
             "rtd": _judged(decided, is_replaced, features[names.DOCUMENT_IDS]),
         }
 

@@ -26,13 +26,16 @@ class Predictions(NamedTuple):
     weights: Any
 
 
-def predictions_of_logits(logits: Tensor, labels: Tensor, weights: Tensor) -> Predictions:
+def predictions_of_logits(
+    logits: Tensor, labels: Tensor, weights: Tensor, z_loss: float = 0.0
+) -> Predictions:
     """Returns the predictions that logits make.
 
     Args:
         logits: Float tensor [batch, count, classes].
         labels: Int tensor [batch, count].
         weights: Float tensor [batch, count].
+        z_loss: Factor of the z-loss that is added to each loss; see `firth.layers.losses.cross_entropy`.
 
     Example:
 
@@ -43,7 +46,7 @@ def predictions_of_logits(logits: Tensor, labels: Tensor, weights: Tensor) -> Pr
     """
     weights = ops.cast(weights, "float32")
     flat = ops.reshape(logits, (-1, ops.shape(logits)[-1]))
-    losses = ops.reshape(cross_entropy(flat, ops.reshape(labels, (-1,))), ops.shape(weights))
+    losses = ops.reshape(cross_entropy(flat, ops.reshape(labels, (-1,)), z_loss), ops.shape(weights))
     hits = ops.equal(likeliest(logits), ops.cast(labels, "int32"))
     return Predictions(losses, ops.cast(hits, "float32"), weights)
 

@@ -79,6 +79,11 @@ class Goal(Config):
         return self.loss_terms[0].name
 
     @property
+    def z_losses(self) -> dict[str, float]:
+        """The factors of the z-losses of the losses that have one, by name; here none."""
+        return {}
+
+    @property
     def metric_names(self) -> tuple[str, ...]:
         """The names of its metrics: those of losses, of text that the main loss predicts, and of scores."""
         of_losses = (name for loss in self.loss_terms for name in loss.metric_names)

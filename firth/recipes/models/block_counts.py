@@ -21,7 +21,7 @@ def norm(model: "TransformerConfig", width: int) -> int:
 
 
 def attention(model: "BlocksConfig", bias: bool) -> int:
-    """Returns the parameters of one attention: queries, keys, values and output.
+    """Returns the parameters of one attention: queries, keys, values, output, and norms of the first two.
 
     Args:
         model: Shape of the backbone.
@@ -29,7 +29,8 @@ def attention(model: "BlocksConfig", bias: bool) -> int:
     """
     queries = model.attention.heads * model.head_width
     keys = model.key_value_heads * model.head_width
-    return dense(model.width, queries + 2 * keys, bias) + dense(queries, model.width, bias)
+    scales = 2 * model.head_width if model.attention.query_key_norm else 0
+    return dense(model.width, queries + 2 * keys, bias) + dense(queries, model.width, bias) + scales
 
 
 def feed_forward(model: "BlocksConfig", bias: bool) -> int:

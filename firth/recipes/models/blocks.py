@@ -22,6 +22,9 @@ class AttentionConfig(Config):
         head_width: Width of a head. Without it, the model's width over `heads`.
         scaled: True to divide scores by the root of the head's width, which T5 does not.
         dropout: Dropout rate of attention probabilities.
+        query_key_norm: True to normalise each query and each key by its root mean square, with a learned
+            scale that all heads share, before rotary positions turn them (Henry et al. 2020, "QKNorm"; Qwen
+            3). The number added to the mean square is the norm's.
     """
 
     heads: Count = 12
@@ -29,6 +32,7 @@ class AttentionConfig(Config):
     head_width: Count | None = None
     scaled: bool = True
     dropout: Fraction = 0.1
+    query_key_norm: bool = False
 
     @pydantic.model_validator(mode="after")
     def _groups_are_even(self) -> "AttentionConfig":
@@ -140,16 +144,18 @@ class EmbeddingsConfig(Config):
     initializer_stddev: Annotated[float, pydantic.Field(gt=0)] | None = None
 
 
-def refuse_shared_keys(attention: AttentionConfig, reader: str) -> None:
-    """Raises `ValueError` if query heads share keys and values, which `reader` has no code for.
+def check_plain_heads(attention: AttentionConfig, reader: str) -> None:
+    """Passes if each query head has keys of its own and none is normalised, which `reader` has no code for.
 
     Args:
         attention: Attention of the model.
-        reader: Part of the model that cannot read shared keys, for the message.
+        reader: Part of the model that reads plain heads only, for the message.
 
     Raises:
-        ValueError: if several query heads share a key head.
+        ValueError: if several query heads share a key head, or queries and keys are normalised.
     """
+    if attention.query_key_norm:
+        raise ValueError(f"attention.query_key_norm: true does not work with {reader}")
     if attention.key_value_heads not in (None, attention.heads):
         raise ValueError(
             f"attention.key_value_heads: {attention.key_value_heads} does not work with {reader}"

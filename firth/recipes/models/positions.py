@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 import pydantic
 
 from firth.recipes.base.recipe_type import Config
-from firth.recipes.models.blocks import AttentionConfig, Count, refuse_shared_keys
+from firth.recipes.models.blocks import AttentionConfig, Count, check_plain_heads
 
 
 class PositionsConfig(Config):
@@ -180,7 +180,7 @@ class DisentangledPositionsConfig(PositionsConfig):
         return self.buckets or self.max_distance
 
     def check(self, attention: AttentionConfig, head_width: int) -> None:  # noqa: D102
-        refuse_shared_keys(attention, "positions.kind: disentangled")
+        check_plain_heads(attention, "positions.kind: disentangled")
 
     def parameter_count(self, width: int, heads: int) -> int:  # noqa: D102
         # A row for each distance to either side, and a layer norm over the rows.

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 import pydantic
 
 from firth.recipes.models.block_counts import attention, block_kept, feed_forward
-from firth.recipes.models.blocks import NormConfig, refuse_shared_keys
+from firth.recipes.models.blocks import NormConfig, check_plain_heads
 from firth.recipes.models.counts import Lengths, Work, dense
 from firth.recipes.models.facts import ModelFacts
 from firth.recipes.models.stack import BlocksConfig
@@ -33,8 +33,8 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
     norm_epsilon: float = pydantic.Field(default=1e-12, gt=0)
 
     @pydantic.model_validator(mode="after")
-    def _keys_are_not_shared(self) -> "TwoStreamTransformerConfig":
-        refuse_shared_keys(self.attention, f"kind: {self.kind}")
+    def _heads_are_plain(self) -> "TwoStreamTransformerConfig":
+        check_plain_heads(self.attention, f"kind: {self.kind}")
         return self
 
     @property

@@ -2,6 +2,8 @@
 
 from typing import ClassVar, Literal
 
+import pydantic
+
 from firth.recipes.goals.frames import TextFrame
 from firth.recipes.models.blocks import Count
 from firth.recipes.objectives.objective_base import Objective
@@ -49,6 +51,12 @@ class BidirectionalLM(Objective):
     text_frame: ClassVar[TextFrame] = TextFrame(("bos",), ("eos",))
     kind: Literal["bidirectional_lm"] = "bidirectional_lm"
     negatives: Count | None = 8192
+
+    @pydantic.model_validator(mode="after")
+    def _sums_are_whole(self) -> "BidirectionalLM":
+        if self.z_loss and self.negatives:
+            raise ValueError("z_loss: a sampled softmax has no whole sum; it needs negatives: null")
+        return self
 
     @property
     def prompt_frame(self) -> TextFrame:

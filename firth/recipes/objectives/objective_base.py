@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+import pydantic
+
 from firth.recipes.goals.goal import Goal
 from firth.recipes.tokenizers.tokenizer import Sequences
 
@@ -14,11 +16,19 @@ class Objective(Goal):
         model_architecture: What a model that can learn it reads and gives; see `firth.recipes.models.facts`.
         reads_words: Whether its tokens are whole words, read by their characters.
         needs_case: Whether it tells upper from lower case.
+        z_loss: Factor of the square of log Z, the logarithm of the softmax's sum, which is added in training
+            to the losses over the vocabulary (Chowdhery et al. 2022, "PaLM", section 5, with 1e-4).
     """
 
     model_architecture: ClassVar[str] = ""
     reads_words: ClassVar[bool] = False
     needs_case: ClassVar[bool] = False
+    z_loss: float = pydantic.Field(default=0.0, ge=0.0)
+
+    @property
+    def z_losses(self) -> dict[str, float]:
+        """The factor of each loss over the vocabulary."""
+        return {loss.name: self.z_loss for loss in self.loss_terms if self.z_loss and not loss.classes}
 
     def sentinels_needed(self, sequences: Sequences) -> int:
         """Returns how many sentinels the tokenizer must have.

@@ -41,11 +41,24 @@ def dense(kernel, bias):
     return lambda states: states @ kernel + bias
 
 
+def normalised(project, scale, epsilon=0.1):
+    """What a projection makes, each head of it divided by its root mean square."""
+
+    def run(states):
+        heads = project(states).reshape(*states.shape[:-1], -1, len(scale))
+        heads = heads / np.sqrt((heads**2).mean(-1, keepdims=True) + epsilon) * scale
+        return heads.reshape(*states.shape[:-1], -1)
+
+    return run
+
+
 ATTENTIONS = [
     {"heads": 3},
     {"heads": 4, "key_value_heads": 2, "head_width": 2},
     {"heads": 2, "key_value_heads": 1, "scaled": False},
     {"heads": 4, "key_value_heads": 2, "head_width": 3, "cross": True},
+    {"heads": 4, "key_value_heads": 2, "head_width": 3, "query_key_epsilon": 0.1},
+    {"heads": 2, "cross": True, "query_key_epsilon": 0.1},
 ]
 
 
@@ -65,6 +78,9 @@ def test_attention_equals_a_naive_one(arguments):
     widths = np.cumsum([layer.heads * layer.head_width, layer.key_value_heads * layer.head_width])
     kernels, biases = np.split(kernel, widths, axis=1), np.split(bias, widths)
     weights = {name: dense(*both) for name, *both in zip(("queries", "keys", "values"), kernels, biases)}
+    if layer.query_norm is not None:
+        for name, scale in (("queries", "query_norm/scale"), ("keys", "key_norm/scale")):
+            weights[name] = normalised(weights[name], found[scale])
     weights["output"] = dense(found["output/kernel"], found["output/bias"])
     context = encoded if layer.cross else hidden
     of_heads = generator.normal(size=(layer.heads, 5, 5)).astype("float32")

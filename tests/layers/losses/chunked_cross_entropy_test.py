@@ -92,6 +92,26 @@ def test_gradients(max_logits, training, weights, asked_for):
         np.testing.assert_allclose(value, expected[path.split("/")[-1]], atol=1e-5, err_msg=path)
 
 
+@pytest.mark.parametrize(("max_logits", "training"), [(ALL, True), (THREE, True), (THREE, False)])
+def test_a_z_loss_and_its_gradients(max_logits, training):
+    """`z_loss x (log sum exp)^2` on top, whose slope is twice the logarithm times the probabilities."""
+    layer, direction = Projection(), 0.3 * UNEVEN
+    arguments = {"training": training, "max_logits": max_logits, "z_loss": 0.1}
+    losses, _, probabilities = by_hand()
+    logits = HIDDEN @ TABLE.T + BIAS
+    totals = np.log(np.exp(logits).sum(-1))
+    found = np.array(layer.losses(UNEVEN, **arguments)[0])
+    np.testing.assert_allclose(found, (losses + 0.1 * totals**2) * SOME, atol=1e-5)
+    found = gradients(
+        layer, lambda: keras.ops.sum(keras.ops.multiply(layer.losses(UNEVEN, **arguments)[0], direction))
+    )
+    slope = probabilities * (1 + 0.2 * totals[:, None]) - np.eye(VOCABULARY)[LABELS]
+    slope = slope * direction[:, None]
+    expected = {"hidden": slope @ TABLE, "table": slope.T @ HIDDEN, "bias": slope.sum(0)}
+    for path, value in found.items():
+        np.testing.assert_allclose(value, expected[path.split("/")[-1]], atol=1e-5, err_msg=path)
+
+
 @chunks
 def test_nothing_predicted(max_logits):
     layer, nothing = Projection(), np.zeros(COUNT, "float32")
