@@ -5,8 +5,7 @@ import heapq
 import os
 from collections.abc import Iterator
 
-from firth import features as names
-from firth import storage
+from firth import features as names, storage
 from firth.analysis.held_out import HeldOutRow
 
 

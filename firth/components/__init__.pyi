@@ -1,29 +1,13 @@
 from .anomaly_validator.component import AnomalyValidator as AnomalyValidator
 from .artifacts import (
     CorpusPage as CorpusPage,
-)
-from .artifacts import (
     CorpusReport as CorpusReport,
-)
-from .artifacts import (
     MeasuredLimits as MeasuredLimits,
-)
-from .artifacts import (
     ObjectiveRates as ObjectiveRates,
-)
-from .artifacts import (
     QualityClassifier as QualityClassifier,
-)
-from .artifacts import (
     RecordAnomalies as RecordAnomalies,
-)
-from .artifacts import (
     RunReport as RunReport,
-)
-from .artifacts import (
     ServingReport as ServingReport,
-)
-from .artifacts import (
     Tokenizer as Tokenizer,
 )
 from .corpus_example_gen.component import CorpusExampleGen as CorpusExampleGen

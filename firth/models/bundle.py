@@ -20,9 +20,11 @@ from firth.models.build import build_model
 from firth.recipes import RecipeError, recipe_to_yaml
 from firth.recipes.base.errors import first_of
 from firth.recipes.reading.loading import load_run_recipe
-from firth.recipes.run.base import RECIPE_FILE as RECIPE_FILE
-from firth.recipes.run.base import TOKENIZER_FOLDER as TOKENIZER_FOLDER
-from firth.recipes.run.base import WEIGHTS_FILE as WEIGHTS_FILE
+from firth.recipes.run.base import (
+    RECIPE_FILE as RECIPE_FILE,
+    TOKENIZER_FOLDER as TOKENIZER_FOLDER,
+    WEIGHTS_FILE as WEIGHTS_FILE,
+)
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import TensorFile, TensorSpec, dtype_name, open_tensors, write_tensors
 

@@ -13,11 +13,9 @@ from firth.scores.entities import (
 from firth.scores.exact import exact_match, is_exact
 from firth.scores.held_out_threshold import (
     exact_match_of_places,
+    f1_of_places as answer_f1_of_places,
     squad_exact_match_held_out,
     squad_f1_held_out,
-)
-from firth.scores.held_out_threshold import (
-    f1_of_places as answer_f1_of_places,
 )
 from firth.scores.labels import accuracy, f1, is_right, macro_f1, matthews
 from firth.scores.resampled import (

@@ -2,25 +2,16 @@ from .byte_pair import BytePairTokenizer as BytePairTokenizer
 from .sentence_piece import SentencePieceTokenizer as SentencePieceTokenizer
 from .storage import (
     TokenizerMismatchError as TokenizerMismatchError,
-)
-from .storage import (
     load_tokenizer as load_tokenizer,
-)
-from .storage import (
     save_tokenizer as save_tokenizer,
 )
 from .training.byte_pair import train_byte_pairs as train_byte_pairs
 from .training.counting import (
     count_byte_words as count_byte_words,
-)
-from .training.counting import (
     count_spaced_words as count_spaced_words,
-)
-from .training.counting import (
     count_words as count_words,
 )
 from .training.sentence_piece import train_sentencepiece as train_sentencepiece
 from .training.word_piece import train_wordpiece as train_wordpiece
-from .word import WordTokenizer as WordTokenizer
-from .word import build_word_vocabulary as build_word_vocabulary
+from .word import WordTokenizer as WordTokenizer, build_word_vocabulary as build_word_vocabulary
 from .word_piece import WordPieceTokenizer as WordPieceTokenizer

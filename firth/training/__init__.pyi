@@ -1,6 +1,5 @@
 from .checkpoints import Checkpoints as Checkpoints
-from .distribution import DeviceError as DeviceError
-from .distribution import prepare_devices as prepare_devices
+from .distribution import DeviceError as DeviceError, prepare_devices as prepare_devices
 from .history import read_history as read_history
 from .loop import NonFiniteLossError as NonFiniteLossError
 from .optimizers import AdamW as AdamW

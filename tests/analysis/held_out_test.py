@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from firth.analysis.held_out import HeldOutRow, join_pieces, masked_sentences
 from firth.tokenizers.table import TOKENIZERS

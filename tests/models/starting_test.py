@@ -6,8 +6,7 @@ import pytest
 # Bundles for tests are written with a tokenizer.
 pytest.importorskip("tensorflow", reason="needs TensorFlow")
 
-from firth.models import BundleError, build_model
-from firth.models import bundle as bundles
+from firth.models import BundleError, build_model, bundle as bundles
 from firth.models.bundle import WEIGHTS_FILE, load_model, specs_of, weights_by_path
 from firth.models.starting import AddedPieces, start_from
 from firth.recipes.objectives.masking import MaskedLM, SpanMasking

@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from firth.scores.entities import entity_f1, entity_f1_strict, invalid_tags
 

@@ -6,8 +6,14 @@ import pytest
 import safetensors
 import safetensors.numpy
 
-from firth.storage.tensor_files import DTYPES, TensorFile, TensorSpec, UnreadableDtypeError, spec_of
-from firth.storage.tensor_files import write_tensors as write
+from firth.storage.tensor_files import (
+    DTYPES,
+    TensorFile,
+    TensorSpec,
+    UnreadableDtypeError,
+    spec_of,
+    write_tensors as write,
+)
 
 TENSORS = {
     "matrix": np.arange(6, dtype="float32").reshape(2, 3),

@@ -5,8 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from firth import features as names
-from firth import storage
+from firth import features as names, storage
 from firth.analysis.tasks.record import Confusion, WrongAnswer
 from firth.recipes.tasks.task import Task
 from firth.scores import Collected

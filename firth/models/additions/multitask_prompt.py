@@ -8,8 +8,7 @@ import keras
 import safetensors
 from keras import ops
 
-from firth import features as names
-from firth import storage
+from firth import features as names, storage
 from firth.layers.elements.seeds import drawn
 from firth.layers.elements.types import Seed, Tensor
 from firth.models.additions.holding import TuningError, hold, keywords_of, places_of, require_fit

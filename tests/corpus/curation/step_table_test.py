@@ -5,8 +5,7 @@ import pickle
 import typing
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.steps import DocumentStep, Drop, Keep

@@ -1,8 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from firth.corpus.contamination.evidence import CorpusEvidence, found_in
 from firth.corpus.decontamination.decontaminate import cut_ngrams

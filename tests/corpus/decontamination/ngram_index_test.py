@@ -1,7 +1,6 @@
 import random
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from firth.corpus.decontamination import ngram_index
 from firth.corpus.decontamination.benchmarks import BenchmarkExample

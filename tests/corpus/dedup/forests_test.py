@@ -1,6 +1,5 @@
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from firth.corpus.dedup import forests
 from firth.corpus.dedup.forests import find_forest

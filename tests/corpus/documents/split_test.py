@@ -1,5 +1,4 @@
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from firth.corpus.documents.split import EVAL, SPLITS, TRAIN, HashRange, hash_range, join_ranges, split_of
 

@@ -6,8 +6,7 @@ import unicodedata
 
 import pytest
 import tensorflow as tf
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from firth.corpus.documents.steps import Drop, Keep
 from firth.corpus.filters.normalize import Normalize, normalize_text

@@ -1,8 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from firth.corpus.documents.errors import MixtureError
 from firth.corpus.packing.mixture_plan import plan_mixture

@@ -3,8 +3,7 @@ import random
 from collections import Counter
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from firth.corpus.packing.negative_rows import find_negatives
 from firth.corpus.packing.pack_rows import pack_rows

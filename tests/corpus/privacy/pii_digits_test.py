@@ -6,8 +6,7 @@ import re
 
 import phonenumbers
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from firth.corpus.privacy import phone_plans
 from firth.corpus.privacy.addresses import Ipv4Addresses

@@ -1,8 +1,7 @@
 """Personal data next to personal data: what is scrubbed once stays as it is."""
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from firth.corpus.privacy.pii import Pii
 from firth.recipes.corpus.privacy import PII_TYPES, PiiStep

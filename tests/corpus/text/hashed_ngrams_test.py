@@ -2,8 +2,7 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from firth.corpus.text.hashed_ngrams import Hashing, hash_ngrams, join_vectors
 

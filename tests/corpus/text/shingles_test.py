@@ -1,8 +1,7 @@
 import random
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from firth.corpus.text import shingles
 from firth.corpus.text.shingles import shingle_hashes, word_hashes

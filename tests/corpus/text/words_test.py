@@ -3,8 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from firth.corpus.decontamination.benchmarks import BenchmarkExample
 from firth.corpus.decontamination.decontaminate import cut_ngrams

@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.yaml_text import parse_value, read_yaml, write_yaml

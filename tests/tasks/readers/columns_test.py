@@ -5,8 +5,7 @@ import json
 import tempfile
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from firth.tasks.readers import (
     ChoiceLabels,

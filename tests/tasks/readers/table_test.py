@@ -5,8 +5,7 @@ import gzip
 import pathlib
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from firth.scores import SCORES, collect, compute
 from firth.tasks.readers import FORMATS, RefusedFileError, format_of, read_file, read_split

@@ -1,0 +1,120 @@
+from .base.errors import RecipeError as RecipeError
+from .corpus.benchmarks import (
+    CsvBenchmark as CsvBenchmark,
+    ExamplesBenchmark as ExamplesBenchmark,
+    JsonlBenchmark as JsonlBenchmark,
+    TextBenchmark as TextBenchmark,
+)
+from .corpus.classifier import ClassifierStep as ClassifierStep
+from .corpus.cleaning import (
+    CharactersStep as CharactersStep,
+    Cleaning as Cleaning,
+    LengthStep as LengthStep,
+    Split as Split,
+)
+from .corpus.duplicates import (
+    DatasetDuplicatesStep as DatasetDuplicatesStep,
+    DecontaminateStep as DecontaminateStep,
+    ExactDuplicatesStep as ExactDuplicatesStep,
+    NearDuplicatesStep as NearDuplicatesStep,
+    SentenceDuplicatesStep as SentenceDuplicatesStep,
+)
+from .corpus.filters import (
+    BadWordsStep as BadWordsStep,
+    C4Step as C4Step,
+    FineWebStep as FineWebStep,
+    GopherQualityStep as GopherQualityStep,
+    GopherRepetitionStep as GopherRepetitionStep,
+    LanguageStep as LanguageStep,
+    WordList as WordList,
+)
+from .corpus.gutenberg import GutenbergStep as GutenbergStep
+from .corpus.limits import CorpusLimits as CorpusLimits, StepLimit as StepLimit
+from .corpus.mixture import (
+    AsIs as AsIs,
+    ProportionalMixture as ProportionalMixture,
+    WeightedMixture as WeightedMixture,
+)
+from .corpus.normalization import Normalization as Normalization, NormalizeStep as NormalizeStep
+from .corpus.privacy import PiiStep as PiiStep
+from .corpus.sources import (
+    DocstringsSource as DocstringsSource,
+    HtmlSource as HtmlSource,
+    JsonlSource as JsonlSource,
+    ParquetSource as ParquetSource,
+    TextSource as TextSource,
+    TfrecordSource as TfrecordSource,
+    WarcSource as WarcSource,
+    WetSource as WetSource,
+    WikiextractorSource as WikiextractorSource,
+)
+from .models.blocks import (
+    AttentionConfig as AttentionConfig,
+    EmbeddingsConfig as EmbeddingsConfig,
+    FeedForwardConfig as FeedForwardConfig,
+    NormConfig as NormConfig,
+    SharedLayersConfig as SharedLayersConfig,
+)
+from .models.model import (
+    BiLSTMConfig as BiLSTMConfig,
+    CausalTransformerConfig as CausalTransformerConfig,
+    CharacterCNNConfig as CharacterCNNConfig,
+    EncoderDecoderConfig as EncoderDecoderConfig,
+    MaskedTransformerConfig as MaskedTransformerConfig,
+    TwoStreamTransformerConfig as TwoStreamTransformerConfig,
+)
+from .models.positions import (
+    DisentangledPositionsConfig as DisentangledPositionsConfig,
+    LearnedPositionsConfig as LearnedPositionsConfig,
+    RelativeBucketsConfig as RelativeBucketsConfig,
+    RotaryPositionsConfig as RotaryPositionsConfig,
+    RotaryScalingConfig as RotaryScalingConfig,
+    SinusoidalPositionsConfig as SinusoidalPositionsConfig,
+)
+from .objectives.denoising import (
+    Denoising as Denoising,
+    IidDenoising as IidDenoising,
+    SalientSpans as SalientSpans,
+    SpanCorruption as SpanCorruption,
+)
+from .objectives.language_models import (
+    BidirectionalLM as BidirectionalLM,
+    CausalLM as CausalLM,
+    PrefixLM as PrefixLM,
+)
+from .objectives.masking import (
+    EnhancedMaskDecoder as EnhancedMaskDecoder,
+    MaskedLM as MaskedLM,
+    ReplacedTokenDetection as ReplacedTokenDetection,
+    SpanMasking as SpanMasking,
+    UniLM as UniLM,
+)
+from .objectives.permutation import PermutationLM as PermutationLM
+from .reading.loading import load_recipe as load_recipe, recipe_to_yaml as recipe_to_yaml
+from .reading.presets import preset_names as preset_names
+from .run.adapting import AdaptingRecipe as AdaptingRecipe
+from .run.recipe import Recipe as Recipe
+from .run.run_recipe import RunRecipe as RunRecipe
+from .tokenizers.tokenizer import (
+    BytePairTokenizerConfig as BytePairTokenizerConfig,
+    SentencePieceTokenizerConfig as SentencePieceTokenizerConfig,
+    Sequences as Sequences,
+    WordPieceTokenizerConfig as WordPieceTokenizerConfig,
+    WordTokenizerConfig as WordTokenizerConfig,
+)
+from .training.evaluation import Evaluation as Evaluation, Threshold as Threshold
+from .training.export import Export as Export
+from .training.optimizers import (
+    AdafactorConfig as AdafactorConfig,
+    AdagradConfig as AdagradConfig,
+    AdamWConfig as AdamWConfig,
+    LambConfig as LambConfig,
+)
+from .training.schedules import (
+    ConstantScheduleConfig as ConstantScheduleConfig,
+    CosineScheduleConfig as CosineScheduleConfig,
+    InverseSquareRootScheduleConfig as InverseSquareRootScheduleConfig,
+    LinearScheduleConfig as LinearScheduleConfig,
+    WarmupStableDecayScheduleConfig as WarmupStableDecayScheduleConfig,
+)
+from .training.training import Stage as Stage, Training as Training
