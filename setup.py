@@ -83,13 +83,15 @@ S3 = ["boto3>=1.34", f"tensorflow-io==0.37.1; {FIRST}"]
 
 # onnx 1.18 and newer need a protobuf that TFX 1.16 does not have.
 ONNX = [*by_stack("onnx", "==1.17.0", ">=1.18"), "tf2onnx>=1.16", "onnxruntime>=1.20"]
+KUBEFLOW = by_stack("kfp-pipeline-spec", ">=0.2,<0.3", ">=2.15,<3")
 CTRANSLATE2 = ["ctranslate2>=4.6"]
 
 EXTRAS_REQUIRE = {
     "s3": S3,
     "onnx": ONNX,
     "ctranslate2": CTRANSLATE2,
-    "kubeflow": by_stack("kfp", ">=2.0,<2.6", ">=2.7,<3"),
+    # `firth compile` writes Kubeflow's format. All of kfp needs another urllib3 than TFX.
+    "kubeflow": KUBEFLOW,
     # tf-models-official pins TensorFlow, and has no release for the second stack's.
     "modelgarden": [f"tf-models-official==2.16.0; {FIRST}"],
     "test": [
@@ -100,8 +102,7 @@ EXTRAS_REQUIRE = {
         *(f"{each}; {FIRST}" for each in ("moto[s3]>=5", "flask>=3", "flask-cors>=5")),
         "hypothesis>=6.100",
         "jsonschema>=4",
-        # Pipelines are compiled for Kubeflow, which needs no more of kfp.
-        *by_stack("kfp-pipeline-spec", ">=0.2,<0.3", ">=2.15,<3"),
+        *KUBEFLOW,
         "mypy>=1.11",
         # The command line of TFX asks it what is installed.
         "pip>=24",

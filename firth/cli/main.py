@@ -24,6 +24,7 @@ from firth.cli import (
     show,
 )
 from firth.cli.asking import generate, predict
+from firth.cli.orchestrators import compile
 from firth.cli.output import ExitCode, print_error
 from firth.cli.tasks import finetune, glue
 
@@ -54,6 +55,7 @@ for module in (
     curate,
     recipes,
     show,
+    compile,
     runs,
     report,
     compare,

@@ -47,7 +47,7 @@ def _show(
             )
         _print(*_shown_run(run))
         return
-    if _adapts(recipe):
+    if adapts(recipe):
         _print(*_shown_adapting(recipe, [*base_option(base), *(overrides or ())], root))
         return
     from firth.cli.costs import cost_lines
@@ -70,8 +70,12 @@ def _run_of(name: str, root: pathlib.Path) -> RunOnDisk | None:
     return None if name in preset_names() else run_named(root, name)
 
 
-def _adapts(path: str) -> bool:
-    """Returns whether a file says how a model is adapted to a task."""
+def adapts(path: str) -> bool:
+    """Returns whether a file says how a model is adapted to a task.
+
+    Args:
+        path: What may be a recipe's file.
+    """
     from firth.recipes import RecipeError
     from firth.recipes.reading.loading import read_raw_file
     from firth.recipes.reading.recipe_files import SUFFIXES

@@ -7,7 +7,6 @@ from tfx.dsl.components.base.base_node import BaseNode
 from tfx.orchestration import metadata
 from tfx.orchestration.pipeline import Pipeline
 
-from firth import storage
 from firth.components import (
     AnomalyValidator,
     CorpusExampleGen,
@@ -16,27 +15,33 @@ from firth.components import (
     Curator,
     PinnedSchemaGen,
 )
-from firth.corpus import SourceError, fingerprint
+from firth.components.file_digests import FILES, FileDigests
 from firth.corpus.privacy.excerpts import privacy_of
 from firth.recipes import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 
 
-def corpus_components(recipe: Recipe, source_schema: str | None = None) -> dict[str, BaseNode]:
+def corpus_components(
+    recipe: Recipe, source_schema: str | None = None, digests: FileDigests = FILES
+) -> dict[str, BaseNode]:
     """Returns the components from files to a validated corpus, by their roles.
 
     Args:
         recipe: Recipe to build the pipeline of.
         source_schema: Path of the schema that the records must match; the recipe's if not given. Without a
             schema, the records are compared with the one that is inferred from them.
+        digests: Digests of the files that the pipeline reads.
 
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
     """
-    example_gen = CorpusExampleGen(recipe.sources, fingerprint(recipe.sources), privacy_of(recipe.cleaning))
+    fingerprint = digests.of_sources(recipe.sources)
+    example_gen = CorpusExampleGen(recipe.sources, fingerprint, privacy_of(recipe.cleaning))
     examples = example_gen.outputs["examples"]
-    curator = Curator(examples=examples, cleaning=recipe.cleaning)
-    checks = _record_checks(example_gen, source_schema or recipe.source_schema)
+    curator = Curator(
+        examples=examples, cleaning=recipe.cleaning, files_digest=digests.of_cleaning(recipe.cleaning)
+    )
+    checks = _record_checks(example_gen, source_schema or recipe.source_schema, digests)
     # It takes no input from the validator, but must not start if the validator fails.
     curator.add_upstream_node(checks["anomaly_validator"])
     report = curator.outputs["report"]
@@ -53,13 +58,15 @@ def corpus_components(recipe: Recipe, source_schema: str | None = None) -> dict[
     }
 
 
-def _record_checks(example_gen: CorpusExampleGen, pinned: str | None) -> dict[str, BaseNode]:
+def _record_checks(
+    example_gen: CorpusExampleGen, pinned: str | None, digests: FileDigests
+) -> dict[str, BaseNode]:
     """Returns the components that compare the records of the sources with a schema."""
     statistics = StatisticsGen(examples=example_gen.outputs["records"])
     inferred = SchemaGen(statistics=statistics.outputs["statistics"], infer_feature_shape=False)
     nodes: dict[str, BaseNode] = {"statistics": statistics, "schema": inferred}
     if pinned:
-        nodes["pinned_schema"] = PinnedSchemaGen(schema_file=pinned, digest=_digest(pinned))
+        nodes["pinned_schema"] = PinnedSchemaGen(schema_file=pinned, digest=digests.of_schema(pinned))
     schema = nodes.get("pinned_schema", inferred).outputs["schema"]
     validator = ExampleValidator(statistics=statistics.outputs["statistics"], schema=schema)
     gate = AnomalyValidator(
@@ -68,12 +75,6 @@ def _record_checks(example_gen: CorpusExampleGen, pinned: str | None) -> dict[st
         schema_file=pinned or "",
     )
     return {**nodes, "validator": validator, "anomaly_validator": gate}
-
-
-def _digest(path: str) -> str:
-    if not storage.exists(path):
-        raise SourceError(f"source_schema: there is no file {path}")
-    return storage.digest_of(path).hex()
 
 
 def assemble(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from tfx.orchestration.pipeline import Pipeline
 
+from firth.components.file_digests import FILES, FileDigests
 from firth.pipelines.corpus import assemble, corpus_components
 from firth.recipes import Recipe
 
@@ -20,6 +21,7 @@ def create_pipeline(
     beam_pipeline_args: Sequence[str] = (),
     enable_cache: bool = True,
     source_schema: str | None = None,
+    digests: FileDigests = FILES,
 ) -> Pipeline:
     """Returns the TFX pipeline that reads, cleans, reports on and validates the recipe's corpus.
 
@@ -33,9 +35,10 @@ def create_pipeline(
         beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
         enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
         source_schema: Path of the schema that the sources' records must match; the recipe's if not given.
+        digests: Digests of the files that the pipeline reads, which decide whether cached outputs are used.
 
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
     """
-    components = corpus_components(recipe, source_schema).values()
+    components = corpus_components(recipe, source_schema, digests).values()
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)

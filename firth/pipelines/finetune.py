@@ -17,6 +17,7 @@ from tfx.dsl.components.common.resolver import ResolverStrategy
 from tfx.orchestration.pipeline import Pipeline
 
 from firth.components import LabelledExampleGen, TaskDataValidator, TaskReporter, TaskRowGen, TaskSchemaGen
+from firth.components.file_digests import FILES, FileDigests
 from firth.pipelines.corpus import assemble
 from firth.pipelines.trained import import_base, model_components
 from firth.recipes.run.adapting import AdaptingRecipe
@@ -34,6 +35,8 @@ def create_pipeline(
     beam_pipeline_args: Sequence[str] = (),
     enable_cache: bool = True,
     baseline_strategy: type[ResolverStrategy] | None = None,
+    has_baseline: bool = True,
+    digests: FileDigests = FILES,
 ) -> Pipeline:
     """Returns the TFX pipeline that a recipe describes.
 
@@ -50,12 +53,14 @@ def create_pipeline(
         beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
         enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
         baseline_strategy: Strategy that chooses the model to compare with; see `pretrain.create_pipeline`.
+        has_baseline: False to compare the new model with no other, where the orchestrator cannot look one up.
+        digests: Digests of the files that the pipeline reads, which decide whether cached outputs are used.
 
     Raises:
         ValueError: if a file of the data is not there.
     """
     base = import_base(recipe.base)
-    records = LabelledExampleGen(data=recipe.data, task=recipe.task)
+    records = LabelledExampleGen(recipe.data, recipe.task, digests.of_data(recipe.data))
     checks = _record_checks(recipe, records)
     rows = TaskRowGen(
         examples=records.outputs["examples"],
@@ -73,6 +78,7 @@ def create_pipeline(
         checkpoint_root or os.path.join(pipeline_root, "checkpoints"),
         serving_dir or os.path.join(pipeline_root, "serving"),
         baseline_strategy=baseline_strategy,
+        has_baseline=has_baseline,
         is_local=bool(metadata_path),
     )
     reporter = TaskReporter(

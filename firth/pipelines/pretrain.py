@@ -17,6 +17,7 @@ from tfx.orchestration.pipeline import Pipeline
 from tfx.types import BaseChannel
 
 from firth.components import ObjectiveValidator, Reporter, SequenceGen, TokenizerGen
+from firth.components.file_digests import FILES, FileDigests
 from firth.pipelines.corpus import assemble, corpus_components
 from firth.pipelines.trained import import_base, model_components
 from firth.recipes import Evaluation, Recipe
@@ -35,6 +36,8 @@ def create_pipeline(
     enable_cache: bool = True,
     source_schema: str | None = None,
     baseline_strategy: type[ResolverStrategy] | None = None,
+    has_baseline: bool = True,
+    digests: FileDigests = FILES,
 ) -> Pipeline:
     """Returns the TFX pipeline that a recipe describes.
 
@@ -54,14 +57,15 @@ def create_pipeline(
         source_schema: Path of the schema that the sources' records must match; the recipe's if not given.
         baseline_strategy: Strategy that chooses the blessed model which the new one is compared with. Without
             it, `LatestComparableModelStrategy` if there is a `metadata_path`, since a local runner knows any
-            strategy; otherwise TFX's own `LatestBlessedModelStrategy`, the only one that Kubeflow and Vertex
-            know.
+            strategy; otherwise TFX's own `LatestBlessedModelStrategy`, the only one that Vertex knows.
+        has_baseline: False to compare the new model with no other, where the orchestrator cannot look one up.
+        digests: Digests of the files that the pipeline reads, which decide whether cached outputs are used.
 
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
     """
     base = {} if recipe.base is None else {"base": import_base(recipe.base)}
-    corpus = _corpus(recipe, source_schema, base)
+    corpus = _corpus(recipe, source_schema, base, digests)
     examples = corpus["sequences"].outputs["examples"]
     objective = ObjectiveValidator(
         examples=examples, objective=recipe.objective, sequences=recipe.sequences, seed=recipe.seed
@@ -74,6 +78,7 @@ def create_pipeline(
         checkpoint_root or os.path.join(pipeline_root, "checkpoints"),
         serving_dir or os.path.join(pipeline_root, "serving"),
         baseline_strategy=baseline_strategy,
+        has_baseline=has_baseline,
         is_local=bool(metadata_path),
         # It takes no input from the validator, but must not start if the validator fails.
         upstream=[objective],
@@ -100,9 +105,11 @@ def _imported(base: dict[str, Any]) -> BaseChannel | None:
     return base["base"].outputs["result"] if base else None
 
 
-def _corpus(recipe: Recipe, source_schema: str | None, base: dict[str, Any]) -> dict[str, Any]:
+def _corpus(
+    recipe: Recipe, source_schema: str | None, base: dict[str, Any], digests: FileDigests
+) -> dict[str, Any]:
     """Returns the components from files to packed rows, by their roles."""
-    corpus = corpus_components(recipe, source_schema)
+    corpus = corpus_components(recipe, source_schema, digests)
     documents = corpus["curator"].outputs["examples"]
     tokenizer = TokenizerGen(
         examples=documents,

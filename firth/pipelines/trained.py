@@ -47,6 +47,7 @@ def model_components(
     serving_dir: str,
     *,
     baseline_strategy: type[ResolverStrategy] | None,
+    has_baseline: bool,
     is_local: bool,
     upstream: Iterable[BaseNode] = (),
 ) -> dict[str, Any]:
@@ -60,6 +61,7 @@ def model_components(
         checkpoint_root: Folder where the training keeps checkpoints.
         serving_dir: Folder where blessed models are pushed.
         baseline_strategy: Strategy that chooses the model to compare with; see `pretrain.create_pipeline`.
+        has_baseline: False to compare the new model with no other.
         is_local: True for a local runner, which knows any strategy.
         upstream: Components without which the training must not start.
     """
@@ -74,11 +76,11 @@ def model_components(
     for node in upstream:
         trainer.add_upstream_node(node)
     default = LatestComparableModelStrategy if is_local else LatestBlessedModelStrategy
-    baseline = _baseline(trainer, baseline_strategy or default)
+    baseline = {"baseline": _baseline(trainer, baseline_strategy or default)} if has_baseline else {}
     evaluator = Evaluator(
         examples=examples,
         model=trainer.outputs["model"],
-        baseline_model=baseline.outputs["model"],
+        baseline_model=baseline["baseline"].outputs["model"] if has_baseline else None,
         eval_config=build_eval_config(recipe.evaluation, recipe.goal),
     )
     validator = ServingValidator(model=trainer.outputs["model"], examples=examples)
@@ -92,7 +94,7 @@ def model_components(
     )
     return {
         "trainer": trainer,
-        "baseline": baseline,
+        **baseline,
         "evaluator": evaluator,
         "validator": validator,
         "pusher": pusher,

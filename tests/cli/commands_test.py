@@ -6,7 +6,7 @@ from firth.recipes import load_recipe, preset_names
 from tests.cli.conftest import METRICS
 
 BLESSED = {"blessed": True, "evaluation": {"overall": METRICS}}
-COMMANDS = ("run", "curate", "recipes", "show", "runs", "report", "compare", "predict", "import")
+COMMANDS = ("run", "curate", "recipes", "show", "compile", "runs", "report", "compare", "predict", "import")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

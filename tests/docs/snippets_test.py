@@ -75,7 +75,8 @@ def test_commands(snippet, command):
     "python -m benchmarks.absent",
     "python examples/absent.py",
     "pip install . -c requirements/py27.txt",
-    'uv pip install ".[kubflow]"',
+    'pip install ".[kubflow]"',
+    "docker build -f docker/Absent/Dockerfile -t me/firth:1 .",
     "tfx pipeline create --engine=local --pipeline_path=firth/pipelines/absent.py",
     """curl -d '{"signature_name": "embed", "inputs": {"x": ["A"]}}' localhost:8501/v1/models/x:predict""",
 ])  # fmt: skip

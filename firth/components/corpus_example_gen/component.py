@@ -61,7 +61,7 @@ class CorpusExampleGen(BeamComponent):
         split = example_gen_pb2.Input.Split(name=SPLIT, pattern="*")
         super().__init__(
             sources=sources_to_json(sources),
-            fingerprint=fingerprint or fingerprint_of(sources),
+            fingerprint=fingerprint_of(sources) if fingerprint is None else fingerprint,
             privacy=(privacy or PiiStep(kind="pii")).to_json(),
             input_config=example_gen_pb2.Input(splits=[split]),
             output_config=example_gen_pb2.Output(),

@@ -7,7 +7,7 @@ from tfx.types import standard_artifacts
 from firth.components.artifacts import CorpusReport, QualityClassifier
 from firth.components.curator.executor import Executor
 from firth.components.declaration import BeamComponent, declare
-from firth.corpus import files_digest
+from firth.corpus import files_digest as digest_of_files
 from firth.recipes.corpus.cleaning import Cleaning
 
 
@@ -16,8 +16,9 @@ class Curator(BeamComponent):
 
     Args:
         examples: Output of CorpusExampleGen.
-        cleaning: Cleaning of the recipe: the steps and the split. Its limits are for CorpusValidator. The
-            cached output is used again only while the files that steps read keep their contents.
+        cleaning: Cleaning of the recipe: the steps and the split. Its limits are for CorpusValidator.
+        files_digest: Result of `firth.corpus.files_digest(cleaning)`, taken now if it is not given. The
+            cached output is used again only while it stays the same.
 
     Outputs:
         examples: The documents that are left, splits `train` and `eval`.
@@ -26,7 +27,7 @@ class Curator(BeamComponent):
         classifiers: Models that the steps of kind `classifier` trained, if the cleaning has such steps.
 
     Raises:
-        firth.corpus.CorpusError: if a file that a step reads does not exist.
+        firth.corpus.CorpusError: without a digest, if a file that a step reads does not exist.
     """
 
     SPEC_CLASS = declare(
@@ -37,11 +38,13 @@ class Curator(BeamComponent):
     )
     EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
-    def __init__(self, examples: types.BaseChannel, cleaning: Cleaning) -> None:
+    def __init__(
+        self, examples: types.BaseChannel, cleaning: Cleaning, files_digest: str | None = None
+    ) -> None:
         trains = any(step.trains_model for step in cleaning.steps)
         super().__init__(
             documents=examples,
             cleaning=cleaning.without_limits().to_json(),
-            files_digest=files_digest(cleaning),
+            files_digest=digest_of_files(cleaning) if files_digest is None else files_digest,
             classifiers=types.Channel(type=QualityClassifier) if trains else None,
         )

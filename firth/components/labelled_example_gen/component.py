@@ -38,5 +38,7 @@ class LabelledExampleGen(Component):
 
     def __init__(self, data: AnyLabelledData, task: AnyTask, fingerprint: str | None = None) -> None:
         super().__init__(
-            data=data.to_json(), task=task.to_json(), fingerprint=fingerprint or fingerprint_of(data)
+            data=data.to_json(),
+            task=task.to_json(),
+            fingerprint=fingerprint_of(data) if fingerprint is None else fingerprint,
         )

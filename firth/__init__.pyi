@@ -1,0 +1,9 @@
+from .components.artifacts import CorpusPage as CorpusPage
+from .components.artifacts import CorpusReport as CorpusReport
+from .components.artifacts import MeasuredLimits as MeasuredLimits
+from .components.artifacts import ObjectiveRates as ObjectiveRates
+from .components.artifacts import QualityClassifier as QualityClassifier
+from .components.artifacts import RecordAnomalies as RecordAnomalies
+from .components.artifacts import RunReport as RunReport
+from .components.artifacts import ServingReport as ServingReport
+from .components.artifacts import Tokenizer as Tokenizer

@@ -1,0 +1,1 @@
+"""The subcommand that compiles pipelines for other orchestrators."""

@@ -1,0 +1,138 @@
+"""`firth compile`: from a recipe to the file that Vertex or Kubeflow runs."""
+
+import json
+import pathlib
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from firth import storage
+from firth.cli import commands, execution
+from firth.cli.output import ExitCode, fail, note
+from firth.cli.quietly import quietly
+from firth.cli.recipe_options import base_option, recipe_or_exit
+from firth.cli.show import adapts
+
+if TYPE_CHECKING:
+    from firth.recipes.run.run_recipe import RunRecipe
+
+For = Annotated[
+    str,
+    typer.Option("--for", metavar="NAME", help="The orchestrator: vertex or kubeflow.", show_default=False),
+]
+Image = Annotated[
+    str,
+    typer.Option(
+        "--image", metavar="IMAGE", help="Container image with firth, see docker/.", show_default=False
+    ),
+]
+PipelineRoot = Annotated[
+    str,
+    typer.Option(
+        "--pipeline-root",
+        metavar="URI",
+        help="Folder of a bucket where artifacts go, such as gs://my-bucket/firth.",
+        show_default=False,
+    ),
+]
+ServingDir = Annotated[
+    str,
+    typer.Option(
+        "--serving-dir", metavar="URI", help="Where blessed models are pushed; in the root if not given."
+    ),
+]
+Output = Annotated[pathlib.Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")]
+CorpusOnly = Annotated[
+    bool, typer.Option("--corpus-only", help="Compile the pipeline of firth curate, which trains nothing.")
+]
+ResourcesOf = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--resources",
+        metavar="TASK:KEY=VALUE",
+        help="cpu, memory (GB), accelerator and count of a task, or without its name of all; repeatable.",
+    ),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Run every task anew, whatever has not changed.")]
+
+
+def _compile(
+    recipe: commands.RecipeName,
+    orchestrator: For,
+    image: Image,
+    pipeline_root: PipelineRoot,
+    output: Output = pathlib.Path("pipeline.json"),
+    corpus_only: CorpusOnly = False,
+    base: commands.Base = None,
+    overrides: commands.Overrides = None,
+    serving_dir: ServingDir = "",
+    resources: ResourcesOf = None,
+    no_cache: NoCache = False,
+    beam_arg: execution.BeamArgs = None,
+    root: commands.Root = commands.DEFAULT_ROOT,
+) -> None:
+    """Writes a recipe's pipeline for Vertex or Kubeflow. Nothing runs, and no source is read.
+
+    Each run may be given another recipe, sources, steps and more; see docs/how-to/vertex.md.
+    """
+    from firth.pipelines.orchestrators.resources import read_resources
+    from firth.pipelines.orchestrators.targets import ORCHESTRATORS, checked_root, pipeline_name
+    from firth.recipes.base.errors import suggest
+
+    if orchestrator not in ORCHESTRATORS:
+        advice = suggest(orchestrator, ORCHESTRATORS)
+        fail(f"--for {orchestrator}: no such orchestrator; {advice}", ExitCode.USAGE)
+    checked, kind = _recipe_of(recipe, [*base_option(base), *(overrides or ())], root, corpus_only)
+    try:
+        name, bucket = pipeline_name(checked.name), checked_root(pipeline_root, orchestrator)
+        places = {"pipeline_root": bucket, "serving_dir": serving_dir}
+        tasks = read_resources(resources or ())
+    except ValueError as error:
+        fail(str(error), ExitCode.USAGE)
+    options = {"beam_pipeline_args": execution.beam_args(beam_arg), "enable_cache": not no_cache}
+    said = {"pipeline": kind, "orchestrator": orchestrator, "image": image, **places, **options}
+    expected = {ValueError: ExitCode.USAGE, ImportError: ExitCode.USAGE}
+    quietly(lambda: _write(checked, said, tasks, output), "compile", expected)
+    if name != checked.name:
+        note(f"the pipeline is called {name}: orchestrators take no {checked.name}")
+    if checked.base is not None and storage.is_local(checked.base.bundle):
+        note(f"base: the image must have {checked.base.bundle}, unless --base names a copy in a bucket")
+    typer.echo(f"{output}: the pipeline {name} for {ORCHESTRATORS[orchestrator].title}")
+    typer.echo("next:")
+    for line in ORCHESTRATORS[orchestrator].submitting:
+        typer.echo(f"  {line.format(file=output, name=name)}")
+
+
+def _recipe_of(name: str, options: Any, root: pathlib.Path, corpus_only: bool) -> "tuple[RunRecipe, str]":
+    """Returns the recipe, checked, and the kind of its pipeline."""
+    from firth.recipes import RecipeError
+    from firth.recipes.reading.adapting import load_adapting_recipe
+
+    if not adapts(name):
+        return recipe_or_exit(name, options, root=root), "curate" if corpus_only else "pretrain"
+    if corpus_only:
+        fail("--corpus-only: a recipe that adapts a model has no corpus", ExitCode.USAGE)
+    try:
+        return load_adapting_recipe(name, options, root), "finetune"
+    except RecipeError as error:
+        fail(str(error), ExitCode.USAGE)
+
+
+def _write(recipe: "RunRecipe", said: dict[str, Any], resources: Any, output: pathlib.Path) -> None:
+    from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline
+
+    document = compile_pipeline(recipe, Settings(**said), resources)
+    storage.write_text(output, json.dumps(document, indent=1, sort_keys=True) + "\n")
+
+
+_IMAGE = "--image me/firth:1 --pipeline-root gs://my-bucket/firth"
+register = commands.registrar(
+    "compile",
+    _compile,
+    f"firth compile bert_mini --for vertex {_IMAGE}",
+    f"firth compile my_recipe.yaml --for vertex {_IMAGE} "
+    "--resources Trainer:cpu=8,memory=32,accelerator=NVIDIA_L4",
+    "firth compile bert_mini --for kubeflow --image me/firth:1 --pipeline-root s3://my-bucket/firth",
+    f"firth compile my_recipe.yaml --corpus-only --for vertex {_IMAGE} -o corpus.json",
+    after="Exit codes: 0 written; 2 wrong usage or recipe.",
+)

@@ -1,0 +1,47 @@
+"""Digests of the files that a pipeline reads, so that a changed file reruns what reads it."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from firth import storage
+from firth.corpus import SourceError, files_digest, fingerprint
+from firth.recipes.corpus.cleaning import Cleaning
+from firth.recipes.corpus.sources import AnySource
+from firth.recipes.tasks.data import AnyLabelledData
+from firth.tasks.labelled.data import fingerprint as data_fingerprint
+
+
+def schema_digest(path: str) -> str:
+    """Returns the digest of a pinned schema.
+
+    Args:
+        path: Path of the schema.
+
+    Raises:
+        SourceError: if there is no such file.
+    """
+    if not storage.exists(path):
+        raise SourceError(f"source_schema: there is no file {path}")
+    return storage.digest_of(path).hex()
+
+
+@dataclasses.dataclass(frozen=True)
+class FileDigests:
+    """The functions that digest a pipeline's files as they are when the pipeline is made.
+
+    Attributes:
+        of_sources: Function of a recipe's sources.
+        of_cleaning: Function of its cleaning, for the files that steps read.
+        of_data: Function of labelled data.
+        of_schema: Function of the path of a pinned schema.
+    """
+
+    of_sources: Callable[[Sequence[AnySource]], str] = fingerprint
+    of_cleaning: Callable[[Cleaning], str] = files_digest
+    of_data: Callable[[AnyLabelledData], str] = data_fingerprint
+    of_schema: Callable[[str], str] = schema_digest
+
+
+FILES = FileDigests()
+# For a pipeline that is compiled on a machine that may not have its files.
+UNREAD = FileDigests(*(4 * [lambda _: ""]))

@@ -1,0 +1,102 @@
+"""The program of a compiled pipeline's first task: it says the values of all others.
+
+python -m firth.pipelines.orchestrators.read_recipe '{"inputs": ..., "outputs": ...}'
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from firth import storage
+from firth.pipelines.orchestrators.compilable import OVERRIDES, PIPELINES, RECIPE, Compilable
+from firth.pipelines.orchestrators.compiling import Settings, tfx_job
+from firth.pipelines.orchestrators.run_time import COMPILED, constants, imported, output_name
+from firth.recipes.base.errors import RecipeError, suggest
+from firth.recipes.reading.raw_recipes import Option
+from firth.recipes.run.run_recipe import RunRecipe
+
+COMPILED_FILE = "compiled.yaml"
+
+
+def main(executor_input: str) -> None:
+    """Writes the values to the file that the orchestrator names.
+
+    Args:
+        executor_input: Kubeflow's ExecutorInput as JSON.
+
+    Raises:
+        RecipeError: if the recipe of the run is not valid.
+        ValueError: if it makes another pipeline than the one that was compiled.
+    """
+    given = json.loads(executor_input)
+    values = values_of_run(given["inputs"]["parameterValues"])
+    asked = given["outputs"]["parameters"]
+    if problems := [*(name for name in asked if name not in values), *(set(values) - set(asked))]:
+        raise ValueError(
+            "the recipe of this run makes another pipeline than the one that was compiled, which differs in "
+            f"{', '.join(sorted(problems))}; compile it again, by the firth of the image"
+        )
+    storage.write_json(given["outputs"]["outputFile"], {"parameterValues": values})
+
+
+def values_of_run(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values of all tasks by the names of the reader's outputs.
+
+    Args:
+        inputs: Values of the run-time parameters, and what was compiled.
+
+    Raises:
+        RecipeError: if the recipe of the run is not valid.
+        ValueError: if its base is another than the compiled pipeline imports.
+    """
+    compiled = json.loads(inputs[COMPILED])
+    said = compiled["settings"]
+    settings = Settings(**{**said, "beam_pipeline_args": tuple(said["beam_pipeline_args"])})
+    kind = PIPELINES[settings.pipeline]
+    recipe = kind.prepare(recipe_of_run(kind, compiled["recipe"], inputs))
+    spec = tfx_job(recipe, settings)["pipelineSpec"]
+    if imported(spec) != compiled["imported"]:
+        raise ValueError(
+            "base: this run names another model than the compiled pipeline imports; compile it again"
+        )
+    return {output_name(task, key): value for task, key, value in constants(spec)}
+
+
+def recipe_of_run(kind: Compilable, compiled: str, inputs: Mapping[str, Any]) -> RunRecipe:
+    """Returns the recipe of a run: the compiled one or another, changed as the run-time parameters say.
+
+    Args:
+        kind: Kind of the pipeline.
+        compiled: Recipe that was compiled, as YAML.
+        inputs: Values of the run-time parameters by name.
+
+    Raises:
+        RecipeError: if it is not valid, or a parameter is unknown.
+    """
+    parameters = kind.parameters
+    for name in inputs:
+        if name not in parameters and name != COMPILED:
+            raise RecipeError([f"no run-time parameter is named {name}; {suggest(name, parameters)}"])
+    changes: list[str | Option] = [
+        each.assignment(name, inputs[name])
+        for name, each in parameters.items()
+        if each.key and inputs.get(name, each.unset) != each.unset
+    ]
+    changes += [line.strip() for line in str(inputs.get(OVERRIDES) or "").splitlines() if line.strip()]
+    place = str(inputs.get(RECIPE) or "")
+    if not place:
+        with storage.scratch_folder() as folder:
+            path = os.path.join(folder, COMPILED_FILE)
+            storage.write_text(path, compiled)
+            recipe: RunRecipe = kind.load(path, changes)
+        return recipe
+    if storage.is_local(place):
+        return kind.load(place, changes)
+    with storage.local_copy(place) as path:
+        return kind.load(path, changes)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,101 @@
+"""The orchestrators that pipelines are compiled for, with what each can do."""
+
+import dataclasses
+import re
+from collections.abc import Callable
+from typing import Any
+
+Document = dict[str, Any]
+
+_REFUSED = re.compile(r"[^a-z0-9]+")
+_MOST_LETTERS = 128
+
+
+@dataclasses.dataclass(frozen=True)
+class Orchestrator:
+    """An orchestrator that reads PipelineSpec, the format of Kubeflow Pipelines.
+
+    Attributes:
+        title: Name for readers.
+        schemes: Beginnings of the pipeline roots that it and TensorFlow both write to.
+        has_resolvers: Whether it can look up artifacts of earlier runs. Kubeflow's compiler to Argo cannot.
+        document: Function from a PipelineJob to what is submitted.
+        submitting: Lines that say how the file is submitted, in which `{file}` stands for it.
+    """
+
+    title: str
+    schemes: tuple[str, ...]
+    has_resolvers: bool
+    document: Callable[[Document], Document]
+    submitting: tuple[str, ...]
+
+
+def _pipeline_spec(job: Document) -> Document:
+    """Returns the PipelineSpec of a job; where its artifacts go is a part of it."""
+    return {**job["pipelineSpec"], "defaultPipelineRoot": job["runtimeConfig"]["gcsOutputDirectory"]}
+
+
+# By the name that the command takes.
+ORCHESTRATORS = {
+    "vertex": Orchestrator(
+        title="Vertex AI Pipelines",
+        schemes=("gs://",),
+        has_resolvers=True,
+        document=lambda job: job,
+        submitting=(
+            "from google.cloud import aiplatform",
+            'job = aiplatform.PipelineJob("{name}", template_path="{file}", parameter_values={{}})',
+            "job.submit()",
+        ),
+    ),
+    "kubeflow": Orchestrator(
+        title="Kubeflow Pipelines",
+        schemes=("gs://", "s3://"),
+        has_resolvers=False,
+        document=_pipeline_spec,
+        submitting=("kfp run create --experiment-name {name} --package-file {file}",),
+    ),
+}
+
+
+def pipeline_name(recipe_name: str) -> str:
+    """Returns the name of a pipeline, in the letters, digits and hyphens that both orchestrators take.
+
+    Args:
+        recipe_name: Name of the recipe.
+
+    Raises:
+        ValueError: if it has no letter of a to z and no digit, or too many.
+
+    Example:
+
+    >>> pipeline_name("bert_mini"), pipeline_name("BERT v1.2")
+    ('bert-mini', 'bert-v1-2')
+    """
+    name = _REFUSED.sub("-", recipe_name.lower()).strip("-")
+    if not name or len(name) > _MOST_LETTERS:
+        raise ValueError(
+            f"name: {recipe_name!r} leaves a pipeline the name {name!r}, and it needs 1 to {_MOST_LETTERS} "
+            "of a-z, 0-9 and -; give the recipe another with --set name=my-pipeline"
+        )
+    return name
+
+
+def checked_root(root: str, orchestrator: str) -> str:
+    """Returns a pipeline root without a slash at its end.
+
+    Args:
+        root: Folder of a bucket.
+        orchestrator: Key of `ORCHESTRATORS`.
+
+    Raises:
+        ValueError: if the orchestrator's containers cannot write there.
+    """
+    schemes = ORCHESTRATORS[orchestrator].schemes
+    if not root.startswith(schemes) or not root.split("://", 1)[1].strip("/"):
+        title = ORCHESTRATORS[orchestrator].title
+        raise ValueError(
+            f"{root!r} is not a place for the artifacts of {title}, whose containers share no disk; give a "
+            f"folder of a bucket, as in {' or '.join(f'{each}my-bucket/firth' for each in schemes)}"
+        )
+    return root.rstrip("/")

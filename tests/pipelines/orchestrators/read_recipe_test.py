@@ -1,0 +1,135 @@
+"""The program that says the values of a run, given what an orchestrator would give it."""
+
+import json
+
+import pytest
+
+pytest.importorskip("kfp.pipeline_spec", reason="kfp-pipeline-spec is not installed")
+
+from firth.pipelines.orchestrators import read_recipe
+from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline
+from firth.pipelines.orchestrators.run_time import COMPILED, READER
+from firth.recipes import RecipeError, load_recipe, recipe_to_yaml
+from firth.recipes.reading.adapting import load_adapting_recipe
+from tests.recipes.bundles import write_bundle
+
+
+def compiled(recipe, kind="pretrain", orchestrator="vertex"):
+    document = compile_pipeline(recipe, Settings(kind, orchestrator, "me/firth:1", "gs://no-bucket/root"))
+    spec = document.get("pipelineSpec", document)
+    inputs = spec["root"]["dag"]["tasks"][READER]["inputs"]["parameters"]
+    asked = list(spec["components"][READER]["outputDefinitions"]["parameters"])
+    unset = {
+        name: each["defaultValue"] for name, each in spec["root"]["inputDefinitions"]["parameters"].items()
+    }
+    return {**unset, COMPILED: inputs[COMPILED]["runtimeValue"]["constant"]}, asked
+
+
+def values(folder, given, **parameters):
+    """Returns the values that a run is told, which gives its parameters as JSON does, integers as floats."""
+    inputs, asked = given
+    file = folder / "output.json"
+    outputs = {"outputFile": str(file), "parameters": {name: {} for name in asked}}
+    read_recipe.main(
+        json.dumps({"inputs": {"parameterValues": {**inputs, **parameters}}, "outputs": outputs})
+    )
+    return json.loads(file.read_text())["parameterValues"]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """A recipe of two files; the second may come later."""
+    (tmp_path / "a.txt").write_text("A word.\n")
+    return load_recipe("demo", [of_texts(tmp_path)])
+
+
+def of_texts(folder):
+    return f"sources=[{{kind: text, paths: ['{folder}/*.txt']}}]"
+
+
+def training(found):
+    return json.loads(json.loads(found["Trainer_custom_config"])["recipe"])["training"]
+
+
+def test_a_run_without_parameters_has_the_compiled_recipe(tmp_path, corpus):
+    found = values(tmp_path, compiled(corpus))
+    assert json.loads(found["Reporter_recipe"]) == json.loads(corpus.to_json())
+    assert found["SequenceGen_special_tokens"] == corpus.objective.special_tokens
+
+
+def test_steps_rate_and_any_key_may_be_said_by_a_run(tmp_path, corpus):
+    found = values(
+        tmp_path,
+        compiled(corpus),
+        steps=700.0,
+        learning_rate=2e-5,
+        overrides="training.batch_size=8\n\n evaluation.thresholds=[] \n",
+    )
+    assert training(found)["steps"] == 700 and training(found)["batch_size"] == 8
+    assert training(found)["optimizer"]["learning_rate"] == 2e-5
+    assert json.loads(found["Trainer_train_args"]) == {"num_steps": 700}
+    assert json.loads(found["Reporter_recipe"])["evaluation"]["thresholds"] == []
+
+
+def test_a_file_that_is_new_changes_the_fingerprint_alone(tmp_path, corpus):
+    given = compiled(corpus)
+    before = values(tmp_path, given)
+    (tmp_path / "b.txt").write_text("Another word.\n")
+    after = values(tmp_path, given)
+    assert {key for key in before if before[key] != after[key]} == {"CorpusExampleGen_fingerprint"}
+
+
+def test_other_sources_and_another_recipe(tmp_path, corpus):
+    given = compiled(corpus)
+    (tmp_path / "c.jsonl").write_text('{"text": "A word."}\n')
+    sources = json.dumps([{"kind": "jsonl", "paths": [f"{tmp_path}/c.jsonl"]}])
+    found = values(tmp_path, given, sources=sources)
+    assert "c.jsonl" in found["CorpusExampleGen_sources"]
+    other = load_recipe("demo", ["seed=7", f"sources={sources}"])
+    (tmp_path / "other.yaml").write_text(recipe_to_yaml(other))
+    found = values(tmp_path, given, recipe=f"{tmp_path}/other.yaml", steps=9000)
+    assert found["ObjectiveValidator_seed"] == 7 and training(found)["steps"] == 9000
+
+
+def test_the_labels_of_a_task_are_those_of_its_data_when_it_runs(tmp_path):
+    write_bundle(tmp_path / "base")
+    data = f"data={{kind: columns, train: {tmp_path}/reviews.csv}}"
+    recipe = load_adapting_recipe(None, [f"base={tmp_path}/base", data, "task={kind: classification}"])
+    given = compiled(recipe, "finetune", "kubeflow")
+    rows = "\n".join(f"text {number},{'good' if number % 2 else 'bad'}" for number in range(40))
+    (tmp_path / "reviews.csv").write_text(f"text,label\n{rows}\n")
+    found = values(tmp_path, given, epochs=2.0)
+    assert json.loads(found["TaskSchemaGen_task"])["labels"] == ["bad", "good"]
+    assert json.loads(found["TaskReporter_recipe"])["epochs"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "problem"),
+    [
+        ({"steps": -5}, "run-time parameter steps: training.steps: "),
+        ({"overrides": "training.stps=5"}, "training.stps: unknown key; did you mean steps?"),
+        ({"step": 5}, "no run-time parameter is named step; did you mean steps?"),
+        ({"recipe": "bert_minni"}, "did you mean bert_mini?"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path, corpus, parameters, problem):
+    with pytest.raises(RecipeError) as error:
+        values(tmp_path, compiled(corpus), **parameters)
+    assert problem in str(error.value)
+
+
+def test_a_recipe_of_another_pipeline_is_refused(tmp_path, corpus):
+    given = compiled(corpus)
+    (tmp_path / "schema.pbtxt").write_text("")
+    with pytest.raises(
+        ValueError, match="differs in PinnedSchemaGen_digest, PinnedSchemaGen_schema_file; compile"
+    ):
+        values(tmp_path, given, overrides=f"source_schema={tmp_path}/schema.pbtxt")
+
+
+def test_another_base_is_refused(tmp_path, corpus):
+    for name in ("base", "other"):
+        write_bundle(tmp_path / name, weights=name)
+    recipe = load_recipe("demo", [f"base={tmp_path}/base", of_texts(tmp_path)])
+    with pytest.raises(ValueError, match="base: this run names another model"):
+        values(tmp_path, compiled(recipe), overrides=f"base={tmp_path}/other")
