@@ -1,9 +1,11 @@
-from .components.artifacts import CorpusPage as CorpusPage
-from .components.artifacts import CorpusReport as CorpusReport
-from .components.artifacts import MeasuredLimits as MeasuredLimits
-from .components.artifacts import ObjectiveRates as ObjectiveRates
-from .components.artifacts import QualityClassifier as QualityClassifier
-from .components.artifacts import RecordAnomalies as RecordAnomalies
-from .components.artifacts import RunReport as RunReport
-from .components.artifacts import ServingReport as ServingReport
-from .components.artifacts import Tokenizer as Tokenizer
+from .components.artifacts import (
+    CorpusPage as CorpusPage,
+    CorpusReport as CorpusReport,
+    MeasuredLimits as MeasuredLimits,
+    ObjectiveRates as ObjectiveRates,
+    QualityClassifier as QualityClassifier,
+    RecordAnomalies as RecordAnomalies,
+    RunReport as RunReport,
+    ServingReport as ServingReport,
+    Tokenizer as Tokenizer,
+)
