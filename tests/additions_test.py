@@ -122,11 +122,11 @@ def use_heads(tree: pathlib.Path) -> None:
 def add_signature(tree: pathlib.Path) -> None:
     """A signature that answers as `embed` does: its file, one line of the table."""
     (tree / "serving" / "copied_signature.py").write_text(
-        "from firth.serving.embeddings import embed\n"
+        "from firth.serving.embeddings import OUTPUTS, embed\n"
         "from firth.serving.signature import Answer, Signature\n\n\n"
         "def offer(recipe):\n"
         "    answer = Answer({'embedding': 'copy'}, lines='{{ copy | length }} values')\n"
-        "    return Signature(copied, ('embedding',), example={'text': 'Copied.'}, answer=answer)\n\n\n"
+        "    return Signature(copied, OUTPUTS, example={'text': 'Copied.'}, answer=answer)\n\n\n"
         "def copied(served, text):\n"
         "    return embed(served, text)\n",
         encoding="utf-8",

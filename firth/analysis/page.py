@@ -7,6 +7,7 @@ from typing import Any
 import jinja2
 
 from firth.analysis.quantities import bytes_text, seconds_text
+from firth.serving.listing import shape_in_words, valid
 
 TEMPLATE = "report.html.j2"
 NOT_RECORDED = "not recorded"
@@ -69,4 +70,5 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
     )
     environment.filters.update(number=number, count=count, bytes=bytes_text, seconds=seconds_text)
+    environment.filters.update(shape_in_words=shape_in_words, valid=valid)
     return environment.get_template(TEMPLATE)

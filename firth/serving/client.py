@@ -1,5 +1,6 @@
 """A local client: answers from an exported model, with TensorFlow and tensorflow-text alone."""
 
+import functools
 import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,16 +10,10 @@ import numpy.typing as npt
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
-from firth import storage
 from firth.serving.description import read_description
+from firth.serving.versions import newest_model
 from firth.serving.writing.parameter import WITH_PARAMETERS, values_of
 from firth.tokenizers.graph.special_pieces import MASK
-
-SAVED_MODEL = "saved_model.pb"
-
-
-class NoModelError(FileNotFoundError):
-    """There is no exported model in a folder."""
 
 
 class Candidate(NamedTuple):
@@ -68,11 +63,19 @@ class Client:
         self.path = newest_model(os.fspath(directory))
         self._loaded = tf.saved_model.load(self.path)
 
+    @functools.cached_property
+    def description(self) -> dict[str, Any]:
+        """What the model says about itself; see `firth.serving.description.read_description`."""
+        return read_description(self.path)
+
+    def _described(self, name: str) -> dict[str, Any]:
+        described: dict[str, Any] = self.description["signatures"].get(name, {})
+        return described
+
     @property
     def mask(self) -> str:
         """The piece that stands for a hidden word in what `fill_mask` is asked, such as `[MASK]`."""
-        described = read_description(self.path)["signatures"].get("fill_mask", {})
-        return described.get("needs") or MASK
+        return self._described("fill_mask").get("needs") or MASK
 
     def fill_mask(self, texts: Sequence[str]) -> list[list[list[Candidate]]]:
         """Returns, for each text, the candidates for each of its masks, the most probable first.
@@ -217,8 +220,7 @@ class Client:
 
     def _choices(self, name: str) -> dict[str, list[str]]:
         """Returns the names that inputs of a signature take, by the inputs, which may be left out."""
-        described = read_description(self.path)["signatures"].get(name, {})
-        choices: dict[str, list[str]] = described.get("choices", {})
+        choices: dict[str, list[str]] = self._described(name).get("choices", {})
         return choices
 
     def _ask(
@@ -234,8 +236,7 @@ class Client:
         given = {**left_out, "text": texts, **others, **({} if targets is None else {"target": targets})}
         tensors = {key: tf.constant(list(values), tf.string) for key, values in given.items()}
         if parameters:
-            described = read_description(self.path)["signatures"][name].get("parameters", {})
-            numbers = values_of(described, parameters, len(texts))
+            numbers = values_of(self._described(name).get("parameters", {}), parameters, len(texts))
             tensors |= {key: tf.constant(values) for key, values in numbers.items()}
             name = f"{name}{WITH_PARAMETERS}"
         outputs = self._loaded.signatures[name](**tensors)
@@ -253,30 +254,3 @@ def plain(values: Any) -> Any:
     if isinstance(values, list):
         return [plain(each) for each in values]
     return values.decode("utf-8", "replace") if isinstance(values, bytes) else values
-
-
-def newest_model(directory: str) -> str:
-    """Returns the path of the SavedModel at `directory`, or of the highest version below it.
-
-    Args:
-        directory: Folder of a SavedModel, or a serving directory.
-
-    Raises:
-        NoModelError: if there is no model.
-    """
-    if storage.exists(os.path.join(directory, SAVED_MODEL)):
-        return directory
-    if not storage.is_folder(directory):
-        raise NoModelError(f"there is no folder {directory}: no model was pushed there")
-    # Pusher copies saved_model.pb last, so a version without it is still on its way.
-    versions = [
-        name
-        for name in storage.list_folder(directory)
-        if name.isdigit() and storage.exists(os.path.join(directory, name, SAVED_MODEL))
-    ]
-    if not versions:
-        raise NoModelError(
-            f"{directory} holds no version of a model: none was pushed, or it was not blessed "
-            "(see the run's report)"
-        )
-    return os.path.join(directory, max(versions, key=int))

@@ -11,12 +11,21 @@ DESCRIPTION = "firth.json"
 
 
 def read_description(directory: str) -> dict[str, Any]:
-    """Returns the description next to a SavedModel: recipe, signatures, sums and versions.
+    """Returns the description next to a SavedModel, for which the model itself is not loaded.
 
-    A model that another program exported has none of them, and no signature is described.
+    A model that another program exported has none, and no signature is described.
 
     Args:
         directory: Folder of the SavedModel.
+
+    Returns:
+        signatures: Of each signature on texts, by name, the default one first: `meaning`, `inputs` and
+            `outputs` by name (`dtype`, `meaning` and `shape`, whose axes are numbers, or names where the size
+            is not fixed), `invariant`, `parameters` (with their defaults and ranges), `example`, `choices`,
+            `needs`, `answer` and `reads_heads`, as `firth.serving.signature.Signature` has them.
+        other_signatures: Of each other signature its meaning, inputs and outputs.
+        recipe, tokenizer_digest, row_length, evaluation_sums, versions: What the model was made of, the most
+            tokens of a row, and the sums that its metrics are made of.
 
     Raises:
         ValueError: if an earlier version of firth exported the model, and says something else.
@@ -24,7 +33,7 @@ def read_description(directory: str) -> dict[str, Any]:
     path = os.path.join(directory, FOLDER, DESCRIPTION)
     described: dict[str, Any] | None = storage.read_json(path)
     if described is None:
-        return {"signatures": {}}
-    if "evaluation_sums" not in described:
+        return {"signatures": {}, "other_signatures": {}}
+    if not {"evaluation_sums", "other_signatures"} <= described.keys():
         raise ValueError(f"{path} is of an earlier version of firth: export the model again")
     return described

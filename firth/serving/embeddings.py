@@ -5,9 +5,28 @@ import tensorflow as tf
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.encoding import Encoded
+from firth.serving.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 
+OUTPUTS = {
+    "embedding": Output("vector of the text", shape=("batch", "width")),
+    "truncated": truncated(),
+}
+TOKEN_OUTPUTS = {
+    "pieces": Output(
+        "pieces, or words, of the text; empty after its last one", "string", ("batch", "tokens")
+    ),
+    "embeddings": Output("vector of each of them; zeros after", shape=("batch", "tokens", "width")),
+    "token_count": Output("number of them", "int32"),
+    "truncated": truncated(),
+}
+_LAYERS = {
+    "layers": Output(
+        "the words' own vectors (twice, for both directions) and each layer, for a task to mix",
+        shape=("batch", "tokens", "layers", "width"),
+    )
+}
 _ANSWER = Answer(
     {"embedding": "embedding"},
     lines=(
@@ -25,7 +44,8 @@ def offer(recipe: RunRecipe) -> Signature | None:
     """
     if not recipe.model.has_encoder:
         return None
-    return Signature(embed, ("embedding", "truncated"), example={"text": "A sentence."}, answer=_ANSWER)
+    meaning = "Gives a vector of each text."
+    return Signature(embed, OUTPUTS, meaning, example={"text": "A sentence."}, answer=_ANSWER)
 
 
 def offer_tokens(recipe: RunRecipe) -> Signature | None:
@@ -36,23 +56,24 @@ def offer_tokens(recipe: RunRecipe) -> Signature | None:
     """
     if not recipe.model.has_encoder:
         return None
-    invariant = ("pieces", "embeddings", "token_count", "truncated")
-    return Signature(embed_tokens, invariant, answer=Answer(count="token_count"))
+    meaning = "Gives a vector of each piece of a text, without the special ones around it."
+    outputs = {**TOKEN_OUTPUTS, **(_LAYERS if recipe.model.gives_layers else {})}
+    return Signature(embed_tokens, outputs, meaning, answer=Answer(count="token_count"))
 
 
 def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns one vector of each text, pooled as `recipe.export.pooling` says.
+
+    With `mean` it is the mean over the vectors that `embed_tokens` gives, which is zero for a text without
+    tokens; with `mean_with_special`, over those of the special tokens too; with `first`, the state of the
+    first token, which is `[CLS]` where there is one in front; with `cls`, the pooled `[CLS]`.
 
     Args:
         served: Model and tokenizer.
         text: Texts, string [batch].
 
     Returns:
-        embedding: float32 [batch, width]; with `mean`, the mean over the vectors that `embed_tokens` gives,
-            which is zero for a text without tokens; with `mean_with_special`, over those of the special
-            tokens too; with `first`, the state of the first token, which is `[CLS]` where there is one in
-            front; with `cls`, the pooled `[CLS]`.
-        truncated: bool [batch].
+        What `OUTPUTS` describes.
     """
     encoded = served.encode(text)
     return {
@@ -89,18 +110,15 @@ _POOLINGS = {"mean": _mean, "mean_with_special": _mean_with_special, "first": _f
 def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns one vector of each of a text's own tokens, without the special tokens around it.
 
+    Of an encoder-decoder, they are the encoder's states; of a biLM, the mean of its layers, which stand next
+    to it as `layers` (Peters et al. 2018, section 3.2).
+
     Args:
         served: Model and tokenizer.
         text: Texts, string [batch].
 
     Returns:
-        pieces: string [batch, tokens], word pieces or words, empty after a text's last one.
-        embeddings: float32 [batch, tokens, width], zeros after. Of an encoder-decoder, the encoder's states;
-            of a biLM, the mean of its layers.
-        layers: Of a biLM only, float32 [batch, tokens, layers + 1, width]: the words' own vectors (twice, for
-            both directions) and each layer, for a task to mix (Peters et al. 2018, section 3.2).
-        token_count: int32 [batch].
-        truncated: bool [batch].
+        What `TOKEN_OUTPUTS` describes.
     """
     encoded = served.encode(text)
     vectors = _token_vectors(served, encoded)

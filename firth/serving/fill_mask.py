@@ -5,10 +5,27 @@ import tensorflow as tf
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.encoding import Encoded
+from firth.serving.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.tokenizers.graph.special_pieces import MASK
 
+_OF_MASKS = ("batch", "masks", "k")
+OUTPUTS = {
+    "pieces": Output(
+        "the likeliest pieces for each mask, the likeliest first; empty after a text's last mask",
+        "string",
+        _OF_MASKS,
+        is_invariant=False,
+    ),
+    # Special pieces and unused rows of the vocabulary take no part.
+    "scores": Output("their probabilities among all pieces of text; zeros after", shape=_OF_MASKS),
+    "mask_positions": Output(
+        "where the masks stand among the text's own pieces, from 0; zeros after", "int32", ("batch", "masks")
+    ),
+    "mask_count": Output("number of masks", "int32"),
+    "truncated": truncated("the text was longer than the row and was cut, and masks with it"),
+}
 _ANSWER = Answer(
     {"pieces": "piece", "scores": "score"},
     count="mask_count",
@@ -29,9 +46,16 @@ def offer(recipe: RunRecipe) -> Signature | None:
     """
     if not recipe.goal.fills_masks:
         return None
-    invariant = ("scores", "mask_positions", "mask_count", "truncated")
-    example = {"text": f"The {MASK} of the house."}
-    return Signature(fill_mask, invariant, example=example, needs=MASK, answer=_ANSWER, reads_heads=True)
+    return Signature(
+        fill_mask,
+        OUTPUTS,
+        "Proposes pieces for each mask of a text.",
+        {"text": "text with masks"},
+        {"text": f"The {MASK} of the house."},
+        needs=MASK,
+        answer=_ANSWER,
+        reads_heads=True,
+    )
 
 
 def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -42,13 +66,7 @@ def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         text: Texts with the tokenizer's mask, such as `[MASK]`, string [batch].
 
     Returns:
-        pieces: string [batch, masks, k], the likeliest first; empty strings after a text's last mask.
-        scores: float32 [batch, masks, k], probabilities among the pieces that may be proposed (special
-            pieces and unused rows of the vocabulary take no part); zeros after.
-        mask_positions: int32 [batch, masks], where the masks stand among the text's own pieces, counted from
-            0; zeros after.
-        mask_count: int32 [batch].
-        truncated: bool [batch], whether the text was cut, and masks with it.
+        What `OUTPUTS` describes.
     """
     encoded = served.encode(text)
     positions, count = _mask_positions(encoded.ids, served.tokenizer.mask_id)

@@ -15,6 +15,13 @@ import tensorflow as tf
 from firth import storage
 from firth.features import evaluation_sums, is_over_vocabulary
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.describing import (
+    EVALUATE,
+    OTHER_SIGNATURES,
+    PREDICT_EXAMPLES,
+    described_on_examples,
+    described_signature,
+)
 from firth.serving.description import DESCRIPTION, FOLDER
 from firth.serving.evaluate import evaluator
 from firth.serving.samples import warmup_requests
@@ -34,9 +41,6 @@ if TYPE_CHECKING:
 PACKAGES = ("firth", "tensorflow", "tensorflow-text", "keras", "keras-hub")
 
 Bind: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-# The signature of a task on serialized examples.
-PREDICT_EXAMPLES = "predict_examples"
 
 
 def export(
@@ -124,10 +128,11 @@ def _write(
     options = tf.saved_model.SaveOptions(
         experimental_custom_gradients=False, experimental_sharding_callback=weights.sharding
     )
-    signatures = _signatures(served, unigram, weights.bind)
-    tf.saved_model.save(module, directory, signatures=signatures, options=options)
+    functions = _signatures(served, unigram, weights.bind)
+    tf.saved_model.save(module, directory, signatures=functions, options=options)
     write_warmup(directory, warmup_requests(served, served.recipe.export.warmup_requests))
-    storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), _description(served, unigram))
+    description = {**_description(served, unigram), **_described(_offered(served), functions)}
+    storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), description)
 
 
 def save_signatures(
@@ -158,8 +163,8 @@ def save_signatures(
         for name, each in signatures.items()
     ]
     write_warmup(folder, requests[: served.recipe.export.warmup_requests])
-    described = {name: each.describe() for name, each in signatures.items()}
-    description = {**_description(served, None), "signatures": described, "evaluation_sums": [], **said}
+    description = {**_description(served, None), **_described(signatures, functions), **said}
+    description["evaluation_sums"] = []
     storage.write_json(os.path.join(folder, FOLDER, DESCRIPTION), description)
 
 
@@ -218,7 +223,7 @@ def _signatures(served: Served, unigram: npt.NDArray[Any] | None, bind: Bind) ->
             autograph=False,
         )
     if _is_evaluated(served, unigram):
-        functions["evaluate"] = tf.function(
+        functions[EVALUATE] = tf.function(
             bind(evaluator(served, unigram)), input_signature=[examples], autograph=False
         )
     return functions
@@ -243,6 +248,16 @@ def _is_evaluated(served: Served, unigram: npt.NDArray[Any] | None) -> bool:
     return unigram is not None or not is_over_vocabulary(served.recipe.goal.loss_classes)
 
 
+def _described(offered: Mapping[str, Signature], functions: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what is written of all signatures."""
+    whole = {name: functions.get(f"{name}{WITH_PARAMETERS}", functions[name]) for name in offered}
+    others = [name for name in OTHER_SIGNATURES if name in functions]
+    return {
+        "signatures": {name: described_signature(each, whole[name]) for name, each in offered.items()},
+        "other_signatures": {name: described_on_examples(name, functions[name]) for name in others},
+    }
+
+
 def _description(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, Any]:
     losses = served.recipe.goal.loss_classes
     versions = {package: importlib.metadata.version(package) for package in PACKAGES}
@@ -250,7 +265,6 @@ def _description(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, 
         "recipe": json.loads(served.recipe.to_json()),
         "tokenizer_digest": served.tokenizer.digest,
         "row_length": served.row_length,
-        "signatures": {name: signature.describe() for name, signature in _offered(served).items()},
         "evaluation_sums": list(evaluation_sums(losses)) if _is_evaluated(served, unigram) else [],
         "versions": {"python": platform.python_version(), **versions},
     }

@@ -6,10 +6,21 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 
-_INVARIANT = ("pieces", "log_probabilities", "log_probability", "token_count", "truncated")
+_OF_TOKENS = ("batch", "tokens")
+OUTPUTS = {
+    "pieces": Output("pieces that are scored; empty after the last one", "string", _OF_TOKENS),
+    "log_probabilities": Output(
+        "natural logarithm of each one's probability after all before it; zeros after", shape=_OF_TOKENS
+    ),
+    "log_probability": Output("their sum; the end of the text is not scored"),
+    "token_count": Output("number of pieces that are scored", "int32"),
+    "truncated": truncated(),
+}
+_TARGET_OUTPUTS = {**OUTPUTS, "truncated": truncated("the text or the target had no room and was cut")}
 _ANSWER = Answer(
     {name: name for name in ("log_probability", "pieces", "log_probabilities")},
     count="token_count",
@@ -18,6 +29,9 @@ _ANSWER = Answer(
         "{{ piece }} {{ '%.2f' % log_probabilities[loop.index0] }}{% endfor %}"
     ),
 )
+
+_INPUTS = {"text": "text to score, or that a target follows", "target": "text that is scored after it"}
+_EXAMPLE = {"text": "A sentence", "target": "and its end."}
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
@@ -29,10 +43,14 @@ def offer(recipe: RunRecipe) -> Signature | None:
     inputs = recipe.goal.score_inputs
     if not inputs:
         return None
+    told = {name: _INPUTS[name] for name in inputs}
     if "target" in inputs:
-        example = {"text": "A sentence", "target": "and its end."}
-        return Signature(score_target, _INVARIANT, inputs, example, answer=_ANSWER, reads_heads=True)
-    return Signature(score, _INVARIANT, inputs, {"text": "A sentence."}, answer=_ANSWER, reads_heads=True)
+        meaning, example = "Tells how probable a target is after a text.", _EXAMPLE
+        return Signature(
+            score_target, _TARGET_OUTPUTS, meaning, told, example, answer=_ANSWER, reads_heads=True
+        )
+    meaning, example = "Tells how probable a text is.", {"text": "A sentence."}
+    return Signature(score, OUTPUTS, meaning, told, example, answer=_ANSWER, reads_heads=True)
 
 
 class _Row(NamedTuple):
@@ -50,12 +68,7 @@ def score(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         text: Texts, string [batch].
 
     Returns:
-        pieces: string [batch, tokens], empty after a text's last one.
-        log_probabilities: float32 [batch, tokens], natural logarithm of each piece's probability after all
-            pieces before it; zeros after.
-        log_probability: float32 [batch], their sum. The end of the text is not among what is scored.
-        token_count: int32 [batch].
-        truncated: bool [batch], whether the text was longer than the row and was cut.
+        What `OUTPUTS` describes.
     """
     whole = served.tokenizer.tokenize(text)
     before = served.ids_before_text

@@ -6,7 +6,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from firth.serving.output import Output, input_of_strings
 from firth.serving.writing.parameter import Parameter
+
+TEXT = {"text": "text to ask about"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,12 +38,13 @@ class Signature:
     Attributes:
         function: (served, one string [batch] tensor for each input, one [batch] tensor for each parameter) ->
             tensors by name.
-        invariant: The outputs that must not depend on the batch. What an argmax or a ranking decides is left
-            out: two of nearly the same score may change places.
-        inputs: The names of its inputs.
+        outputs: Outputs by name, in the order in which they are told.
+        meaning: What it answers, a sentence.
+        inputs: What each input is, by its name; each is a string.
         example: A text for each input to ask a model with, for people; empty to propose none.
         choices: Names that an input takes in the place of texts, by the input; where it says nothing, it is
             empty.
+        of_lines: Inputs that hold several texts, a line each.
         needs: A piece that each text must hold to be asked about; empty for none.
         answer: Description of how an answer is printed, for programs and for people.
         reads_heads: True if answers come from the heads, which a model that was imported may lack.
@@ -48,14 +52,21 @@ class Signature:
     """
 
     function: Callable[..., dict[str, tf.Tensor]]
-    invariant: tuple[str, ...]
-    inputs: tuple[str, ...] = ("text",)
+    outputs: Mapping[str, Output]
+    meaning: str = ""
+    inputs: Mapping[str, str] = dataclasses.field(default_factory=lambda: TEXT)
     example: Mapping[str, str] = dataclasses.field(default_factory=dict)
     choices: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    of_lines: tuple[str, ...] = ()
     needs: str = ""
     answer: Answer = Answer()
     reads_heads: bool = False
     parameters: Mapping[str, Parameter] = dataclasses.field(default_factory=dict)
+
+    @property
+    def invariant(self) -> tuple[str, ...]:
+        """The outputs that must not depend on the batch."""
+        return tuple(name for name, each in self.outputs.items() if each.is_invariant)
 
     def asking_with(self, piece: str | None) -> "Signature":
         """Returns the signature of a model whose piece for what it is asked about has another name.
@@ -79,15 +90,21 @@ class Signature:
 
         Example:
 
-        >>> described = Signature(print, ("embedding",), example={"text": "A sentence."}).describe()
-        >>> described["inputs"], described["invariant"], described["example"]
-        (['text'], ['embedding'], {'text': 'A sentence.'})
+        >>> vector = Output("vector of the text", shape=("batch", "width"))
+        >>> described = Signature(print, {"embedding": vector}, example={"text": "A sentence."}).describe()
+        >>> described["inputs"]
+        {'text': {'dtype': 'string', 'shape': ['batch'], 'meaning': 'text to ask about'}}
+        >>> described["outputs"]["embedding"]["shape"], described["invariant"], described["example"]
+        (['batch', 'width'], ['embedding'], {'text': 'A sentence.'})
         """
         return {
-            "inputs": list(self.inputs),
+            "meaning": self.meaning,
+            "inputs": {name: input_of_strings(each) for name, each in self.inputs.items()},
+            "outputs": {name: each.describe() for name, each in self.outputs.items()},
             "invariant": list(self.invariant),
             "example": dict(self.example),
             "choices": {name: list(each) for name, each in self.choices.items()},
+            "of_lines": list(self.of_lines),
             "needs": self.needs,
             "answer": dataclasses.asdict(self.answer),
             "reads_heads": self.reads_heads,

@@ -13,10 +13,13 @@ from typing import Any
 from firth import storage
 from firth.serving.cases import Case, cases
 from firth.serving.description import read_description
+from firth.serving.description_check import description_problems
 
 SCRIPT = pathlib.Path(__file__).with_name("isolated_check.py")
 LOG_BYTES = 2_000
 
+# What the report tells of a signature's description.
+_SAID = ("meaning", "inputs", "outputs", "parameters")
 # How far a row's figures may be from the same row asked alone. Padding changes the order of sums, and
 # bfloat16 keeps 8 bits of each.
 TOLERANCES = {"float32": 1e-4, "mixed_bfloat16": 5e-2}
@@ -29,7 +32,8 @@ def validate_serving(
 
     The model is loaded through the V1 session loader, as TF Serving does. Each signature is asked with
     normal, empty, huge and undecodable input; answers must be finite, shaped by the batch, and the same for a
-    row alone as in a batch. The warm-up requests are replayed.
+    row alone as in a batch. The warm-up requests are replayed. The signatures must be those that the model
+    describes.
 
     Args:
         directory: Folder of a SavedModel that `export` wrote.
@@ -37,24 +41,27 @@ def validate_serving(
         timeout_seconds: Most seconds for everything together; a model that takes longer is not blessed.
 
     Returns:
-        A dict fit for JSON: `blessed`; `reasons` why it is not; `signatures`, each with its `inputs` and
-        `outputs` (dtype and shape) and `cases` (name, batch, ok, problem, seconds); `ops`, each with the
-        library that has it; `size_bytes`; `load_seconds`; `tensorflow`, its version; `log`, the end of what
-        the process printed.
+        A dict fit for JSON: `blessed`; `reasons` why it is not; `signatures`, each with what the model
+        describes of it (`meaning`, `inputs`, `outputs` and `parameters`) and `cases` (name, batch, ok,
+        problem, seconds); `ops`, each with the library that has it; `size_bytes`; `load_seconds`;
+        `tensorflow`, its version; `log`, the end of what the process printed.
     """
     tried = list(cases(directory, rows))
     # The process has no library for buckets.
     with storage.local_copy(directory) as model:
         about, results, failure, log = _run(model, tried, _tolerance(model), timeout_seconds)
     outcomes = [_outcome(case, result) for case, result in zip(tried, results)]
-    reasons = [*([failure] if failure else []), *_model_problems(about), *_case_problems(tried, outcomes)]
+    description = read_description(directory)
+    reasons = [*([failure] if failure else []), *_model_problems(about)]
+    reasons += description_problems(description, about["signatures"]) if about else []
+    reasons += _case_problems(tried, outcomes)
     if len(results) < len(tried) and about:
         case = tried[len(results)]
         reasons.append(f"{case.request.signature}, {case.name}: the process ended while it ran")
     return {
         "blessed": not reasons,
         "reasons": reasons,
-        "signatures": _by_signature(about, tried, outcomes),
+        "signatures": _by_signature(about, description, tried, outcomes),
         "ops": [{"name": op, "library": library} for op, library in about.get("ops", {}).items()],
         "size_bytes": _size_bytes(directory),
         "load_seconds": about.get("load_seconds"),
@@ -150,8 +157,15 @@ def _case_problems(tried: list[Case], outcomes: list[dict[str, Any]]) -> list[st
     ]
 
 
-def _by_signature(about: dict[str, Any], tried: list[Case], outcomes: list[dict[str, Any]]) -> dict[str, Any]:
-    signatures = {name: {**entry, "cases": []} for name, entry in about.get("signatures", {}).items()}
+def _by_signature(
+    about: dict[str, Any], description: dict[str, Any], tried: list[Case], outcomes: list[dict[str, Any]]
+) -> dict[str, Any]:
+    described = {**description["signatures"], **description["other_signatures"]}
+    said = {name: {key: each[key] for key in _SAID if key in each} for name, each in described.items()}
+    signatures = {
+        name: {**entry, **said.get(name, {}), "cases": []}
+        for name, entry in about.get("signatures", {}).items()
+    }
     for case, outcome in zip(tried, outcomes):
         signatures.setdefault(case.request.signature, {"cases": []})["cases"].append(outcome)
     return signatures

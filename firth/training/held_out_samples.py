@@ -28,7 +28,7 @@ def sampler(served: Any, documents: Sequence[Sequence[int]]) -> Callable[[], lis
     documents = [document[:_SHOWN_TOKENS] for document in documents if len(document) > 1]
     if "fill_mask" in signatures:
         return _masked(served, signatures["fill_mask"].function, documents)
-    if "score" in signatures and signatures["score"].inputs == ("text",):
+    if "score" in signatures and list(signatures["score"].inputs) == ["text"]:
         return _continued(served, documents)
     return lambda: []
 

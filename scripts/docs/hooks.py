@@ -13,6 +13,7 @@ from mkdocs.structure.files import File, Files  # noqa: E402
 from scripts.docs.api_pages import api_pages  # noqa: E402
 from scripts.docs.import_drawing import imports_page  # noqa: E402
 from scripts.docs.recipe_keys import recipe_pages  # noqa: E402
+from scripts.docs.signature_pages import PAGE, signatures_page  # noqa: E402
 
 # Pages that are files of the repository.
 SHOWN = {
@@ -23,8 +24,11 @@ SHOWN = {
 
 
 def on_files(files: Files, config) -> Files:
-    """Adds the pages made from the recipe types, the docstrings and BUILD, and the files that are pages."""
-    drawn = {"reference/imports.md": imports_page((REPOSITORY / "BUILD").read_text())}
+    """Adds the pages that are made of the sources, and those that are files of the repository."""
+    drawn = {
+        "reference/imports.md": imports_page((REPOSITORY / "BUILD").read_text()),
+        PAGE: signatures_page(),
+    }
     texts = {page: (REPOSITORY / path).read_text(encoding="utf-8") for page, path in SHOWN.items()}
     shown = {page: text.replace("](docs/", "](") for page, text in texts.items()}
     for path, text in {**recipe_pages(), **api_pages(), **drawn, **shown}.items():

@@ -114,10 +114,12 @@ def step_reports():
 
 def serving_report(ok=True):
     case = {"name": "one", "batch": 1, "ok": ok, "problem": None if ok else HOSTILE, "seconds": 0.1}
+    tensor = {"dtype": "string", "shape": ["batch", 7], "meaning": f"a text {HOSTILE}"}
+    described = {"meaning": "Proposes pieces.", "inputs": {"text": tensor}, "outputs": {"pieces": tensor}}
     return {
         "blessed": ok,
         "reasons": [] if ok else [HOSTILE],
-        "signatures": {"fill_mask": {"cases": [case]}},
+        "signatures": {"fill_mask": {**described, "cases": [case]}},
         "ops": [{"name": "MatMul", "library": "tensorflow"}],
         "size_bytes": 1000,
         "load_seconds": 1.0,

@@ -59,7 +59,7 @@ def _describe(directory, preset, *names):
 
     offered = text_signatures(load_recipe(preset))
     signatures = {name: offered[name].describe() for name in names}
-    description = {"signatures": signatures, "evaluation_sums": []}
+    description = {"signatures": signatures, "other_signatures": {}, "evaluation_sums": []}
     folder = pathlib.Path(directory, "assets.extra")
     folder.mkdir()
     (folder / "firth.json").write_text(json.dumps(description))

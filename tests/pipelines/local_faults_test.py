@@ -11,7 +11,8 @@ import pytest
 
 from firth.pipelines.metadata_repair import remove_dangling_rows
 from firth.recipes.reading.loading import recipe_to_yaml
-from firth.serving.client import Client, newest_model
+from firth.serving.client import Client
+from firth.serving.versions import newest_model
 from tests.pipelines import faulty_runs
 from tests.pipelines.pretrain_test import losses, tiny
 

@@ -9,6 +9,9 @@ from firth.serving.cases import TEXT_CASES
 from firth.serving.description import FOLDER
 from tests.exported_model import exported_model
 
+STRING = {"dtype": "string", "shape": ["batch"], "meaning": "a text"}
+VECTOR = {"dtype": "float32", "shape": ["batch", 2], "meaning": "its vector"}
+
 
 @pytest.fixture(scope="module")
 def report():
@@ -24,8 +27,11 @@ def test_a_sound_model_is_blessed(report):
 def test_every_signature_is_described_and_tried(report):
     assert set(report["signatures"]) == {"evaluate", "embed", "embed_tokens", "fill_mask", "serving_default"}
     fill_mask = report["signatures"]["fill_mask"]
-    assert fill_mask["inputs"] == {"text": {"dtype": "string", "shape": [None]}}
-    assert fill_mask["outputs"]["scores"] == {"dtype": "float32", "shape": [None, None, 3]}
+    assert fill_mask["inputs"] == {
+        "text": {"dtype": "string", "shape": ["batch"], "meaning": "text with masks"}
+    }
+    scores = fill_mask["outputs"]["scores"]
+    assert (scores["dtype"], scores["shape"]) == ("float32", ["batch", "masks", 3])
     for name in ("fill_mask", "embed", "embed_tokens"):
         tried = [case["name"] for case in report["signatures"][name]["cases"]]
         assert tried[: len(TEXT_CASES)] == list(TEXT_CASES)
@@ -61,8 +67,10 @@ def test_a_model_that_the_serving_loader_cannot_run_is_not_blessed(tmp_path):
     description = {
         "recipe": {"training": {"precision": "float32"}},
         "signatures": {
-            name: {"inputs": ["text"], "invariant": [], "example": {}} for name in ("fill_mask", "embed")
+            name: {"inputs": {"text": STRING}, "outputs": {"embedding": VECTOR}, "invariant": []}
+            for name in ("fill_mask", "embed")
         },
+        "other_signatures": {},
         "evaluation_sums": ["mlm_loss_sum"],
     }
     (tmp_path / "model" / FOLDER / "firth.json").write_text(json.dumps(description))
@@ -71,6 +79,8 @@ def test_a_model_that_the_serving_loader_cannot_run_is_not_blessed(tmp_path):
     assert not report["blessed"]
     assert any("Could not find variable" in reason for reason in report["reasons"])
     assert any("no signature fill_mask" in reason for reason in report["reasons"])
+    said = "fill_mask: the description has it, and the model lacks this signature"
+    assert [reason for reason in report["reasons"] if "description" in reason] == [said]
 
 
 def test_a_process_that_takes_too_long_is_not_blessed():

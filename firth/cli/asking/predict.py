@@ -9,12 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from firth.cli import commands
+from firth.cli.asking.described import described, print_listing
 from firth.cli.asking.engines import DType, EngineName, opened_by
 from firth.cli.asking.files import predict_records
 from firth.cli.asking.notes import notes
+from firth.cli.asking.signature_inputs import InputsCommand, inputs_for, said_inputs
 from firth.cli.output import ExitCode, fail
 from firth.cli.quietly import quietly
-from firth.cli.runs_on_disk import find_run
+from firth.cli.runs_on_disk import RunOnDisk, find_run
 
 
 class _Unaskable(Exception):
@@ -51,51 +53,18 @@ Columns = Annotated[
 
 
 def _predict(
+    ctx: typer.Context,
     run: commands.RunName,
     task: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="TASK",
-            help="fill-mask, embed, score or another signature of the model.",
+            metavar="[TASK]",
+            help="A signature of the model, such as fill-mask or embed; without it all are listed.",
             show_default=False,
         ),
-    ],
+    ] = None,
     texts: Annotated[
         list[str] | None, typer.Argument(metavar="TEXT", help="One or more texts.", show_default=False)
-    ] = None,
-    target: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="For score: text that follows each text; once for each text."),
-    ] = None,
-    pair: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="For pairs: the second text of each text; once for each text."),
-    ] = None,
-    question: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="For choices with a question: that of each text; once for each."),
-    ] = None,
-    choices: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TEXT",
-            help="For choices: those of each text, with ' | ' between them; once for each text.",
-        ),
-    ] = None,
-    adapter: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="For a model with several adapters: the one that answers each text; once for each text.",
-        ),
-    ] = None,
-    task_name: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--task",
-            metavar="NAME",
-            help="For a model of several tasks: the one that the texts are of; once, or once for each text.",
-        ),
     ] = None,
     parameters: Parameters = None,
     input: Input = None,
@@ -107,32 +76,42 @@ def _predict(
     root: commands.Root = commands.DEFAULT_ROOT,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show what TensorFlow prints.")] = False,
 ) -> None:
-    r"""Asks the newest blessed model of a run.
+    """Asks the newest blessed model of a run, or lists what it answers.
 
-    What it can be asked depends on its recipe: pieces for each `\[MASK]`, a vector for each text, how
-    probable a text is (alone, or as the target of another one), or the answer of a task.
+    What it can be asked depends on its recipe. A signature that reads more than one text has an option for
+    each further input, by its name, once for each text: --pair, --target, --question, or --choices with ' | '
+    between them.
     """
-    lines_of_choices = [_as_lines(each) for each in choices or ()]
-    tasks = task_name * len(texts) if texts and task_name and len(task_name) == 1 else task_name
-    single = {"target": target, "pair": pair, "question": question, "adapter": adapter, "task": tasks}
-    inputs = {**single, "choices": lines_of_choices}
-    others = {name: given for name, given in inputs.items() if given}
-    _check_options(texts, others, input, output, columns)
+    said = said_inputs(ctx)
+    if task is None:
+        if said or input is not None or output is not None:
+            fail("give a TASK; without options they are listed", ExitCode.USAGE)
+        print_listing(_found(run, root)[1], run, root, as_json)
+        return
+    _check_options(texts, said, input, output, columns)
     numbers = _numbers(parameters or (), input)
     name = task.replace("-", "_")
     if engine is not None or dtype is not None:
-        if input is not None or others or numbers:
+        if input is not None or said or numbers:
             fail("--engine answers texts of the command, without further inputs", ExitCode.USAGE)
         _print(texts or [], *_ask_engine(run, root, name, texts or [], engine, dtype, verbose), as_json)
         return
-    found = None if (pathlib.Path(run) / "saved_model.pb").exists() else find_run(root, run)
-    directory = pathlib.Path(run) if found is None else found.directory / "serving"
-    for said in [] if found is None else notes(found, directory, name):
-        typer.echo(said, err=True)
+    found, directory = _found(run, root)
+    for each in [] if found is None else notes(found, directory, name):
+        typer.echo(each, err=True)
     if input is not None and output is not None:
         predict_records(directory, name, input, output, columns or [], verbose)
         return
+    others = inputs_for(said, described(directory)["signatures"].get(name, {}), len(texts or ()))
     _print(texts or [], *_ask(directory, name, texts or [], {**others, **numbers}, verbose), as_json)
+
+
+def _found(run: str, root: pathlib.Path) -> tuple[RunOnDisk | None, pathlib.Path]:
+    """Returns a run and the folder of its models; no run for the path of a model."""
+    if (pathlib.Path(run) / "saved_model.pb").exists():
+        return None, pathlib.Path(run)
+    found = find_run(root, run)
+    return found, found.directory / "serving"
 
 
 def _print(
@@ -163,10 +142,6 @@ def _numbers(parameters: Sequence[str], input: str | None) -> dict[str, Any]:
     return {"parameters": values} if values else {}
 
 
-def _as_lines(choices: str) -> str:
-    return choices if "\n" in choices else choices.replace(" | ", "\n")
-
-
 def _check_options(
     texts: Sequence[str] | None,
     others: Mapping[str, list[str]],
@@ -184,9 +159,6 @@ def _check_options(
         fail("--input and --output are given together", ExitCode.USAGE)
     elif texts or others:
         fail("--input holds all texts; give none in the command", ExitCode.USAGE)
-    for option, given in others.items():
-        if len(given) != len(texts or ()):
-            fail(f"--{option} is given once for each text", ExitCode.USAGE)
 
 
 def _ask(
@@ -240,21 +212,21 @@ def _answers(
     with without_optional_packages():
         from firth.serving import Client
         from firth.serving.answers import told
-        from firth.serving.client import newest_model
-        from firth.serving.description import read_description
-    path = newest_model(os.fspath(directory))
-    signature = read_description(path)["signatures"].get(name, {})
+        from firth.serving.versions import newest_model
+    client = Client(newest_model(os.fspath(directory)))
+    signature = client.description["signatures"].get(name, {})
     lacking = [text for text in texts if signature.get("needs", "") not in text]
     if lacking:
         raise _Unaskable(f"there is no {signature['needs']} in {lacking[0]!r}")
     answer = signature.get("answer", {})
-    return answer, [told(answer, outputs) for outputs in Client(path).ask(name, texts, **others)]
+    return answer, [told(answer, outputs) for outputs in client.ask(name, texts, **others)]
 
 
 register = commands.registrar(
     "predict",
     _predict,
     "firth predict demo fill-mask 'Returns the [MASK] of the array.'",
+    "firth predict demo",
     "firth predict demo embed 'A sentence.' 'Another one.' --json",
     "firth predict demo embed 'A sentence.' --engine ctranslate2 --dtype int8",
     "firth predict gpt2_tiny score 'Returns the length of the list.'",
@@ -264,4 +236,5 @@ register = commands.registrar(
     "firth predict my_answers answer 'Who wrote?' --pair 'Ada Lovelace wrote to London.'",
     "firth predict my_reviews classify --input new.csv --output answers.jsonl --column text=review",
     "firth predict t5_tiny score 'Returns <extra_id_0> list.' --target '<extra_id_0> the'",
+    cls=InputsCommand,
 )

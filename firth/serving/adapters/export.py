@@ -62,11 +62,11 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
         variables.update({id(each.value): each.value for each in _served_weights(model)})
         asks[name] = functools.partial(_signature(served).function, served)
     own = _signature(first)
-    routed = route(asks, own.inputs)
+    routed = route(asks, tuple(own.inputs))
     signature = dataclasses.replace(
         own,
         function=lambda served, *given: routed(*given),
-        inputs=(*own.inputs, INPUT),
+        inputs={**own.inputs, INPUT: "name of the adapter that answers"},
         example={**own.example, INPUT: next(iter(adapters))},
     )
     said = {name: json.loads(recipe.to_json()) for name, (_, recipe) in adapters.items()}

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.evaluate import in_chunks
+from firth.serving.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.records import features_of_pieces
@@ -21,7 +22,26 @@ _ANSWER = Answer(
     lines="{% if answer %}{{ start }}-{{ end }} {{ answer }}{% else %}no answer{% endif %} "
     "{{ '%.4f' % probability }}",
 )
-_INVARIANT = ("score", "probabilities", "truncated")
+_OF_ANSWERS = ("batch", "n_best")
+OUTPUTS = {
+    "answer": Output(
+        "the best answer, cut from the text; empty if the text has none", "string", is_invariant=False
+    ),
+    "start": Output("place of its first character; 0 for no answer", "int32", is_invariant=False),
+    "end": Output("place after its last character; 0 for no answer", "int32", is_invariant=False),
+    "score": Output("logits of its ends less those of having no answer"),
+    "probability": Output("probability of what is said", is_invariant=False),
+    "answers": Output(
+        "the best answers, whatever is said; empty where there are fewer",
+        "string",
+        _OF_ANSWERS,
+        is_invariant=False,
+    ),
+    "starts": Output("places of their first characters", "int32", _OF_ANSWERS, is_invariant=False),
+    "ends": Output("places after their last ones", "int32", _OF_ANSWERS, is_invariant=False),
+    "probabilities": Output("their probabilities, among them alone; zeros after", shape=_OF_ANSWERS),
+    "truncated": truncated("the end of the question or of the text was not read"),
+}
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
@@ -34,8 +54,9 @@ def offer(recipe: RunRecipe) -> Signature | None:
         return None
     return Signature(
         answer,
-        _INVARIANT,
-        ("text", "pair"),
+        OUTPUTS,
+        "Answers a question by a part of a text.",
+        {"text": "question", "pair": "text that holds the answer"},
         {"text": "What keeps company?", "pair": "A word keeps company."},
         answer=_ANSWER,
         reads_heads=True,
@@ -53,16 +74,8 @@ def answer(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Ten
         pair: Texts that hold the answers, string [batch].
 
     Returns:
-        answer: string [batch], cut from the text; empty if the text has no answer.
-        start: int32 [batch], place of its first character in the text; 0 for no answer.
-        end: int32 [batch], place after its last character; 0 for no answer.
-        score: float32 [batch], the logits of the answer's ends less those of having no answer.
-        probability: float32 [batch], of what is said.
-        answers: string [batch, n_best], the best answers, whatever is said; empty where there are fewer.
-        starts, ends: int32 [batch, n_best], their places.
-        probabilities: float32 [batch, n_best], a softmax over the best answers, and over having none where
-            the task knows that; zeros where there are fewer.
-        truncated: bool [batch], whether the end of the question or of the text was not read.
+        What `OUTPUTS` describes. `probabilities` is a softmax over the best answers, and over having none
+        where the task knows that.
     """
     config = served.task
     room = served.row_length - config.form.special_tokens(2)

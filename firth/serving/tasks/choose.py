@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.records import features_of_pieces
@@ -16,7 +17,21 @@ _ANSWER = Answer(
 )
 # Less than any number of a choice.
 _NO_CHOICE = -1e9
-_INVARIANT = ("probability", "probabilities", "choice_count", "truncated")
+_OF_CHOICES = ("batch", "choices")
+OUTPUTS = {
+    "choice": Output("the likeliest choice", "string", is_invariant=False),
+    "place": Output("its place among the choices, from 0", "int32", is_invariant=False),
+    "probability": Output("its probability"),
+    "choices": Output("all choices; empty after the last one", "string", _OF_CHOICES, is_invariant=False),
+    "probabilities": Output("their probabilities; zeros after", shape=_OF_CHOICES),
+    "choice_count": Output("number of choices", "int32"),
+    "truncated": truncated("some text had no room and was cut"),
+}
+_INPUTS = {
+    "text": "text that is gone on with, or asked about",
+    "question": "question about it",
+    "choices": "the choices, a line each",
+}
 _TEXT = {"text": "The man broke his toe."}
 _QUESTION = {"question": "What was the cause?"}
 _CHOICES = {"choices": "He dropped a hammer on it.\nHe got a hole in his sock."}
@@ -33,7 +48,20 @@ def offer(recipe: RunRecipe) -> Signature | None:
     asks = bool(getattr(recipe.goal, "question", False))
     example = {**_TEXT, **(_QUESTION if asks else {}), **_CHOICES}
     function = _with_question if asks else _without_question
-    return Signature(function, _INVARIANT, tuple(example), example, answer=_ANSWER, reads_heads=True)
+    inputs, meaning = (
+        {name: _INPUTS[name] for name in example},
+        "Tells which of the choices of a text is right.",
+    )
+    return Signature(
+        function,
+        OUTPUTS,
+        meaning,
+        inputs,
+        example,
+        of_lines=("choices",),
+        answer=_ANSWER,
+        reads_heads=True,
+    )
 
 
 def _with_question(
@@ -58,13 +86,7 @@ def choose(
         question: Questions, string [batch], of a task with questions.
 
     Returns:
-        choice: string [batch].
-        place: int32 [batch], its place among the choices, from 0.
-        probability: float32 [batch].
-        choices: string [batch, choices]; empty after the last one.
-        probabilities: float32 [batch, choices]; zeros after.
-        choice_count: int32 [batch].
-        truncated: bool [batch], whether some text was cut.
+        What `OUTPUTS` describes.
     """
     texts = tf.strings.split(choices, "\n")
     # An empty text has no parts, but it is one choice.

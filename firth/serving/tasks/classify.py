@@ -1,16 +1,27 @@
 """The signatures `classify`, `classify_pair`, `regress` and `regress_pair`: the answer to one text or two."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.records import encode_texts
 from firth.serving.tasks.written import inputs_of_texts, label_log_probabilities, numbers_of_texts, write
 
+_OF_CLASSES = ("batch", "classes")
+_CUT = truncated("the texts were longer than the row and were cut")
+CLASSES = {
+    "label": Output("the likeliest class", "string", is_invariant=False),
+    "probability": Output("its probability"),
+    "labels": Output("names of all classes", "string", _OF_CLASSES, is_invariant=False),
+    "probabilities": Output("their probabilities", shape=_OF_CLASSES),
+    "truncated": _CUT,
+}
+NUMBERS = {"value": Output("the number"), "truncated": _CUT}
 _CLASSES = Answer(
     {"label": "label", "probability": "probability", "labels": "labels", "probabilities": "probabilities"},
     lines="{{ label }} {{ '%.4f' % probability }}",
@@ -41,11 +52,7 @@ def classify(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
         *texts: The texts of the records, string [batch] each.
 
     Returns:
-        label: string [batch].
-        probability: float32 [batch], of that class.
-        labels: string [batch, classes], the names of all classes.
-        probabilities: float32 [batch, classes].
-        truncated: bool [batch].
+        What `CLASSES` describes.
     """
     logits, truncated = _logits(served, texts)
     probabilities, labels = tf.nn.softmax(logits), tf.constant(served.task.labels)
@@ -66,8 +73,7 @@ def regress(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
         *texts: The texts of the records, string [batch] each.
 
     Returns:
-        value: float32 [batch].
-        truncated: bool [batch].
+        What `NUMBERS` describes.
     """
     logits, truncated = _logits(served, texts)
     return {"value": logits[:, 0], "truncated": truncated}
@@ -96,29 +102,30 @@ def _of_written_numbers(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[t
 
 # By a task's `answered_by`.
 _LOGITS = {"heads": _of_heads, "label_words": _of_label_words, "writing": _of_written_numbers}
-_ONE, _TWO = ("text",), ("text", "pair")
-_OF_CLASSES = ("probability", "probabilities", "truncated")
-_OF_NUMBERS = ("value", "truncated")
+_ONE = {"text": "text to ask about"}
+_TWO = {**_ONE, "pair": "second text"}
 _ANSWERS = {
-    "classify": (classify, _OF_CLASSES, _CLASSES),
-    "regress": (regress, _OF_NUMBERS, _NUMBERS),
+    "classify": (classify, CLASSES, "Tells the class of {}.", _CLASSES),
+    "regress": (regress, NUMBERS, "Gives the number of {}.", _NUMBERS),
 }
 
 
-def _of_one(function: Any, invariant: tuple[str, ...], answer: Answer) -> Signature:
+def _of_one(function: Any, outputs: Mapping[str, Output], meaning: str, answer: Answer) -> Signature:
     def ask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         made: dict[str, tf.Tensor] = function(served, text)
         return made
 
-    return Signature(ask, invariant, _ONE, _TEXT, answer=answer, reads_heads=True)
+    said = meaning.format("a text")
+    return Signature(ask, outputs, said, _ONE, _TEXT, answer=answer, reads_heads=True)
 
 
-def _of_two(function: Any, invariant: tuple[str, ...], answer: Answer) -> Signature:
+def _of_two(function: Any, outputs: Mapping[str, Output], meaning: str, answer: Answer) -> Signature:
     def ask(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Tensor]:
         made: dict[str, tf.Tensor] = function(served, text, pair)
         return made
 
-    return Signature(ask, invariant, _TWO, _PAIR, answer=answer, reads_heads=True)
+    said = meaning.format("two texts")
+    return Signature(ask, outputs, said, _TWO, _PAIR, answer=answer, reads_heads=True)
 
 
 _OFFERED = {

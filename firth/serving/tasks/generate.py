@@ -8,16 +8,30 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.written import inputs_of_texts, write
 
+OUTPUTS = {
+    "generated": Output("what is written, in UTF-8", "string", is_invariant=False),
+    "log_probability": Output(
+        "natural logarithm of the probability of its tokens and its end", is_invariant=False
+    ),
+    "is_finished": Output("false if no end came within the most tokens", "bool", is_invariant=False),
+    "truncated": truncated("the texts were longer than there is room for and were cut"),
+}
 _ANSWER = Answer(
     {name: name for name in ("generated", "log_probability", "is_finished")},
     lines="{{ generated }}{{ '' if is_finished else ' ...' }}",
 )
 _TASK = "task"
 _TEXT = {"text": "A sentence."}
+_INPUTS = {
+    "text": "text to write from",
+    "pair": "second text",
+    _TASK: "name of the task that the text is of; empty for the average of all",
+}
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
@@ -30,13 +44,16 @@ def offer(recipe: RunRecipe) -> Signature | None:
     if getattr(goal, "signature", "") != "generate":
         return None
     # A written text follows from many choices, and each of them may be a close one.
-    offered = functools.partial(Signature, invariant=("truncated",), answer=_ANSWER, reads_heads=True)
+    meaning = "Writes the text that the task asks for, the likeliest token at each place."
+    offered = functools.partial(Signature, outputs=OUTPUTS, meaning=meaning, answer=_ANSWER, reads_heads=True)
+    inputs = {role: _INPUTS[role] for role in goal.roles}
     if recipe.trained_by.tells_tasks_apart:
         tasks = tuple(goal.tasks_by_source)
         example = {**_TEXT, _TASK: tasks[0]}
-        return offered(_of_task, inputs=(*goal.roles, _TASK), example=example, choices={_TASK: tasks})
+        inputs = {**inputs, _TASK: _INPUTS[_TASK]}
+        return offered(_of_task, inputs=inputs, example=example, choices={_TASK: tasks})
     function, example = (_of_two, {**_TEXT, "pair": "Another one."}) if goal.pair else (_of_one, _TEXT)
-    return offered(function, inputs=goal.roles, example=example)
+    return offered(function, inputs=inputs, example=example)
 
 
 def _of_one(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -68,10 +85,7 @@ def generate(
         facts: What else the model reads of each text, by name: tensors [batch, ...].
 
     Returns:
-        generated: string [batch].
-        log_probability: float32 [batch], of its tokens and its end.
-        is_finished: bool [batch], False if it has no end within the most tokens.
-        truncated: bool [batch], whether the texts were cut.
+        What `OUTPUTS` describes.
     """
     inputs = inputs_of_texts(served, *texts)
     generated, written = write(served, inputs.ids, facts)

@@ -6,11 +6,20 @@ import tensorflow as tf
 
 from firth.generation import Prompts, reader_of
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.written import write_likeliest
 from firth.tokenizers.chat import Chat
 
+OUTPUTS = {
+    "reply": Output("what the model replies, in UTF-8", "string", is_invariant=False),
+    "log_probability": Output(
+        "natural logarithm of the probability of its tokens and its end", is_invariant=False
+    ),
+    "is_finished": Output("false if no end came within the most tokens", "bool", is_invariant=False),
+    "truncated": truncated("the turn was longer than there is room for and was cut"),
+}
 _ANSWER = Answer(
     {name: name for name in ("reply", "log_probability", "is_finished")},
     lines="{{ reply }}{{ '' if is_finished else ' ...' }}",
@@ -27,7 +36,13 @@ def offer(recipe: RunRecipe) -> Signature | None:
     if getattr(goal, "signature", "") != "reply":
         return None
     return Signature(
-        reply, ("truncated",), ("text",), {"text": "What can you do?"}, answer=_ANSWER, reads_heads=True
+        reply,
+        OUTPUTS,
+        "Replies to the first turn of a dialogue, the likeliest token at each place.",
+        {"text": "what the user says"},
+        {"text": "What can you do?"},
+        answer=_ANSWER,
+        reads_heads=True,
     )
 
 
@@ -39,10 +54,7 @@ def reply(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         text: What the user says, string [batch]. Special pieces in it are ordinary text.
 
     Returns:
-        reply: string [batch].
-        log_probability: float32 [batch], of its tokens and its end.
-        is_finished: bool [batch], False if it has no end within the most tokens.
-        truncated: bool [batch], whether the text was cut.
+        What `OUTPUTS` describes.
     """
     chat = Chat(served.tokenizer)
     asked = chat.prompts(text, served.task.prompt_places(served.recipe.sequences))

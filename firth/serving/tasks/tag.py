@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.tagging import OUTSIDE
+from firth.serving.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.records import features_of_pieces, features_of_words
@@ -17,7 +18,18 @@ _ANSWER = Answer(
     lines="{% for word in words %}{{ word.start }}-{{ word.end }} {{ word.word }} {{ word.tag }} "
     "{{ '%.4f' % word.probability }}\n{% endfor %}",
 )
-_INVARIANT = ("starts", "ends", "probabilities", "word_count", "truncated")
+_OF_WORDS = ("batch", "words")
+OUTPUTS = {
+    "words": Output(
+        "words as they stand in the text; empty after the last one", "string", _OF_WORDS, is_invariant=False
+    ),
+    "starts": Output("place of each word's first character; zeros after", "int32", _OF_WORDS),
+    "ends": Output("place after its last character; zeros after", "int32", _OF_WORDS),
+    "tags": Output("the likeliest tag of each; empty after", "string", _OF_WORDS, is_invariant=False),
+    "probabilities": Output("their probabilities; zeros after, and for words not seen", shape=_OF_WORDS),
+    "word_count": Output("number of words", "int32"),
+    "truncated": truncated("words at the end were not seen"),
+}
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
@@ -28,7 +40,8 @@ def offer(recipe: RunRecipe) -> Signature | None:
     """
     if getattr(recipe.goal, "signature", "") != "tag":
         return None
-    return Signature(tag, _INVARIANT, example={"text": "A sentence."}, answer=_ANSWER, reads_heads=True)
+    example, meaning = {"text": "A sentence."}, "Gives each word of a text its place and its tag."
+    return Signature(tag, OUTPUTS, meaning, example=example, answer=_ANSWER, reads_heads=True)
 
 
 def tag(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -39,13 +52,7 @@ def tag(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         text: Texts, string [batch].
 
     Returns:
-        words: string [batch, words], as they stand in the text; empty after a text's last word.
-        starts: int32 [batch, words], place of each word's first character; zeros after.
-        ends: int32 [batch, words], place after its last character; zeros after.
-        tags: string [batch, words]; empty after.
-        probabilities: float32 [batch, words], of the tags; zeros after.
-        word_count: int32 [batch].
-        truncated: bool [batch], whether words at the end were not seen.
+        What `OUTPUTS` describes.
     """
     words = split_words(text, served.tokenizer.special_texts)
     form = served.task.form

@@ -1,6 +1,7 @@
 """The signature `generate` of models that go on with a text, as `firth.generation` does."""
 
 import dataclasses
+import re
 from typing import Any
 
 import tensorflow as tf
@@ -11,13 +12,25 @@ from firth.generation.samplers import sampled
 from firth.generation.texts_in_graph import read_texts, written_texts
 from firth.generation.turns import framing_of
 from firth.generation.writing import AT_END, Writer
+from firth.recipes.base.key_descriptions import descriptions
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.generation.samplers import Sampling
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.writing.parameter import Parameter
 
+OUTPUTS = {
+    "generated": Output("what is written after the text, in UTF-8", "string", is_invariant=False),
+    "log_probability": Output(
+        "natural logarithm of the probability of its tokens and its end, among those that may be written and "
+        "before penalties and the sampler",
+        is_invariant=False,
+    ),
+    "is_finished": Output("false if no end came within the most tokens", "bool", is_invariant=False),
+    "truncated": truncated("the text was longer than there is room for and was cut"),
+}
 _ANSWER = Answer(
     {name: name for name in ("generated", "log_probability", "is_finished")},
     lines="{{ generated }}{{ '' if is_finished else ' ...' }}",
@@ -34,15 +47,22 @@ def _parameter(asked: Any, name: str, dtype: str, example: float, **said: float)
     # Only whole numbers lie below a bound.
     most = bounds["le"] if "le" in bounds else bounds["lt"] - 1
     default = said.get("default", field.default)
-    return Parameter(dtype, default, example, least, most, is_above="gt" in bounds)
+    return Parameter(dtype, default, example, least, most, "gt" in bounds, _meaning(asked, name))
 
 
+def _meaning(asked: Any, name: str) -> str:
+    """Returns what the type says of a value, without papers."""
+    said = re.sub(r" \([^)]*\)", "", descriptions(asked)[name]).rstrip(".")
+    return said[0].lower() + said[1:]
+
+
+_TOP_K = f"{_meaning(Sampling, 'top_k').partition(';')[0]}; 0 for all"
 # By name, as a request of `firth.generation` has them. Without any the likeliest token is taken.
 PARAMETERS: dict[str, Parameter] = {
     "max_new_tokens": _parameter(GenerationRequest, "max_new_tokens", "int32", 3),
     "temperature": _parameter(Sampling, "temperature", "float32", 0.8, default=0.0),
     # 0 for all, where a request says null.
-    "top_k": Parameter("int32", 0, 5, 0, 2**24),
+    "top_k": Parameter("int32", 0, 5, 0, 2**24, meaning=_TOP_K),
     "top_p": _parameter(Sampling, "top_p", "float32", 0.9),
     "min_p": _parameter(Sampling, "min_p", "float32", 0.01),
     "typical_p": _parameter(Sampling, "typical_p", "float32", 0.9),
@@ -65,8 +85,9 @@ def offer(recipe: RunRecipe) -> Signature | None:
     # A written text follows from many choices, and each of them may be a close one.
     return Signature(
         write_on,
-        ("truncated",),
-        ("text",),
+        OUTPUTS,
+        "Writes after a text.",
+        {"text": "text that is gone on with"},
         {"text": "A sentence"},
         answer=_ANSWER,
         reads_heads=True,
@@ -83,11 +104,7 @@ def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, t
         *values: Values of `PARAMETERS` for each text, [batch] each, in their order.
 
     Returns:
-        generated: string [batch], in UTF-8.
-        log_probability: float32 [batch], of its tokens and its end among those that may be written, before
-            penalties and the sampler.
-        is_finished: bool [batch], False if it has no end within the most tokens.
-        truncated: bool [batch], whether the text was cut.
+        What `OUTPUTS` describes.
 
     Raises (when run):
         tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter.

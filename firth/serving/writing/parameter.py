@@ -24,6 +24,7 @@ class Parameter:
         least: Least value that is valid.
         most: Greatest value that is valid.
         is_above: Whether the least value itself is not valid.
+        meaning: What it is.
     """
 
     dtype: str
@@ -32,6 +33,7 @@ class Parameter:
     least: float
     most: float
     is_above: bool = False
+    meaning: str = ""
 
     @property
     def bounds(self) -> str:

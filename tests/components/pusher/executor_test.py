@@ -6,7 +6,7 @@ from tfx.types import standard_artifacts
 from tfx.utils import io_utils, proto_utils
 
 from firth.components.pusher.executor import Executor
-from firth.serving.client import NoModelError, newest_model
+from firth.serving.versions import NoModelError, newest_model
 
 
 @pytest.fixture

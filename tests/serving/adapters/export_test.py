@@ -105,7 +105,7 @@ def test_models_of_one_base_hold_it_once(tmp_path):
 def test_the_description_says_the_adapters_and_the_input(served):
     said = read_description(str(served[1] / "served"))
     assert list(said["adapters"]) == list(METHODS)
-    assert said["signatures"]["classify"]["inputs"] == ["text", "adapter"]
+    assert list(said["signatures"]["classify"]["inputs"]) == ["text", "adapter"]
     assert said["signatures"]["classify"]["example"]["adapter"] == "films"
 
 

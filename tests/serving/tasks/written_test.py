@@ -55,13 +55,13 @@ def test_a_served_text_is_answered_by_the_prompt_of_the_task_that_it_names():
     values = drawn()
     served = served_by(2, values)
     signature = generate.offer(served.recipe)
-    assert signature.inputs == ("text", "task") and signature.choices == {"task": ("first", "second")}
+    assert list(signature.inputs) == ["text", "task"] and signature.choices == {"task": ("first", "second")}
     texts, tasks = tf.constant(["w3 w4"] * 3), tf.constant(["second", "", "first"])
     found = signature.function(served, texts, tasks)["log_probability"].numpy()
     for place, number in ((0, 1), (2, 0)):
         alone = {name: each if name == "vectors" else each[number][None] for name, each in values.items()}
         one = served_by(1, alone)
-        assert generate.offer(one.recipe).inputs == ("text",)
+        assert list(generate.offer(one.recipe).inputs) == ["text"]
         expected = generate.generate(one, texts[:1])["log_probability"].numpy()[0]
         np.testing.assert_allclose(found[place], expected, rtol=1e-5)
     average = generate.generate(served, texts[:1])["log_probability"].numpy()[0]

@@ -1,0 +1,56 @@
+"""What an exported model describes of itself, read before TensorFlow is loaded."""
+
+import json
+import os
+import pathlib
+import shlex
+from typing import Any
+
+import typer
+
+from firth.cli import commands
+from firth.cli.output import fail
+
+
+def described(directory: pathlib.Path) -> dict[str, Any]:
+    """Returns the description of the newest model in a folder, or ends the command if there is no model.
+
+    Args:
+        directory: Folder of a SavedModel, or of the models of a run.
+    """
+    from firth.serving.description import read_description
+    from firth.serving.versions import NoModelError, newest_model
+
+    try:
+        return read_description(newest_model(os.fspath(directory)))
+    except (NoModelError, ValueError) as error:
+        fail(str(error))
+
+
+def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json: bool) -> None:
+    """Prints what a model answers: each signature with its inputs, parameters and outputs, and a request.
+
+    Args:
+        directory: Folder of a SavedModel, or of the models of a run.
+        run: Name of the run, or path of the model, as the command has it.
+        root: Folder of all runs.
+        as_json: True to print the description as JSON.
+    """
+    from firth.cli.summary import ask_with
+    from firth.serving.listing import listing
+
+    description = described(directory)
+    if as_json:
+        parts = ("signatures", "other_signatures")
+        typer.echo(json.dumps({part: description[part] for part in parts}, ensure_ascii=False))
+        return
+    if not description["signatures"]:
+        fail(f"{directory}: another program exported the model, and nothing describes its signatures")
+    for line in listing(description):
+        typer.echo(line)
+    place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    typer.echo(
+        f"A text of more than {description['row_length']} tokens, special ones included, is truncated."
+    )
+    for asked in ask_with(description["signatures"]):
+        typer.echo(f"  firth predict {shlex.quote(run)}{place} {asked}")

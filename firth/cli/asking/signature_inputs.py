@@ -1,0 +1,88 @@
+"""Options of `firth predict` for the inputs that an exported model describes, which no command knows."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+import typer.core
+
+from firth.cli.output import ExitCode, fail
+
+_SAID = "firth.cli.inputs"
+_BETWEEN = " | "
+
+
+class InputsCommand(typer.core.TyperCommand):
+    """A command with an option for each further input of a signature, such as `--pair TEXT`.
+
+    Which these are, only the model says that is asked: any option that the command itself lacks is taken for
+    one, and its function finds them by `said_inputs`.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Reads the arguments of the command without the inputs'.
+
+        Args:
+            ctx: Context of the call.
+            args: Arguments.
+        """
+        own = {option: each for each in self.get_params(ctx) for option in (*each.opts, *each.secondary_opts)}
+        left, ctx.meta[_SAID] = _divided(args, own)
+        return super().parse_args(ctx, left)
+
+
+def said_inputs(ctx: typer.Context) -> dict[str, list[str]]:
+    """Returns the texts of each further input, as they are given.
+
+    Args:
+        ctx: Context of the call.
+    """
+    return {name: list(given) for name, given in ctx.meta.get(_SAID, {}).items()}
+
+
+def inputs_for(
+    said: Mapping[str, Sequence[str]], described: Mapping[str, Any], count: int
+) -> dict[str, list[str]]:
+    """Returns the texts of each further input of a signature, one for each text, or ends the command.
+
+    Args:
+        said: Texts by input, as `said_inputs` returns them.
+        described: Description of the signature; empty if the model has none.
+        count: Number of texts.
+    """
+    names, lines = described.get("choices", {}), described.get("of_lines", ())
+    # The name of a task, say, is often that of all texts.
+    given = {
+        name: list(each) * (count if name in names and len(each) == 1 else 1) for name, each in said.items()
+    }
+    for name, each in given.items():
+        if len(each) != count:
+            fail(f"--{name.replace('_', '-')} is given once for each text", ExitCode.USAGE)
+    return {
+        name: [_as_lines(text) for text in each] if name in lines else each for name, each in given.items()
+    }
+
+
+def _divided(args: Sequence[str], own: Mapping[str, Any]) -> tuple[list[str], dict[str, list[str]]]:
+    """Returns the arguments that the command reads itself, and the values of all other options."""
+    left: list[str] = []
+    said: dict[str, list[str]] = {}
+    rest = iter(args)
+    for each in rest:
+        option, equals, value = each.partition("=")
+        if each == "--":
+            left += [each, *rest]
+        elif option in own or not option.startswith("--"):
+            takes_next = option in own and not equals and not getattr(own[option], "is_flag", True)
+            left += [each, *itertools.islice(rest, int(takes_next))]
+        else:
+            text = value if equals else next(rest, None)
+            if text is None:
+                fail(f"{option}: there is no such option, or its text is missing", ExitCode.USAGE)
+            said.setdefault(option.removeprefix("--").replace("-", "_"), []).append(text)
+    return left, said
+
+
+def _as_lines(text: str) -> str:
+    return text if "\n" in text else text.replace(_BETWEEN, "\n")

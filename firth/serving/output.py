@@ -1,0 +1,51 @@
+"""A tensor that a signature answers with."""
+
+import dataclasses
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """What an exported model says of an output, next to its name.
+
+    Attributes:
+        meaning: What it is.
+        dtype: Name of its dtype.
+        shape: Its axes, the batch first: the size of each, or its name where the size depends on the texts or
+            on the model.
+        is_invariant: True if it must not depend on what else is in the batch. What an argmax or a ranking
+            decides is not: two of nearly the same score may change places.
+    """
+
+    meaning: str
+    dtype: str = "float32"
+    shape: tuple[str | int, ...] = ("batch",)
+    is_invariant: bool = True
+
+    def describe(self) -> dict[str, Any]:
+        """Returns what is written of it, fit for JSON.
+
+        Example:
+
+        >>> Output("vector of the text", shape=("batch", "width")).describe()
+        {'dtype': 'float32', 'shape': ['batch', 'width'], 'meaning': 'vector of the text'}
+        """
+        return {"dtype": self.dtype, "shape": list(self.shape), "meaning": self.meaning}
+
+
+def input_of_strings(meaning: str) -> dict[str, Any]:
+    """Returns what is written of an input: a string for each text of the batch.
+
+    Args:
+        meaning: What it is.
+    """
+    return Output(meaning, "string").describe()
+
+
+def truncated(what: str = "the text was longer than the row and was cut") -> Output:
+    """Returns the output `truncated`, which every signature has that cuts texts.
+
+    Args:
+        what: What is cut where it is true, as a clause.
+    """
+    return Output(f"whether {what}", "bool")
