@@ -7,7 +7,7 @@ from typing import Any
 import jinja2
 
 from firth.analysis.quantities import bytes_text, seconds_text
-from firth.serving.listing import shape_in_words, valid
+from firth.serving.descriptions.listing import shape_in_words, valid
 
 TEMPLATE = "report.html.j2"
 NOT_RECORDED = "not recorded"

@@ -15,14 +15,14 @@ import tensorflow as tf
 from firth import storage
 from firth.features import evaluation_sums, is_over_vocabulary
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.describing import (
+from firth.serving.description import DESCRIPTION, FOLDER
+from firth.serving.descriptions.describing import (
     EVALUATE,
     OTHER_SIGNATURES,
     PREDICT_EXAMPLES,
     described_on_examples,
     described_signature,
 )
-from firth.serving.description import DESCRIPTION, FOLDER
 from firth.serving.evaluate import evaluator
 from firth.serving.samples import warmup_requests
 from firth.serving.served import Served

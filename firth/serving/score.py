@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.output import Output, truncated
+from firth.serving.descriptions.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 

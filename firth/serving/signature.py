@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from firth.serving.output import Output, input_of_strings
+from firth.serving.descriptions.output import Output, input_of_strings
 from firth.serving.writing.parameter import Parameter
 
 TEXT = {"text": "text to ask about"}

@@ -13,7 +13,7 @@ from typing import Any
 from firth import storage
 from firth.serving.cases import Case, cases
 from firth.serving.description import read_description
-from firth.serving.description_check import description_problems
+from firth.serving.descriptions.checking import description_problems
 
 SCRIPT = pathlib.Path(__file__).with_name("isolated_check.py")
 LOG_BYTES = 2_000

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from firth.recipes import load_recipe
 from firth.recipes.reading.presets import preset_names
 from firth.recipes.tasks.tasks import task_types
-from firth.serving.describing import OTHER_SIGNATURES
-from firth.serving.listing import shape_in_words, valid
+from firth.serving.descriptions.describing import OTHER_SIGNATURES
+from firth.serving.descriptions.listing import shape_in_words, valid
 from firth.serving.signature import Signature
 from firth.serving.signatures import SIGNATURES
 from firth.serving.writing.parameter import WITH_PARAMETERS

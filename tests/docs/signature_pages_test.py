@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from firth.serving.describing import OTHER_SIGNATURES
+from firth.serving.descriptions.describing import OTHER_SIGNATURES
 from firth.serving.signatures import SIGNATURES, text_signatures
 from firth.serving.writing.continuation import PARAMETERS
 from scripts.docs.signature_pages import signatures_page

@@ -37,7 +37,7 @@ def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json
         as_json: True to print the description as JSON.
     """
     from firth.cli.summary import ask_with
-    from firth.serving.listing import listing
+    from firth.serving.descriptions.listing import listing
 
     description = described(directory)
     if as_json:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.descriptions.output import Output, truncated
 from firth.serving.evaluate import in_chunks
-from firth.serving.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.records import features_of_pieces

@@ -6,7 +6,7 @@ from typing import Any
 import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.output import Output, truncated
+from firth.serving.descriptions.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.records import encode_texts

@@ -16,7 +16,7 @@ from firth.recipes.base.key_descriptions import descriptions
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.generation.samplers import Sampling
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.output import Output, truncated
+from firth.serving.descriptions.output import Output, truncated
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.writing.parameter import Parameter

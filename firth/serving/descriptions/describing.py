@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from firth.serving.output import Output, input_of_strings
+from firth.serving.descriptions.output import Output, input_of_strings
 from firth.serving.signature import Signature
 
 EVALUATE, PREDICT_EXAMPLES = "evaluate", "predict_examples"

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from firth.serving.description_check import description_problems
+from firth.serving.descriptions.checking import description_problems
 
 STRINGS = {"dtype": "string", "shape": ["batch"], "meaning": "texts"}
 VECTORS = {"dtype": "float32", "shape": ["batch", "tokens", 2], "meaning": "vectors"}
