@@ -109,6 +109,7 @@ from .training.optimizers import (
     AdagradConfig as AdagradConfig,
     AdamWConfig as AdamWConfig,
     LambConfig as LambConfig,
+    MuonConfig as MuonConfig,
 )
 from .training.schedules import (
     ConstantScheduleConfig as ConstantScheduleConfig,

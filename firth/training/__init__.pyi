@@ -1,8 +1,8 @@
+from .adamw import AdamW as AdamW
 from .checkpoints import Checkpoints as Checkpoints
 from .distribution import DeviceError as DeviceError, prepare_devices as prepare_devices
 from .history import read_history as read_history
 from .loop import NonFiniteLossError as NonFiniteLossError
-from .optimizers import AdamW as AdamW
 from .pretraining import train as train
 from .rows import RowsError as RowsError
 from .schedules import WarmupSchedule as WarmupSchedule

@@ -1,197 +1,25 @@
 """Optimizers that give the same result on any number of replicas."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
 from firth.recipes.training.optimizers import AnyOptimizer
+from firth.training.adamw import AdamW
+from firth.training.muon import Muon, matrices_of
 from firth.training.schedules import build_schedule
+from firth.training.summed_gradients import SummedGradients
 from firth.tuning.multipliers import Multipliers
-from firth.tuning.own_rates import OwnRates
-
-
-class _SummedGradients:
-    """What all optimizers here do before they use gradients; to stand before a Keras optimizer as a base.
-
-    1. Rows of an embedding that occur more than once in a batch have their gradients summed first. Keras's
-       own square each alone, so that the second moment of a row that occurs three times with gradient 1
-       grows by 3 instead of 9.
-    2. In a replica of a distribution strategy, gradients are summed over the replicas before they are
-       clipped, not after. Replicas therefore pass gradients of a loss that is normalised over all.
-    3. Biases and the weights of norms, which are the variables of fewer than two dimensions, are not decayed.
-
-    4. A variable with a multiplier is updated, and decayed, at the multiplied learning rate. As long as a
-       function of the step says 0, it stays as it is, bit for bit: its gradient does not count in the global
-       norm then, but in its moments, which are known when its training starts.
-
-    Of the kinds of clipping, `global_clipnorm` only; gradient accumulation is refused.
-
-    Args:
-        *args: Arguments of the Keras optimizer.
-        multipliers: What the updates of some variables are multiplied by; see `OwnRates`.
-        first: Number of the run's first update, where the optimizer has made some before.
-        **kwargs: Keywords of the Keras optimizer.
-    """
-
-    _REFUSED = ("clipnorm", "clipvalue", "amsgrad", "gradient_accumulation_steps")
-
-    # Of the Keras optimizer that comes after this base.
-    built: bool
-    iterations: Any
-    weight_decay: float | None
-    global_clipnorm: float | None
-    _trainable_variables: list[keras.Variable]
-
-    def __init__(
-        self, *args: Any, multipliers: Mapping[str, Any] | None = None, first: int = 0, **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        self._own_rates = OwnRates(multipliers, first)
-        for name in self._REFUSED:
-            if getattr(self, name, None):
-                raise ValueError(f"firth's {type(self).__name__} takes no {name}: {getattr(self, name)}")
-
-    def build(self, variables: Sequence[keras.Variable]) -> None:
-        """Makes the optimizer's variables.
-
-        Args:
-            variables: Variables that will be updated.
-
-        Raises:
-            ValueError: for a multiplier of a path that no variable has.
-        """
-        if self.built:
-            return
-        self._own_rates.find(variables)
-        # From Keras's own decay, which is at one rate: `update_step` decays.
-        self.exclude_from_weight_decay(variables)  # type: ignore[attr-defined]  # Of the Keras optimizer.
-        self._make_variables(variables)
-
-    def _make_variables(self, variables: Sequence[keras.Variable]) -> None:
-        super().build(variables)  # type: ignore[misc]  # Of the Keras optimizer.
-
-    def apply(
-        self, grads: Sequence[tf.Tensor], trainable_variables: Sequence[keras.Variable] | None = None
-    ) -> tf.Tensor:
-        """Updates the variables and returns the gradients' global norm before clipping, float32 []."""
-        # Converting sums the duplicates.
-        grads = [tf.convert_to_tensor(grad) for grad in grads]
-        context = tf.distribute.get_replica_context()
-        if context is not None and context.num_replicas_in_sync > 1:
-            grads = context.all_reduce(tf.distribute.ReduceOp.SUM, grads)
-        if trainable_variables is not None:
-            self.build(trainable_variables)
-        indices = map(self._index, trainable_variables or self._trainable_variables)
-        norm = tf.linalg.global_norm(self._own_rates.trained(grads, list(indices), self.iterations))
-        if self.global_clipnorm:
-            grads = self.clipped(grads, norm)
-        super().apply(grads, trainable_variables)  # type: ignore[misc]
-        return norm
-
-    def clipped(self, grads: Sequence[tf.Tensor], norm: tf.Tensor) -> list[tf.Tensor]:
-        """Returns gradients as `apply` reads them, those of the whole batch clipped by their global norm.
-
-        Args:
-            grads: Gradients of the whole batch.
-            norm: Their norm, as `apply` returns it, float32 [].
-        """
-        most = self.global_clipnorm
-        scale = most / tf.maximum(norm, most) if most else tf.ones([])
-        return [grad * tf.cast(scale, grad.dtype) for grad in grads]
-
-    def update_step(self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor) -> None:
-        """Decays and updates one variable, and its moments.
-
-        Args:
-            gradient: Gradient of the variable.
-            variable: Variable to update.
-            learning_rate: Learning rate of the step, float32 [].
-        """
-        multiplier = self._own_rates.multiplier(self._index(variable), self.iterations)
-        if multiplier is not None:
-            learning_rate = self._multiplied(learning_rate, multiplier)
-        if self.weight_decay and _is_decayed(variable):
-            self._decay(variable, learning_rate)
-        self._update(gradient, variable, learning_rate)
-
-    def _multiplied(self, learning_rate: tf.Tensor, multiplier: Any) -> tf.Tensor:
-        return learning_rate * multiplier
-
-    def _decay(self, variable: tf.Variable, rate: tf.Tensor) -> None:
-        decay, rate = (tf.cast(value, variable.dtype) for value in (self.weight_decay, rate))
-        variable.assign_sub(variable * decay * rate)
-
-    def _update(self, gradient: tf.Tensor, variable: tf.Variable, rate: tf.Tensor) -> None:
-        super().update_step(gradient, variable, rate)  # type: ignore[misc]  # Of the Keras optimizer.
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the arguments that rebuild this optimizer."""
-        return {**super().get_config(), **self._own_rates.config}  # type: ignore[misc]  # As above.
-
-    def _index(self, variable: Any) -> int:
-        index: int = self._get_variable_index(variable)  # type: ignore[attr-defined]  # As above.
-        return index
-
-    def _clip_gradients(self, grads: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
-        return grads  # Done in `apply`.
-
-    def _all_reduce_sum_gradients(
-        self, grads_and_vars: Sequence[tuple[tf.Tensor, keras.Variable]]
-    ) -> Sequence[tuple[tf.Tensor, keras.Variable]]:
-        return list(grads_and_vars)  # Done in `apply`.
-
-
-def _is_decayed(variable: keras.Variable) -> bool:
-    return len(variable.shape) > 1
 
 
 @keras.saving.register_keras_serializable("firth")
-class AdamW(_SummedGradients, keras.optimizers.AdamW):
-    """Keras's AdamW, with its gradients summed before they are used (Loshchilov and Hutter 2017).
-
-    See `_SummedGradients` for how it differs from its parent; moments and variable are also updated in one
-    pass over memory. Takes the arguments of `keras.optimizers.AdamW`, but for `amsgrad`.
-
-    Raises:
-        ValueError: for the arguments that it refuses.
-    """
-
-    def _make_variables(self, variables: Sequence[keras.Variable]) -> None:
-        keras.optimizers.Optimizer.build(self, variables)
-        names = ["momentum", "velocity"]
-        self._momentums, self._velocities = self.add_optimizer_variables(variables, names)
-
-    def _decay(self, variable: tf.Variable, rate: tf.Tensor) -> None:
-        # Not by a scatter in place: from then on TensorFlow copies the variable at each read.
-        variable.assign(variable * tf.cast(1.0 - rate * self.weight_decay, variable.dtype))
-
-    def _update(self, gradient: tf.Tensor, variable: tf.Variable, rate: tf.Tensor) -> None:
-        # A single kernel.
-        index = self._index(variable)
-        step = tf.cast(self.iterations + 1, variable.dtype)
-        tf.raw_ops.ResourceApplyAdam(
-            var=variable.handle,
-            m=self._momentums[index].value.handle,
-            v=self._velocities[index].value.handle,
-            beta1_power=tf.pow(tf.constant(self.beta_1, variable.dtype), step),
-            beta2_power=tf.pow(tf.constant(self.beta_2, variable.dtype), step),
-            lr=tf.cast(rate, variable.dtype),
-            beta1=tf.constant(self.beta_1, variable.dtype),
-            beta2=tf.constant(self.beta_2, variable.dtype),
-            epsilon=tf.constant(self.epsilon, variable.dtype),
-            grad=gradient,
-        )
-
-
-@keras.saving.register_keras_serializable("firth")
-class Lamb(_SummedGradients, keras.optimizers.Lamb):
+class Lamb(SummedGradients, keras.optimizers.Lamb):
     """Keras's LAMB (You et al. 2019), with its gradients summed before they are used."""
 
 
 @keras.saving.register_keras_serializable("firth")
-class Adafactor(_SummedGradients, keras.optimizers.Adafactor):
+class Adafactor(SummedGradients, keras.optimizers.Adafactor):
     """Keras's Adafactor (Shazeer and Stern 2018), with its gradients summed before they are used."""
 
     def _multiplied(self, learning_rate: tf.Tensor, multiplier: Any) -> tf.Tensor:
@@ -201,12 +29,16 @@ class Adafactor(_SummedGradients, keras.optimizers.Adafactor):
 
 
 @keras.saving.register_keras_serializable("firth")
-class Adagrad(_SummedGradients, keras.optimizers.Adagrad):
+class Adagrad(SummedGradients, keras.optimizers.Adagrad):
     """Keras's Adagrad (Duchi et al. 2011), with its gradients summed before they are used."""
 
 
 def build_optimizer(
-    config: AnyOptimizer, steps: int, first: int = 0, multipliers: Multipliers | None = None
+    config: AnyOptimizer,
+    steps: int,
+    first: int = 0,
+    multipliers: Multipliers | None = None,
+    model: keras.Model | None = None,
 ) -> keras.optimizers.Optimizer:
     """Returns the optimizer of a recipe, for a run of `steps`.
 
@@ -215,15 +47,19 @@ def build_optimizer(
         steps: Number of steps of the whole run.
         first: Number of the run's first update, where the optimizer has made some before.
         multipliers: By path of a weight, what its updates are multiplied by; see `OwnRates`.
+        model: Built model, for an optimizer that treats the matrices of its blocks apart; without it that one
+            treats all weights as its others.
     """
+    matrices = {"matrices": matrices_of(model)} if config.by_matrix and model is not None else {}
     return OPTIMIZERS[config.kind](
         learning_rate=build_schedule(config, steps, first),
         global_clipnorm=config.gradient_clip_norm,
         multipliers=multipliers,
         first=first,
+        **matrices,
         **config.own_values,
     )
 
 
 # By `recipe.training.optimizer.kind`.
-OPTIMIZERS = {"adamw": AdamW, "lamb": Lamb, "adafactor": Adafactor, "adagrad": Adagrad}
+OPTIMIZERS = {"adamw": AdamW, "lamb": Lamb, "adafactor": Adafactor, "adagrad": Adagrad, "muon": Muon}

@@ -198,7 +198,7 @@ def _build(
         for observer in model.added.observers:
             observer.plan(training.steps)
         first = recipe.base.updates if recipe.base else 0
-        optimizer = build_optimizer(training.optimizer, training.steps, first, multipliers)
+        optimizer = build_optimizer(training.optimizer, training.steps, first, multipliers, model)
         optimizer.build(model.trainable_variables)
     return model, optimizer
 

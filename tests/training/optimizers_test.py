@@ -109,7 +109,8 @@ def test_what_it_cannot_do_is_refused(name, value):
 
 
 CONFIGS = {kind: config() for kind, config in zip(OPTIMIZERS, (
-    recipes.AdamWConfig, recipes.LambConfig, recipes.AdafactorConfig, recipes.AdagradConfig))}  # fmt: skip
+    recipes.AdamWConfig, recipes.LambConfig, recipes.AdafactorConfig, recipes.AdagradConfig,
+    recipes.MuonConfig))}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)

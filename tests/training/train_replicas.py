@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 
+from firth.recipes import MuonConfig
 from firth.training import read_history, train
 from tests.training.artifacts import tiny_recipe
 from tests.training.word_artifacts import tiny_elmo
@@ -25,14 +26,20 @@ def recipes(replicas: int) -> dict:
     bert = tiny_recipe(**training)
     optimizer = bert.training.optimizer.model_copy(update={"gradient_clip_norm": CLIP})
     clipped = bert.training.model_copy(update={"optimizer": optimizer})
-    return {"bert": bert.model_copy(update={"training": clipped}), "elmo": tiny_elmo(clip=CLIP, **training)}
+    muon = MuonConfig(learning_rate=1e-3, warmup_steps=2, gradient_clip_norm=CLIP)
+    with_muon = bert.training.model_copy(update={"optimizer": muon})
+    return {
+        "bert": bert.model_copy(update={"training": clipped}),
+        "muon": bert.model_copy(update={"training": with_muon}),
+        "elmo": tiny_elmo(clip=CLIP, **training),
+    }
 
 
 def train_all(artifacts: pathlib.Path, replicas: int, output: pathlib.Path) -> dict:
     """Returns the curve and the weights of each model."""
     found = {}
     for name, recipe in recipes(replicas).items():
-        artifact, folder = artifacts / name, output / name
+        artifact, folder = artifacts / ("elmo" if name == "elmo" else "bert"), output / name
         files = [str(artifact / "Split-train" / "*")]
         places = [str(folder / "run"), str(folder / "checkpoints")]
         held_out = [str(artifact / "Split-eval" / "*")]

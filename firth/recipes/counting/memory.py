@@ -13,11 +13,12 @@ _BFLOAT16 = 2
 def memory_bytes(recipe: Recipe) -> dict[str, int]:
     """Returns the bytes that training holds at once, by what they hold.
 
-    `weights`, `gradients` and `moments` are float32 under either precision, and exact: AdamW and LAMB keep
-    two moments of each weight, Adafactor and Adagrad one. `activations` is an estimate of what the forward
-    pass keeps for the backward pass over one batch, in the compute dtype, in the stage that needs most; see
-    `activation_bytes`. The peak is above the sum by what the largest single operation
-    needs. `activations` counts all replicas together; the others count one.
+    `weights`, `gradients` and `moments` are float32 under either precision, and exact, of Muon an upper
+    bound: AdamW, LAMB and Muon keep two moments of each weight, Muon only one of a matrix, Adafactor and
+    Adagrad one. `activations` is an estimate of what the forward pass keeps for the backward pass over one
+    batch, in the compute dtype, in the stage that needs most; see `activation_bytes`. The peak is above the
+    sum by what the largest single operation needs. `activations` counts all replicas together; the others
+    count one.
 
     Args:
         recipe: Recipe of the whole run.

@@ -20,6 +20,8 @@ Positive = Annotated[float, pydantic.Field(gt=0)]
 class _Optimizer(Config):
     # Numbers that are kept for each weight, next to itself and its gradient.
     slots: ClassVar[int]
+    # Whether it treats the matrices of blocks apart from other weights.
+    by_matrix: ClassVar[bool] = False
     learning_rate: Rate = 1e-4
     schedule: AnySchedule = LinearScheduleConfig()
     final_fraction: Fraction = 0.0
@@ -74,6 +76,30 @@ class LambConfig(AdamWConfig):
     kind: Literal["lamb"] = "lamb"  # type: ignore[assignment]
 
 
+class MuonConfig(AdamWConfig):
+    """Muon for the matrices of blocks (Jordan et al. 2024), AdamW for embeddings, heads, norms and biases.
+
+    The update of a matrix is its momentum made orthogonal, scaled to the root mean square of AdamW's updates
+    (Liu et al. 2025, "Muon is Scalable for LLM Training", section 2.2), so that one learning rate suits both.
+
+    Attributes:
+        momentum: Share of a matrix's momentum that is kept at each step.
+        newton_schulz_steps: Steps of the iteration that makes a matrix orthogonal.
+        update_rms: Root mean square of a matrix's update at a learning rate of 1.
+        learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as
+            in `AdamWConfig`.
+        weight_decay: Weight decay of matrices and embeddings, which is not applied to biases and norms.
+        beta_1, beta_2, epsilon: Values of AdamW's updates, as in `AdamWConfig`.
+    """
+
+    # Those of AdamW; of a matrix there is but one, which is not told apart here.
+    by_matrix: ClassVar[bool] = True
+    kind: Literal["muon"] = "muon"  # type: ignore[assignment]
+    momentum: Share = 0.95
+    newton_schulz_steps: int = pydantic.Field(default=5, ge=1, le=100)
+    update_rms: Positive = 0.2
+
+
 class AdafactorConfig(_Optimizer):
     """Adafactor: Adam with the second moments of a matrix kept by row and column (Shazeer and Stern 2018).
 
@@ -120,5 +146,6 @@ class AdagradConfig(_Optimizer):
 
 
 AnyOptimizer = Annotated[
-    AdamWConfig | LambConfig | AdafactorConfig | AdagradConfig, pydantic.Field(discriminator="kind")
+    AdamWConfig | LambConfig | MuonConfig | AdafactorConfig | AdagradConfig,
+    pydantic.Field(discriminator="kind"),
 ]

@@ -1,0 +1,147 @@
+"""Muon: the momentum of a matrix is made orthogonal before it is a step."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import keras
+import tensorflow as tf
+
+from firth.layers.elements.extensible import extensible_layers
+from firth.training.adamw import AdamW
+
+# By the path of a weight the axis along which it falls into matrices, and their sizes along it.
+Matrices: TypeAlias = Mapping[str, tuple[int, Sequence[int]]]
+
+# Of the polynomial a x + b x^3 + c x^5 that takes singular values to around 1 (Jordan et al. 2024).
+_COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+_TINY = 1e-7
+
+
+def matrices_of(model: keras.Model) -> dict[str, tuple[int, tuple[int, ...]]]:
+    """Returns the weights of a model that are matrices of its blocks, or several of them side by side.
+
+    They are those of attention and feed-forward layers; queries, keys and values, which have one weight
+    together, are a matrix each.
+
+    Args:
+        model: Built model.
+
+    Returns:
+        By the path of a weight the axis along which its matrices stand, and their sizes along it.
+    """
+    found: dict[str, tuple[int, tuple[int, ...]]] = {}
+    for layer in extensible_layers(model):
+        for place in layer.places():
+            columns = place.columns
+            if columns is None or columns.direction is not None:
+                continue
+            path = columns.kernel.path
+            _, before = found.get(path, (0, ()))
+            found[path] = (0 if columns.turned else 1, (*before, columns.count))
+    return found
+
+
+def orthogonal(matrix: tf.Tensor, steps: int) -> tf.Tensor:
+    """Returns a matrix of the same singular vectors whose singular values are around 1, from 0.7 to 1.2.
+
+    A Newton-Schulz iteration of the fifth order (Jordan et al. 2024, "Muon: An optimizer for hidden layers
+    in neural networks"), on whichever of the matrix and its transpose has fewer rows.
+
+    Args:
+        matrix: float32 [rows, columns].
+        steps: Number of steps of the iteration.
+
+    Example:
+
+    >>> import numpy as np
+    >>> made = orthogonal(tf.constant([[3.0, 0.0, 0.0], [0.0, 0.0, 2.0]]), steps=5)
+    >>> bool((np.abs(np.linalg.svd(made)[1] - 0.95) < 0.25).all())
+    True
+    """
+    a, b, c = _COEFFICIENTS
+    is_tall = matrix.shape[0] > matrix.shape[1]
+    made = tf.transpose(matrix) if is_tall else matrix
+    made = made / (tf.norm(made) + _TINY)
+    for _ in range(steps):
+        square = tf.matmul(made, made, transpose_b=True)
+        made = a * made + tf.matmul(b * square + c * tf.matmul(square, square), made)
+    return tf.transpose(made) if is_tall else made
+
+
+@keras.saving.register_keras_serializable("firth")
+class Muon(AdamW):
+    """Muon for the matrices of blocks, AdamW for all other weights (Jordan et al. 2024).
+
+    The momentum of a matrix, with Nesterov's step ahead, is made orthogonal and then scaled to the root mean
+    square that updates of AdamW have, so that one learning rate suits both (Liu et al. 2025, "Muon is
+    Scalable for LLM Training", section 2.2): `update_rms x sqrt(max(rows, columns))`, as Keras has it from
+    3.13 on. Keras's own of 3.12 scales otherwise, and takes queries, keys and values for one matrix.
+
+    Gradients are summed over replicas and clipped before; see `AdamW`.
+
+    Args:
+        learning_rate: Learning rate, of both.
+        matrices: Weights that are matrices; see `matrices_of`. Others are updated by AdamW.
+        momentum: Share of the momentum that is kept at each step.
+        newton_schulz_steps: Number of steps of the iteration.
+        update_rms: Root mean square of the update of a matrix at a learning rate of 1.
+        **kwargs: Keywords of `firth.training.adamw.AdamW`.
+
+    Raises:
+        ValueError: for a path that no variable has, and for arguments that `AdamW` refuses.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        matrices: Matrices | None = None,
+        momentum: float = 0.95,
+        newton_schulz_steps: int = 5,
+        update_rms: float = 0.2,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.matrices = {path: (axis, tuple(sizes)) for path, (axis, sizes) in (matrices or {}).items()}
+        self.momentum, self.newton_schulz_steps = momentum, newton_schulz_steps
+        self.update_rms = update_rms
+        self._of_index: dict[int, tuple[int, tuple[int, ...]]] = {}
+
+    def _make_variables(self, variables: Sequence[keras.Variable]) -> None:
+        keras.optimizers.Optimizer.build(self, variables)
+        places = {variable.path: index for index, variable in enumerate(variables)}
+        # Weights that a method keeps as they are have no place.
+        self._of_index = {places[path]: value for path, value in self.matrices.items() if path in places}
+        self._momentums = [self._moment(each, "momentum") for each in variables]
+        self._velocities = [
+            None if index in self._of_index else self._moment(each, "velocity")
+            for index, each in enumerate(variables)
+        ]
+
+    def _moment(self, variable: keras.Variable, name: str) -> keras.Variable:
+        return self.add_variable_from_reference(variable, name=name)
+
+    def _update(self, gradient: tf.Tensor, variable: tf.Variable, rate: tf.Tensor) -> None:
+        index = self._index(variable)
+        if index not in self._of_index:
+            super()._update(gradient, variable, rate)
+            return
+        momentum = self._momentums[index].value
+        kept = momentum.assign(self.momentum * momentum + gradient)
+        axis, sizes = self._of_index[index]
+        ahead = tf.split(gradient + self.momentum * kept, sizes, axis=axis)
+        step = tf.concat([self._scaled(part) for part in ahead], axis=axis)
+        variable.assign(variable - tf.cast(rate, variable.dtype) * step)
+
+    def _scaled(self, momentum: tf.Tensor) -> tf.Tensor:
+        scale = self.update_rms * max(momentum.shape) ** 0.5
+        return scale * orthogonal(momentum, self.newton_schulz_steps)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the arguments that rebuild this optimizer."""
+        return {
+            **super().get_config(),
+            "matrices": {path: [axis, list(sizes)] for path, (axis, sizes) in self.matrices.items()},
+            "momentum": self.momentum,
+            "newton_schulz_steps": self.newton_schulz_steps,
+            "update_rms": self.update_rms,
+        }
