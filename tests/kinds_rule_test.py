@@ -26,8 +26,8 @@ TABLES = {
     "tasks/labelled/data_readers.py": "labelled data",
     "tasks/table.py": "tasks",
     "tokenizers/table.py": "tokenizers",
-    "training/optimizers.py": "optimizers",
-    "training/schedules.py": "schedules of the learning rate",
+    "training/optimizers/table.py": "optimizers",
+    "training/optimizers/schedules.py": "schedules of the learning rate",
     "tuning/table.py": "methods that adapt a model",
 }
 # No kinds: names that are also those of kinds.

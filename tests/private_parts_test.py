@@ -27,9 +27,9 @@ EXCEPTIONS = {
     ("components/tokenizer_gen/executor.py", "_make_beam_pipeline"): _EXECUTORS,
     ("tokenizers/graph/model_kernel.py", "_create_resource"): _RESOURCE,
     ("tokenizers/piece_tokenizer.py", "_add_special_token"): "KerasHub's tokenizers name special pieces so",
-    ("training/summed_gradients.py", "_all_reduce_sum_gradients"): _OPTIMIZERS,
-    ("training/summed_gradients.py", "_clip_gradients"): _OPTIMIZERS,
-    ("training/summed_gradients.py", "_get_variable_index"): _INDEX,
+    ("training/optimizers/summed_gradients.py", "_all_reduce_sum_gradients"): _OPTIMIZERS,
+    ("training/optimizers/summed_gradients.py", "_clip_gradients"): _OPTIMIZERS,
+    ("training/optimizers/summed_gradients.py", "_get_variable_index"): _INDEX,
 }
 
 

@@ -12,7 +12,7 @@ from benchmarks.workers.families import FIRTH, Family, Size
 from benchmarks.workers.recipes import make_recipe
 from firth import features as names
 from firth.models import build_pretraining_model
-from firth.training.optimizers import build_optimizer
+from firth.training.optimizers.table import build_optimizer
 from firth.training.order import noise_keys
 from firth.training.step import build_train_step
 

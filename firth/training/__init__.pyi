@@ -1,9 +1,9 @@
-from .adamw import AdamW as AdamW
 from .checkpoints import Checkpoints as Checkpoints
 from .distribution import DeviceError as DeviceError, prepare_devices as prepare_devices
 from .history import read_history as read_history
 from .loop import NonFiniteLossError as NonFiniteLossError
+from .optimizers.adamw import AdamW as AdamW
+from .optimizers.schedules import WarmupSchedule as WarmupSchedule
 from .pretraining import train as train
 from .rows import RowsError as RowsError
-from .schedules import WarmupSchedule as WarmupSchedule
 from .unigram import count_pieces as count_pieces

@@ -24,7 +24,7 @@ from firth.training.held_out import HeldOut
 from firth.training.history import History
 from firth.training.input_pipeline import training_batches
 from firth.training.loop import Loop
-from firth.training.optimizers import build_optimizer
+from firth.training.optimizers.table import build_optimizer
 from firth.training.order import stage_seed
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError

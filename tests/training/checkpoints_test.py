@@ -9,7 +9,7 @@ from firth import storage
 from firth.models import build_pretraining_model
 from firth.recipes import load_recipe
 from firth.training.checkpoints import Checkpoints, Progress, run_key, state_by_name
-from firth.training.optimizers import build_optimizer
+from firth.training.optimizers.table import build_optimizer
 from tests.training.artifacts import tiny_recipe
 
 

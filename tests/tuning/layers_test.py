@@ -11,7 +11,7 @@ from firth.models import PretrainingModel
 from firth.models.tables import BACKBONES
 from firth.recipes.training.optimizers import AdamWConfig
 from firth.recipes.tuning import methods
-from firth.training.optimizers import build_optimizer
+from firth.training.optimizers.table import build_optimizer
 from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError
 from firth.tuning.groups import groups_of

@@ -10,7 +10,7 @@ import tensorflow as tf
 from firth.layers.elements.gradient_observer import GradientObserver
 from firth.recipes.tuning.adalora import AdaLoRA
 from firth.recipes.tuning.adding import LoRA
-from firth.training.optimizers import build_optimizer
+from firth.training.optimizers.table import build_optimizer
 from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError
 from firth.tuning.adalora import SingularValueAddition

@@ -6,7 +6,7 @@ import tensorflow as tf
 from firth.models import build_pretraining_model
 from firth.recipes import ConstantScheduleConfig
 from firth.recipes.training import optimizers as recipes
-from firth.training.optimizers import OPTIMIZERS, AdamW, Lamb, build_optimizer
+from firth.training.optimizers.table import OPTIMIZERS, AdamW, Lamb, build_optimizer
 from firth.tuning.multipliers import StartsAt
 from tests.training.artifacts import tiny_recipe
 

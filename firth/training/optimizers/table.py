@@ -6,10 +6,10 @@ import keras
 import tensorflow as tf
 
 from firth.recipes.training.optimizers import AnyOptimizer
-from firth.training.adamw import AdamW
-from firth.training.muon import Muon, matrices_of
-from firth.training.schedules import build_schedule
-from firth.training.summed_gradients import SummedGradients
+from firth.training.optimizers.adamw import AdamW
+from firth.training.optimizers.muon import Muon, matrices_of
+from firth.training.optimizers.schedules import build_schedule
+from firth.training.optimizers.summed_gradients import SummedGradients
 from firth.tuning.multipliers import Multipliers
 
 

@@ -5,8 +5,8 @@ import tensorflow as tf
 
 from firth.models import PretrainingModel, build_pretraining_model
 from firth.recipes import MuonConfig
-from firth.training.muon import Muon, matrices_of, orthogonal
-from firth.training.optimizers import build_optimizer
+from firth.training.optimizers.muon import Muon, matrices_of, orthogonal
+from firth.training.optimizers.table import build_optimizer
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY
 from tests.training.artifacts import tiny_recipe
 

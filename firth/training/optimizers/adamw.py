@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import keras
 import tensorflow as tf
 
-from firth.training.summed_gradients import SummedGradients
+from firth.training.optimizers.summed_gradients import SummedGradients
 
 
 @keras.saving.register_keras_serializable("firth")

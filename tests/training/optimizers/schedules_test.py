@@ -6,7 +6,7 @@ import pytest
 from firth.recipes import AdamWConfig, WarmupStableDecayScheduleConfig
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.training.schedules import AnySchedule
-from firth.training.schedules import SCHEDULES, SHAPES, WarmupSchedule, build_schedule
+from firth.training.optimizers.schedules import SCHEDULES, SHAPES, WarmupSchedule, build_schedule
 
 
 def test_schedule_climbs_falls_and_ends():

@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 from firth.layers.elements.extensible import extensible_layers
-from firth.training.adamw import AdamW
+from firth.training.optimizers.adamw import AdamW
 
 # By the path of a weight the axis along which it falls into matrices, and their sizes along it.
 Matrices: TypeAlias = Mapping[str, tuple[int, Sequence[int]]]
@@ -85,7 +85,7 @@ class Muon(AdamW):
         momentum: Share of the momentum that is kept at each step.
         newton_schulz_steps: Number of steps of the iteration.
         update_rms: Root mean square of the update of a matrix at a learning rate of 1.
-        **kwargs: Keywords of `firth.training.adamw.AdamW`.
+        **kwargs: Keywords of `firth.training.optimizers.adamw.AdamW`.
 
     Raises:
         ValueError: for a path that no variable has, and for arguments that `AdamW` refuses.
