@@ -42,6 +42,8 @@ REPLY_TOKENS = "reply_tokens"
 RECORD_DETAILS = "record_details"
 # On disk alone: keys of the records that a corpus of the base was found to hold.
 FOUND_KEYS = "found_keys"
+# In training alone: the share of the run's steps that have been made when a row is read.
+PROGRESS = "progress"
 # On disk a word stands as its bytes; its characters are made when rows are read.
 WORDS = "words"
 

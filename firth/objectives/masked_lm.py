@@ -101,7 +101,7 @@ class MaskedLMObjective(MaskingObjective):
         pairs = self._pairs(row, negative, seeds[:4])
         foreign = negative if self._config.next_sentence else None
         layout = lay_out(row, foreign, pairs, self._sequences.length, self._frame, self._pad_id)
-        chosen = self._choice.predict(layout.token_ids, self._select(layout, (seeds[4], seeds[7])))
+        chosen = self._choice.predict(layout.token_ids, self._select(layout, row, (seeds[4], seeds[7])))
         made = self._masked(layout, chosen, seeds[5:7])
         return {**made, **self._pair_features(self._task, pairs, layout)} if self._config.has_pairs else made
 
@@ -116,9 +116,9 @@ class MaskedLMObjective(MaskingObjective):
             return choose_order(row, self._config.swap_rate, seeds[:2])
         return single_segments(row)
 
-    def _select(self, layout: Layout, seeds: tf.Tensor) -> tf.Tensor:
+    def _select(self, layout: Layout, row: Row, seeds: tf.Tensor) -> tf.Tensor:
         """Returns bool [length]."""
-        maskable, budget = self._choice.maskable(layout)
+        maskable, budget = self._maskable(layout, row)
         if self._config.max_ngram > 1:
             lengths = harmonic_lengths(self._config.max_ngram)
             return select_runs(maskable, layout.word_starts, lengths, budget, seeds)

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.base import Features, ObjectiveFunction, Specs, Tokenizer
+from firth.objectives.base import Features, ObjectiveFunction, Row, Specs, Tokenizer
 from firth.objectives.transforms.layout import Frame, Layout
 from firth.objectives.transforms.masking import Choice, ChosenTokens, Corruption
 from firth.objectives.transforms.pairs import Pairs
@@ -23,6 +23,11 @@ class MaskingObjective(ObjectiveFunction):
         self._choice = Choice(config.mask_rate, config.max_predictions, self._sequences.length, tokenizer)
         self._corruption = Corruption(config, tokenizer)
         self._frame = Frame(before=(tokenizer.cls_id,), after=(tokenizer.sep_id,))
+
+    def _maskable(self, layout: Layout, row: Row) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns what `Choice.maskable` does, at the rate of the row's place in the run."""
+        progress = row.get(features.PROGRESS, 1.0)
+        return self._choice.maskable(layout, self._config.mask_rate_at(progress))
 
     def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""

@@ -62,6 +62,6 @@ class ReplacedTokenDetectionObjective(MaskingObjective):
         """
         seeds = tf.random.split(seed, num=3, alg="philox")
         layout = self._lay_out_chunks(row)
-        maskable, budget = self._choice.maskable(layout)
+        maskable, budget = self._maskable(layout, row)
         chosen = self._choice.predict(layout.token_ids, select_pieces(maskable, budget, seeds[0]))
         return self._masked(layout, chosen, seeds[1:])

@@ -83,7 +83,7 @@ class SpanMaskingObjective(MaskingObjective):
         """
         seeds = tf.random.split(seed, num=4, alg="philox")
         layout = self._lay_out_chunks(row)
-        maskable, budget = self._choice.maskable(layout)
+        maskable, budget = self._maskable(layout, row)
         selected = select_runs(maskable, layout.word_starts, self._lengths, budget, seeds[:2], apart=True)
         chosen = self._choice.predict(layout.token_ids, selected)
         spans = chosen.numbered_spans()

@@ -94,7 +94,7 @@ class UniLMObjective(MaskingObjective):
         kind = self._draw_kind(seeds[5])
         pairs = self._pairs(row, negative, kind, tf.gather(seeds, [0, 6, 7, 8]))
         layout = self._lay_out(row, negative, pairs, kind)
-        maskable, budget = self._choice.maskable(layout)
+        maskable, budget = self._maskable(layout, row)
         selected = select_runs(maskable, None, self._lengths, budget, seeds[1:3])
         chosen = self._choice.predict(layout.token_ids, selected)
         return {

@@ -21,6 +21,7 @@ def training_batches(
     steps: int,
     negatives: bool = True,
     epochs_drawn: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] = lambda epochs: epochs,
+    run: tuple[int, int] | None = None,
 ) -> tf.data.Dataset:
     """Returns the batches of steps `start_step` to `steps - 1`.
 
@@ -38,6 +39,8 @@ def training_batches(
         negatives: True to look for a row of other documents for each; otherwise negative rows are all zeros.
         epochs_drawn: Function from epochs, int64 [n], to those whose masks and second segments they have; the
             noise of dropout is their own.
+        run: Step of the run that step 0 is, and steps of the run, of which rows say the share that has been
+            made as `firth.features.PROGRESS`; None if these steps are the run.
 
     Returns:
         Elements are (example ids int64 [batch_size], features by name, [batch_size, ...] each, with
@@ -49,13 +52,16 @@ def training_batches(
         indices, epochs = shuffled_rows(places, len(rows), seed)
         return _fetch(rows, indices, epochs, epochs_drawn, seed, negatives)
 
+    first, of_run = run or (0, steps)
     places = tf.data.Dataset.range(start_step * batch_size, steps * batch_size)
-    examples = places.batch(batch_size, drop_remainder=True).map(fetch).unbatch()
+    fetched = places.batch(batch_size, drop_remainder=True).map(fetch).unbatch()
+    examples = tf.data.Dataset.zip((places, fetched))
 
     @tf.autograph.experimental.do_not_convert
-    def make(
-        row: dict[str, tf.Tensor], negative: dict[str, tf.Tensor], row_seed: tf.Tensor, noise_key: tf.Tensor
-    ) -> tuple[tf.Tensor, dict[str, tf.Tensor]]:
+    def make(place: tf.Tensor, fetched: tuple[Any, ...]) -> tuple[tf.Tensor, dict[str, tf.Tensor]]:
+        row, negative, row_seed, noise_key = fetched
+        step = first + place // batch_size
+        row = {**row, features.PROGRESS: tf.cast(step, tf.float64) / max(of_run - 1, 1)}
         made = {**objective(row, negative, row_seed), features.NOISE_KEYS: noise_key}
         return row[features.EXAMPLE_ID], made
 

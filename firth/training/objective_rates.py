@@ -118,8 +118,10 @@ def _inputs(
 ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]:
     taken = rows.take(np.arange(len(rows)))
     epochs = np.zeros(len(rows), np.int64)
+    # What changes in the course of a run is measured from its beginning to its end.
+    progress = np.linspace(0.0, 1.0, len(rows))
     return (
-        taken,
+        {**taken, features.PROGRESS: progress},
         take_negatives(rows, taken, epochs, seed, negatives),
         objective_seeds(seed, epochs, taken[features.EXAMPLE_ID]),
     )

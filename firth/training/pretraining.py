@@ -116,7 +116,8 @@ def _run_stages(
 ) -> None:
     for number, (stage, of_stage) in enumerate(zip(stages, rows, strict=True)):
         if progress.step < stage.end:
-            batches = distribute(loop.strategy, _batches(number, stage, of_stage, tokenizer, progress.step))
+            made = _batches(number, stage, stages[-1].end, of_stage, tokenizer, progress.step)
+            batches = distribute(loop.strategy, made)
             progress = loop.run(batches, progress, functools.partial(_left, stages[number:]))
 
 
@@ -203,8 +204,10 @@ def _build(
     return model, optimizer
 
 
-def _batches(number: int, stage: RunStage, rows: Rows, tokenizer: Any, step: int) -> tf.data.Dataset:
-    """Returns the batches from `step` of the run to the end of the stage."""
+def _batches(
+    number: int, stage: RunStage, total: int, rows: Rows, tokenizer: Any, step: int
+) -> tf.data.Dataset:
+    """Returns the batches from `step` of the run, of `total` steps, to the end of the stage."""
     recipe = stage.recipe
     return training_batches(
         rows,
@@ -215,4 +218,5 @@ def _batches(number: int, stage: RunStage, rows: Rows, tokenizer: Any, step: int
         stage.end - stage.start,
         negatives=recipe.goal.uses_negative,
         epochs_drawn=recipe.goal.epochs_drawn,
+        run=(stage.start, total),
     )

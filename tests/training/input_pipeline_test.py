@@ -141,3 +141,31 @@ def test_labels_come_with_their_row(tmp_path):
             assert labels.tolist() == wanted + [0.0] * (3 - len(wanted))
             seen.append(index)
     assert sorted(seen) == list(range(10))
+
+
+def test_a_mask_rate_goes_from_its_first_to_its_last(rows):
+    """A function of the step, so that a run that is taken up goes on with the same rows."""
+    config = MaskedLM(mask_rate=0.1, first_mask_rate=0.5, max_predictions=16, next_sentence=False)
+    sequences = Sequences(length=LENGTH, max_documents=DOCUMENTS)
+    objective = MaskedLMObjective(config, sequences, WordPieceTokenizer(VOCABULARY))
+
+    def batches(*steps, run=None):
+        found = training_batches(rows, objective, 42, BATCH, *steps, run=run).as_numpy_iterator()
+        return [made for _, made in found]
+
+    def check(found, first, of_run):
+        for step, made in enumerate(found, first):
+            # Each of the two documents has a [CLS] and a [SEP].
+            maskable = (made["document_ids"] > 0).sum(axis=1) - 2 * DOCUMENTS
+            rate = 0.5 - 0.4 * step / (of_run - 1)
+            predicted = made["masked_weights"].sum(axis=1)
+            np.testing.assert_array_equal(predicted, np.maximum(np.round(rate * maskable), 1), str(step))
+
+    whole = batches(0, 11)
+    check(whole, 0, 11)
+    resumed = batches(6, 11)
+    assert len(resumed) == 5
+    for made, before in zip(resumed, whole[6:]):
+        np.testing.assert_array_equal(made["token_ids"], before["token_ids"])
+    # The second stage of a longer run.
+    check(batches(0, 11, run=(10, 21)), 10, 21)

@@ -160,7 +160,8 @@ class _Seen:
 
     def selected(self, longest: npt.NDArray[Any], rate: float | None = None) -> RateCheck:
         """Checks how many tokens are predicted; units of up to `longest` tokens may leave room in a row."""
-        rate = self.config.mask_rate if rate is None else rate
+        if rate is None:
+            rate = self.config.mask_rate_at(self.sample.rows.get(features.PROGRESS, 1.0))
         wanted = np.maximum(np.round(rate * self.maskable), 1)
         budgets = np.minimum(np.minimum(wanted, self.config.max_predictions), self.maskable)
         least = np.maximum(budgets - (longest - 1), 0)

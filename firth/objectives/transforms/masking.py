@@ -82,14 +82,16 @@ class Choice:
         self._length = length
         self._ordinary = ordinary_table(tokenizer)
 
-    def maskable(self, layout: Layout) -> tuple[tf.Tensor, tf.Tensor]:
+    def maskable(self, layout: Layout, rate: float | tf.Tensor | None = None) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the tokens that can be chosen, bool [length], and the number to choose, int32 [].
 
         Args:
             layout: Row, laid out.
+            rate: Share of this row, a float or float64 []; None for the share of all rows.
         """
         maskable = layout.is_text & tf.gather(tf.constant(self._ordinary), layout.token_ids)
-        return maskable, count_predictions(maskable, self._rate, self._max_predictions)
+        rate = self._rate if rate is None else rate
+        return maskable, count_predictions(maskable, rate, self._max_predictions)
 
     def predict(self, token_ids: tf.Tensor, selected: tf.Tensor) -> ChosenTokens:
         """Returns the chosen tokens.

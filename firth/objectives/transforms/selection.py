@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 
-def count_predictions(maskable: tf.Tensor, rate: float, max_predictions: int) -> tf.Tensor:
+def count_predictions(maskable: tf.Tensor, rate: float | tf.Tensor, max_predictions: int) -> tf.Tensor:
     """Returns the number of tokens to predict, int32 []: `max(1, round(rate x maskable tokens))`, capped.
 
     It is 0 if nothing is maskable. Halves are rounded to the even number, as Python does.
@@ -14,7 +14,7 @@ def count_predictions(maskable: tf.Tensor, rate: float, max_predictions: int) ->
 
     Args:
         maskable: bool [length], True on tokens that may be selected.
-        rate: Share of the maskable tokens to predict.
+        rate: Share of the maskable tokens to predict, a float or float64 [].
         max_predictions: Most predictions of a row.
 
     Example:

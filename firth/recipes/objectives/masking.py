@@ -1,7 +1,7 @@
 """Objectives that hide tokens from a bidirectional encoder."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
 
@@ -21,6 +21,9 @@ class _Masking(Objective):
 
     Attributes:
         mask_rate: Share of maskable tokens that are predicted.
+        first_mask_rate: Share at the run's first step, from which on it goes to `mask_rate` on a straight
+            line (Yang et al. 2022, "Learning Better Masking for Better Language Model Pre-training", section
+            3, from 0.3 to 0.15); null for `mask_rate` throughout. Held-out losses have `mask_rate`.
         mask_token_rate: Share of the predicted tokens that is replaced by `[MASK]`.
         random_token_rate: Share of the predicted tokens that is replaced by a random piece. The rest is left
             as it was, and still predicted.
@@ -35,6 +38,7 @@ class _Masking(Objective):
     counts_pooler: ClassVar[bool] = True
 
     mask_rate: float = Rate
+    first_mask_rate: Annotated[float, pydantic.Field(gt=0.0, lt=1.0)] | None = None
     mask_token_rate: Fraction = 0.8
     random_token_rate: Fraction = 0.1
     max_predictions: Count = 20
@@ -45,6 +49,21 @@ class _Masking(Objective):
         if self.mask_token_rate + self.random_token_rate > 1.0 + 1e-9:
             raise ValueError("mask_token_rate + random_token_rate is above 1")
         return self
+
+    def mask_rate_at(self, progress: Any) -> Any:
+        """Returns the share of maskable tokens that are predicted at a place of the run.
+
+        Args:
+            progress: Share of the run's steps that have been made, a number, an array or a tensor.
+
+        Example:
+
+        >>> [round(MaskedLM(first_mask_rate=0.3).mask_rate_at(share), 3) for share in (0.0, 0.5, 1.0)]
+        [0.3, 0.225, 0.15]
+        """
+        if self.first_mask_rate is None:
+            return self.mask_rate
+        return self.first_mask_rate + (self.mask_rate - self.first_mask_rate) * progress
 
     @property
     def special_tokens(self) -> int:
@@ -84,6 +103,12 @@ class _Masking(Objective):
     def conflicts(self, model: Any, sequences: Sequences) -> Iterator[str]:
         if self.has_segments and model.embeddings.segments == 1:
             yield f"objective.kind: {self.kind} with pairs needs model.embeddings.segments: 2, or 0 for none"
+        wanted = round((self.first_mask_rate or 0.0) * sequences.length)
+        if wanted > self.max_predictions:
+            yield (
+                f"objective.first_mask_rate: {self.first_mask_rate:g} of sequences.length is {wanted}, "
+                f"above objective.max_predictions: {self.max_predictions}"
+            )
 
 
 class EnhancedMaskDecoder(Config):
@@ -136,6 +161,9 @@ class MaskedLM(MaskDecoding):
 
     Attributes:
         mask_rate: Share of maskable tokens that are predicted.
+        first_mask_rate: Share at the run's first step, from which on it goes to `mask_rate` on a straight
+            line (Yang et al. 2022, "Learning Better Masking for Better Language Model Pre-training", section
+            3, from 0.3 to 0.15); null for `mask_rate` throughout. Held-out losses have `mask_rate`.
         mask_token_rate: Share of the predicted tokens that is replaced by `[MASK]`.
         random_token_rate: Share of the predicted tokens that is replaced by a random piece. The rest is left
             as it was, and still predicted.
@@ -230,8 +258,8 @@ class SpanMasking(_Masking):
         boundary: True to predict each token also from the two tokens around its span and its place in it.
         boundary_places: Number of places in a span that the boundary objective tells apart, in pieces
             (whereas `max_span` is in words). It does not predict the pieces after them; masked LM does.
-        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of masking, as in
-            `MaskedLM`.
+        mask_rate, first_mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of
+            masking, as in `MaskedLM`.
     """
 
     heads: ClassVar[str] = "span_masking"
@@ -266,8 +294,8 @@ class ReplacedTokenDetection(MaskDecoding):
         temperature: Temperature of the generator's samples.
         mask_decoder: Way in which a generator with disentangled positions learns absolute ones; null for
             none.
-        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of masking, as in
-            `MaskedLM`.
+        mask_rate, first_mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of
+            masking, as in `MaskedLM`.
         generator_weight, discriminator_weight: Weights of the two losses in their sum.
     """
 
@@ -316,8 +344,8 @@ class UniLM(_Masking):
         next_sentence: True to learn also whether the second segment follows the first, in rows of the
             bidirectional mask (section 2.3).
         random_next_rate: Share of these pairs whose second segment comes from another document.
-        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of masking, as in
-            `MaskedLM`.
+        mask_rate, first_mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of
+            masking, as in `MaskedLM`.
         bidirectional_rate, sequence_to_sequence_rate, left_to_right_rate, right_to_left_rate: Shares of rows
             with each attention mask; they sum to 1.
     """

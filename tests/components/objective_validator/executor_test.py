@@ -52,7 +52,16 @@ def run(examples, folder, objective, rows=2000, seed=3):
     return report
 
 
-@pytest.mark.parametrize("objective", [MaskedLM(max_predictions=5), SpanCorruption(), Denoising()])
+@pytest.mark.parametrize(
+    "objective",
+    [
+        MaskedLM(max_predictions=5),
+        # Measured from the first rate to the last.
+        MaskedLM(mask_rate=0.1, first_mask_rate=0.6, max_predictions=16),
+        SpanCorruption(),
+        Denoising(),
+    ],
+)
 def test_a_right_objective_passes(examples, tmp_path, objective):
     report = run(examples, tmp_path, objective)
     assert report["ok"] is True

@@ -134,6 +134,7 @@ def test_refused_overrides_name_the_option(option, problem):
     ("deberta_v3_tiny", "model.attention.key_value_heads=1", "not work with positions.kind: disentangled"),
     ("deberta_v3_tiny", "model.attention.query_key_norm=true", "not work with positions.kind: disentangled"),
     ("xlnet_tiny", "model.attention.query_key_norm=true", "does not work with kind: two_stream_transformer"),
+    ("bert_tiny", "objective.first_mask_rate=0.3", "is 38, above objective.max_predictions: 20"),
     ("elmo_tiny", "objective.z_loss=1e-4", "it needs negatives: null"),
     ("deberta_v3_tiny", "objective.mask_decoder.length=64", "is above objective.mask_decoder.length: 64"),
     ("electra_tiny", "objective.mask_decoder.passes=2", "needs model.positions.kind: disentangled"),
