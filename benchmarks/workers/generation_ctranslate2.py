@@ -7,9 +7,9 @@ class Model(generation_firth.Model):
     """Writes after prompts; see `benchmarks.workers.generation_work`."""
 
     options = staticmethod(
-        lambda dtype, folder: {
+        lambda dtype, folder, size: {
             "engine": "ctranslate2",
             "quantization": dtype,
-            "cache": f"{folder}/converted",
+            "cache": f"{folder}/converted_{size.preset}",
         }
     )

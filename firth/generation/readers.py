@@ -7,9 +7,12 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
+from firth.generation.in_place import written_in_place
 from firth.generation.reading import Prompts, ReadRows, TokenReader
 from firth.models.backbone_with_heads import BackboneWithHeads
 
+# Rows of the token table that a product reads where there are several states; see `times_rows`.
+_TABLE_ROWS = 2048
 # Of whole rows, as a causal stack reads them.
 _OWN_ROWS = (names.DOCUMENT_IDS, names.ATTENTION_ORDER)
 
@@ -54,7 +57,9 @@ class StackReader:
         """
         places = _places(tokens, rows)
         features = {**rows.facts, names.TOKEN_IDS: tokens, names.POSITION_IDS: places}
-        states, cache = self._model.backbone.call_with_cache(features, rows.cache, rows.lengths)
+        states, cache = self._model.backbone.call_with_cache(
+            features, rows.cache, rows.lengths, written_in_place
+        )
         return states, _read_on(rows, tokens, cache)
 
     def logits(self, states: tf.Tensor) -> tf.Tensor:
@@ -63,7 +68,7 @@ class StackReader:
         Args:
             states: States that were returned, float [..., width].
         """
-        return self._model.heads.project(self._model.backbone, states)
+        return _logits(self._model, states)
 
 
 class DecoderReader:
@@ -109,7 +114,9 @@ class DecoderReader:
         """
         places = _places(tokens, rows)
         features = {**rows.facts, names.DECODER_TOKEN_IDS: tokens, names.DECODER_POSITION_IDS: places}
-        states, cache = self._model.backbone.call_with_cache(features, rows.cache, rows.lengths)
+        states, cache = self._model.backbone.call_with_cache(
+            features, rows.cache, rows.lengths, written_in_place
+        )
         return states, _read_on(rows, tokens, cache)
 
     def logits(self, states: tf.Tensor) -> tf.Tensor:
@@ -118,7 +125,7 @@ class DecoderReader:
         Args:
             states: States that were returned, float [..., width].
         """
-        return self._model.heads.project(self._model.backbone, states)
+        return _logits(self._model, states)
 
 
 class WordReader:
@@ -178,6 +185,12 @@ class WordReader:
             states: States that were returned, float [..., width].
         """
         return self._model.heads.project(self._model.backbone, states)
+
+
+def _logits(model: BackboneWithHeads, states: tf.Tensor) -> tf.Tensor:
+    """Returns the logits of the token after each state, float32 [..., vocabulary]."""
+    in_parts = states.shape[0] != 1 and states.dtype == tf.float32
+    return model.heads.project(model.backbone, states, _TABLE_ROWS if in_parts else None)
 
 
 def _shape(ids: tf.Tensor) -> tuple[Any, Any]:

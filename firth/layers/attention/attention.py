@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.key_value_cache import KeysValues, with_tokens
+from firth.layers.attention.key_value_cache import KeysValues, Write, with_tokens
 from firth.layers.attention.projected_heads import ProjectedHeads
 from firth.layers.attention.read_heads import read_heads
 from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
@@ -184,6 +184,7 @@ class Attention(ProjectedHeads):
         index: Tensor | int,
         bias: Tensor | None = None,
         positions: Tensor | None = None,
+        write: Write = with_tokens,
     ) -> tuple[Tensor, KeysValues]:
         """Reads some tokens of rows whose tokens before them have been read.
 
@@ -196,14 +197,15 @@ class Attention(ProjectedHeads):
             bias: Float32 tensor [batch or 1, heads or 1, count, prefix_length + keys], which hides the keys
                 that are not there yet.
             positions: Angles of these tokens, as in the call.
+            write: Function as `with_tokens` that puts the tokens' keys and values into the cache.
 
         Returns:
             A float tensor [batch, count, width], and the cache with the keys and values of these tokens.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
-        query, *own = self._project(hidden, None, positions)
-        key, value = (with_tokens(known, each, index) for known, each in zip(cache, own, strict=True))
-        return self._attend(hidden, query, key, value, bias, None), (key, value)
+        query, *own = self._project_unscaled(hidden, positions)
+        key, value = (write(known, each, index) for known, each in zip(cache, own, strict=True))
+        return self._attend(hidden, query, key, value, bias, None, scale=self._scale), (key, value)
 
     def context_cache(self, context: Tensor) -> KeysValues:
         """Returns the keys and values of an encoder's states, with `cross` only.
@@ -232,7 +234,7 @@ class Attention(ProjectedHeads):
             A float tensor [batch, count, width].
         """
         hidden = ops.cast(hidden, self.compute_dtype)
-        return self._attend(hidden, self._queries(hidden), *cache, bias, None)
+        return self._attend(hidden, self._queries_unscaled(hidden), *cache, bias, None, scale=self._scale)
 
     def _attend(
         self,
@@ -243,8 +245,11 @@ class Attention(ProjectedHeads):
         bias: Tensor | None,
         training: bool | None,
         causal: bool = False,
+        scale: float = 1.0,
     ) -> Tensor:
         if (prefix := self._additions.get("keys_values")) is not None:
             key, value = prefix(key, value)
-        context = read_heads(query, key, value, bias, self.dropout, training, causal, self.prefix_length)
+        context = read_heads(
+            query, key, value, bias, self.dropout, training, causal, self.prefix_length, scale
+        )
         return self._join_heads(context, hidden)

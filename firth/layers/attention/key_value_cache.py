@@ -1,11 +1,15 @@
 """Keys and values of tokens that have been read, in rows that each stand at a place of their own."""
 
+from collections.abc import Callable
+
 from keras import ops
 
 from firth.layers.elements.types import Tensor
 
 # Keys and values, [batch, key_value_heads, length, head_width] each.
 KeysValues = tuple[Tensor, Tensor]
+# What puts tokens into a cache, as `with_tokens` does.
+Write = Callable[[Tensor, Tensor, Tensor | int], Tensor]
 
 
 def places_from(index: Tensor | int, count: Tensor | int) -> Tensor:
@@ -46,7 +50,8 @@ def values_at(rows: Tensor, places: Tensor) -> Tensor:
 def with_tokens(cache: Tensor, tokens: Tensor, index: Tensor | int) -> Tensor:
     """Returns a cache in which the vectors of some tokens of each row are new ones.
 
-    It is a scatter of whole vectors, which writes into the cache itself where nothing else holds it.
+    It is a scatter of whole vectors, which copies the cache in TensorFlow; `firth.generation` has one that
+    does not.
 
     Args:
         cache: Float tensor [batch, heads, length, head_width].

@@ -10,6 +10,7 @@ from keras import ops
 from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place, by_tokens
 from firth.layers.elements.initializers import NormalColumns, normal
 from firth.layers.elements.seeds import drawn
+from firth.layers.elements.shapes import reshaped
 from firth.layers.elements.types import Tensor
 from firth.layers.positions.rotary_positions import rotate
 
@@ -72,13 +73,27 @@ class ProjectedHeads(ExtensibleLayer):
             key, value = self.context_cache(context)
             return self._queries(hidden), key, value
         heads = self._heads(hidden, self.kernel, self.bias, "query", "key", "value")
+        return self._taken_apart(heads, positions)
+
+    def _project_unscaled(self, hidden: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns the same of tokens that are read next, whose queries are not scaled."""
+        axis = self._axis_of_groups(hidden)
+        heads = self._heads(hidden, self.kernel, self.bias, "query", "key", "value", scaled=False, axis=axis)
+        query, key, value = self._taken_apart(heads, positions, axis)
+        return self._groups_first(query, axis), key, value
+
+    def _taken_apart(
+        self, heads: Tensor, positions: Tensor | None, axis: int = 0
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns queries, and keys and values without the axis of the groups."""
         # The gradient of a split is one concatenation, those of slices are as many sums.
         if positions is not None:
-            turned, value = ops.split(heads, [self._group + 1], axis=0)
-            query, key = ops.split(rotate(turned, positions), [self._group], axis=0)
+            turned, value = ops.split(heads, [self._group + 1], axis=axis)
+            angles = ops.expand_dims(positions, 2) if axis else positions
+            query, key = ops.split(rotate(turned, angles), [self._group], axis=axis)
         else:
-            query, key, value = ops.split(heads, [self._group, self._group + 1], axis=0)
-        return query, ops.squeeze(key, 0), ops.squeeze(value, 0)
+            query, key, value = ops.split(heads, [self._group, self._group + 1], axis=axis)
+        return query, ops.squeeze(key, axis), ops.squeeze(value, axis)
 
     def _apart(self, hidden: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Returns the queries of some states, and the keys and values of others."""
@@ -92,38 +107,75 @@ class ProjectedHeads(ExtensibleLayer):
     def _queries(self, hidden: Tensor) -> Tensor:
         return self._heads(hidden, self.query_kernel, self.query_bias, "query")
 
-    def _heads(self, states: Tensor, kernel: Tensor, bias: Tensor | None, *names: str) -> Tensor:
-        """Returns the groups of heads of places that share a kernel, with the queries' scaled.
+    def _queries_unscaled(self, hidden: Tensor) -> Tensor:
+        axis = self._axis_of_groups(hidden)
+        heads = self._heads(hidden, self.query_kernel, self.query_bias, "query", scaled=False, axis=axis)
+        return self._groups_first(heads, axis)
 
-        They are [groups, batch, heads, length, head width].
+    def _axis_of_groups(self, states: Tensor) -> int:
+        """Returns the axis of the groups that needs no transpose: of one token heads are in order already."""
+        return 1 if states.shape[1] == 1 else 0
+
+    def _groups_first(self, query: Tensor, axis: int) -> Tensor:
+        if not axis:
+            return query
+        if self._group > 1:
+            return ops.transpose(query, (1, 0, 2, 3, 4))
+        return ops.expand_dims(ops.squeeze(query, 1), 0)
+
+    def _heads(
+        self,
+        states: Tensor,
+        kernel: Tensor,
+        bias: Tensor | None,
+        *names: str,
+        scaled: bool = True,
+        axis: int = 0,
+    ) -> Tensor:
+        """Returns the groups of heads of places that share a kernel, if asked with the queries' scaled.
+
+        They are [groups, batch, heads, length, head width], or with the axis 1, for a length of 1, [batch,
+        groups, heads, length, head width].
         """
         batch, length, _ = ops.shape(states)
         group_width = self.key_value_heads * self.head_width
         if self._additions.keys() & set(names):
-            projected = self._heads_with_additions(states, kernel, bias, names)
+            projected = self._heads_with_additions(states, kernel, bias, names, scaled)
         else:
-            # Scaling the queries' share of the weights is less work than scaling queries or scores.
-            scales = np.concatenate([np.full(self._columns(name), self._scale_of(name)) for name in names])
             tokens = ops.reshape(states, (-1, self.width))
-            projected = self._times(tokens, kernel, bias, scales.astype("float32"))
-        shape = (batch, length, projected.shape[-1] // group_width, self.key_value_heads, self.head_width)
-        # One transpose of all, after which taking them apart copies nothing.
-        heads = ops.transpose(ops.reshape(projected, shape), (2, 0, 3, 1, 4))
-        return heads if self.query_norm is None else self._normalised(heads, names)
+            projected = self._times(tokens, kernel, bias, self._scales(names) if scaled else None)
+        groups = projected.shape[-1] // group_width
+        if axis:
+            heads = reshaped(projected, (batch, groups, self.key_value_heads, length, self.head_width))
+        else:
+            heads = reshaped(projected, (batch, length, groups, self.key_value_heads, self.head_width))
+            # One transpose of all, after which taking them apart copies nothing.
+            heads = ops.transpose(heads, (2, 0, 3, 1, 4))
+        return heads if self.query_norm is None else self._normalised(heads, names, scaled, axis)
 
-    def _normalised(self, heads: Tensor, names: tuple[str, ...]) -> Tensor:
+    def _normalised(self, heads: Tensor, names: tuple[str, ...], scaled: bool, axis: int) -> Tensor:
         """Returns heads of places with queries and keys normalised, and the queries scaled after that."""
         ends = np.cumsum([self._group if name == "query" else 1 for name in names]).tolist()
-        split = ops.split(heads, ends[:-1], axis=0) if len(names) > 1 else [heads]
+        split = ops.split(heads, ends[:-1], axis=axis) if len(names) > 1 else [heads]
         parts = dict(zip(names, split))
         if "query" in parts:
-            parts["query"] = self.query_norm(parts["query"]) * ops.cast(self._scale, self.compute_dtype)
+            query = self.query_norm(parts["query"])
+            parts["query"] = query * ops.cast(self._scale, self.compute_dtype) if scaled else query
         if "key" in parts:
             parts["key"] = self.key_norm(parts["key"])
-        return ops.concatenate(list(parts.values()), axis=0)
+        return ops.concatenate(list(parts.values()), axis=axis)
+
+    def _scales(self, names: tuple[str, ...]) -> Any:
+        """Returns what columns of the weights are multiplied by.
+
+        Scaling the queries' share of the weights is less work than scaling queries or scores, unless few
+        tokens are read.
+        """
+        scales = [np.full(self._columns(name), self._scale_of(name)) for name in names]
+        return np.concatenate(scales).astype("float32")
 
     def _heads_with_additions(
-        self, states: Tensor, kernel: Tensor, bias: Tensor | None, names: tuple[str, ...]
+        self, states: Tensor, kernel: Tensor, bias: Tensor | None, names: tuple[str, ...], scaled: bool
     ) -> Tensor:
         """Returns what the places project to, [batch, length, columns], the queries scaled at the end."""
         joint = by_tokens(lambda tokens: self._times(tokens, kernel, bias), states)
@@ -137,15 +189,17 @@ class ProjectedHeads(ExtensibleLayer):
                 of_own = None if bias is None else bias[own]
                 return by_tokens(lambda tokens: self._times(tokens, kernel[:, own], of_own), read)
 
-            found.append(self._extended(name, states, base) * self._scale_of(name))
+            made = self._extended(name, states, base)
+            found.append(made * self._scale_of(name) if scaled else made)
             begin = own.stop
         return ops.concatenate(found, axis=-1)
 
-    def _times(self, tokens: Tensor, kernel: Tensor, bias: Tensor | None, scales: Any = 1.0) -> Tensor:
-        projected = ops.matmul(tokens, ops.cast(ops.multiply(kernel, scales), self.compute_dtype))
-        if bias is None:
-            return projected
-        return ops.add(projected, ops.cast(ops.multiply(bias, scales), self.compute_dtype))
+    def _times(self, tokens: Tensor, kernel: Tensor, bias: Tensor | None, scales: Any = None) -> Tensor:
+        def weights(values: Tensor) -> Tensor:
+            return ops.cast(values if scales is None else ops.multiply(values, scales), self.compute_dtype)
+
+        projected = ops.matmul(tokens, weights(kernel))
+        return projected if bias is None else ops.add(projected, weights(bias))
 
     def _columns(self, name: str) -> int:
         return (self.heads if name == "query" else self.key_value_heads) * self.head_width
@@ -159,11 +213,14 @@ class ProjectedHeads(ExtensibleLayer):
         return 1.0 / math.sqrt(self._terms * self.head_width) if self.scaled else 1.0
 
     def _join_heads(self, context: Tensor, hidden: Tensor) -> Tensor:
-        axes = (0, 2, 1, 3) if len(context.shape) == 4 else (1, 3, 0, 2, 4)
-        context = ops.reshape(ops.transpose(context, axes), (-1, self.heads * self.head_width))
+        if len(context.shape) == 5:
+            context = ops.transpose(context, (1, 3, 0, 2, 4))
+        elif context.shape[2] != 1:
+            context = ops.transpose(context, (0, 2, 1, 3))
+        context = ops.reshape(context, (-1, self.heads * self.head_width))
         rows = ops.shape(hidden)[:-1]
         output = self._extended_tokens("output", context, self.output_projection, rows)
-        return ops.reshape(output, ops.shape(hidden))
+        return reshaped(output, (*rows, self.width))
 
     def places(self) -> list[Place]:
         """Returns the projections to queries, keys and values, and that of the joined heads, `output`.

@@ -21,11 +21,12 @@ def read_heads(
     training: bool | None = None,
     causal: bool = False,
     prefix_length: int = 0,
+    scale: float = 1.0,
 ) -> Tensor:
     """Returns the mean of values that each query sees.
 
     Args:
-        query: Float tensor [group, batch, heads, length, head_width], scaled.
+        query: Float tensor [group, batch, heads, length, head_width], scaled unless `scale` does it.
         key: Float tensor [batch, heads, prefix_length + keys, head_width].
         value: Float tensor of the shape of `key`.
         bias: Float32 tensor [batch or 1, 1 or group * heads, length, prefix_length + keys], or None.
@@ -33,6 +34,8 @@ def read_heads(
         training: Whether dropout acts; for None see `firth.layers.Dropout`.
         causal: Python bool, whether the bias hides every key after its query.
         prefix_length: Number of keys before those of the tokens.
+        scale: Number that scores are multiplied by before the bias; 1 where the bias hides every key after
+            its query.
 
     Returns:
         A float tensor of the shape of `query`, without the first axis where the group is 1, unless only
@@ -50,7 +53,7 @@ def read_heads(
     query = ops.squeeze(query, 0) if query.shape[0] == 1 else query
     length = query.shape[-2] or 0
     if bias is None or not causal or length <= CAUSAL_BLOCK:
-        return _read(query, key, value, bias, dropout, training)
+        return _read(query, key, value, bias, dropout, training, scale)
     # Of the scores that causality forbids, those within a block of queries are made.
     size = max(CAUSAL_BLOCK, -(-length // CAUSAL_BLOCKS))
     ends = [*range(size, length, size), length]
@@ -63,9 +66,17 @@ def read_heads(
 
 
 def _read(
-    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, dropout: Dropout, training: bool | None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    dropout: Dropout,
+    training: bool | None,
+    scale: float = 1.0,
 ) -> Tensor:
     scores = ops.cast(times(query, key), "float32")
+    if scale != 1.0:
+        scores = ops.multiply(scores, scale)
     if bias is not None:
         scores = ops.add(scores, _grouped(ops.cast(bias, "float32"), query))
     return attended(scores, value, dropout.factors(ops.shape(scores), training=training))

@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from firth.layers.attention.attention_bias import attention_bias
-from firth.layers.attention.key_value_cache import places_from, values_at
+from firth.layers.attention.key_value_cache import Write, places_from, values_at, with_tokens
 from firth.layers.blocks.transformer_stack import Cache, TransformerStack
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.types import Seed, Tensor
@@ -130,6 +130,7 @@ class CausalTransformer(TransformerStack):
         attention_order: Tensor | None = None,
         position_ids: Tensor | None = None,
         context_document_ids: Tensor | None = None,
+        write: Write = with_tokens,
     ) -> tuple[Tensor, Cache]:
         """Reads some tokens of rows whose tokens before them have been read; dropout does not act.
 
@@ -143,6 +144,8 @@ class CausalTransformer(TransformerStack):
             attention_order: Int tensor [batch, length] of the whole rows, as in the call.
             position_ids: int32 [batch, count] of these tokens.
             context_document_ids: Int tensor [batch, keys], with a context only.
+            write: Function that puts keys and values into a cache, as
+                `firth.layers.attention.key_value_cache.with_tokens` does.
 
         Returns:
             A float tensor [batch, count, width], equal to what the call gives for these tokens of the whole
@@ -156,7 +159,7 @@ class CausalTransformer(TransformerStack):
         context_bias = None
         if context_document_ids is not None:
             context_bias = attention_bias(own_ids, key_document_ids=context_document_ids)
-        return self._run_with_cache(hidden, cache, index, bias, position_ids, context_bias)
+        return self._run_with_cache(hidden, cache, index, bias, position_ids, context_bias, write)
 
     def _is_causal(self, attention_order: Tensor | None) -> bool:
         return attention_order is None or not self.bidirectional_prefix

@@ -12,6 +12,7 @@ from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.products import times_transposed
 from firth.layers.elements.seeds import seed_generator
+from firth.layers.elements.shapes import reshaped
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class FeedForward(ExtensibleLayer):
         else:
             inner = self._activate(inner)
         inner = self._drop(inner, hidden, training)
-        return ops.reshape(self._extended_tokens("outer", inner, self._outer, rows), ops.shape(hidden))
+        return reshaped(self._extended_tokens("outer", inner, self._outer, rows), (*rows, self.width))
 
     def _inner(self, tokens: Tensor) -> Tensor:
         return _plus(times_transposed(tokens, self.inner_kernel), self.inner_bias)

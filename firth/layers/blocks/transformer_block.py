@@ -8,7 +8,7 @@ from keras import ops
 
 from firth.layers.attention.attention import Attention
 from firth.layers.attention.building import build_attention
-from firth.layers.attention.key_value_cache import KeysValues
+from firth.layers.attention.key_value_cache import KeysValues, Write, with_tokens
 from firth.layers.blocks.feed_forward import build_feed_forward
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
@@ -160,6 +160,7 @@ class TransformerBlock(ExtensibleLayer):
         bias: Tensor | None = None,
         context_bias: Tensor | None = None,
         positions: Tensor | None = None,
+        write: Write = with_tokens,
     ) -> tuple[Tensor, tuple[KeysValues, ...]]:
         """Reads some tokens of rows whose tokens before them have been read.
 
@@ -171,6 +172,7 @@ class TransformerBlock(ExtensibleLayer):
             bias: Float32 tensor [batch or 1, heads or 1, count, length], which hides what is not there yet.
             context_bias: Float32 tensor as `bias`, for the attention to the encoder.
             positions: Tensor of what the attention reads of positions, of these tokens.
+            write: Function as `with_tokens` that puts the tokens' keys and values into the cache.
 
         Returns:
             A float tensor [batch, count, width], and the cache with the keys and values of these tokens.
@@ -179,7 +181,7 @@ class TransformerBlock(ExtensibleLayer):
 
         def read(states: Tensor) -> Tensor:
             nonlocal own
-            attended, own = self.attention.call_with_cache(states, own, index, bias, positions)
+            attended, own = self.attention.call_with_cache(states, own, index, bias, positions, write)
             return attended
 
         read_context = None

@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from firth.layers.attention.building import build_positions
-from firth.layers.attention.key_value_cache import KeysValues, places_from
+from firth.layers.attention.key_value_cache import KeysValues, Write, places_from
 from firth.layers.blocks.transformer_block import TransformerBlock
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
@@ -126,13 +126,14 @@ class TransformerStack(Layer):
         bias: Tensor,
         position_ids: Tensor | None,
         context_bias: Tensor | None,
+        write: Write,
     ) -> tuple[Tensor, Cache]:
         """Returns hidden states after the last block, and the new cache."""
         bias, positions = self._relate(bias, position_ids, index)
         written = []
         for place, known in zip(self._order, cache):
             hidden, known = self.blocks[place].call_with_cache(
-                hidden, known, index, bias, context_bias, positions
+                hidden, known, index, bias, context_bias, positions, write
             )
             written.append(known)
         return self._finish(hidden, None), tuple(written)

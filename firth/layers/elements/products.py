@@ -34,3 +34,32 @@ def times_transposed(states: Tensor, kernel: Tensor) -> Tensor:
         return ops.matmul(states, ops.transpose(kernel)), gradient
 
     return run(states, kernel)
+
+
+def times_rows(states: Tensor, table: Tensor, at_once: int | None = None) -> Tensor:
+    """Returns `states table^T` without a gradient of its own, if asked in several products.
+
+    TensorFlow multiplies few float32 states with some thousand rows in 0.6 of the time that it takes with all
+    rows of a vocabulary at once, as it copies a matrix that is to be transposed (8 states, 50,257 rows of
+    768); one state, or bfloat16, gains nothing.
+
+    Args:
+        states: Float tensor [count, width].
+        table: Float tensor [rows, width] of the same dtype.
+        at_once: Rows that one product reads; all of them where it is None.
+
+    Returns:
+        Float tensor [count, rows].
+
+    Example:
+
+    >>> import numpy as np
+    >>> table = np.array([[3.0], [4.0], [5.0]])
+    >>> np.array(times_rows(np.array([[2.0]]), table, at_once=2)).tolist()
+    [[6.0, 8.0, 10.0]]
+    """
+    ends = list(range(at_once, table.shape[0], at_once)) if at_once else []
+    if not ends:
+        return ops.matmul(states, ops.transpose(table))
+    parts = ops.split(table, ends, axis=0)
+    return ops.concatenate([ops.matmul(states, ops.transpose(part)) for part in parts], axis=1)

@@ -7,6 +7,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import CausalTransformer
+from firth.layers.attention.key_value_cache import Write, with_tokens
 from firth.layers.blocks.transformer_stack import Cache
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.transformer_backbone import OneStackBackbone
@@ -85,7 +86,11 @@ class CausalTransformerBackbone(OneStackBackbone):
         return self._read_with_cache(embedded, rows, positions, cache, 0)[1]
 
     def call_with_cache(
-        self, features: Mapping[str, Tensor], cache: Cache, index: Tensor | int
+        self,
+        features: Mapping[str, Tensor],
+        cache: Cache,
+        index: Tensor | int,
+        write: Write = with_tokens,
     ) -> tuple[Tensor, Cache]:
         """Reads some tokens of rows whose tokens before them have been read.
 
@@ -95,6 +100,8 @@ class CausalTransformerBackbone(OneStackBackbone):
             cache: Keys and values as `empty_cache` or the last call returned them.
             index: Place in the rows where these tokens begin: an int scalar, or int [batch] where rows differ
                 in it.
+            write: Function that puts keys and values into a cache, as
+                `firth.layers.attention.key_value_cache.with_tokens` does.
 
         Returns:
             A float tensor [batch, count, width], the hidden states that the call gives for these tokens of
@@ -103,7 +110,8 @@ class CausalTransformerBackbone(OneStackBackbone):
         positions = features[names.POSITION_IDS] + (self.virtual_tokens.length + self.decoder.prefix_length)
         embedded = self._embed(self.embeddings, {**features, names.POSITION_IDS: positions}, None)
         rows = self.virtual_tokens.before({name: features[name] for name in _OF_ROWS if name in features})
-        return self._read_with_cache(embedded, rows, positions, cache, index + self.virtual_tokens.length)
+        index = index + self.virtual_tokens.length
+        return self._read_with_cache(embedded, rows, positions, cache, index, write)
 
     def _read_with_cache(
         self,
@@ -112,6 +120,7 @@ class CausalTransformerBackbone(OneStackBackbone):
         positions: Tensor,
         cache: Cache,
         index: Tensor | int,
+        write: Write = with_tokens,
     ) -> tuple[Tensor, Cache]:
         """Reads embedded tokens, whose place in rows that begin with the virtual tokens is `index`."""
         return self.decoder.call_with_cache(
@@ -121,4 +130,5 @@ class CausalTransformerBackbone(OneStackBackbone):
             index,
             attention_order=rows.get(names.ATTENTION_ORDER),
             position_ids=positions,
+            write=write,
         )

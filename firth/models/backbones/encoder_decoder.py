@@ -7,6 +7,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import CausalTransformer, MaskedTransformer
+from firth.layers.attention.key_value_cache import Write, with_tokens
 from firth.layers.blocks.transformer_stack import Cache
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbones.backbone import Stages, stages_of
@@ -151,7 +152,11 @@ class EncoderDecoderBackbone(TransformerBackbone):
         return self.decoder.empty_cache(batch, length, self.encode(features))
 
     def call_with_cache(
-        self, features: Mapping[str, Tensor], cache: Cache, index: Tensor | int
+        self,
+        features: Mapping[str, Tensor],
+        cache: Cache,
+        index: Tensor | int,
+        write: Write = with_tokens,
     ) -> tuple[Tensor, Cache]:
         """Reads some of the decoder's tokens, of rows whose tokens before them have been read.
 
@@ -162,6 +167,8 @@ class EncoderDecoderBackbone(TransformerBackbone):
             cache: Keys and values as `empty_cache` or the last call returned them.
             index: Place in the decoder's rows where these tokens begin: an int scalar, or int [batch] where
                 rows differ in it.
+            write: Function that puts keys and values into a cache, as
+                `firth.layers.attention.key_value_cache.with_tokens` does.
 
         Returns:
             A float tensor [batch, count, width], the hidden states that the call gives for these tokens of
@@ -175,6 +182,7 @@ class EncoderDecoderBackbone(TransformerBackbone):
             index,
             position_ids=features[names.DECODER_POSITION_IDS],
             context_document_ids=self._encoded_documents(features),
+            write=write,
         )
 
     def _encoded_documents(self, features: Mapping[str, Tensor]) -> Tensor:

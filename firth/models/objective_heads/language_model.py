@@ -7,6 +7,8 @@ from keras import ops
 
 from firth import features as names
 from firth.layers.elements.initializers import normal
+from firth.layers.elements.products import times_rows
+from firth.layers.elements.shapes import reshaped
 from firth.layers.elements.types import Tensor
 from firth.layers.losses.chunked_cross_entropy import chunked_cross_entropy
 from firth.models.heads import Features, Generator, Heads
@@ -85,19 +87,20 @@ class LanguageModelHeads(Heads):
         """
         return {"lm": self.project(backbone, backbone(features, training=training))}
 
-    def project(self, backbone: Any, hidden: Tensor) -> Tensor:
+    def project(self, backbone: Any, hidden: Tensor, at_once: int | None = None) -> Tensor:
         """Returns the logits of what comes after some states of the decoder.
 
         Args:
             backbone: The backbone whose token table is used where it is tied.
             hidden: Float tensor [..., width].
+            at_once: Rows of the table that one product reads; all of them where it is None.
 
         Returns:
             float32 [..., vocabulary_size].
         """
         rows, table = self._rows(ops.reshape(hidden, (-1, self.width))), self._table(backbone)
-        logits = ops.cast(ops.matmul(rows, ops.transpose(ops.cast(table, rows.dtype))), "float32")
-        return ops.reshape(logits, (*ops.shape(hidden)[:-1], self.vocabulary_size))
+        logits = ops.cast(times_rows(rows, ops.cast(table, rows.dtype), at_once), "float32")
+        return reshaped(logits, (*ops.shape(hidden)[:-1], self.vocabulary_size))
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
         """Returns the labels and weights of `lm`.

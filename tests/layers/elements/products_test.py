@@ -2,9 +2,10 @@
 
 import keras
 import numpy as np
+import pytest
 from keras import ops
 
-from firth.layers.elements.products import times_transposed
+from firth.layers.elements.products import times_rows, times_transposed
 from tests.backends.gradients import Scalars, gradients
 
 
@@ -26,3 +27,11 @@ def test_value_and_gradients_are_those_of_the_plain_product():
     found = gradients(inputs, lambda: ops.sum(product() * upstream))
     np.testing.assert_allclose(found[inputs.states.values.path], upstream @ kernel, rtol=1e-5)
     np.testing.assert_allclose(found[inputs.kernel.values.path], upstream.T @ states, rtol=1e-5)
+
+
+@pytest.mark.parametrize("at_once", [None, 1, 3, 4, 7, 8])
+def test_a_table_in_parts_gives_the_same_columns(at_once):
+    generator = np.random.default_rng(2)
+    states, table = (generator.normal(size=size).astype("float32") for size in ((5, 3), (7, 3)))
+    found = np.array(times_rows(states, ops.convert_to_tensor(table), at_once))
+    np.testing.assert_allclose(found, states @ table.T, rtol=1e-5, atol=1e-6)
