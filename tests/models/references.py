@@ -159,6 +159,11 @@ REFERENCES = {
         CausalLM(),
         FAMILIES["llama"].rules,
     ),
+    "qwen_3": Reference(
+        llama(positions.RotaryPositionsConfig(base=100.0), head_width=8, query_key_norm=True),
+        CausalLM(),
+        FAMILIES["qwen3"].rules,
+    ),
     "t5": Reference(t5(tied=True, activation="relu"), SpanCorruption(), FAMILIES["t5"].rules),
     "t5_1_1": Reference(
         t5(tied=False, activation="gelu_approximate", gated=True), SpanCorruption(), FAMILIES["t5"].rules

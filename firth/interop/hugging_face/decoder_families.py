@@ -1,5 +1,6 @@
-"""The families of decoders: GPT, GPT-2 and Llama."""
+"""The families of decoders: GPT, GPT-2, Llama and Qwen 3."""
 
+import dataclasses
 from typing import Any
 
 from firth.interop.errors import InteropError
@@ -145,4 +146,17 @@ LLAMA = Family(
     {"lm_head.weight": "model.embed_tokens.weight"},
     spread=_spread_llama,
     gathered=_gathered_llama,
+)
+_QWEN_3_DEFAULTS = {"num_key_value_heads": 32, "head_dim": 128, "intermediate_size": 22016}
+QWEN_3 = dataclasses.replace(
+    LLAMA,
+    model_type="qwen3",
+    architecture="Qwen3Model",
+    fields=[
+        dataclasses.replace(field, default=_QWEN_3_DEFAULTS.get(field.theirs, field.default))
+        for field in LLAMA.fields
+    ],
+    always={**LLAMA.always, "attention.query_key_norm": True},
+    heads=(FamilyHeads("Qwen3ForCausalLM", *_LM, decoders.untied_head),),
+    theirs_always={"attention_bias": False, "use_sliding_window": False},
 )

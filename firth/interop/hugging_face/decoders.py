@@ -1,4 +1,4 @@
-"""Rules of the decoders: GPT, GPT-2 and Llama."""
+"""Rules of the decoders: GPT, GPT-2, Llama and Qwen 3."""
 
 from firth.interop.hugging_face.blocks import blocks, heads_of
 from firth.interop.hugging_face.rules import Rules, feed_forward, norm, same, self_attention, transposed
@@ -46,7 +46,7 @@ def _gpt2_block(stack: StackConfig, ours: str) -> Rules:
 
 
 def llama_backbone(model: CausalTransformerConfig) -> Rules:
-    """Yields the rules of Llama.
+    """Yields the rules of Llama and Qwen 3.
 
     Args:
         model: Model of the recipe.
@@ -59,6 +59,9 @@ def llama_backbone(model: CausalTransformerConfig) -> Rules:
 def _llama_block(stack: StackConfig, ours: str) -> Rules:
     parts = [f"self_attn.{part}_proj" for part in "qkvo"]
     yield from self_attention(parts, f"{ours}/attention", heads_of(stack), biases=False)
+    if stack.attention.query_key_norm:
+        yield from norm("self_attn.q_norm", f"{ours}/attention/query_norm", biases=False)
+        yield from norm("self_attn.k_norm", f"{ours}/attention/key_norm", biases=False)
     yield from norm("input_layernorm", f"{ours}/attention_norm", biases=False)
     inner, outer, gate = (f"mlp.{part}_proj" for part in ("up", "down", "gate"))
     yield from feed_forward(inner, outer, f"{ours}/feed_forward", gate, biases=False)

@@ -1,6 +1,6 @@
 """The families that are brought in and out, by the `model_type` of their configuration."""
 
-from firth.interop.hugging_face.decoder_families import GPT, GPT2, LLAMA
+from firth.interop.hugging_face.decoder_families import GPT, GPT2, LLAMA, QWEN_3
 from firth.interop.hugging_face.encoder_decoder_families import BART, T5
 from firth.interop.hugging_face.encoder_families import (
     ALBERT,
@@ -27,6 +27,7 @@ FAMILIES: dict[str, Family] = {
         GPT2,
         GPT,
         LLAMA,
+        QWEN_3,
         T5,
         BART,
     )

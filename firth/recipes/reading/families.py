@@ -22,6 +22,7 @@ FAMILIES = (
     "llama_2",
     "llama_3_1",
     "llama_3_2",
+    "qwen_3",
     "prefix_lm",
     "unilm",
     "t5",

@@ -16,7 +16,13 @@ from tests.models.backbones import two_stream_transformer_parity_test as xlnet
 from tests.models.references import REFERENCES, Reference
 
 FILES = {name: name for name in REFERENCES} | {"xlnet": "xlnet"}
-MODEL_TYPES = {"deberta": "deberta-v2", "gpt": "openai-gpt", "llama_3_1": "llama", "t5_1_1": "t5"}
+MODEL_TYPES = {
+    "deberta": "deberta-v2",
+    "gpt": "openai-gpt",
+    "llama_3_1": "llama",
+    "qwen_3": "qwen3",
+    "t5_1_1": "t5",
+}
 # Of tokens, training and older releases: not of the model's shape.
 NO_SHAPE = {"vocab_size", "pad_token_id", "decoder_start_token_id", "embd_pdrop", "max_position_embeddings"}
 DEBERTA = {

@@ -98,6 +98,18 @@ def llama(layers, width, heads, inner, vocabulary=32000, groups=None, tied=False
     return count(transformers.LlamaForCausalLM(config))
 
 
+def qwen_3(width, inner):
+    config = transformers.Qwen3Config(
+        hidden_size=width,
+        num_hidden_layers=28,
+        num_attention_heads=16,
+        num_key_value_heads=8,
+        intermediate_size=inner,
+        tie_word_embeddings=True,
+    )
+    return count(transformers.Qwen3ForCausalLM(config))
+
+
 def t5_config(layers, width, heads, inner, head_width=64, gated=False):
     return transformers.T5Config(
         vocab_size=32128,
@@ -212,6 +224,8 @@ def counts() -> dict[str, int]:
         "llama_3_1_405b": llama(126, 16384, 128, 53248, 128256, 8),
         "llama_3_2_1b": llama(16, 2048, 32, 8192, 128256, 8, tied=True),
         "llama_3_2_3b": llama(28, 3072, 24, 8192, 128256, 8, tied=True),
+        "qwen_3_0_6b": qwen_3(1024, 3072),
+        "qwen_3_1_7b": qwen_3(2048, 6144),
         "prefix_lm_small": t5_stack(6, 512, 8, 2048),
         "prefix_lm_base": t5_stack(12, 768, 12, 3072),
         "unilm_base": bert(12, 768, 12, 28996),

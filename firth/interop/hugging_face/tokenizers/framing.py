@@ -85,6 +85,7 @@ FRAMINGS: dict[str, Framing] = {
     "t5": Framing("A sep", "A sep B sep", _DECODER_NAMES),
     "llama": Framing("cls A", "cls A cls:1 B:1", _DECODER_NAMES),
     "gpt2": Framing(names=_DECODER_NAMES),
+    "qwen3": Framing(names=_DECODER_NAMES),
     "openai-gpt": Framing(names=_DECODER_NAMES),
 }
 

@@ -22,6 +22,7 @@ MODEL_TYPES = (
     "gpt2",
     "openai-gpt",
     "llama",
+    "qwen3",
     "t5",
     "bart",
 )

@@ -1,4 +1,4 @@
-"""Families that predict the next token: GPT, GPT-2 and Llama."""
+"""Families that predict the next token: GPT, GPT-2, Llama and Qwen 3."""
 
 import numpy as np
 import transformers
@@ -32,6 +32,7 @@ LLAMA_3_1 = {
         "original_max_position_embeddings": 64,
     },
 }
+QWEN_3 = {**LLAMA, "head_dim": 8, "tie_word_embeddings": True}
 GPT2 = {
     "vocab_size": VOCABULARY,
     "n_embd": 16,
@@ -59,6 +60,9 @@ FAMILIES = {
     ),
     "llama": Family(
         transformers.LlamaForCausalLM, transformers.LlamaConfig, LLAMA, causal_inputs, single("lm")
+    ),
+    "qwen_3": Family(
+        transformers.Qwen3ForCausalLM, transformers.Qwen3Config, QWEN_3, causal_inputs, single("lm")
     ),
     "llama_3_1": Family(
         transformers.LlamaForCausalLM, transformers.LlamaConfig, LLAMA_3_1, causal_inputs, single("lm")
