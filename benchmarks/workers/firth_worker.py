@@ -14,7 +14,7 @@ from firth import features as names
 from firth.models import build_pretraining_model
 from firth.training.optimizers.table import build_optimizer
 from firth.training.order import noise_keys
-from firth.training.step import build_train_step
+from firth.training.steps.step import build_train_step
 
 
 class Model:

@@ -22,6 +22,7 @@ from firth.cli import (
     run,
     runs,
     show,
+    train_worker,
 )
 from firth.cli.asking import generate, predict
 from firth.cli.orchestrators import compile
@@ -64,6 +65,7 @@ for module in (
     import_weights,
     export_weights,
     merge,
+    train_worker,
 ):
     module.register(app)
 

@@ -247,7 +247,7 @@ def _run_pipeline(job: _Job, components: ComponentEvents) -> None:
     # Logical devices can only be made before anything touches TensorFlow's context.
     from firth.training.distribution import prepare_devices
 
-    prepare_devices(job.recipe.training)
+    prepare_devices(job.recipe.training, is_pipeline=True)
     from firth.pipelines.leftovers import remove_leftovers
     from firth.pipelines.metadata_repair import remove_dangling_rows
     from firth.pipelines.observed_runner import ObservedDagRunner

@@ -1,5 +1,10 @@
 from .checkpoints import Checkpoints as Checkpoints
-from .distribution import DeviceError as DeviceError, prepare_devices as prepare_devices
+from .distribution import (
+    ClusterError as ClusterError,
+    DeviceError as DeviceError,
+    WorkerLostError as WorkerLostError,
+    prepare_devices as prepare_devices,
+)
 from .history import read_history as read_history
 from .loop import NonFiniteLossError as NonFiniteLossError
 from .optimizers.adamw import AdamW as AdamW

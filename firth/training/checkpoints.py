@@ -1,5 +1,6 @@
 """Checkpoints that appear only when they are whole, in a folder for each run."""
 
+import concurrent.futures
 import dataclasses
 import hashlib
 import json
@@ -18,9 +19,22 @@ from firth import storage
 from firth.recipes.run.run_recipe import RunRecipe
 
 _LOG = logging.getLogger(__name__)
-_FORMAT = 3
+_FORMAT = 4
 _PROGRESS = "progress.json"
 _VARIABLES = "variables"
+# Keys of `training` that a run can go on with another value of.
+_INCIDENTAL = (
+    "steps",
+    "strategy",
+    "replicas",
+    "gradient_accumulation_steps",
+    "jit_compile",
+    "steps_per_execution",
+    "checkpoint_every_steps",
+    "log_every_steps",
+    "eval_every_steps",
+    "eval_rows",
+)
 _NAME = re.compile(r"step-(\d+)")
 
 
@@ -32,26 +46,28 @@ class Progress:
         step: Number of updates made.
         tokens: Number of tokens seen so far, padding not counted.
         seconds: Seconds of training so far, over all starts.
+        planned_steps: Number of steps that the run was to have; 0 before its first step.
     """
 
     step: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    planned_steps: int = 0
 
 
 def run_key(recipe: RunRecipe, data_digest: str, tokenizer_digest: str) -> str:
     """Returns the name of the folder of a run's checkpoints.
 
     It changes with everything that the weights depend on: seed, tokenizer, sequences, objective, model and
-    training of the recipe, and the content of the rows. It does not change with the steps between logs,
-    checkpoints or held-out losses.
+    training of the recipe, and the content of the rows. It does not change with what makes no difference but
+    for rounding, such as the devices and the steps between logs, nor with the number of steps, so that a run
+    can be made longer.
 
     Args:
         recipe: Recipe of the run.
         data_digest: Digest of the rows, in hex.
         tokenizer_digest: Digest of the tokenizer, in hex.
     """
-    incidental = {"checkpoint_every_steps", "log_every_steps", "eval_every_steps", "eval_rows"}
     parts = {
         "format": _FORMAT,
         "seed": recipe.seed,
@@ -59,7 +75,7 @@ def run_key(recipe: RunRecipe, data_digest: str, tokenizer_digest: str) -> str:
         recipe.goal_key: recipe.goal.model_dump(),
         "model": recipe.model.model_dump(),
         "vocabulary_size": recipe.tokenizer.vocabulary_size,
-        "training": recipe.training.model_dump(exclude=incidental),
+        "training": recipe.training.model_dump(exclude=set(_INCIDENTAL)),
         "data": data_digest,
         "tokenizer": tokenizer_digest,
         **recipe.start_key,
@@ -120,6 +136,19 @@ def _name_of(key: str) -> str:
     return re.sub(r"\.([S.])", lambda found: "/" if found[1] == "S" else ".", escaped)
 
 
+def run_folder(root: str, key: str, steps: int) -> str:
+    """Returns the folder of a run's checkpoints: that of its key, unless that one has come further.
+
+    Args:
+        root: Folder of the checkpoints of all runs.
+        key: Key of the run, as `run_key` returns it.
+        steps: Number of steps of the run.
+    """
+    folder = os.path.join(root, key)
+    is_further = any(step > steps for step, _ in _found_in(folder))
+    return f"{folder}-{steps}" if is_further else folder
+
+
 def newest_state(directory: str) -> SavedState | None:
     """Returns the newest whole checkpoint in a folder; None without one.
 
@@ -144,6 +173,7 @@ class Checkpoints:
         directory: Folder of this run's checkpoints; made if it does not exist.
         variables: Variables that make up the run's state, by name.
         keep: Number of checkpoints that stay; older ones are deleted.
+        writes: False in a process that only reads what another one writes.
 
     Example:
 
@@ -154,14 +184,19 @@ class Checkpoints:
     ...     path = checkpoints.save(Progress(step=5, tokens=640))
     ...     _ = weight.assign(2.0)
     ...     checkpoints.restore(), float(weight)
-    (Progress(step=5, tokens=640, seconds=0.0), 1.0)
+    (Progress(step=5, tokens=640, seconds=0.0, planned_steps=0), 1.0)
     """
 
-    def __init__(self, directory: str, variables: Mapping[str, tf.Variable], keep: int = 2) -> None:
+    def __init__(
+        self, directory: str, variables: Mapping[str, tf.Variable], keep: int = 2, writes: bool = True
+    ) -> None:
         self.directory = directory
-        self._keep = keep
-        self._checkpoint = tf.train.Checkpoint(variables=dict(variables))
-        for name in storage.list_folder(directory):
+        self._keep, self._writes = keep, writes
+        self._variables = dict(variables)
+        self._checkpoint = tf.train.Checkpoint(variables=self._variables)
+        self._thread = concurrent.futures.ThreadPoolExecutor(1, "checkpoint")
+        self._writing: concurrent.futures.Future[None] | None = None
+        for name in storage.list_folder(directory) if writes else ():
             # What a process that was killed has left.
             if name.startswith("."):
                 storage.remove(os.path.join(directory, name))
@@ -172,17 +207,50 @@ class Checkpoints:
         Args:
             progress: Progress of the run.
         """
+        folder = self.start(progress)
+        self.wait()
+        return folder
+
+    def start(self, progress: Progress) -> str:
+        """Begins to write the variables as they are now, and returns the checkpoint's folder.
+
+        They may change while they are written. One checkpoint is written at a time.
+
+        Args:
+            progress: Progress of the run.
+
+        Raises:
+            Exception: what writing the one before has failed with.
+        """
         final = os.path.join(self.directory, f"step-{progress.step:010d}")
+        self.wait()
+        if self._writes:
+            # A copy in the memory of the host, which shares what has not changed yet.
+            with tf.device("CPU:0"):
+                held = {name: tf.Variable(tf.identity(each)) for name, each in self._variables.items()}
+            self._writing = self._thread.submit(self._write, final, progress, held)
+        return final
+
+    def wait(self) -> None:
+        """Returns when the checkpoint that was begun is whole.
+
+        Raises:
+            Exception: what writing it has failed with.
+        """
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+
+    def _write(self, final: str, progress: Progress, held: Mapping[str, tf.Variable]) -> None:
         storage.remove(final)
         with storage.whole_folder(final) as folder:
-            self._checkpoint.write(os.path.join(folder, _VARIABLES))
+            tf.train.Checkpoint(variables=dict(held)).write(os.path.join(folder, _VARIABLES))
             storage.write_json(os.path.join(folder, _PROGRESS), dataclasses.asdict(progress))
         for _, path in _found_in(self.directory)[: -self._keep]:
             try:
                 storage.remove(path)
             except OSError as error:
                 logging.warning("%s cannot be removed, and stays: %s", path, error)
-        return final
 
     def restore(self) -> Progress:
         """Sets the variables to the newest whole checkpoint; a `Progress` of zeros without one."""

@@ -8,6 +8,8 @@ from firth.training.checkpoints import Progress
 class Clock:
     """Wall time and tokens of this start. Before its first step has compiled, it knows no speed.
 
+    Moments are times of `time.monotonic`.
+
     Args:
         progress: Progress at this start.
     """
@@ -16,29 +18,34 @@ class Clock:
         self._start, self._before = time.monotonic(), progress.seconds
         self._mark: tuple[float, int, int] | None = None
 
-    @property
-    def seconds(self) -> float:
-        """Seconds of training so far, over all starts."""
-        return self._before + time.monotonic() - self._start
+    def seconds(self, moment: float) -> float:
+        """Returns the seconds of training up to a moment, over all starts.
 
-    def mark(self, step: int, tokens: int) -> None:
+        Args:
+            moment: A moment of this start.
+        """
+        return self._before + moment - self._start
+
+    def mark(self, moment: float, step: int, tokens: int) -> None:
         """Starts a new stretch, over which the speed is measured next.
 
         Args:
+            moment: When the stretch begins.
             step: Number of updates made.
             tokens: Number of tokens seen so far.
         """
-        self._mark = (time.monotonic(), step, tokens)
+        self._mark = (moment, step, tokens)
 
-    def speed(self, step: int, tokens: int) -> tuple[float, float] | None:
+    def speed(self, moment: float, step: int, tokens: int) -> tuple[float, float] | None:
         """Returns tokens a second and seconds a step since the last mark; None if no step was made since.
 
         Args:
+            moment: When the step was made.
             step: Number of updates made.
             tokens: Number of tokens seen so far.
         """
         if self._mark is None or step == self._mark[1]:
             return None
         then, step_then, tokens_then = self._mark
-        seconds = max(time.monotonic() - then, 1e-9)
+        seconds = max(moment - then, 1e-9)
         return (tokens - tokens_then) / seconds, seconds / (step - step_then)

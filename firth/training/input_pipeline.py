@@ -8,6 +8,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features
+from firth.training.distribution import WHOLE, BatchShare
 from firth.training.order import choose_negatives, noise_keys, objective_seeds, shuffled_rows
 from firth.training.rows import Rows
 
@@ -22,8 +23,9 @@ def training_batches(
     negatives: bool = True,
     epochs_drawn: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] = lambda epochs: epochs,
     run: tuple[int, int] | None = None,
+    share: BatchShare = WHOLE,
 ) -> tf.data.Dataset:
-    """Returns the batches of steps `start_step` to `steps - 1`.
+    """Returns the batches of steps `start_step` to `steps - 1`, or a share of each.
 
     Step s holds the places s x batch_size and following of an endless stream of epochs. Each epoch is a new
     permutation of all rows, with the masks and random second segments of the epoch that `epochs_drawn` gives.
@@ -41,10 +43,11 @@ def training_batches(
             noise of dropout is their own.
         run: Step of the run that step 0 is, and steps of the run, of which rows say the share that has been
             made as `firth.features.PROGRESS`; None if these steps are the run.
+        share: Share of each batch that is read: the rows of one process, in parts of one replica each.
 
     Returns:
-        Elements are (example ids int64 [batch_size], features by name, [batch_size, ...] each, with
-        `firth.features.NOISE_KEYS` among them).
+        Elements are (example ids int64 [rows], features by name, [rows, ...] each, with
+        `firth.features.NOISE_KEYS` among them), where the rows are those of one replica.
     """
 
     @tf.autograph.experimental.do_not_convert
@@ -53,9 +56,10 @@ def training_batches(
         return _fetch(rows, indices, epochs, epochs_drawn, seed, negatives)
 
     first, of_run = run or (0, steps)
-    places = tf.data.Dataset.range(start_step * batch_size, steps * batch_size)
-    fetched = places.batch(batch_size, drop_remainder=True).map(fetch).unbatch()
-    examples = tf.data.Dataset.zip((places, fetched))
+    own = share.rows(batch_size)
+    batches = tf.data.Dataset.range(start_step * batch_size, steps * batch_size).batch(batch_size, True)
+    places = batches.map(lambda batch: batch[own.start : own.stop])
+    examples = tf.data.Dataset.zip((places.unbatch(), places.map(fetch).unbatch()))
 
     @tf.autograph.experimental.do_not_convert
     def make(place: tf.Tensor, fetched: tuple[Any, ...]) -> tuple[tf.Tensor, dict[str, tf.Tensor]]:
@@ -66,7 +70,10 @@ def training_batches(
         return row[features.EXAMPLE_ID], made
 
     made = examples.map(make, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
-    return made.batch(batch_size, drop_remainder=True).prefetch(2)
+    # The batches of all replicas of this process are made ahead.
+    return made.batch(share.rows_of_replica(batch_size), drop_remainder=True).prefetch(
+        2 * share.local_replicas
+    )
 
 
 def _fetch(

@@ -4,23 +4,24 @@ import dataclasses
 import logging
 import math
 import threading
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import tensorflow as tf
+import numpy as np
+import numpy.typing as npt
 
 from firth.recipes.training.training import Training
 from firth.training.checkpoints import Checkpoints, Progress
 from firth.training.clock import Clock
-from firth.training.distribution import gather_values
+from firth.training.distribution import Workers
 from firth.training.history import History
-from firth.training.step import StepResult
+from firth.training.steps import Block, StepResult
+from firth.training.steps.pace import TIMED_STEPS, Pace
 from firth.training.termination import TrainingTerminated
 
 _PROGRESS = logging.getLogger("firth.progress")
 _NAMED_IDS = 32
-# Steps after the one that compiles, whose speed says how long the rest will take.
-_TIMED_STEPS = 5
 
 
 class NonFiniteLossError(ArithmeticError):
@@ -37,8 +38,8 @@ class NonFiniteLossError(ArithmeticError):
         more = len(example_ids) - _NAMED_IDS
         shown = ", ".join(map(str, example_ids[:_NAMED_IDS])) + (f" and {more} more" if more > 0 else "")
         super().__init__(
-            f"step {step}: the loss is {float(result.loss)} and the gradient's norm "
-            f"{float(result.gradient_norm)}; example ids of the batch: {shown}. The last checkpoint is kept."
+            f"step {step}: the loss is {result.loss} and the gradient's norm "
+            f"{result.gradient_norm}; example ids of the batch: {shown}. The last checkpoint is kept."
         )
 
 
@@ -47,107 +48,158 @@ class Loop:
     """State that all stages of a run share.
 
     Attributes:
-        train_step: Function from the features of a batch to a `StepResult`.
+        block: Function from an iterator over batches and a number of steps to a `Block`.
         training: Training of the recipe.
-        learning_rate: Function that returns the learning rate of the optimizer's next update.
         checkpoints: Checkpoints, saved every `checkpoint_every_steps`.
         history: History, which gets a line every `log_every_steps`, for each held-out loss, and for the first
             and last step.
-        strategy: Distribution strategy of the step.
-        termination: Set by a request to end; looked at after each step.
+        termination: Set by a request to end; looked at after each block.
         held_out: Function that returns the held-out losses and samples of the current weights.
+        workers: Processes of the training, which make the same blocks.
     """
 
-    train_step: Callable[..., Any]
+    block: Callable[[Iterator[Any], int], Block]
     training: Training
-    learning_rate: Callable[[], float]
     checkpoints: Checkpoints
     history: History
-    strategy: tf.distribute.Strategy
     termination: threading.Event
     held_out: Callable[[], dict[str, Any]]
+    workers: Workers
 
-    def run(self, batches: Iterable[Any], progress: Progress, left: Callable[[int], float]) -> Progress:
-        """Runs the steps of some batches, and saves the last one of the run.
+    def run(
+        self, batches: Iterable[Any], progress: Progress, end: int, left: Callable[[int], float]
+    ) -> Progress:
+        """Runs the steps of some batches in blocks, and saves the last one of the run.
+
+        A block ends at the latest where a checkpoint or a held-out loss is due.
 
         Args:
             batches: Pairs of example ids and features of the steps after `progress`, divided among the
                 replicas.
             progress: Progress to go on from.
+            end: Number of steps, of the whole run so far, that the batches reach to.
             left: Function from steps made to the number of steps that the rest of the run takes as long as.
 
         Raises:
             NonFiniteLossError: before anything of the step is logged or saved.
             TrainingTerminated: if it was asked for, with the steps made so far saved.
         """
-        clock, first = Clock(progress), progress.step + 1
-        for example_ids, features in batches:
-            rate = self.learning_rate()
-            result = tf.nest.map_structure(float, self.train_step(features))
-            step, tokens = progress.step + 1, progress.tokens + int(result.tokens)
-            self._check(step, result, example_ids)
-            progress = Progress(step, tokens, clock.seconds)
-            timed = clock.speed(step, tokens)
-            if timed and step == first + _TIMED_STEPS:
-                _announce(left(step), timed, self.training.steps - step)
-            evaluates = self._is_due(step, self.training.eval_every_steps)
-            if evaluates or step in (1, self.training.steps) or step % self.training.log_every_steps == 0:
-                self._log(progress, result, rate, timed, left(step), self.held_out() if evaluates else {})
-            self._save(progress)
-            # The first step compiles, and a held-out loss takes its time too.
-            if step == first or evaluates or step % max(self.training.log_every_steps, _TIMED_STEPS + 1) == 0:
-                clock.mark(step, tokens)
+        lines = _Lines(self, progress, left)
+        pace, iterator = Pace(self.training.steps_per_execution), iter(batches)
+        while progress.step < end:
+            steps = pace.next(progress.step, [end, *self._borders(progress.step)])
+            begun = time.monotonic()
+            made = self.block(iterator, steps)
+            ended = time.monotonic()
+            # What each process does next follows from what all have seen.
+            seconds, stops = self.workers.total([ended - begun, float(self.termination.is_set())])
+            pace.made(steps, seconds / self.workers.count)
+            moments = np.linspace(begun, ended, steps + 1)[1:].tolist()
+            for moment, result, example_ids in zip(moments, made.results, made.example_ids, strict=True):
+                _check(progress.step + 1, result, example_ids)
+                progress = lines.add(moment, result)
+            if self._save(progress, stops > 0):
+                lines.clock.mark(time.monotonic(), progress.step, progress.tokens)
         return progress
 
-    def _is_due(self, step: int, every: int | None) -> bool:
-        return every is not None and step % every == 0
+    def _borders(self, step: int) -> Iterator[int]:
+        """Yields the next steps after which something needs the weights."""
+        for every in (self.training.checkpoint_every_steps, self.training.eval_every_steps):
+            if every is not None:
+                yield step + every - step % every
 
-    def _check(self, step: int, result: StepResult, example_ids: Any) -> None:
-        if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
-            ids = gather_values(self.strategy, example_ids).numpy().tolist()
-            raise NonFiniteLossError(step, result, ids)
+    def _save(self, progress: Progress, stops: bool) -> bool:
+        last = progress.step == self.training.steps
+        if not (last or stops or is_due(progress.step, self.training.checkpoint_every_steps)):
+            return False
+        # First, because a resumed run does not write the lines up to its checkpoint again.
+        self.history.flush()
+        saved = self.checkpoints.start(progress)
+        if last or stops:
+            self.checkpoints.wait()
+        if stops:
+            raise TrainingTerminated(progress.step, self.training.steps, saved)
+        return True
 
-    def _save(self, progress: Progress) -> None:
-        last, stops = progress.step == self.training.steps, self.termination.is_set()
-        if last or stops or self._is_due(progress.step, self.training.checkpoint_every_steps):
-            # First, because a resumed run does not write the lines up to its checkpoint again.
-            self.history.flush()
-            saved = self.checkpoints.save(progress)
-            if stops:
-                raise TrainingTerminated(progress.step, self.training.steps, saved)
+
+class _Lines:
+    """The lines of the curve and the messages on progress, step by step.
+
+    Args:
+        loop: Loop whose steps are told.
+        progress: Progress at the first of them.
+        left: Function from steps made to the number of steps that the rest of the run takes as long as.
+    """
+
+    def __init__(self, loop: Loop, progress: Progress, left: Callable[[int], float]) -> None:
+        self.clock = Clock(progress)
+        self._loop, self._progress, self._left = loop, progress, left
+        self._first = progress.step + 1
+
+    def add(self, moment: float, result: StepResult) -> Progress:
+        """Returns the progress after one more step.
+
+        Args:
+            moment: When it was made.
+            result: What it measured.
+        """
+        training, step = self._loop.training, self._progress.step + 1
+        tokens = self._progress.tokens + int(result.tokens)
+        self._progress = Progress(step, tokens, self.clock.seconds(moment), training.steps)
+        timed = self.clock.speed(moment, step, tokens)
+        if timed and step == self._first + TIMED_STEPS:
+            _announce(self._left(step), timed, training.steps - step)
+        evaluates = is_due(step, training.eval_every_steps)
+        if evaluates or step in (1, training.steps) or is_due(step, training.log_every_steps):
+            self._log(result, timed, self._loop.held_out() if evaluates else {})
+        # The first step compiles, and a held-out loss takes its time too.
+        if evaluates or step == self._first or is_due(step, max(training.log_every_steps, TIMED_STEPS + 1)):
+            self.clock.mark(time.monotonic() if evaluates else moment, step, tokens)
+        return self._progress
 
     def _log(
-        self,
-        progress: Progress,
-        result: StepResult,
-        rate: float,
-        timed: tuple[float, float] | None,
-        left: float,
-        held_out: Mapping[str, Any],
+        self, result: StepResult, timed: tuple[float, float] | None, held_out: Mapping[str, Any]
     ) -> None:
+        progress, steps = self._progress, self._loop.training.steps
         tokens_per_second, seconds_per_step = timed or (None, None)
         line = {
             "step": progress.step,
             "loss": result.loss,
             **{f"{name}_loss": value for name, value in result.losses.items()},
             "gradient_norm": result.gradient_norm,
-            "learning_rate": rate,
+            "learning_rate": result.learning_rate,
             "tokens_per_second": tokens_per_second,
             "tokens": progress.tokens,
             "seconds": progress.seconds,
             **held_out,
         }
-        self.history.append(line)
+        self._loop.history.append(line)
+        left = self._left(progress.step)
         event = {
             "kind": "training",
             "step": progress.step,
-            "steps": self.training.steps,
+            "steps": steps,
             "loss": result.loss,
             "tokens_per_second": tokens_per_second,
             "eta_seconds": None if seconds_per_step is None else seconds_per_step * left,
         }
         message = "step %d of %d: loss %.4f"
-        _PROGRESS.info(message, progress.step, self.training.steps, result.loss, extra={"firth": event})
+        _PROGRESS.info(message, progress.step, steps, result.loss, extra={"firth": event})
+
+
+def is_due(step: int, every: int | None) -> bool:
+    """Returns whether something that happens every some steps happens after this one.
+
+    Args:
+        step: Number of steps made.
+        every: Number of steps between two times; None for never.
+    """
+    return every is not None and step % every == 0
+
+
+def _check(step: int, result: StepResult, example_ids: npt.NDArray[np.int64]) -> None:
+    if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
+        raise NonFiniteLossError(step, result, example_ids.tolist())
 
 
 def _announce(left: float, timed: tuple[float, float], steps: int) -> None:

@@ -4,7 +4,7 @@ import functools
 import logging
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -18,18 +18,26 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.stages import RunStage, rows_folder, stages_of
 from firth.tasks import TASKS
 from firth.tokenizers import load_tokenizer
-from firth.training.checkpoints import Checkpoints, Progress, run_key, state_by_name
-from firth.training.distribution import build_strategy, distribute, prepare_devices
+from firth.training.checkpoints import Checkpoints, Progress, run_folder, run_key, state_by_name
+from firth.training.distribution import (
+    BatchShare,
+    Workers,
+    build_strategy,
+    distribute,
+    lost_workers_told,
+    prepare_devices,
+)
 from firth.training.held_out import HeldOut
 from firth.training.history import History
 from firth.training.input_pipeline import training_batches
 from firth.training.loop import Loop
 from firth.training.optimizers.table import build_optimizer
 from firth.training.order import stage_seed
+from firth.training.other_steps import tell_other_steps
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
 from firth.training.starting import show_start, take_start
-from firth.training.step import build_train_step
+from firth.training.steps import Block, build_block, build_train_step
 from firth.training.termination import TrainingTerminated, termination_deferred
 from firth.tuning import METHODS
 
@@ -54,7 +62,7 @@ def train(
         tokenizer_directory: Folder of the tokenizer that the rows were made with.
         model_run_directory: Folder for `history.jsonl` and TensorBoard's files.
         checkpoint_root: Folder for the checkpoints, in a folder for each recipe and data, and for the rows in
-            a form for random access. Only one process at a time may use it.
+            a form for random access. Only one training at a time may use it; all its processes see the same.
         eval_files: Patterns of row files for the held-out losses of `eval_every_steps`; without any, no such
             loss is measured.
 
@@ -69,56 +77,94 @@ def train(
             source.
         firth.tuning.TuningError: if the recipe's method cannot prepare the model.
         DeviceError: if the devices that the recipe asks for are not available.
+        ClusterError: if TF_CONFIG cannot be read, or the processes that it lists train different things.
+        WorkerLostError: if another process of the training has ended; all have to be started again.
         NonFiniteLossError: if the loss is infinite or not a number.
         TrainingTerminated: if SIGTERM comes while steps are made; the next call goes on from there.
     """
     prepare_devices(recipe.training)
+    strategy = build_strategy(recipe.training)
+    workers = Workers(strategy)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
     stages = stages_of(recipe)
-    rows = [open_stage_rows(recipe, stage.recipe, train_files, checkpoint_root) for stage in stages]
-    strategy = build_strategy(recipe.training)
-    model, optimizer = _build(recipe, strategy, math.ceil(len(rows[-1]) / recipe.training.batch_size))
+    own_root = workers.folder(checkpoint_root)
+    rows = [open_stage_rows(recipe, stage.recipe, train_files, own_root) for stage in stages]
     key = run_key(recipe, "+".join(each.digest for each in rows), tokenizer.digest)
-    state = state_by_name(model, optimizer)
-    checkpoints = Checkpoints(os.path.join(checkpoint_root, key), state)
-    progress = checkpoints.restore()
-    if recipe.base is not None:
-        if progress.step == 0:
-            check_source(recipe.trained_by, recipe.base.digest)
-            take_start(model, state, recipe.base, tokenizer, checkpoints.directory)
-            for addition in model.added.held:
-                addition.begin(model, tokenizer, recipe.trained_by)
-        show_start(checkpoints.directory, model_run_directory)
-    history = History(checkpoints.directory, model_run_directory, progress.step)
-    try:
-        with termination_deferred() as termination:
-            loop = Loop(
-                build_train_step(model, optimizer, recipe.goal.losses, strategy, recipe.seed),
-                recipe.training,
-                lambda: float(optimizer.learning_rate),
-                checkpoints,
-                history,
-                strategy,
-                termination,
-                HeldOut(model, tokenizer, recipe, eval_files),
-            )
-            _run_stages(loop, stages, rows, tokenizer, progress)
-    except TrainingTerminated as terminated:
-        _LOG.warning("%s", terminated)
-        raise
-    finally:
-        history.close()
+    with lost_workers_told(workers):
+        workers.check_same("recipe, rows or tokenizer", int(key[:12], 16))
+        model, optimizer = _build(recipe, strategy, math.ceil(len(rows[-1]) / recipe.training.batch_size))
+        state = state_by_name(model, optimizer)
+        folder = run_folder(checkpoint_root, key, recipe.training.steps)
+        checkpoints = Checkpoints(folder, state, writes=workers.is_chief)
+        progress = checkpoints.restore()
+        workers.check_same("the checkpoint to go on from, so that they see different folders", progress.step)
+        # What only the chief's are read of.
+        kept = os.path.join(own_root, os.path.basename(folder))
+        run_directory = model_run_directory if workers.is_chief else os.path.join(kept, "run")
+        if recipe.base is not None:
+            if progress.step == 0:
+                check_source(recipe.trained_by, recipe.base.digest)
+                take_start(model, state, recipe.base, tokenizer, kept)
+                for addition in model.added.held:
+                    addition.begin(model, tokenizer, recipe.trained_by)
+            show_start(kept, run_directory)
+        tell_other_steps(recipe, progress)
+        history = History(kept, run_directory, progress.step)
+        try:
+            with termination_deferred() as termination:
+                loop = Loop(
+                    _build_block(recipe, model, optimizer, strategy),
+                    recipe.training,
+                    checkpoints,
+                    history,
+                    termination,
+                    HeldOut(model, tokenizer, recipe, eval_files if workers.is_chief else ()),
+                    workers,
+                )
+                _run_stages(loop, strategy, stages, rows, tokenizer, progress)
+        except TrainingTerminated as terminated:
+            _LOG.warning("%s", terminated)
+            raise
+        finally:
+            history.close()
+            checkpoints.wait()
     return model
 
 
+def _build_block(
+    recipe: RunRecipe,
+    model: keras.Model,
+    optimizer: keras.optimizers.Optimizer,
+    strategy: tf.distribute.Strategy,
+) -> Callable[[Iterator[Any], int], Block]:
+    losses, training = recipe.goal.losses, recipe.training
+    step = build_train_step(
+        model,
+        optimizer,
+        losses,
+        strategy,
+        recipe.seed,
+        training.gradient_accumulation_steps,
+        training.jit_compile,
+    )
+    return build_block(step, list(losses), strategy)
+
+
 def _run_stages(
-    loop: Loop, stages: Sequence[RunStage], rows: Sequence[Rows], tokenizer: Any, progress: Progress
+    loop: Loop,
+    strategy: tf.distribute.Strategy,
+    stages: Sequence[RunStage],
+    rows: Sequence[Rows],
+    tokenizer: Any,
+    progress: Progress,
 ) -> None:
     for number, (stage, of_stage) in enumerate(zip(stages, rows, strict=True)):
         if progress.step < stage.end:
-            made = _batches(number, stage, stages[-1].end, of_stage, tokenizer, progress.step)
-            batches = distribute(loop.strategy, made)
-            progress = loop.run(batches, progress, functools.partial(_left, stages[number:]))
+            made = functools.partial(
+                _batches, number, stage, stages[-1].end, of_stage, tokenizer, progress.step
+            )
+            batches = distribute(strategy, made)
+            progress = loop.run(batches, progress, stage.end, functools.partial(_left, stages[number:]))
 
 
 def _left(stages: Sequence[RunStage], step: int) -> float:
@@ -205,9 +251,9 @@ def _build(
 
 
 def _batches(
-    number: int, stage: RunStage, total: int, rows: Rows, tokenizer: Any, step: int
+    number: int, stage: RunStage, total: int, rows: Rows, tokenizer: Any, step: int, share: BatchShare
 ) -> tf.data.Dataset:
-    """Returns the batches from `step` of the run, of `total` steps, to the end of the stage."""
+    """Returns a share of the batches from `step` of the run, of `total` steps, to the end of the stage."""
     recipe = stage.recipe
     return training_batches(
         rows,
@@ -219,4 +265,5 @@ def _batches(
         negatives=recipe.goal.uses_negative,
         epochs_drawn=recipe.goal.epochs_drawn,
         run=(stage.start, total),
+        share=share,
     )

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import keras
+
 from firth import storage
 from firth.corpus.contamination.evidence import (
     FOLDER,
@@ -20,6 +22,7 @@ from firth.models.bundle import read_recipe
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage import ADAPTER_FOLDER, BUNDLE_FOLDER
+from firth.training.distribution import lost_workers_told, prepare_devices, workers_of
 from firth.training.held_out import first_rows
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
 from firth.training.rows import count_documents
@@ -37,6 +40,8 @@ def run_fn(fn_args: Any) -> None:
     model, it also writes `adapter`, which `firth.tuning.load_adapter` reads, and makes it a part of the
     weights of the bundle and of the SavedModel, where the method merges.
 
+    In each process of a training on several workers it returns when the chief has written the model.
+
     Args:
         fn_args: `tfx.v1.components.FnArgs`. Used are `train_files` (patterns `<uri>/Split-train/*` in the
             artifact of SequenceGen, which also holds `tokenizer/`), `eval_files`, `serving_model_dir`,
@@ -53,11 +58,24 @@ def run_fn(fn_args: Any) -> None:
     if missing:
         raise ValueError(f"the Trainer's custom_config lacks {', '.join(missing)}; it has {sorted(config)}")
     root = config["checkpoint_root"] or os.path.join(fn_args.model_run_dir, "checkpoints")
-    recipe = _scheduled(run_recipe_from_json(config["recipe"]), fn_args.train_files, root)
+    recipe = run_recipe_from_json(config["recipe"])
+    prepare_devices(recipe.training)
+    workers = workers_of(recipe.training)
+    recipe = _scheduled(recipe, fn_args.train_files, workers.folder(root))
     tokenizer_directory = find_tokenizer(fn_args.train_files)
     model = train(
         recipe, fn_args.train_files, tokenizer_directory, fn_args.model_run_dir, root, fn_args.eval_files
     )
+    with lost_workers_told(workers):
+        if workers.is_chief:
+            _write(model, recipe, fn_args, root)
+        # The Trainer looks for the model in every process.
+        workers.wait()
+
+
+def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> None:
+    """Writes the bundle, the adapter if there is one, and the SavedModel."""
+    tokenizer_directory = find_tokenizer(fn_args.train_files)
     counts = None
     if is_over_vocabulary(recipe.goal.loss_classes):
         counts = count_pieces(open_rows(recipe, fn_args.train_files, root), recipe.tokenizer.vocabulary_size)

@@ -1,14 +1,17 @@
 """Checks of commands that are read and not run: one for each program."""
 
 import json
+import os
 import pathlib
 import re
 import shlex
+from unittest import mock
 
 import typer
 
 from firth.cli.main import app
 from firth.serving.signatures import SIGNATURES
+from firth.training.distribution.workers import check_cluster
 from tests.docs.snippets import REPOSITORY
 from tests.exported_model import loaded_model
 
@@ -103,6 +106,14 @@ def _curl(words):
     assert re.fullmatch(r"localhost:8501/v1/models/\w+:predict", url)
 
 
+def _export(words):
+    """The processes of a training, which `firth train-worker` would read."""
+    name, _, value = words[0].partition("=")
+    assert name == "TF_CONFIG"
+    with mock.patch.dict(os.environ, {name: value}):
+        assert check_cluster() == 2
+
+
 CHECKS = {
     "firth": _firth,
     "make": _make,
@@ -115,4 +126,5 @@ CHECKS = {
     "tfx": _tfx,
     "docker": _docker,
     "curl": _curl,
+    "export": _export,
 }

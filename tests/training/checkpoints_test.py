@@ -1,6 +1,8 @@
 import os
 import resource
+import threading
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -103,6 +105,59 @@ def test_a_full_disk_leaves_the_last_one(tmp_path):
     assert values(big) == {1}
 
 
+def test_what_is_saved_is_what_was_there_when_the_writing_began(tmp_path, monkeypatch):
+    """The optimizer updates in place while the thread still writes."""
+    may_write = threading.Event()
+    whole_folder = storage.whole_folder
+
+    def wait_and_write(path):
+        may_write.wait()
+        return whole_folder(path)
+
+    monkeypatch.setattr(storage, "whole_folder", wait_and_write)
+    model = keras.layers.Dense(3)
+    model.build((None, 2))
+    optimizer = build_optimizer(tiny_recipe().training.optimizer, 10)
+    optimizer.build(model.trainable_variables)
+    state = {each.path: each.value for each in (*model.variables, *optimizer.variables)}
+    expected = {name: each.numpy() for name, each in state.items()}
+    checkpoints = Checkpoints(str(tmp_path), state)
+    checkpoints.start(Progress(1))
+    optimizer.apply([tf.ones(each.shape) for each in model.trainable_variables], model.trainable_variables)
+    assert any((state[name].numpy() != value).any() for name, value in expected.items())
+    assert not os.listdir(tmp_path)
+    may_write.set()
+    checkpoints.wait()
+    assert checkpoints.restore() == Progress(1)
+    for name, value in expected.items():
+        np.testing.assert_array_equal(state[name].numpy(), value)
+
+
+def test_a_failed_write_is_told_at_the_next(tmp_path, variables, monkeypatch):
+    checkpoints = Checkpoints(str(tmp_path), variables)
+
+    def fail(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(storage, "write_json", fail)
+    checkpoints.start(Progress(1))
+    with pytest.raises(OSError, match="no space left"):
+        checkpoints.start(Progress(2))
+    monkeypatch.undo()
+    checkpoints.save(Progress(3))
+    assert os.listdir(tmp_path) == ["step-0000000003"]
+
+
+def test_another_process_only_reads(tmp_path, variables):
+    save_three(tmp_path, variables)
+    (tmp_path / ".step-0000000020.begun").mkdir()
+    before = sorted(os.listdir(tmp_path))
+    reader = Checkpoints(str(tmp_path), variables, writes=False)
+    assert reader.restore() == Progress(15, 1500, 0.5)
+    reader.save(Progress(20))
+    assert sorted(os.listdir(tmp_path)) == before
+
+
 def test_another_shape_is_refused(tmp_path):
     Checkpoints(str(tmp_path), {"a": tf.Variable(np.zeros(3))}).save(Progress(1))
     with pytest.raises(ValueError, match="shape"):
@@ -137,7 +192,6 @@ def test_key_changes_with_whatever_makes_the_weights():
     recipe = tiny_recipe()
     changed = {
         "seed": recipe.model_copy(update={"seed": 1}),
-        "steps": tiny_recipe(steps=13),
         "rate": tiny_recipe(learning_rate=0.5),
         "precision": tiny_recipe(precision="mixed_bfloat16"),
     }
@@ -156,7 +210,9 @@ def test_key_changes_with_whatever_makes_the_weights():
 def test_key_does_not_change_with_what_makes_no_difference():
     recipe = tiny_recipe()
     key = run_key(recipe, "data", "tokenizer")
-    assert run_key(tiny_recipe(checkpoint_every_steps=1, log_every_steps=7), "data", "tokenizer") == key
+    other = {"steps": 99, "strategy": "mirrored", "replicas": 2, "steps_per_execution": 3}
+    other |= {"checkpoint_every_steps": 1, "log_every_steps": 7, "eval_every_steps": 5, "eval_rows": 3}
+    assert run_key(tiny_recipe(**other), "data", "tokenizer") == key
     assert (
         run_key(recipe.model_copy(update={"name": "other", "description": "x"}), "data", "tokenizer") == key
     )

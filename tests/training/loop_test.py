@@ -1,6 +1,9 @@
+import functools
 import itertools
 import logging
+import math
 import os
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from firth.tokenizers import load_tokenizer
 from firth.training import NonFiniteLossError, read_history, train
 from firth.training.input_pipeline import training_batches
 from firth.training.pretraining import open_rows
-from firth.training.step import StepResult
+from firth.training.steps import StepResult, build_block
 from tests.training.artifacts import tiny_recipe, write_artifact
 
 
@@ -33,13 +36,15 @@ def batches(recipe, artifact, directory):
     return list(data.as_numpy_iterator())
 
 
-def test_a_loss_that_is_not_finite_stops_with_step_and_examples(artifact, tmp_path):
-    recipe = tiny_recipe(checkpoint_every_steps=1)
-    # More than a recipe may say.
+def diverging(**training):
+    """A recipe with a greater learning rate than a recipe may say."""
+    recipe = tiny_recipe(**training)
     optimizer = recipe.training.optimizer.model_copy(update={"learning_rate": 1e30})
-    recipe = recipe.model_copy(
-        update={"training": recipe.training.model_copy(update={"optimizer": optimizer})}
-    )
+    return recipe.model_copy(update={"training": recipe.training.model_copy(update={"optimizer": optimizer})})
+
+
+def test_a_loss_that_is_not_finite_stops_with_step_and_examples(artifact, tmp_path):
+    recipe = diverging(checkpoint_every_steps=1)
     with pytest.raises(NonFiniteLossError) as caught:
         run(recipe, artifact, tmp_path)
     error = caught.value
@@ -54,8 +59,74 @@ def test_a_loss_that_is_not_finite_stops_with_step_and_examples(artifact, tmp_pa
     assert f"step-{error.step:010d}" not in saved
 
 
+CURVE = ("step", "loss", "mlm_loss", "nsp_loss", "gradient_norm", "learning_rate", "tokens")
+
+
+@pytest.fixture(scope="module")
+def step_by_step(artifact, tmp_path_factory):
+    """The weights and the curve of a run that reads every step's result."""
+    directory = tmp_path_factory.mktemp("steps")
+    model = run(tiny_recipe(steps=11, steps_per_execution=1), artifact, directory)
+    return model.get_weights(), curve(directory)
+
+
+def curve(directory):
+    return [tuple(line[name] for name in CURVE) for line in read_history(directory / "run")]
+
+
+def test_blocks_of_steps_change_no_result(artifact, tmp_path, step_by_step):
+    """Dropout included; a checkpoint every four steps cuts blocks of three."""
+    weights, expected = step_by_step
+    made = []
+    model = run_and_list_blocks(tiny_recipe(steps=11, steps_per_execution=3), artifact, tmp_path, made)
+    assert made == [1, 3, 3, 1, 3]
+    assert curve(tmp_path) == expected
+    for one, other in zip(weights, model.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def run_and_list_blocks(recipe, artifact, directory, made):
+    """Runs a training, and appends the number of steps of each of its blocks to a list."""
+
+    def listed(block, iterator, steps):
+        made.append(steps)
+        return block(iterator, steps)
+
+    with mock.patch("firth.training.pretraining.build_block", around_blocks(listed)):
+        return run(recipe, artifact, directory)
+
+
+def around_blocks(call):
+    """What makes blocks as `build_block` does, each called by a function of block, iterator and steps."""
+    return lambda *args: functools.partial(call, build_block(*args))
+
+
+def test_a_loss_that_is_not_finite_is_found_within_its_block(artifact, tmp_path):
+    """The steps before it are told, the ones after it are not, and none of the block is saved."""
+    recipe = tiny_recipe(steps=12, checkpoint_every_steps=12, steps_per_execution=12)
+
+    def diverging(block, iterator, steps):
+        made = block(iterator, steps)
+        results = [
+            result._replace(loss=math.inf) if number == 3 and steps > 1 else result
+            for number, result in enumerate(made.results)
+        ]
+        return made._replace(results=results)
+
+    with (
+        mock.patch("firth.training.pretraining.build_block", around_blocks(diverging)),
+        pytest.raises(NonFiniteLossError) as caught,
+    ):
+        run(recipe, artifact, tmp_path)
+    # After the first step, which is a block of its own.
+    assert caught.value.step == 5
+    assert caught.value.example_ids == batches(recipe, artifact, tmp_path)[4][0].tolist()
+    assert [line["step"] for line in read_history(tmp_path / "run")] == [1, 2, 3, 4]
+    assert not list((tmp_path / "checkpoints").glob("*/step-*"))
+
+
 def test_many_example_ids_are_cut_in_the_message():
-    error = NonFiniteLossError(3, StepResult(np.inf, {"mlm": 0.0}, 0.0, 0.0), list(range(1000, 1100)))
+    error = NonFiniteLossError(3, StepResult(np.inf, {"mlm": 0.0}, 0.0, 0.0, 0.0), list(range(1000, 1100)))
     assert "1031 and 68 more" in str(error)
     assert "1032" not in str(error)
     assert len(error.example_ids) == 100

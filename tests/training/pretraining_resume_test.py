@@ -26,7 +26,8 @@ def artifact(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def recipe():
-    return tiny_recipe(steps=STEPS, checkpoint_every_steps=7)
+    # Blocks of a few steps, so that a signal comes between two.
+    return tiny_recipe(steps=STEPS, checkpoint_every_steps=7, steps_per_execution=3)
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +46,13 @@ def curve(directory):
     return [tuple(line[name] for name in CURVE) for line in read_history(directory)]
 
 
-def start_and_send(number, recipe, artifact, run_directory, checkpoint_root, step):
-    """Returns the process, ended by a signal after a step, and what it wrote on standard error."""
+def start_and_send(number, recipe, artifact, run_directory, checkpoint_root, step, saved=0):
+    """Returns the process, ended by a signal after a step and some checkpoints, and what it wrote on standard
+    error."""
     command = [sys.executable, "-m", "tests.training.train_tiny", recipe.to_json(), artifact, run_directory]
     process = subprocess.Popen([*command, checkpoint_root], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 300
-    while len(read_history(run_directory)) < step:
+    while len(read_history(run_directory)) < step or len(list(checkpoint_root.glob("*/step-*"))) < saved:
         assert process.poll() is None, "the process ended by itself"
         assert time.monotonic() < deadline, "the process makes no steps"
         time.sleep(0.002)
@@ -63,7 +65,7 @@ def test_killed_and_resumed_equals_uninterrupted(artifact, recipe, uninterrupted
     weights, expected = uninterrupted
     step = random.randint(8, STEPS // 3)
     places = tmp_path / "first", tmp_path / "checkpoints"
-    status, _ = start_and_send(signal.SIGKILL, recipe, artifact, *places, step)
+    status, _ = start_and_send(signal.SIGKILL, recipe, artifact, *places, step, saved=1)
     assert status == -signal.SIGKILL
     killed_at = len(read_history(tmp_path / "first"))
     with steps_made() as steps:
@@ -106,7 +108,7 @@ def test_the_curve_falls_and_no_two_steps_are_alike(uninterrupted):
     assert len(set(losses.tolist())) > STEPS - 3
 
 
-def test_a_finished_run_makes_no_more_steps_and_a_changed_recipe_starts_anew(artifact, tmp_path):
+def test_a_finished_run_makes_no_more_steps_and_goes_on_with_more(artifact, tmp_path, caplog):
     def steps(directory):
         return [line[0] for line in curve(tmp_path / directory)]
 
@@ -119,5 +121,31 @@ def test_a_finished_run_makes_no_more_steps_and_a_changed_recipe_starts_anew(art
     assert curve(tmp_path / "second") == curve(tmp_path / "first")
     for one, other in zip(first, again):
         np.testing.assert_array_equal(one, other)
-    run(tiny_recipe(steps=4), artifact, tmp_path / "third", tmp_path / "checkpoints")
-    assert (steps("second"), steps("third")) == ([1, 2, 3], [1, 2, 3, 4])
+    with steps_made() as made:
+        longer = run(tiny_recipe(steps=5), artifact, tmp_path / "third", tmp_path / "checkpoints")
+    assert (made, steps("third")) == ([4, 5], [1, 2, 3, 4, 5])
+    (said,) = [record.getMessage() for record in caplog.records if "goes on" in record.getMessage()]
+    # Two steps of warm-up to 0.01, then down to 0 at the last step.
+    assert said == (
+        "the run goes on from step 3 with training.steps: 5 in the place of 3; the rate of its next update "
+        "is 0.00667, where it would have been 0"
+    )
+    assert [line["learning_rate"] for line in read_history(tmp_path / "third")][3:] == pytest.approx(
+        [0.02 / 3, 0.01 / 3]
+    )
+    # Fewer steps than were made are another run, which leaves the longer one as it is.
+    with steps_made() as made:
+        run(tiny_recipe(steps=2), artifact, tmp_path / "fourth", tmp_path / "checkpoints")
+    assert made == [1, 2] and steps("fourth") == [1, 2]
+    with steps_made() as made:
+        again = run(tiny_recipe(steps=5), artifact, tmp_path / "fifth", tmp_path / "checkpoints")
+    assert made == []
+    for one, other in zip(longer.get_weights(), again.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_changed_recipe_starts_anew(artifact, tmp_path):
+    run(tiny_recipe(steps=2), artifact, tmp_path / "first", tmp_path / "checkpoints")
+    with steps_made() as made:
+        run(tiny_recipe(steps=3, learning_rate=0.02), artifact, tmp_path / "second", tmp_path / "checkpoints")
+    assert made == [1, 2, 3]

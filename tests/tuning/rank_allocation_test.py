@@ -11,7 +11,7 @@ from firth.layers.elements.gradient_observer import GradientObserver
 from firth.recipes.tuning.adalora import AdaLoRA
 from firth.recipes.tuning.adding import LoRA
 from firth.training.optimizers.table import build_optimizer
-from firth.training.step import build_train_step
+from firth.training.steps.step import build_train_step
 from firth.tuning import METHODS, TuningError
 from firth.tuning.adalora import SingularValueAddition
 from firth.tuning.rank_allocation import RankAllocator

@@ -11,7 +11,7 @@ from firth.models.additions.keeping import keep
 from firth.models.bundle import weights_by_path
 from firth.models.tables import BACKBONES
 from firth.training.optimizers.table import build_optimizer
-from firth.training.step import build_train_step
+from firth.training.steps.step import build_train_step
 from firth.tuning import METHODS, TuningError, merge
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features
 from tests.tuning.adding_test import OPTIMIZER

@@ -16,9 +16,10 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
     `weights`, `gradients` and `moments` are float32 under either precision, and exact, of Muon an upper
     bound: AdamW, LAMB and Muon keep two moments of each weight, Muon only one of a matrix, Adafactor and
     Adagrad one. `activations` is an estimate of what the forward pass keeps for the backward pass over one
-    batch, in the compute dtype, in the stage that needs most; see `activation_bytes`. The peak is above the
-    sum by what the largest single operation needs. `activations` counts all replicas together; the others
-    count one.
+    batch, in the compute dtype, in the stage that needs most; see `activation_bytes`. With accumulation it is
+    that of a part of a batch, and `accumulated` is the sum of the gradients so far. The peak is above the sum
+    by what the largest single operation needs. `activations` counts all replicas together; the others count
+    one.
 
     Args:
         recipe: Recipe of the whole run.
@@ -36,10 +37,16 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
         "gradients": _FLOAT32 * parameters,
         "moments": recipe.training.optimizer.slots * _FLOAT32 * parameters,
         "activations": max(
-            stage.training.batch_size * activation_bytes(stage) for _, _, stage in stages_of(recipe)
+            _rows_at_once(stage) * activation_bytes(stage) for _, _, stage in stages_of(recipe)
         ),
     }
+    if recipe.training.gradient_accumulation_steps > 1:
+        counts["accumulated"] = _FLOAT32 * parameters
     return {**counts, "total": sum(counts.values())}
+
+
+def _rows_at_once(recipe: Recipe) -> int:
+    return recipe.training.batch_size // recipe.training.gradient_accumulation_steps
 
 
 def activation_bytes(recipe: Recipe) -> int:

@@ -110,6 +110,11 @@ def _carried_state(recipe: "AnyPretrained") -> Iterator[str]:
             f"training.strategy: {recipe.training.strategy} does not work with model.carry_state: true, "
             "whose state belongs to the rows of one device"
         )
+    if recipe.model.carries_state and (parts := recipe.training.gradient_accumulation_steps) > 1:
+        yield (
+            f"training.gradient_accumulation_steps: {parts} does not work with model.carry_state: true, "
+            "whose state belongs to the rows of a whole batch"
+        )
 
 
 def _stages(recipe: "Recipe") -> Iterator[str]:

@@ -35,9 +35,18 @@ class Training(Config):
             steps. Optimizer and learning rate go on from stage to stage.
         optimizer: Optimizer, with the schedule of its learning rate.
         precision: Keras dtype policy; norms, softmax and losses stay in float32.
-        strategy: Distribution: `none` for one device, `mirrored` for all devices of this machine.
+        strategy: Distribution: `none` for one device; `mirrored` for all devices of this machine;
+            `multi_worker_mirrored` for those of all processes that TF_CONFIG lists; `tpu` for the cores of a
+            TPU of one host. Each gives the same weights, but for rounding.
         replicas: Number of devices with `mirrored`; null takes every device. On a machine without a GPU,
             logical CPUs.
+        gradient_accumulation_steps: Number of parts of a batch whose gradients are computed one after another
+            and summed, so that activations take the memory of one part. The result is that of the whole
+            batch, but for rounding; texts that are told from each other, as of `embedding`, are a part's.
+        jit_compile: Whether XLA compiles the step on one device; on a `tpu` it always does.
+        steps_per_execution: Most steps that are made on the device before anything is read from it; they
+            change no result. Such a block ends where a checkpoint or a held-out loss is due, and a request to
+            end waits for its end. Null for as many as take about a second.
         checkpoint_every_steps: Steps between two checkpoints; a killed run loses at most this many.
         log_every_steps: Steps between two points of the loss curve in TensorBoard and the report.
         eval_every_steps: Steps between two held-out losses of that curve, with samples of what the model
@@ -50,8 +59,11 @@ class Training(Config):
     earlier_stages: tuple[Stage, ...] = ()
     optimizer: AnyOptimizer = AdamWConfig()
     precision: Literal["float32", "mixed_bfloat16"] = "float32"
-    strategy: Literal["none", "mirrored"] = "none"
+    strategy: Literal["none", "mirrored", "multi_worker_mirrored", "tpu"] = "none"
     replicas: int | None = pydantic.Field(default=None, ge=1, le=4096)
+    gradient_accumulation_steps: int = pydantic.Field(default=1, ge=1, le=4096)
+    jit_compile: bool = False
+    steps_per_execution: int | None = pydantic.Field(default=None, ge=1, le=10_000)
     checkpoint_every_steps: int = pydantic.Field(default=1_000, ge=1)
     log_every_steps: int = pydantic.Field(default=10, ge=1)
     eval_every_steps: int | None = pydantic.Field(default=1_000, ge=1)
@@ -59,11 +71,23 @@ class Training(Config):
 
     @pydantic.model_validator(mode="after")
     def _replicas_divide_batch(self) -> "Training":
-        if self.replicas and self.strategy == "none" and self.replicas > 1:
+        if self.replicas and self.strategy != "mirrored" and self.replicas > 1:
             raise ValueError(f"replicas: {self.replicas} needs strategy: mirrored")
+        parts = self.gradient_accumulation_steps
         for batch_size in self.batch_sizes:
             if self.replicas and batch_size % self.replicas:
                 raise ValueError(f"replicas: {self.replicas} does not divide batch_size: {batch_size}")
+            if batch_size % (parts * (self.replicas or 1)):
+                rows = f"batch_size: {batch_size}" + (" of a replica" if (self.replicas or 1) > 1 else "")
+                raise ValueError(f"gradient_accumulation_steps: {parts} does not divide {rows}")
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _compiles_on_one_device(self) -> "Training":
+        if self.jit_compile and self.strategy in ("mirrored", "multi_worker_mirrored"):
+            raise ValueError(
+                f"jit_compile: true does not work with strategy: {self.strategy}; use none or tpu"
+            )
         return self
 
     @pydantic.model_validator(mode="after")

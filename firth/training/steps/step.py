@@ -7,8 +7,8 @@ import keras
 import tensorflow as tf
 
 from firth import features
-from firth.models import example_sums
 from firth.training.distribution import sum_over_replicas
+from firth.training.steps.gradients import Differentiator
 
 
 class StepResult(NamedTuple):
@@ -19,12 +19,14 @@ class StepResult(NamedTuple):
         losses: Losses by name, each the mean over the batch's predictions, in nats.
         gradient_norm: Global norm of the gradients, before clipping.
         tokens: Number of tokens of the batch, padding not counted.
+        learning_rate: Learning rate of the update.
     """
 
     loss: tf.Tensor
     losses: dict[str, tf.Tensor]
     gradient_norm: tf.Tensor
     tokens: tf.Tensor
+    learning_rate: tf.Tensor
 
 
 def build_train_step(
@@ -33,6 +35,8 @@ def build_train_step(
     losses: Mapping[str, float],
     strategy: tf.distribute.Strategy,
     seed: int,
+    parts: int = 1,
+    jit_compile: bool = False,
 ) -> Callable[..., Any]:
     """Returns a compiled function from the features of a (distributed) batch to a `StepResult`.
 
@@ -50,42 +54,37 @@ def build_train_step(
         strategy: Distribution strategy that model and optimizer were made under.
         seed: Seed of draws for a batch, which follow from (seed, updates made): they are the same on all
             replicas and after a resume.
+        parts: Number of parts of a replica's rows whose gradients are computed one after another.
+        jit_compile: Whether XLA compiles the step.
     """
-
-    def replica_step(batch: Mapping[str, tf.Tensor]) -> StepResult:
-        _seed_draws(model.seed_generator, seed, optimizer.iterations)
-        # Weights that are not trained are not watched, so that nothing is computed for their gradients.
-        with tf.GradientTape(watch_accessed_variables=False) as tape:
-            tape.watch(trainable)
-            sums = example_sums(model(batch, training=True))
-            sums = {name: tf.reduce_sum(value) for name, value in sums.items()}
-            weights = sum_over_replicas([sums[f"{name}_weight_sum"] for name in losses])
-            means = {
-                name: tf.math.divide_no_nan(sums[f"{name}_loss_sum"], weight)
-                for name, weight in zip(losses, weights)
-            }
-            loss = tf.add_n([factor * means[name] for name, factor in losses.items()])
-            # What layers and weights add to it is the same on all replicas, whose losses are summed.
-            loss += sum(model.losses) / strategy.num_replicas_in_sync
-        gradients = tape.gradient(loss, trainable, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-        norm = optimizer.apply(gradients, model.trainable_variables)
-        if observers:
-            read = optimizer.clipped(sum_over_replicas(gradients), norm)
-            by_path = dict(zip(paths, read, strict=True))
-            for observer in observers:
-                observer.observe(by_path, optimizer.iterations)
-        # The norm is the same on all replicas, and is summed with the rest.
-        share = norm / strategy.num_replicas_in_sync
-        return StepResult(loss, means, share, count_tokens(batch))
-
-    trainable = [variable.value for variable in model.trainable_variables]
+    replicas = strategy.num_replicas_in_sync
     paths = [variable.path for variable in model.trainable_variables]
     observers = model.added.observers
 
+    def seed_draws() -> None:
+        _seed_draws(model.seed_generator, seed, optimizer.iterations)
+
+    differentiator = Differentiator(model, losses, replicas, seed_draws)
+
+    def replica_step(batch: Mapping[str, tf.Tensor]) -> StepResult:
+        made = differentiator.whole(batch) if parts == 1 else differentiator.accumulated(batch, parts)
+        rate = tf.cast(optimizer.learning_rate, tf.float32)
+        norm = optimizer.apply(made.gradients, model.trainable_variables)
+        if observers:
+            read = optimizer.clipped(sum_over_replicas(made.gradients), norm)
+            by_path = dict(zip(paths, read, strict=True))
+            for observer in observers:
+                observer.observe(by_path, optimizer.iterations)
+        loss, means, tokens = sum_over_replicas((made.loss, made.means, count_tokens(batch)))
+        return StepResult(loss, means, norm, tokens, rate)
+
+    compiled = tf.function(replica_step, autograph=False, jit_compile=True) if jit_compile else replica_step
+
     @tf.function(autograph=False)
     def step(batch: Mapping[str, tf.Tensor]) -> StepResult:
-        results = strategy.run(replica_step, args=(batch,))
-        return tf.nest.map_structure(lambda value: strategy.reduce("SUM", value, axis=None), results)
+        results = strategy.run(compiled, args=(batch,))
+        # They are the same on all replicas.
+        return tf.nest.map_structure(lambda value: strategy.experimental_local_results(value)[0], results)
 
     return step
 

@@ -1,0 +1,157 @@
+"""The strategies by which a training is divided among devices."""
+
+import functools
+from collections.abc import Callable
+
+import tensorflow as tf
+
+from firth.recipes.training.training import Training
+from firth.training.distribution.workers import ClusterError, Workers, check_cluster
+
+
+class DeviceError(RuntimeError):
+    """The devices that a recipe asks for are not available."""
+
+
+def prepare_devices(training: Training, is_pipeline: bool = False) -> None:
+    """Makes what a strategy needs before anything else touches TensorFlow; this comes first in a process.
+
+    For `mirrored` these are logical CPUs, if there is no GPU. For `multi_worker_mirrored` and `tpu` it is the
+    connection to the others: the call returns when all processes that TF_CONFIG lists are there.
+
+    Args:
+        training: Training of the recipe.
+        is_pipeline: Whether this process does more than to train, so that it cannot be one of several.
+
+    Raises:
+        DeviceError: if TensorFlow has already started with other devices, or there is no TPU.
+        ClusterError: if TF_CONFIG cannot be read, or lists several processes for a pipeline.
+    """
+    _PREPARE[training.strategy](training, is_pipeline)
+
+
+def _prepare_mirrored(training: Training, is_pipeline: bool) -> None:
+    del is_pipeline
+    wanted = training.replicas or 1
+    if wanted == 1 or tf.config.list_physical_devices("GPU"):
+        return
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    existing = tf.config.get_logical_device_configuration(cpu) or []
+    if len(existing) >= wanted:
+        return
+    try:
+        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * wanted)
+    except RuntimeError as error:
+        raise DeviceError(
+            f"training.replicas: {wanted} needs {wanted} logical CPUs, but TensorFlow has already started in "
+            "this process; call firth.training.prepare_devices before any other use of TensorFlow"
+        ) from error
+
+
+def _prepare_workers(training: Training, is_pipeline: bool) -> None:
+    del training
+    processes = check_cluster()
+    if is_pipeline and processes > 1:
+        raise ClusterError(
+            f"TF_CONFIG lists {processes} processes, but this one runs a whole pipeline; start "
+            "`firth train-worker` in each, or let an orchestrator run the Trainer"
+        )
+    _multi_worker_mirrored()
+
+
+def _prepare_tpu(training: Training, is_pipeline: bool) -> None:
+    del training, is_pipeline
+    _tpu()
+
+
+def build_strategy(training: Training) -> tf.distribute.Strategy:
+    """Returns the distribution strategy of a recipe.
+
+    Args:
+        training: Training of the recipe.
+
+    Raises:
+        DeviceError: if there are fewer devices than replicas, or the replicas do not divide the batch.
+    """
+    strategy = _BUILD[training.strategy](training)
+    replicas, parts = strategy.num_replicas_in_sync, training.gradient_accumulation_steps
+    for batch_size in training.batch_sizes:
+        if batch_size % (replicas * parts):
+            raise DeviceError(
+                f"training.batch_size: {batch_size} cannot be divided among {replicas} replicas"
+                + (f" in {parts} parts" if parts > 1 else "")
+            )
+    return strategy
+
+
+def workers_of(training: Training) -> Workers:
+    """Returns the processes of a training.
+
+    Args:
+        training: Training of the recipe.
+    """
+    return Workers(_BUILD[training.strategy](training))
+
+
+def _build_mirrored(training: Training) -> tf.distribute.Strategy:
+    kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
+    devices = [device.name for device in tf.config.list_logical_devices(kind)]
+    replicas = training.replicas or len(devices)
+    if replicas > len(devices):
+        raise DeviceError(
+            f"training.replicas: {replicas}, but this machine has {len(devices)} {kind} devices"
+        )
+    return _mirrored(tuple(devices[:replicas]))
+
+
+@functools.cache
+def _mirrored(devices: tuple[str, ...]) -> tf.distribute.MirroredStrategy:
+    """Returns the strategy of these devices, one for all models that a process trains.
+
+    Two strategies number their collective ops alike, and TensorFlow takes those of both for the same.
+    """
+    return tf.distribute.MirroredStrategy(list(devices))
+
+
+@functools.cache
+def _multi_worker_mirrored() -> tf.distribute.Strategy:
+    """Returns the strategy of all processes and their devices; TensorFlow lets a process make one."""
+    try:
+        return tf.distribute.MultiWorkerMirroredStrategy()
+    except RuntimeError as error:
+        raise DeviceError(
+            "training.strategy: multi_worker_mirrored: TensorFlow has already started in this process; call "
+            "firth.training.prepare_devices before any other use of TensorFlow"
+        ) from error
+
+
+@functools.cache
+def _tpu() -> tf.distribute.Strategy:
+    """Returns the strategy of the TPU of this machine, or of the one that TPU_NAME names."""
+    try:
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver.connect()
+    except (ValueError, tf.errors.OpError) as error:
+        raise DeviceError(
+            f"training.strategy: tpu: no TPU can be reached from this process: {error}"
+        ) from error
+    strategy = tf.distribute.TPUStrategy(resolver)
+    if (hosts := strategy.extended.num_hosts) > 1:
+        raise DeviceError(
+            f"training.strategy: tpu: this slice has {hosts} hosts, and rows are read by one process; take a "
+            "slice of one host"
+        )
+    return strategy
+
+
+_PREPARE: dict[str, Callable[[Training, bool], None]] = {
+    "none": lambda training, is_pipeline: None,
+    "mirrored": _prepare_mirrored,
+    "multi_worker_mirrored": _prepare_workers,
+    "tpu": _prepare_tpu,
+}
+_BUILD: dict[str, Callable[[Training], tf.distribute.Strategy]] = {
+    "none": lambda training: tf.distribute.get_strategy(),
+    "mirrored": _build_mirrored,
+    "multi_worker_mirrored": lambda training: _multi_worker_mirrored(),
+    "tpu": lambda training: _tpu(),
+}

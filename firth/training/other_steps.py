@@ -1,0 +1,46 @@
+"""What changes where a run goes on with another number of steps."""
+
+import logging
+
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.run.stages import stages_of
+from firth.training.checkpoints import Progress
+from firth.training.optimizers.schedules import build_schedule
+
+_LOG = logging.getLogger(__name__)
+
+
+def tell_other_steps(recipe: RunRecipe, progress: Progress) -> None:
+    """Says how the schedule changes, if a run goes on with another number of steps than it was to have.
+
+    Args:
+        recipe: Recipe of the run.
+        progress: Progress that it goes on from.
+    """
+    planned, steps = progress.planned_steps, recipe.training.steps
+    if planned in (0, steps) or progress.step >= steps:
+        return
+    first = recipe.base.updates if recipe.base else 0
+    before, now = (
+        float(build_schedule(recipe.training.optimizer, total, first)(first + progress.step))
+        for total in (planned, steps)
+    )
+    _LOG.warning(
+        "the run goes on from step %s with training.steps: %s in the place of %s; the rate of its next "
+        "update is %.3g, where it would have been %.3g%s",
+        f"{progress.step:,}",
+        f"{steps:,}",
+        f"{planned:,}",
+        now,
+        before,
+        _stage_text(recipe, progress.step),
+    )
+
+
+def _stage_text(recipe: RunRecipe, step: int) -> str:
+    if not recipe.training.earlier_stages:
+        return ""
+    (length, end) = next(
+        (stage.recipe.sequences.length, stage.end) for stage in stages_of(recipe) if step < stage.end
+    )
+    return f", and up to step {end:,} its rows have {length:,} tokens"

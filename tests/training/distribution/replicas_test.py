@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from firth import features
+from firth.objectives import MaskedLMObjective
+from firth.tokenizers import load_tokenizer
+from firth.training.distribution import BatchShare
+from firth.training.input_pipeline import training_batches
+from firth.training.pretraining import open_rows
+from tests.training.artifacts import tiny_recipe, write_artifact
+
+BATCH, STEPS = 8, 5
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory):
+    """A function from a share to the parts of the batches that it has."""
+    directory = tmp_path_factory.mktemp("rows")
+    recipe = tiny_recipe()
+    rows = open_rows(recipe, write_artifact(directory), str(directory / "checkpoints"))
+    tokenizer = load_tokenizer(str(directory / "tokenizer"))
+    objective = MaskedLMObjective(recipe.objective, recipe.sequences, tokenizer)
+
+    def of_share(share):
+        data = training_batches(rows, objective, 42, BATCH, 2, 2 + STEPS, share=share)
+        assert data.element_spec[0].shape == (share.rows_of_replica(BATCH),)
+        return list(data.as_numpy_iterator())
+
+    return of_share
+
+
+@pytest.mark.parametrize(("workers", "replicas"), [(1, 2), (2, 2), (2, 4), (4, 8)])
+def test_shares_are_the_batches_of_one_process_in_order(read, workers, replicas):
+    """Masks and the keys of dropout among them: nothing of a row follows from who reads it."""
+    parts = [read(BatchShare(worker, workers, replicas)) for worker in range(workers)]
+    local = replicas // workers
+    for step, (ids, whole) in enumerate(read(BatchShare())):
+        pieces = [piece for part in parts for piece in part[step * local : (step + 1) * local]]
+        assert len(pieces) == replicas
+        np.testing.assert_array_equal(np.concatenate([piece[0] for piece in pieces]), ids)
+        for name in (features.TOKEN_IDS, features.MASKED_POSITIONS, features.NOISE_KEYS):
+            np.testing.assert_array_equal(np.concatenate([piece[1][name] for piece in pieces]), whole[name])
+    assert all(len(part) == STEPS * local for part in parts)

@@ -1,0 +1,104 @@
+"""Two processes on this machine that train one model: their weights are those of a single process."""
+
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from firth.training import read_history
+from tests.training.artifacts import write_artifact, write_split
+from tests.training.distribution.processes import started
+from tests.training.train_replicas import STEPS, recipes
+from tests.training.train_tiny import main
+
+CURVE = ("step", "loss", "gradient_norm", "learning_rate", "tokens")
+EVERY = 6
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("artifact")
+    write_artifact(directory)
+    write_split(directory, 8, split="eval", first=100)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def one(artifact, tmp_path_factory):
+    """The curve and the weights of a single process, with dropout and clipping."""
+    directory = tmp_path_factory.mktemp("one")
+    command = arguments(recipes(1)["bert"], artifact, directory)
+    main(*command)
+    return results(directory)
+
+
+def several():
+    recipe = recipes(1)["bert"]
+    training = {
+        "strategy": "multi_worker_mirrored",
+        "checkpoint_every_steps": EVERY,
+        "steps_per_execution": 2,
+    }
+    return recipe.model_copy(update={"training": recipe.training.model_copy(update=training)})
+
+
+def arguments(recipe, artifact, directory, index=0):
+    """All workers have one folder of checkpoints; what the others than the chief write is their own."""
+    own = [directory / f"run-{index}", directory / "checkpoints", directory / f"weights-{index}.npz"]
+    return [recipe.to_json(), *map(str, (artifact, *own))]
+
+
+def commands(artifact, directory):
+    return [["tests.training.train_tiny", *arguments(several(), artifact, directory, i)] for i in (0, 1)]
+
+
+def results(directory, index=0):
+    weights = np.load(directory / f"weights-{index}.npz")
+    return read_history(directory / "run-0"), [weights[name] for name in weights.files]
+
+
+def assert_equal(one, other):
+    (curve, weights), (other_curve, other_weights) = one, other
+    assert [line["step"] for line in other_curve] == list(range(1, STEPS + 1))
+    for line, other_line in zip(curve, other_curve, strict=True):
+        for key in CURVE:
+            assert line[key] == pytest.approx(other_line[key], rel=1e-5), (line["step"], key)
+    assert curve[-1]["held_out_loss"] == pytest.approx(other_curve[-1]["held_out_loss"], rel=1e-5)
+    for value, other_value in zip(weights, other_weights, strict=True):
+        np.testing.assert_allclose(value, other_value, rtol=0, atol=1e-6)
+
+
+@pytest.mark.repeated
+def test_two_processes_equal_one(one, artifact, tmp_path):
+    """Each reads half of the rows of a batch, and the chief alone writes."""
+    with started(commands(artifact, tmp_path)) as processes:
+        for process in processes:
+            _, errors = process.communicate(timeout=900)
+            assert process.returncode == 0, errors[-4000:]
+    assert_equal(one, results(tmp_path))
+    for value, other in zip(results(tmp_path)[1], results(tmp_path, 1)[1], strict=True):
+        np.testing.assert_array_equal(value, other)
+    assert not (tmp_path / "run-1").exists()
+
+
+@pytest.mark.repeated
+def test_a_killed_worker_ends_the_other_and_both_go_on(one, artifact, tmp_path):
+    with started(commands(artifact, tmp_path)) as (chief, worker):
+        deadline = time.monotonic() + 900
+        while len(list((tmp_path / "checkpoints").glob("*/step-*/_SUCCESS"))) < 2:
+            assert chief.poll() is None and worker.poll() is None, "a process ended by itself"
+            assert time.monotonic() < deadline, "the processes make no steps"
+            time.sleep(0.002)
+        worker.send_signal(signal.SIGKILL)
+        _, errors = chief.communicate(timeout=300)
+    assert chief.returncode == 1 and "WorkerLostError: worker 0 of 2 has lost another" in errors, errors[
+        -4000:
+    ]
+    before = len(read_history(tmp_path / "run-0"))
+    assert 2 * EVERY <= before < STEPS
+    with started(commands(artifact, tmp_path)) as processes:
+        for process in processes:
+            _, errors = process.communicate(timeout=900)
+            assert process.returncode == 0, errors[-4000:]
+    assert_equal(one, results(tmp_path))
