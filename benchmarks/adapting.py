@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shutil
+import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -52,6 +53,9 @@ class Adapting:
 
     def __init__(self, folder: pathlib.Path, records: int, held_out: int):
         self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        # Processes next to each other share the rows, and no run.
+        self._run = tempfile.TemporaryDirectory(dir=folder, prefix="run-")
         self._most = {"train": records, "eval": held_out}
 
     def recipe(
@@ -74,7 +78,7 @@ class Adapting:
 
     def served(self, recipe: AdaptingRecipe) -> Served:
         """Returns the model after training, with its tokenizer."""
-        run = self._folder / "run"
+        run = pathlib.Path(self._run.name)
         shutil.rmtree(run, ignore_errors=True)
         train_files = [f"{self._rows(recipe)}/Split-train/*"]
         opened = open_rows(recipe, train_files, str(run))
@@ -85,7 +89,7 @@ class Adapting:
 
     def examples_per_second(self, recipe: AdaptingRecipe) -> float | None:
         """Returns the median speed of the last training, its first steps left out; None for a short one."""
-        lines = read_history(str(self._folder / "run"))
+        lines = read_history(self._run.name)
         timed = [line["tokens_per_second"] for line in lines if line["tokens_per_second"]]
         if not timed:
             return None

@@ -72,11 +72,13 @@ def row_of(cell: Cell, baseline: Runs) -> tuple[dict[str, Any], Runs]:
     """Returns a method's figures and its runs."""
     made = cell.made()
     runs = chosen(made)
+    # A run of few steps has no speed.
+    timed = [run["examples_per_second"] for run in runs if run["examples_per_second"]]
     found: dict[str, Any] = figures_of(made) | {
         "trained": runs[0]["trained"],
         # A process makes all runs, and holds more of them the longer it runs.
         "peak_megabytes": runs[0]["peak_megabytes"],
-        "examples_per_second": statistics.median(run["examples_per_second"] for run in runs),
+        "examples_per_second": statistics.median(timed) if timed else None,
     }
     if baseline:
         apart = difference(runs, baseline)
@@ -89,7 +91,8 @@ def line(names: tuple[str, str, str], row: Mapping[str, Any]) -> str:
     if "error" in row:
         return f"| {' | '.join(names)} | not for this model or task: {row['error']} | | | | | | |"
     cells = [*names, f"{row['trained']:,}", f"{row['peak_megabytes']:,.0f} MB"]
-    cells += [f"{row['examples_per_second']:.0f}", row["score"], f"{shown(row)} at {row['rate']:g}"]
+    speed = row["examples_per_second"]
+    cells += ["–" if speed is None else f"{speed:.0f}", row["score"], f"{shown(row)} at {row['rate']:g}"]
     if "difference" in row:
         apart = row["difference"]
         cells.append(f"{apart['value']:+.3f} [{apart['low']:+.3f}, {apart['high']:+.3f}]")

@@ -32,7 +32,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks.transfer_bases import FAMILIES, PRETRAINED, Start, learnt, make_starts
+from benchmarks.transfer_bases import FAMILIES, PRETRAINED, Start, bundle_starts, learnt, make_starts
 from benchmarks.transfer_runs import Cell, CellError
 from benchmarks.transfer_scores import chosen, difference, median_run, together, verdict
 from benchmarks.transfer_tasks import DEFAULT, TASKS, TransferTask, find
@@ -158,7 +158,8 @@ def _after(cell: Cell, start: Start) -> Start:
 def starts_of(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, Start]]]:
     """Yields what models start from, by the name of the model."""
     for path in options.bundle:
-        yield pathlib.Path(path).parent.name, {PRETRAINED: Start(str(pathlib.Path(path).resolve()))}
+        bundle = pathlib.Path(path).resolve()
+        yield bundle.parent.name, bundle_starts(bundle, options.folder)
     for name in options.bases:
         sources = TEXTS[options.text].sources(options.data.resolve())
         starts = make_starts(name, folder_of(options.folder, options.text), options.tokens, sources)

@@ -120,6 +120,24 @@ def make_starts(
     return found | {UNTRAINED: Start(str(places[UNTRAINED]), {**family.more, **family.untrained})}
 
 
+def bundle_starts(bundle: pathlib.Path, folder: pathlib.Path) -> dict[str, Start]:
+    """Returns a bundle and the same model untrained, by the names of `make_starts`.
+
+    Args:
+        bundle: Folder of the bundle.
+        folder: Folder for the untrained model, which is not made again.
+    """
+    untrained = folder / f"{bundle.parent.name}-untrained"
+    if not untrained.exists():
+        from firth.models import build_model, save_model
+        from firth.models.bundle import read_recipe
+        from firth.recipes.run.base import TOKENIZER_FOLDER
+
+        recipe = read_recipe(bundle)
+        save_model(build_model(recipe), recipe, bundle / TOKENIZER_FOLDER, untrained)
+    return {PRETRAINED: Start(str(bundle)), UNTRAINED: Start(str(untrained.resolve()))}
+
+
 def learnt(bundle: str) -> dict[str, float]:
     """Returns what a model learnt in pre-training.
 

@@ -4,6 +4,8 @@ import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from benchmarks.transfer_choices import CHOICES, make_choices
+
 NLI_CLASSES = {"1": "neutral", "2": "contradiction", "3": "entailment"}
 SNLI_HEADER = "label\tlabel_again\tpremise\thypothesis"
 
@@ -16,6 +18,7 @@ class TransferTask(NamedTuple):
         task: The recipe's `task`.
         files: Paths below the folder of published data that must be there.
         copies: Of such paths, files that are written with what the published ones lack, and how.
+        makes: Of files that are made of docstrings, how.
         is_small: Whether it is trained with several seeds by default.
         length: Tokens of a row.
     """
@@ -24,6 +27,7 @@ class TransferTask(NamedTuple):
     task: Mapping[str, Any]
     files: tuple[str, ...] = ()
     copies: Mapping[str, tuple[str, Callable[[str], str]]] = {}
+    makes: Mapping[str, Callable[[], str]] = {}
     is_small: bool = False
     length: int = 128
 
@@ -64,6 +68,19 @@ TASKS: dict[str, TransferTask] = {
     "parameters": _docstrings("parameters", kind="tagging"),
     "type": _docstrings("type", kind="span"),
     "summarise": _docstrings("summarise", **_SUMMARY, target_tokens=40),
+    "choose": TransferTask(
+        {
+            "kind": "columns",
+            "train": "{scratch}/choices.csv",
+            "texts": {"context": "summary", "choices": list(CHOICES)},
+            "label": "right",
+            "eval_fraction": 0.3,
+        },
+        {"kind": "choice"},
+        makes={"choices.csv": make_choices},
+        is_small=True,
+        length=192,
+    ),
     "cola": _glue("cola", "CoLA", True, kind="classification"),
     "sst2": _glue("sst2", "SST-2", False, kind="classification"),
     "mrpc": _glue("mrpc", "MRPC", True, **_PAIR, positive="1"),
@@ -135,6 +152,10 @@ def find(name: str, folder: pathlib.Path, scratch: pathlib.Path) -> TransferTask
     for copy, (file, changed) in found.copies.items():
         (scratch / copy).parent.mkdir(parents=True, exist_ok=True)
         (scratch / copy).write_text(changed((folder / file).read_text(encoding="utf-8")), encoding="utf-8")
+    for made, make in found.makes.items():
+        if not (scratch / made).exists():
+            scratch.mkdir(parents=True, exist_ok=True)
+            (scratch / made).write_text(make(), encoding="utf-8")
     places = {"folder": folder.resolve(), "scratch": scratch.resolve()}
     data = {
         key: value.format(**places) if isinstance(value, str) else value for key, value in found.data.items()
