@@ -25,6 +25,26 @@ def normal(
     return drawn(keras.initializers.RandomNormal(stddev=stddev, seed=generator))
 
 
+def log_uniform(shape: Shape, dtype: Any = None) -> Tensor:
+    """Returns the logarithms of the shares of words in the order of descending frequency, by Zipf's law.
+
+    The share of the word at place `i`, from 0, is in proportion to `log(i + 2) - log(i + 1)`.
+
+    Args:
+        shape: Shape, (words,).
+        dtype: Dtype of the tensor.
+
+    Example:
+
+    >>> shares = np.exp(np.array(log_uniform((3,), "float32")))
+    >>> [round(float(each), 3) for each in shares]
+    [0.5, 0.292, 0.208]
+    """
+    (words,) = shape
+    shares = np.log1p(1 / np.arange(1, words + 1)) / np.log(words + 1)
+    return keras.ops.convert_to_tensor(np.log(shares), dtype=dtype)
+
+
 class NormalColumns(keras.initializers.Initializer):
     """A normal with a standard deviation for each run of columns, for a kernel that joins several.
 

@@ -7,6 +7,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Dropout, chunked_cross_entropy, sampled_cross_entropy
+from firth.layers.elements.initializers import log_uniform
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.tied_projection import tied_logits
@@ -44,10 +45,15 @@ class BidirectionalLMHeads(Heads):
         self._start = truncated_normal(model.initializer_stddev, seed)
 
     def build(self) -> None:
-        """Creates `table` [vocabulary, projection width] and `bias` [vocabulary]."""
+        """Creates `table` [vocabulary, projection width] and `bias` [vocabulary].
+
+        The bias starts from the words' shares by Zipf's law. From zero, as in the reference code, it has nine
+        nats to go, and until it is there a vector that all states share tells frequent words from rare ones;
+        within hundreds of steps that vector grows to the bound of the LSTMs' outputs, where no gradient is.
+        """
         shape = (self.vocabulary_size, self.width)
         self.table = self.add_weight(name="table", shape=shape, initializer=self._start, autocast=False)
-        self.bias = self.add_weight(name="bias", shape=shape[:1], initializer="zeros", autocast=False)
+        self.bias = self.add_weight(name="bias", shape=shape[:1], initializer=log_uniform, autocast=False)
         self.built = True
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:

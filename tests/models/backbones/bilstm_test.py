@@ -121,6 +121,15 @@ def test_full_softmax_by_hand():
     np.testing.assert_array_equal(numpy(made.correct)[weights > 0], correct[weights > 0])
 
 
+def test_an_untrained_model_says_words_by_their_place_in_the_vocabulary():
+    features = make_features((5, 3))
+    made = make_model(initializer_stddev=1e-6)(features)["lm"]
+    labels = np.concatenate([features["label_ids"], features["backward_label_ids"]], axis=1)
+    shares = np.log((labels + 2) / (labels + 1)) / np.log(VOCABULARY + 1)
+    said, weights = numpy(made.losses), numpy(made.weights)
+    np.testing.assert_allclose(said[weights > 0], -np.log(shares)[weights > 0], atol=1e-4)
+
+
 def test_only_training_takes_a_sample():
     full, sampled = make_model(), make_model(negatives=15)
     features = make_features((5, 4))
