@@ -141,7 +141,7 @@ TASKS: dict[str, TransferTask] = {
         length=512,
     ),
 }
-DEFAULT = ("package", "parameters", "sst2")
+DEFAULT = ("package", "parameters")
 
 
 def find(name: str, folder: pathlib.Path, scratch: pathlib.Path) -> TransferTask | None:
