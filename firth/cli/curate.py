@@ -4,44 +4,26 @@ import pathlib
 import shlex
 from typing import TYPE_CHECKING
 
-import typer
-
 from firth import storage
 from firth.cli import commands, execution
 from firth.cli.runs_on_disk import CORPUS_PAGE_FILE
 
 if TYPE_CHECKING:
     from firth.pipelines.local import CurationResult
+    from firth.recipes import Recipe
 
 # The table is as wide as it has to be, because names of rules must not be cut.
 WIDEST = 1000
 
 
-def _curate(
-    context: typer.Context,
-    recipe: commands.AnyRecipeName = None,
-    base: commands.Base = None,
-    text: execution.Text = None,
-    jsonl: execution.Jsonl = None,
-    text_key: execution.TextKey = None,
-    overrides: commands.Overrides = None,
-    root: commands.Root = commands.DEFAULT_ROOT,
-    name: execution.Name = None,
-    reuse_folder: execution.ReuseFolder = False,
-    workers: execution.Workers = 1,
-    beam_arg: execution.BeamArgs = None,
-    verbose: execution.Verbose = False,
-) -> None:
+def _curate(recipe: "Recipe", execute: execution.Execute, root: pathlib.Path) -> None:
     """Reads, cleans and checks a recipe's corpus, prints the funnel, and writes a page on it.
 
     Only the recipe's sources and its cleaning are used.
     """
-    options = execution.beam_args(beam_arg, workers)
-    checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides, base, root)
     from firth.pipelines import local
 
-    result = execution.execute(local.curate, checked, root, name, verbose, options, reuse_folder)
-    _print_summary(result, root)
+    _print_summary(execute(local.curate), root)
 
 
 def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
@@ -69,7 +51,7 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
 
 register = commands.registrar(
     "curate",
-    _curate,
+    execution.on_recipe(_curate),
     "firth curate my_recipe.yaml",
     "firth curate bert_mini --text 'books/*.txt' --set cleaning.limits.max_dropped_fraction=0.6",
     "firth curate my_recipe.yaml --workers 8",

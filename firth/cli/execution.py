@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
+from firth.cli import commands
 from firth.cli.output import ExitCode, fail, print_error, terminal
 from firth.cli.recipe_options import base_option, recipe_or_exit, sources_option
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from firth.recipes.run.run_recipe import RunRecipe
 
 Result = TypeVar("Result")
+Execute = Callable[[Callable[..., Any]], Any]
 
 QUOTE_HINT = "quote patterns, --text 'books/*.txt', so that firth and not the shell expands them"
 # Extra arguments mostly come from a pattern that the shell expanded. They are refused with that hint.
@@ -66,6 +68,37 @@ Workers = Annotated[
         "--workers", min=1, help="Processes of Beam on this machine, each of which reads, cleans and packs."
     ),
 ]
+
+
+def on_recipe(act: Callable[["Recipe", Execute, pathlib.Path], None]) -> Callable[..., None]:
+    """Returns the command that reads a recipe, with the options of a run, and acts on it.
+
+    Args:
+        act: Function of the recipe, of what executes a function of `firth.pipelines.local` on it, and of the
+            folder of all runs. Its docstring is the command's help.
+    """
+
+    def command(
+        context: typer.Context,
+        recipe: commands.AnyRecipeName = None,
+        base: commands.Base = None,
+        text: Text = None,
+        jsonl: Jsonl = None,
+        text_key: TextKey = None,
+        overrides: commands.Overrides = None,
+        root: commands.Root = commands.DEFAULT_ROOT,
+        name: Name = None,
+        reuse_folder: ReuseFolder = False,
+        workers: Workers = 1,
+        beam_arg: BeamArgs = None,
+        verbose: Verbose = False,
+    ) -> None:
+        options = beam_args(beam_arg, workers)
+        checked = recipe_of(context, recipe, text, jsonl, text_key, overrides, base, root)
+        act(checked, lambda run: execute(run, checked, root, name, verbose, options, reuse_folder), root)
+
+    command.__doc__ = act.__doc__
+    return command
 
 
 def recipe_of(

@@ -1,44 +1,32 @@
 """`firth run`: from a recipe to a served model."""
 
-import typer
+import pathlib
+from typing import TYPE_CHECKING
 
 from firth.cli import commands, execution
 from firth.cli.output import terminal
 
+if TYPE_CHECKING:
+    from firth.recipes import Recipe
 
-def _run(
-    context: typer.Context,
-    recipe: commands.AnyRecipeName = None,
-    base: commands.Base = None,
-    text: execution.Text = None,
-    jsonl: execution.Jsonl = None,
-    text_key: execution.TextKey = None,
-    overrides: commands.Overrides = None,
-    root: commands.Root = commands.DEFAULT_ROOT,
-    name: execution.Name = None,
-    reuse_folder: execution.ReuseFolder = False,
-    workers: execution.Workers = 1,
-    beam_arg: execution.BeamArgs = None,
-    verbose: execution.Verbose = False,
-) -> None:
+
+def _run(recipe: "Recipe", execute: execution.Execute, root: pathlib.Path) -> None:
     """Trains, evaluates, validates and pushes a model, and writes a report on it."""
-    options = execution.beam_args(beam_arg, workers)
-    checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides, base, root)
     from firth.cli.least_time import least_time_line
 
-    if line := least_time_line(checked):
+    if line := least_time_line(recipe):
         terminal().print(line)
     from firth.pipelines import local
 
-    result = execution.execute(local.run, checked, root, name, verbose, options, reuse_folder)
+    result = execute(local.run)
     from firth.cli.summary import print_summary
 
-    execution.finish(print_summary, result, checked, root)
+    execution.finish(print_summary, result, recipe, root)
 
 
 register = commands.registrar(
     "run",
-    _run,
+    execution.on_recipe(_run),
     "firth run demo",
     "firth run bert_mini --text 'books/*.txt'",
     "firth run bert_tiny --jsonl 'news/*.jsonl.gz' --text-key body --set training.steps=2000",

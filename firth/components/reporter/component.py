@@ -14,18 +14,13 @@ class Reporter(Component):
     """Gathers the outputs of a run and writes one self-contained HTML page on it.
 
     Args:
-        corpus_report: Output of Curator.
-        tokenizer: Output of TokenizerGen.
-        examples: Output of SequenceGen; sentences of its eval split are shown with the model's answers.
-        model: Model of the Trainer.
-        model_run: Model run of the Trainer, which holds the history of losses.
-        evaluation: Evaluation of the Evaluator.
-        blessing: Blessing of the Evaluator.
-        serving_report: Output of ServingValidator.
         recipe: Recipe of the run.
-        pushed_model: Output of the Pusher, so that the page says whether the model was pushed.
-        objective_rates: Output of ObjectiveValidator.
         run_dir: Folder of a local run, for wall time and memory of the components; may be empty.
+        **channels: Outputs of components, by name: `corpus_report` of Curator; `tokenizer` of TokenizerGen;
+            `examples` of SequenceGen, whose eval split gives the sentences that are shown with the model's
+            answers; `model` and `model_run`, which holds the history of losses, of the Trainer; `evaluation`
+            and `blessing` of the Evaluator; `serving_report` of ServingValidator. `pushed_model` of the
+            Pusher and `objective_rates` of ObjectiveValidator may be left out.
 
     Outputs:
         report: `report.html`.
@@ -48,32 +43,5 @@ class Reporter(Component):
     )
     EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
-    def __init__(
-        self,
-        corpus_report: types.BaseChannel,
-        tokenizer: types.BaseChannel,
-        examples: types.BaseChannel,
-        model: types.BaseChannel,
-        model_run: types.BaseChannel,
-        evaluation: types.BaseChannel,
-        blessing: types.BaseChannel,
-        serving_report: types.BaseChannel,
-        recipe: Recipe,
-        pushed_model: types.BaseChannel | None = None,
-        objective_rates: types.BaseChannel | None = None,
-        run_dir: str = "",
-    ) -> None:
-        super().__init__(
-            corpus_report=corpus_report,
-            tokenizer=tokenizer,
-            examples=examples,
-            model=model,
-            model_run=model_run,
-            evaluation=evaluation,
-            blessing=blessing,
-            serving_report=serving_report,
-            pushed_model=pushed_model,
-            objective_rates=objective_rates,
-            recipe=recipe.to_json(),
-            run_dir=run_dir,
-        )
+    def __init__(self, recipe: Recipe, run_dir: str = "", **channels: types.BaseChannel | None) -> None:
+        super().__init__(recipe=recipe.to_json(), run_dir=run_dir, **channels)

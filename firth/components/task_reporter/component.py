@@ -14,17 +14,12 @@ class TaskReporter(Component):
     """Gathers the outputs of a run that adapts a model, and writes one self-contained HTML page on it.
 
     Args:
-        records: Output of LabelledExampleGen.
-        rows: Output of TaskRowGen; the exported model is asked about rows of its eval split.
-        found: Output of TaskDataValidator.
-        model: Model of the Trainer.
-        model_run: Model run of the Trainer, which holds the history of losses.
-        evaluation: Evaluation of the Evaluator.
-        blessing: Blessing of the Evaluator.
-        serving_report: Output of ServingValidator.
-        pushed_model: Output of the Pusher.
         recipe: Recipe of the run, with its labels.
         run_dir: Folder of a local run, for wall time and memory of the components; may be empty.
+        **channels: Outputs of components, by name: `records` of LabelledExampleGen; `rows` of TaskRowGen, of
+            whose eval split the exported model is asked; `found` of TaskDataValidator; `model` and
+            `model_run`, which holds the history of losses, of the Trainer; `evaluation` and `blessing` of
+            the Evaluator; `serving_report` of ServingValidator. `pushed_model` of the Pusher may be left out.
 
     Outputs:
         report: `report.html`.
@@ -48,29 +43,6 @@ class TaskReporter(Component):
     EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(
-        self,
-        records: types.BaseChannel,
-        rows: types.BaseChannel,
-        found: types.BaseChannel,
-        model: types.BaseChannel,
-        model_run: types.BaseChannel,
-        evaluation: types.BaseChannel,
-        blessing: types.BaseChannel,
-        serving_report: types.BaseChannel,
-        recipe: AdaptingRecipe,
-        pushed_model: types.BaseChannel | None = None,
-        run_dir: str = "",
+        self, recipe: AdaptingRecipe, run_dir: str = "", **channels: types.BaseChannel | None
     ) -> None:
-        super().__init__(
-            records=records,
-            rows=rows,
-            found=found,
-            model=model,
-            model_run=model_run,
-            evaluation=evaluation,
-            blessing=blessing,
-            serving_report=serving_report,
-            pushed_model=pushed_model,
-            recipe=recipe.to_json(),
-            run_dir=run_dir,
-        )
+        super().__init__(recipe=recipe.to_json(), run_dir=run_dir, **channels)
