@@ -24,6 +24,7 @@ class TokenizerKind(abc.ABC):
         mask_token: Piece that stands for a hidden word; None if the tokenizer has no such piece.
         extra_file_names: Names of the files that a saved tokenizer has next to its vocabulary and settings.
         chat_template: How the turns of a dialogue are written; None if the tokenizer does not say it.
+        extra_files: Contents of the files of `extra_file_names`, by name.
     """
 
     kind: ClassVar[str]
@@ -31,6 +32,7 @@ class TokenizerKind(abc.ABC):
     keeps_spaces: ClassVar[bool] = False
     mask_token: str | None = None
     extra_file_names: ClassVar[tuple[str, ...]] = ()
+    extra_files: ClassVar[Mapping[str, bytes]] = {}
     chat_template: ChatTemplate | None = None
 
     @property
@@ -74,11 +76,6 @@ class TokenizerKind(abc.ABC):
         """
         del files
         return cls(pieces, **settings)  # type: ignore[call-arg]
-
-    @property
-    def extra_files(self) -> Mapping[str, bytes]:
-        """Contents of the files of `extra_file_names`, by name."""
-        return {}
 
     @property
     def sentinel_ids(self) -> npt.NDArray[Any]:

@@ -113,7 +113,7 @@ class SentencePieceTokenizer(PieceTokenizer):
         return cls(files[MODEL_FILE], **settings)
 
     @property
-    def extra_files(self) -> Mapping[str, bytes]:
+    def extra_files(self) -> Mapping[str, bytes]:  # type: ignore[override]
         """The model."""
         return {MODEL_FILE: self.model}
 

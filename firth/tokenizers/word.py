@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import keras_hub
 import numpy as np
@@ -52,7 +52,22 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     [[3, 4, 2, 5]]
     >>> tokenizer.split(["the cat purrs."]).to_list()
     [[b'the', b'cat', b'purrs', b'.']]
+
+    Attributes:
+        pad_id: Id after the words of a row; document ids mark padding, not this id.
+        bos_id: Id of `<S>`.
+        eos_id: Id of `</S>`.
+        unk_id: Id of `<UNK>`.
+        special_texts: `<S>`, `</S>` and `<UNK>`.
+        special_ids: Ids of `<S>`, `</S>` and `<UNK>`.
     """
+
+    pad_id: ClassVar[int] = 0
+    bos_id: ClassVar[int] = SPECIAL_WORDS.index(BOS)
+    eos_id: ClassVar[int] = SPECIAL_WORDS.index(EOS)
+    unk_id: ClassVar[int] = SPECIAL_WORDS.index(UNK)
+    special_texts: ClassVar[tuple[str, ...]] = SPECIAL_WORDS
+    special_ids: ClassVar[tuple[int, ...]] = tuple(range(len(SPECIAL_WORDS)))
 
     kind = "words"
 
@@ -195,36 +210,6 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             token: Word.
         """
         return self._ids.get(token, self.unk_id)
-
-    @property
-    def pad_id(self) -> int:
-        """Id after the words of a row; document ids mark padding, not this id."""
-        return 0
-
-    @property
-    def bos_id(self) -> int:
-        """Id of `<S>`."""
-        return SPECIAL_WORDS.index(BOS)
-
-    @property
-    def eos_id(self) -> int:
-        """Id of `</S>`."""
-        return SPECIAL_WORDS.index(EOS)
-
-    @property
-    def unk_id(self) -> int:
-        """Id of `<UNK>`."""
-        return SPECIAL_WORDS.index(UNK)
-
-    @property
-    def special_texts(self) -> tuple[str, ...]:
-        """`<S>`, `</S>` and `<UNK>`."""
-        return SPECIAL_WORDS
-
-    @property
-    def special_ids(self) -> tuple[int, ...]:
-        """Ids of `<S>`, `</S>` and `<UNK>`."""
-        return tuple(range(len(SPECIAL_WORDS)))
 
     @property
     def bos_characters(self) -> npt.NDArray[Any]:

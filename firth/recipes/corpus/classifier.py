@@ -73,12 +73,12 @@ class ClassifierStep(CleaningStep):
         return self
 
     @property
-    def source_names(self) -> dict[str, tuple[str, ...]]:
+    def source_names(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
         """The sources that each key names."""
         return {"reference": self.reference, "crawl": self.crawl}
 
     @property
-    def further_sources(self) -> dict[str, tuple[AnySource, ...]]:
+    def further_sources(self) -> dict[str, tuple[AnySource, ...]]:  # type: ignore[override]
         """The files of the reference."""
         return {"reference_files": self.reference_files}
 

@@ -23,7 +23,7 @@ class SourcePriority(CleaningStep):
     source_priority: tuple[SourceName, ...] = ()
 
     @property
-    def source_names(self) -> dict[str, tuple[str, ...]]:
+    def source_names(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
         """The sources that each key names."""
         return {"source_priority": self.source_priority}
 

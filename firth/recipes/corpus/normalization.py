@@ -72,6 +72,6 @@ class NormalizeStep(CleaningStep, Normalization):
     kind: Literal["normalize"]
 
     @property
-    def normalization(self) -> Normalization:
+    def normalization(self) -> Normalization:  # type: ignore[override]
         """Itself."""
         return self

@@ -49,6 +49,6 @@ class PiiStep(CleaningStep):
     min_secret_entropy: float = pydantic.Field(default=3.0, ge=0.0, le=8.0)
 
     @property
-    def privacy(self) -> "PiiStep":
+    def privacy(self) -> "PiiStep":  # type: ignore[override]
         """Itself."""
         return self

@@ -21,9 +21,15 @@ class Source(Config):
         licence: Licence of the text, as its owner states it.
         max_document_bytes: Most bytes of a document (or of a line of JSON); a longer one is rejected and
             counted.
+        installed_packages: Names of packages that must be installed where it is read.
+        documents_are_files: True if each of its files is one document.
+        states: What the recipe names keys for, by which its records state it: of `id`, `uri` and `licence`.
     """
 
     endings: ClassVar[tuple[str, ...]] = ()
+    installed_packages: ClassVar[tuple[str, ...]] = ()
+    documents_are_files: ClassVar[bool] = False
+    states: ClassVar[frozenset[str]] = frozenset()
 
     name: SourceName
     licence: str = "unknown"
@@ -38,21 +44,6 @@ class Source(Config):
     def places(self) -> tuple[str, ...]:
         """The places that the corpus report shows."""
         return self.reads
-
-    @property
-    def installed_packages(self) -> tuple[str, ...]:
-        """Names of packages that must be installed where it is read."""
-        return ()
-
-    @property
-    def documents_are_files(self) -> bool:
-        """True if each of its files is one document."""
-        return False
-
-    @property
-    def states(self) -> frozenset[str]:
-        """What the recipe names keys for, by which its records state it: of `id`, `uri` and `licence`."""
-        return frozenset()
 
 
 class FileSource(Source):
@@ -91,7 +82,7 @@ class RecordSource(FileSource):
     licence_key: str | None = None
 
     @property
-    def states(self) -> frozenset[str]:
+    def states(self) -> frozenset[str]:  # type: ignore[override]
         """Those of `id`, `uri` and `licence` whose keys are given."""
         keys = {"id": self.id_key, "uri": self.uri_key, "licence": self.licence_key}
         return frozenset(name for name, key in keys.items() if key)
@@ -120,7 +111,7 @@ class TextSource(FileSource):
     documents: Literal["file", "blank_line"] = "file"
 
     @property
-    def documents_are_files(self) -> bool:
+    def documents_are_files(self) -> bool:  # type: ignore[override]
         """True if `documents` is `file`."""
         return self.documents == "file"
 
@@ -229,7 +220,7 @@ class DocstringsSource(Source):
         return (*self.packages, *(["the standard library"] if self.standard_library else []))
 
     @property
-    def installed_packages(self) -> tuple[str, ...]:
+    def installed_packages(self) -> tuple[str, ...]:  # type: ignore[override]
         """Packages that are named."""
         return self.packages
 

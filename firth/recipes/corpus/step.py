@@ -17,29 +17,18 @@ class CleaningStep(Config):
 
     Attributes:
         trains_model: True if it trains a model on the corpus, which is an artifact of its own.
+        source_names: Names of sources, by the key that holds them.
+        further_sources: Sources that do not belong to the corpus, by the key that holds them.
+        normalization: The form that the step brings text to, which every reader of text for the model has to
+            repeat.
+        privacy: The personal data that the step replaces.
     """
 
     trains_model: ClassVar[bool] = False
-
-    @property
-    def source_names(self) -> dict[str, tuple[str, ...]]:
-        """Names of sources, by the key that holds them."""
-        return {}
-
-    @property
-    def further_sources(self) -> "dict[str, tuple[AnySource, ...]]":
-        """Sources that do not belong to the corpus, by the key that holds them."""
-        return {}
-
-    @property
-    def normalization(self) -> "Normalization | None":
-        """The form that the step brings text to, which every reader of text for the model has to repeat."""
-        return None
-
-    @property
-    def privacy(self) -> "PiiStep | None":
-        """The personal data that the step replaces."""
-        return None
+    source_names: ClassVar[dict[str, tuple[str, ...]]] = {}
+    further_sources: ClassVar["dict[str, tuple[AnySource, ...]]"] = {}
+    normalization: ClassVar["Normalization | None"] = None
+    privacy: ClassVar["PiiStep | None"] = None
 
     def conflicts(self, sources: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yields each key that does not fit the recipe's sources, and what is wrong with it.

@@ -33,6 +33,9 @@ class Goal(Config):
         text_end: The role of the token that ends a text which its model writes; empty if it writes none.
         uses_negative: Whether it takes segments of another row.
         mixes_masks: Whether rows say by an order which of their tokens see each other, and differ in it.
+        score_names: The names of its scores, keys of `firth.scores.SCORES`, the headline first.
+        trains_pooler: Whether it trains a pooler, a layer on the state of `[CLS]`.
+        prompt_prefix: The text in front of each text that a trained model writes after.
     """
 
     if TYPE_CHECKING:
@@ -47,6 +50,9 @@ class Goal(Config):
     prompted_with: ClassVar[str] = "text"
     uses_negative: ClassVar[bool] = False
     mixes_masks: ClassVar[bool] = False
+    score_names: ClassVar[tuple[str, ...]] = ()
+    trains_pooler: ClassVar[bool] = False
+    prompt_prefix: ClassVar[str] = ""
 
     @property
     def heads_key(self) -> str:
@@ -91,11 +97,6 @@ class Goal(Config):
         return (*of_losses, *of_text, *self.score_metrics)
 
     @property
-    def score_names(self) -> tuple[str, ...]:
-        """The names of its scores, keys of `firth.scores.SCORES`, the headline first."""
-        return ()
-
-    @property
     def score_metrics(self) -> tuple[str, ...]:
         """The names of the metrics of its scores: each score, and the ends of its interval.
 
@@ -105,11 +106,6 @@ class Goal(Config):
         ()
         """
         return tuple(f"{score}{end}" for score in self.score_names for end in ("", LOW, HIGH))
-
-    @property
-    def trains_pooler(self) -> bool:
-        """Whether it trains a pooler, a layer on the state of `[CLS]`."""
-        return False
 
     @property
     def predictions(self) -> int:
@@ -125,11 +121,6 @@ class Goal(Config):
     def prompt_frame(self) -> TextFrame:
         """The special tokens around a text that a trained model writes after: here those of any text."""
         return self.text_frame
-
-    @property
-    def prompt_prefix(self) -> str:
-        """The text in front of each text that a trained model writes after."""
-        return ""
 
     @property
     def special_tokens(self) -> int:

@@ -112,12 +112,12 @@ class BiLSTMConfig(ModelFacts, Config):
         return 2 * self.projection_width
 
     @property
-    def max_characters(self) -> int:
+    def max_characters(self) -> int:  # type: ignore[override]
         """The characters of a word that are read."""
         return self.characters.max_characters
 
     @property
-    def carries_state(self) -> bool:
+    def carries_state(self) -> bool:  # type: ignore[override]
         """As the recipe says."""
         return self.carry_state
 

@@ -16,6 +16,10 @@ class ModelFacts:
         has_decoder: True if it has a decoder next to the encoder.
         takes_virtual_tokens: True if vectors, or keys and values, may stand before the tokens of a text.
         gives_layers: True if the layers of its encoder are given one by one, for a task to mix.
+        max_characters: Most characters of a word that it reads; 0 if it reads tokens by their ids.
+        separators: Number of separators between two texts, as published models of its shape were trained.
+        reads_segments: True if it tells segments of a document apart.
+        carries_state: True if a training batch goes on from the states that the batch before ended with.
     """
 
     architecture: ClassVar[str] = ""
@@ -23,6 +27,10 @@ class ModelFacts:
     has_decoder: ClassVar[bool] = False
     takes_virtual_tokens: ClassVar[bool] = False
     gives_layers: ClassVar[bool] = False
+    max_characters: ClassVar[int] = 0
+    separators: ClassVar[int] = 1
+    reads_segments: ClassVar[bool] = False
+    carries_state: ClassVar[bool] = False
 
     if TYPE_CHECKING:
         layers: int
@@ -41,29 +49,9 @@ class ModelFacts:
         return self.layers
 
     @property
-    def max_characters(self) -> int:
-        """Most characters of a word that it reads; 0 if it reads tokens by their ids."""
-        return 0
-
-    @property
     def tells_segments(self) -> bool:
         """True if it has more than one segment to tell, so that a second text can have an id of its own."""
         return self.reads_segments
-
-    @property
-    def separators(self) -> int:
-        """Number of separators between two texts, as published models of its shape were trained."""
-        return 1
-
-    @property
-    def reads_segments(self) -> bool:
-        """True if it tells segments of a document apart."""
-        return False
-
-    @property
-    def carries_state(self) -> bool:
-        """True if a training batch goes on from the states that the batch before ended with."""
-        return False
 
     def parameter_counts(self, vocabulary: int) -> dict[str, int]:
         """Returns the numbers of parameters, by part.

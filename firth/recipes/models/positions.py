@@ -15,20 +15,14 @@ class PositionsConfig(Config):
         disentangled: True if content and positions attend to one another, which attention of a class of its
             own does, in masked transformers alone.
         counted_in_rows: True if distances are those in the row, with padding between two tokens.
+        longest: Length of the longest sequence that has positions, in tokens; None if there is no bound.
+        rows: Number of rows, as wide as the embeddings, of the table that is added to them.
     """
 
     disentangled: ClassVar[bool] = False
     counted_in_rows: ClassVar[bool] = False
-
-    @property
-    def longest(self) -> int | None:
-        """Length of the longest sequence that has positions, in tokens; None if there is no bound."""
-        return None
-
-    @property
-    def rows(self) -> int:
-        """Number of rows, as wide as the embeddings, of the table that is added to them."""
-        return 0
+    longest: ClassVar[int | None] = None
+    rows: ClassVar[int] = 0
 
     def check(self, attention: AttentionConfig, head_width: int) -> None:
         """Passes if an attention can read them.
@@ -73,12 +67,12 @@ class LearnedPositionsConfig(PositionsConfig):
     unused: int = pydantic.Field(default=0, ge=0)
 
     @property
-    def longest(self) -> int:
+    def longest(self) -> int:  # type: ignore[override]
         """The table's length."""
         return self.length
 
     @property
-    def rows(self) -> int:
+    def rows(self) -> int:  # type: ignore[override]
         """Those of all positions, and the unused ones."""
         return self.length + self.unused
 

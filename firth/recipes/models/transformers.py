@@ -47,12 +47,12 @@ class TransformerConfig(ModelFacts, StackConfig):
         return self.embeddings.segments > 1
 
     @property
-    def separators(self) -> int:
+    def separators(self) -> int:  # type: ignore[override]
         """Number of separators between two texts: two for a table of one segment, which is RoBERTa's."""
         return 2 if self.embeddings.segments == 1 else 1
 
     @property
-    def reads_segments(self) -> bool:
+    def reads_segments(self) -> bool:  # type: ignore[override]
         """Whether there is a table of segments."""
         return bool(self.embeddings.segments)
 

@@ -30,12 +30,18 @@ class _Masking(Objective):
         max_predictions: Most predicted tokens of a row; no more are selected.
         paper_exact: True to draw random replacements from the whole vocabulary, special pieces included, as
             the reference code does.
+        special_tokens: `[CLS]` and `[SEP]`.
+        has_segments: Whether documents are split in two segments.
+        decoder_of_masks: Way in which the last block decodes masked tokens again; None for not at all.
     """
 
     model_architecture: ClassVar[str] = "encoder"
     heads: ClassVar[str] = "masked_lm"
     fills_masks: ClassVar[bool] = True
     counts_pooler: ClassVar[bool] = True
+    special_tokens: ClassVar[int] = 2
+    has_segments: ClassVar[bool] = False
+    decoder_of_masks: ClassVar["EnhancedMaskDecoder | None"] = None
 
     mask_rate: float = Rate
     first_mask_rate: Annotated[float, pydantic.Field(gt=0.0, lt=1.0)] | None = None
@@ -66,11 +72,6 @@ class _Masking(Objective):
         return self.first_mask_rate + (self.mask_rate - self.first_mask_rate) * progress
 
     @property
-    def special_tokens(self) -> int:
-        """`[CLS]` and `[SEP]`."""
-        return 2
-
-    @property
     def predictions(self) -> int:
         """The most predictions of a row."""
         return self.max_predictions
@@ -79,16 +80,6 @@ class _Masking(Objective):
     def loss_terms(self) -> tuple[Loss, ...]:
         """`mlm`."""
         return (MLM,)
-
-    @property
-    def has_segments(self) -> bool:
-        """Whether documents are split in two segments."""
-        return False
-
-    @property
-    def decoder_of_masks(self) -> "EnhancedMaskDecoder | None":
-        """Way in which the last block decodes masked tokens again; None for not at all."""
-        return None
 
     @property
     def further_passes(self) -> int:
@@ -136,7 +127,7 @@ class MaskDecoding(_Masking):
     mask_decoder: EnhancedMaskDecoder | None = None
 
     @property
-    def decoder_of_masks(self) -> EnhancedMaskDecoder | None:
+    def decoder_of_masks(self) -> EnhancedMaskDecoder | None:  # type: ignore[override]
         """Decoder that the recipe states."""
         return self.mask_decoder
 
@@ -221,7 +212,7 @@ class MaskedLM(MaskDecoding):
         return self.next_sentence or self.sentence_order
 
     @property
-    def has_segments(self) -> bool:
+    def has_segments(self) -> bool:  # type: ignore[override]
         """The same as `has_pairs`."""
         return self.has_pairs
 
@@ -231,12 +222,12 @@ class MaskedLM(MaskDecoding):
         return self.next_sentence
 
     @property
-    def special_tokens(self) -> int:
+    def special_tokens(self) -> int:  # type: ignore[override]
         """`[CLS]` and `[SEP]`, and one more `[SEP]` with pairs."""
         return 3 if self.has_pairs else 2
 
     @property
-    def trains_pooler(self) -> bool:
+    def trains_pooler(self) -> bool:  # type: ignore[override]
         """Pairs are told from the pooled `[CLS]`."""
         return self.has_pairs
 
@@ -388,7 +379,7 @@ class UniLM(_Masking):
         return self.next_sentence
 
     @property
-    def trains_pooler(self) -> bool:
+    def trains_pooler(self) -> bool:  # type: ignore[override]
         """Next sentences are told from the pooled `[CLS]`."""
         return self.next_sentence
 

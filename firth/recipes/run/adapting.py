@@ -87,7 +87,7 @@ class AdaptingRecipe(RunRecipe):
         return self.method
 
     @property
-    def counts_epochs(self) -> bool:
+    def counts_epochs(self) -> bool:  # type: ignore[override]
         """Whether the steps of its training follow from its rows; see `scheduled`."""
         return True
 

@@ -37,12 +37,14 @@ class RunRecipe(Config):
         training: Steps, batches, optimizer, precision and checkpoints.
         evaluation: Metrics, and the thresholds that a model must keep to be pushed.
         export: Settings of the served signatures.
+        counts_epochs: Whether the steps of its training follow from its rows; see `scheduled`.
     """
 
     own_key: ClassVar[str]
     goal_key: ClassVar[str]
     data_key: ClassVar[str] = ""
     trains_on_corpus: ClassVar[bool] = False
+    counts_epochs: ClassVar[bool] = False
 
     if TYPE_CHECKING:
         tokenizer: AnyTokenizerConfig
@@ -79,11 +81,6 @@ class RunRecipe(Config):
     def trained_by(self) -> Method:
         """The method that says what of the model is trained: all of it."""
         return Full()
-
-    @property
-    def counts_epochs(self) -> bool:
-        """Whether the steps of its training follow from its rows; see `scheduled`."""
-        return False
 
     def scheduled(self, rows: int, records: int) -> "RunRecipe":
         """Returns the recipe with steps and batches that follow from the rows of its training split.

@@ -198,7 +198,7 @@ class Task(Goal):
         return tuple(sorted(labels))
 
     @property
-    def score_names(self) -> tuple[str, ...]:
+    def score_names(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of its scores, the headline first."""
         return self.scores
 

@@ -162,7 +162,7 @@ class WritingTask(Task):
         return max(inputs, -(-targets * sequences.length // length))
 
     @property
-    def prompt_prefix(self) -> str:
+    def prompt_prefix(self) -> str:  # type: ignore[override]
         """The text in front of each text, as the recipe says it."""
         return self.prefix
 

@@ -1,0 +1,39 @@
+from .files import (
+    digest_of as digest_of,
+    exists as exists,
+    files_below as files_below,
+    glob as glob,
+    is_folder as is_folder,
+    list_folder as list_folder,
+    open_file as open_file,
+    read_json as read_json,
+    read_json_lines as read_json_lines,
+    read_text as read_text,
+    remove as remove,
+    size_of as size_of,
+)
+from .folders import (
+    ADAPTER_FOLDER as ADAPTER_FOLDER,
+    BEGUN as BEGUN,
+    BUNDLE_FOLDER as BUNDLE_FOLDER,
+    copy_folder as copy_folder,
+    move as move,
+    whole_folder as whole_folder,
+)
+from .growing import GrowingText as GrowingText
+from .local import local_copy as local_copy, local_folder as local_folder
+from .markers import (
+    MARKER as MARKER,
+    NotWholeError as NotWholeError,
+    check_whole as check_whole,
+    is_unchanged as is_unchanged,
+    is_whole as is_whole,
+)
+from .paths import is_local as is_local
+from .unfinished import scratch_folder as scratch_folder
+from .writing import (
+    copy_file as copy_file,
+    whole_file as whole_file,
+    write_json as write_json,
+    write_text as write_text,
+)
