@@ -170,10 +170,8 @@ def row_specs(raw_length: int, max_documents: int, max_characters: int = 0) -> d
     characters = {CHARACTERS: Spec("int32", (raw_length, max_characters))} if max_characters else {}
     return {
         EXAMPLE_ID: Spec("int64", ()),
-        RAW_TOKENS: Spec("int32", (raw_length,)),
-        WORD_STARTS: Spec("int32", (raw_length,)),
-        SENTENCE_STARTS: Spec("int32", (raw_length,)),
-        CHUNK_LENGTHS: Spec("int32", (max_documents,)),
+        **_ints(raw_length, RAW_TOKENS, WORD_STARTS, SENTENCE_STARTS),
+        **_ints(max_documents, CHUNK_LENGTHS),
         DOCUMENT_KEYS: Spec("int64", (max_documents,)),
         **characters,
     }
@@ -198,7 +196,7 @@ def encoder_specs(length: int, segments: bool = True, order: bool = False) -> di
     names = [TOKEN_IDS, POSITION_IDS, DOCUMENT_IDS]
     names += [SEGMENT_IDS] if segments else []
     names += [ATTENTION_ORDER] if order else []
-    return {name: Spec("int32", (length,)) for name in names}
+    return _ints(length, *names)
 
 
 def selection_specs(max_predictions: int) -> dict[str, Spec]:
@@ -210,11 +208,7 @@ def selection_specs(max_predictions: int) -> dict[str, Spec]:
     Args:
         max_predictions: Most predictions of a row.
     """
-    return {
-        MASKED_POSITIONS: Spec("int32", (max_predictions,)),
-        MASKED_LABELS: Spec("int32", (max_predictions,)),
-        MASKED_WEIGHTS: Spec("float32", (max_predictions,)),
-    }
+    return _weighted(max_predictions, MASKED_WEIGHTS, MASKED_POSITIONS, MASKED_LABELS)
 
 
 def label_specs(length: int) -> dict[str, Spec]:
@@ -226,7 +220,7 @@ def label_specs(length: int) -> dict[str, Spec]:
     Args:
         length: Positions of a row that may predict.
     """
-    return {LABEL_IDS: Spec("int32", (length,)), LABEL_WEIGHTS: Spec("float32", (length,))}
+    return _weighted(length, LABEL_WEIGHTS, LABEL_IDS)
 
 
 def pair_specs(max_documents: int, task: str) -> dict[str, Spec]:
@@ -241,11 +235,7 @@ def pair_specs(max_documents: int, task: str) -> dict[str, Spec]:
         task: Name of the task: `next_sentence`, whose label is 1 if the second segment is a random one, or
             `sentence_order`, whose label is 1 if the two were swapped.
     """
-    return {
-        POOLED_POSITIONS: Spec("int32", (max_documents,)),
-        f"{task}_labels": Spec("int32", (max_documents,)),
-        f"{task}_weights": Spec("float32", (max_documents,)),
-    }
+    return _weighted(max_documents, f"{task}_weights", POOLED_POSITIONS, f"{task}_labels")
 
 
 def record_specs(max_documents: int, max_records: int, labels: str) -> dict[str, Spec]:
@@ -278,11 +268,7 @@ def span_specs(max_records: int) -> dict[str, Spec]:
     Args:
         max_records: Most records of a row.
     """
-    names = (POOLED_POSITIONS, START_LABELS, END_LABELS)
-    return {
-        **{name: Spec("int32", (max_records,)) for name in names},
-        RECORD_WEIGHTS: Spec("float32", (max_records,)),
-    }
+    return _weighted(max_records, RECORD_WEIGHTS, POOLED_POSITIONS, START_LABELS, END_LABELS)
 
 
 def decoder_specs(length: int) -> dict[str, Spec]:
@@ -295,8 +281,7 @@ def decoder_specs(length: int) -> dict[str, Spec]:
     Args:
         length: Tokens of a decoder's row.
     """
-    names = (DECODER_TOKEN_IDS, DECODER_POSITION_IDS, DECODER_DOCUMENT_IDS)
-    return {name: Spec("int32", (length,)) for name in names}
+    return _ints(length, DECODER_TOKEN_IDS, DECODER_POSITION_IDS, DECODER_DOCUMENT_IDS)
 
 
 def noise_key_specs() -> dict[str, Spec]:
@@ -305,3 +290,11 @@ def noise_key_specs() -> dict[str, Spec]:
     noise_keys: int32 [2], a hash of the recipe's seed, the epoch and the example id.
     """
     return {NOISE_KEYS: Spec("int32", (2,))}
+
+
+def _ints(size: int, *names: str) -> dict[str, Spec]:
+    return {name: Spec("int32", (size,)) for name in names}
+
+
+def _weighted(size: int, weights: str, *names: str) -> dict[str, Spec]:
+    return {**_ints(size, *names), weights: Spec("float32", (size,))}

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.analysis.duplicates import BucketSum, ClusterBin, bucket_sums, cluster_bins
-from firth.analysis.funnel import UNITS, FunnelLine, funnel_lines, sources_of
+from firth.analysis.funnel import FunnelLine, funnel_lines, sources_of
+from firth.corpus.documents.corpus_counts import UNITS
 from firth.corpus.report.limits import MeasuredLimit, measure_limits
 from firth.recipes import CorpusLimits
 

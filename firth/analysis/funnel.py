@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-UNITS = ("documents", "bytes", "words")
+from firth.corpus.documents.corpus_counts import UNITS
 
 
 @dataclasses.dataclass(frozen=True)

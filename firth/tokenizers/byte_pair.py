@@ -8,6 +8,7 @@ import tensorflow as tf
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
 from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
+from firth.tokenizers.graph.frozen_tables import table_digest
 from firth.tokenizers.graph.merges import ranks_of, read_merges
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
 from firth.tokenizers.graph.vocabulary import is_sentinel
@@ -138,6 +139,6 @@ class BytePairTokenizer(PieceTokenizer):
     @property
     def digest(self) -> str:
         """SHA-256 over the vocabulary, the settings and the table by which words are split, in hex."""
-        content = [self.kind, self.get_vocabulary(), split_pattern.digest(), *self._digested]
+        content = [self.kind, self.get_vocabulary(), table_digest("split_classes"), *self._digested]
         apart = [each for each in (self.merges, self._splitting) if each]
         return digest_of(*content, *apart)

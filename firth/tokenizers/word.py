@@ -10,7 +10,7 @@ import numpy.typing as npt
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from firth.tokenizers.graph import characters
+from firth.tokenizers.graph.frozen_tables import table_digest
 from firth.tokenizers.graph.normalizer import build_normalizer_model
 from firth.tokenizers.graph.specials import mark_words, unmark_words
 from firth.tokenizers.graph.text_normalization import TextNormalization
@@ -249,7 +249,7 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     @property
     def digest(self) -> str:
         """SHA-256 over vocabulary, settings and the normalisation table, in hex."""
-        return digest_of("words", self.get_vocabulary(), self.settings, characters.digest())
+        return digest_of("words", self.get_vocabulary(), self.settings, table_digest("characters"))
 
 
 def build_word_vocabulary(

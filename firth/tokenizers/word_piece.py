@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from firth.tokenizers.graph import characters
+from firth.tokenizers.graph.frozen_tables import table_digest
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.graph.word_piece_kernel import WordPieceKernel
@@ -117,7 +117,7 @@ class WordPieceTokenizer(PieceTokenizer):
             self.get_vocabulary(),
             self.lowercase,
             self.max_word_characters,
-            characters.digest(),
+            table_digest("characters"),
             *self._digested,
         )
 

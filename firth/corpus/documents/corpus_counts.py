@@ -10,6 +10,7 @@ from firth.corpus.documents.errors import CountMismatchError
 # The step before all cleaning steps.
 READ = "read"
 IN, KEPT, DROPPED, REJECTED = "in", "kept", "dropped", "rejected"
+UNITS = ("documents", "bytes", "words")
 MAX_EXAMPLES = 3
 # Enough to tell the shares of a corpus's languages to a few hundredths.
 SAMPLED_DOCUMENTS = 1000
@@ -142,11 +143,8 @@ class CorpusCounts:
         Args:
             other: Counts of another part of the corpus. It is not changed.
         """
-        self.documents.update(other.documents)
-        self.bytes.update(other.bytes)
-        self.words.update(other.words)
-        self.counts.update(other.counts)
-        self.histograms.update(other.histograms)
+        for name in (*UNITS, "counts", "histograms"):
+            getattr(self, name).update(getattr(other, name))
         for (step, reason), examples in other.examples.items():
             for example in examples:
                 self.add_example(step, reason, example)
@@ -166,6 +164,14 @@ class CorpusCounts:
             {(f"{step}.{name}", n): count for (name, n), count in self.histograms.items()}
         )
         return named
+
+    def sizes(self, *flows: Flow) -> dict[str, int]:
+        """Returns the documents, bytes and words of flows together.
+
+        Args:
+            *flows: Flows whose sizes are summed.
+        """
+        return {unit: sum(getattr(self, unit)[flow] for flow in flows) for unit in UNITS}
 
     def totals(self) -> "Counter[tuple[str, str, str]]":
         """Returns the number of documents by step, source and outcome, for whatever reason."""

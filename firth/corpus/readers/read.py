@@ -148,15 +148,7 @@ def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFi
 
 def _write_counts(totals: CorpusCounts, folder: str, sources: list[dict[str, Any]]) -> None:
     totals.check([STEP])
-    flows = [
-        {
-            **flow._asdict(),
-            "documents": count,
-            "bytes": totals.bytes[flow],
-            "words": totals.words[flow],
-        }
-        for flow, count in sorted(totals.documents.items())
-    ]
+    flows = [{**flow._asdict(), **totals.sizes(flow)} for flow in sorted(totals.documents)]
     write_json(f"{folder}/{COUNTS_FILE}", {"sources": sources, "flows": flows})
     if not any(flow.outcome == REJECTED for flow in totals.documents):
         # Beam cannot write an empty file into a bucket of S3.

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from firth.corpus.documents.corpus_counts import UNITS
 from firth.corpus.documents.split import EVAL
 
-UNITS = ("documents", "bytes", "words")
 # There is a warning for a share that differs from the one asked for by more than this factor.
 FAR = 2.0
 

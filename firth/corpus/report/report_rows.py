@@ -41,12 +41,10 @@ def funnel_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, An
         {
             "step": step,
             "source": source,
-            **_named(_sizes(totals, [Flow(step, source, IN)]), IN),
-            **_named(_sizes(totals, [Flow(step, source, KEPT)]), KEPT),
+            **_named(totals.sizes(Flow(step, source, IN)), IN),
+            **_named(totals.sizes(Flow(step, source, KEPT)), KEPT),
             **{
-                outcome: {
-                    flow.reason: _sizes(totals, [flow]) for flow in flows.get((step, source, outcome), ())
-                }
+                outcome: {flow.reason: totals.sizes(flow) for flow in flows.get((step, source, outcome), ())}
                 for outcome in (DROPPED, REJECTED)
             },
         }
@@ -66,7 +64,7 @@ def split_rows(totals: CorpusCounts) -> list[dict[str, Any]]:
             "split": flow.outcome,
             "source": flow.source,
             "licence": flow.reason,
-            **_sizes(totals, [flow]),
+            **totals.sizes(flow),
         }
         for flow in sorted(totals.documents)
         if flow.step == SPLIT_STEP
@@ -84,23 +82,14 @@ def licence_rows(totals: CorpusCounts) -> list[dict[str, Any]]:
         {
             "licence": flow.reason,
             "source": flow.source,
-            **_named(_sizes(totals, [flow]), IN),
+            **_named(totals.sizes(flow), IN),
             **_named(
-                _sizes(totals, [Flow(SPLIT_STEP, flow.source, split, flow.reason) for split in SPLITS]),
+                totals.sizes(*(Flow(SPLIT_STEP, flow.source, split, flow.reason) for split in SPLITS)),
                 KEPT,
             ),
         }
         for flow in sorted(came, key=attrgetter("reason", "source"))
     ]
-
-
-def _sizes(totals: CorpusCounts, flows: Sequence[Flow]) -> dict[str, int]:
-    counters = {
-        "documents": totals.documents,
-        "bytes": totals.bytes,
-        "words": totals.words,
-    }
-    return {unit: sum(counter[flow] for flow in flows) for unit, counter in counters.items()}
 
 
 def _named(sizes: dict[str, int], outcome: str) -> dict[str, int]:

@@ -6,18 +6,16 @@ the Unicode version of Python nor on that of tensorflow-text.
 
 import enum
 import functools
-import hashlib
-import json
-import pathlib
 import unicodedata
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from firth.tokenizers.graph.frozen_tables import lower_case_in, read_table
+
 CODE_POINTS = 0x110000
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
-_FILE = pathlib.Path(__file__).with_name("characters.json")
 
 
 class Kind(enum.IntFlag):
@@ -40,17 +38,6 @@ class Kind(enum.IntFlag):
 
 
 @functools.lru_cache(maxsize=1)
-def _table() -> dict[str, Any]:
-    return json.loads(_FILE.read_text(encoding="utf-8"))
-
-
-@functools.lru_cache(maxsize=1)
-def digest() -> str:
-    """Returns the SHA-256 of the table, in hex: it stands for the normalisation in a tokenizer's digest."""
-    return hashlib.sha256(json.dumps(_table(), sort_keys=True).encode()).hexdigest()
-
-
-@functools.lru_cache(maxsize=1)
 def kinds() -> npt.NDArray[Any]:
     """Returns the `Kind` flags of all code points: uint8 [0x110000].
 
@@ -61,7 +48,7 @@ def kinds() -> npt.NDArray[Any]:
     """
     flags = np.zeros(CODE_POINTS, np.uint8)
     for kind in Kind:
-        for first, last in _table()[str(kind.name).lower()]:
+        for first, last in read_table("characters")[str(kind.name).lower()]:
             flags[first : last + 1] |= np.uint8(kind)
     flags.setflags(write=False)
     return flags
@@ -92,7 +79,7 @@ def lowercased() -> dict[int, str]:
     >>> lowercased()[ord("Å")], ord("a") in lowercased()
     ('a', False)
     """
-    mapping = {ord(source): target for target, text in _table()["lowercase"].items() for source in text}
+    mapping = lower_case_in("characters")
     # Syllables decompose by rule (Unicode, section 3.12), so that the table need not hold 11,172 of them.
     mapping.update({point: unicodedata.normalize("NFD", chr(point)) for point in HANGUL_SYLLABLES})
     return mapping

@@ -4,17 +4,7 @@ The table was read off Hugging Face's normalisers `Lowercase` and `StripAccents`
 a library's version of Unicode.
 """
 
-import functools
-import json
-import pathlib
-from typing import Any
-
-_FILE = pathlib.Path(__file__).with_name("letters.json")
-
-
-@functools.lru_cache(maxsize=1)
-def _table() -> dict[str, Any]:
-    return json.loads(_FILE.read_text(encoding="utf-8"))
+from firth.tokenizers.graph.frozen_tables import lower_case_in, read_table
 
 
 def lowercase() -> dict[int, str]:
@@ -25,7 +15,7 @@ def lowercase() -> dict[int, str]:
     >>> lowercase()[ord("Σ")], ord("a") in lowercase()
     ('σ', False)
     """
-    return {ord(source): target for target, text in _table()["lowercase"].items() for source in text}
+    return lower_case_in("letters")
 
 
 def strip_accents() -> dict[int, str]:
@@ -36,4 +26,4 @@ def strip_accents() -> dict[int, str]:
     >>> strip_accents()[0x301], ord("é") in strip_accents()
     ('', False)
     """
-    return {point: "" for first, last in _table()["marks"] for point in range(first, last + 1)}
+    return {point: "" for first, last in read_table("letters")["marks"] for point in range(first, last + 1)}

@@ -6,29 +6,16 @@ depend on a library's version of Unicode.
 """
 
 import functools
-import hashlib
-import json
-import pathlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-_FILE = pathlib.Path(__file__).with_name("split_classes.json")
+from firth.tokenizers.graph.frozen_tables import read_table
+
 Spans = Iterable[tuple[int, int]]
 _ALL: Spans = ((0, 0xD7FF), (0xE000, 0x10FFFF))
 _LINE_ENDS: Spans = ((10, 10), (13, 13))
 # The last code points that take one, two and three bytes.
 _LAST_OF_SIZE = (0x7F, 0x7FF, 0xFFFF)
-
-
-@functools.lru_cache(maxsize=1)
-def _table() -> dict[str, list[list[int]]]:
-    return json.loads(_FILE.read_text(encoding="utf-8"))
-
-
-@functools.lru_cache(maxsize=1)
-def digest() -> str:
-    """Returns the SHA-256 of the table, in hex: it stands for the splitting in a tokenizer's digest."""
-    return hashlib.sha256(json.dumps(_table(), sort_keys=True).encode()).hexdigest()
 
 
 def _without(spans: Spans) -> Iterator[tuple[int, int]]:
@@ -92,7 +79,7 @@ def byte_class(spans: Spans) -> str:
 
 
 def _spans(*names: str) -> list[tuple[int, int]]:
-    return [(first, last) for name in names for first, last in _table()[name]]
+    return [(first, last) for name in names for first, last in read_table("split_classes")[name]]
 
 
 def space() -> str:
