@@ -90,9 +90,7 @@ LOCAL = {
     "serving/isolated_check.py": (".gfile open", "runs without firth, on a local copy"),
     "serving/validation.py": ("tempfile.TemporaryDirectory", "what two processes tell each other"),
     "serving/warmup.py": ("os.makedirs tensorflow.io.TFRecordWriter", _WHOLE_FOLDER),
-    "tokenizers/graph/characters.py": (".read_text", _PACKAGE),
-    "tokenizers/graph/letters.py": (".read_text", _PACKAGE),
-    "tokenizers/graph/split_pattern.py": (".read_text", _PACKAGE),
+    "tokenizers/graph/frozen_tables.py": (".read_text", _PACKAGE),
     "training/objective_rates.py": (
         "tempfile.TemporaryDirectory tensorflow.io.TFRecordWriter",
         "a sample of rows, which is measured and dropped",

@@ -25,13 +25,13 @@ from firth.models.outputs.predictions import Predictions, predictions_of_logits
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES, HEADS
 from firth.models.task_model import TaskModel
-from firth.recipes.models.model import (
-    BiLSTMConfig,
+from firth.recipes.models.bilstm import BiLSTMConfig
+from firth.recipes.models.transformers import (
     CausalTransformerConfig,
     EncoderDecoderConfig,
     MaskedTransformerConfig,
-    TwoStreamTransformerConfig,
 )
+from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
 
 __all__ = [
     "ADDITIONS",

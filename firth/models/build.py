@@ -34,7 +34,7 @@ def build_backbone(
 
     Example:
 
-    >>> from firth.recipes.models.model import MaskedTransformerConfig
+    >>> from firth.recipes.models.transformers import MaskedTransformerConfig
     >>> positions = {"kind": "learned", "length": 16}
     >>> small = MaskedTransformerConfig(layers=1, width=8, attention={"heads": 2}, positions=positions)
     >>> build_backbone(small, vocabulary_size=20).count_params()
@@ -88,7 +88,7 @@ def build_pretraining_model(recipe: Recipe, dtype: Any = None) -> PretrainingMod
 
     >>> from firth.recipes.corpus.sources import TextSource
     >>> source = TextSource(kind="text", paths=("*.txt",))
-    >>> from firth.recipes.models.model import MaskedTransformerConfig
+    >>> from firth.recipes.models.transformers import MaskedTransformerConfig
     >>> small = MaskedTransformerConfig(layers=1, width=8, attention={"heads": 2})
     >>> model = build_pretraining_model(Recipe(name="small", sources=(source,), model=small))
     >>> model.heads.pair_head.count_params()

@@ -48,20 +48,13 @@ from .corpus.sources import (
     WetSource as WetSource,
     WikiextractorSource as WikiextractorSource,
 )
+from .models.bilstm import BiLSTMConfig as BiLSTMConfig, CharacterCNNConfig as CharacterCNNConfig
 from .models.blocks import (
     AttentionConfig as AttentionConfig,
     EmbeddingsConfig as EmbeddingsConfig,
     FeedForwardConfig as FeedForwardConfig,
     NormConfig as NormConfig,
     SharedLayersConfig as SharedLayersConfig,
-)
-from .models.model import (
-    BiLSTMConfig as BiLSTMConfig,
-    CausalTransformerConfig as CausalTransformerConfig,
-    CharacterCNNConfig as CharacterCNNConfig,
-    EncoderDecoderConfig as EncoderDecoderConfig,
-    MaskedTransformerConfig as MaskedTransformerConfig,
-    TwoStreamTransformerConfig as TwoStreamTransformerConfig,
 )
 from .models.positions import (
     DisentangledPositionsConfig as DisentangledPositionsConfig,
@@ -71,6 +64,12 @@ from .models.positions import (
     RotaryScalingConfig as RotaryScalingConfig,
     SinusoidalPositionsConfig as SinusoidalPositionsConfig,
 )
+from .models.transformers import (
+    CausalTransformerConfig as CausalTransformerConfig,
+    EncoderDecoderConfig as EncoderDecoderConfig,
+    MaskedTransformerConfig as MaskedTransformerConfig,
+)
+from .models.two_stream_transformer import TwoStreamTransformerConfig as TwoStreamTransformerConfig
 from .objectives.denoising import (
     Denoising as Denoising,
     IidDenoising as IidDenoising,

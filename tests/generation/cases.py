@@ -7,7 +7,7 @@ import numpy as np
 from firth.generation import Generator
 from firth.models import build_pretraining_model
 from firth.recipes.generation.request import GenerationRequest
-from firth.recipes.models.model import BiLSTMConfig
+from firth.recipes.models.bilstm import BiLSTMConfig
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig, WordTokenizerConfig
 from firth.tokenizers import WordPieceTokenizer, WordTokenizer
 from tests.models.table import MODELS, OTHERS, TRAINED, tiny_recipe

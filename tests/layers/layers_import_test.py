@@ -14,7 +14,7 @@ for name in ("keras", "firth.layers", "firth.models"):
     loaded[name] = sorted(sys.modules)
 print(json.dumps(loaded))
 """
-# Recipe types, which firth.models reads, are pydantic's, and lazy_loader finds them; safetensors keeps weights.
+# Recipe types, which firth.models reads, are pydantic's and found by lazy_loader; safetensors keeps weights.
 PYDANTIC = {"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "yaml"}
 OF_MODELS = {*PYDANTIC, "lazy_loader", "safetensors"}
 

@@ -13,7 +13,11 @@ from firth.models.objective_heads.language_model import LanguageModelHeads
 from firth.models.objective_heads.replaced_token_detection import ReplacedTokenDetectionHeads
 from firth.models.objective_heads.span_masking import SpanMaskingHeads
 from firth.recipes.models import blocks
-from firth.recipes.models.model import CausalTransformerConfig, EncoderDecoderConfig, MaskedTransformerConfig
+from firth.recipes.models.transformers import (
+    CausalTransformerConfig,
+    EncoderDecoderConfig,
+    MaskedTransformerConfig,
+)
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import ReplacedTokenDetection, SpanMasking
 from tests.backends.gradients import compiled, gradients

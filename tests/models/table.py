@@ -5,15 +5,14 @@ import numpy as np
 from firth import features as names
 from firth.recipes.corpus.sources import TextSource
 from firth.recipes.models import blocks, positions
-from firth.recipes.models.model import (
-    AnyModel,
-    BiLSTMConfig,
+from firth.recipes.models.bilstm import BiLSTMConfig, CharacterCNNConfig
+from firth.recipes.models.model import AnyModel
+from firth.recipes.models.transformers import (
     CausalTransformerConfig,
-    CharacterCNNConfig,
     EncoderDecoderConfig,
     MaskedTransformerConfig,
-    TwoStreamTransformerConfig,
 )
+from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
 from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
 from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PrefixLM
 from firth.recipes.objectives.masking import (

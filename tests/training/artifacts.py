@@ -9,8 +9,8 @@ from firth import features
 from firth.models import build_model, save_model
 from firth.recipes.corpus.sources import TextSource
 from firth.recipes.models.blocks import AttentionConfig
-from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.models.positions import LearnedPositionsConfig
+from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tasks.classification import Regression

@@ -7,8 +7,8 @@ import tensorflow as tf
 from firth import features
 from firth.models import build_pretraining_model
 from firth.recipes.models.blocks import AttentionConfig
-from firth.recipes.models.model import CausalTransformerConfig
 from firth.recipes.models.positions import LearnedPositionsConfig
+from firth.recipes.models.transformers import CausalTransformerConfig
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import ReplacedTokenDetection
 from firth.serving.served import Served

@@ -3,7 +3,7 @@
 import os
 
 from firth import features
-from firth.recipes.models.model import BiLSTMConfig, CharacterCNNConfig
+from firth.recipes.models.bilstm import BiLSTMConfig, CharacterCNNConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordTokenizerConfig

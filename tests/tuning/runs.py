@@ -3,7 +3,7 @@
 import types
 
 from firth import features
-from firth.recipes.models.model import CausalTransformerConfig
+from firth.recipes.models.transformers import CausalTransformerConfig
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from firth.recipes.models.blocks import NormConfig
-    from firth.recipes.models.model import TwoStreamTransformerConfig
     from firth.recipes.models.positions import Positions, RotaryScalingConfig
     from firth.recipes.models.stack import StackConfig
+    from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
 
 # A recipe type, or a mapping of its values.
 AnyStack: TypeAlias = "StackConfig | Mapping[str, Any]"
@@ -62,7 +62,7 @@ def two_streams_of(values: AnyTwoStreams) -> "TwoStreamTransformerConfig":
     Raises:
         ValueError: as `stack_of` does.
     """
-    from firth.recipes.models.model import TwoStreamTransformerConfig
+    from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
 
     return TwoStreamTransformerConfig.of(values)
 

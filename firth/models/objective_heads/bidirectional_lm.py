@@ -13,7 +13,7 @@ from firth.layers.elements.types import Tensor
 from firth.layers.heads.tied_projection import tied_logits
 from firth.models.heads import Features, Generator, Heads
 from firth.models.outputs.predictions import Predictions, predictions_of_losses
-from firth.recipes.models.model import BiLSTMConfig
+from firth.recipes.models.bilstm import BiLSTMConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
 
 

@@ -13,7 +13,7 @@ from firth.layers.elements.types import Tensor
 from firth.layers.losses.chunked_cross_entropy import chunked_cross_entropy
 from firth.models.heads import Features, Generator, Heads
 from firth.models.outputs.predictions import Predictions, predictions_of_losses
-from firth.recipes.models.model import CausalTransformerConfig, EncoderDecoderConfig
+from firth.recipes.models.transformers import CausalTransformerConfig, EncoderDecoderConfig
 from firth.recipes.objectives.objective_base import Objective
 
 

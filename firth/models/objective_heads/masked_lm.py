@@ -10,7 +10,7 @@ from firth.layers import NextSentenceHead, Pooler
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator, Heads, masked_labels, masked_positions
 from firth.models.objective_heads.mask_decoder import build_mask_positions, decoding
-from firth.recipes.models.model import MaskedTransformerConfig
+from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.masking import MaskedLM, UniLM
 
 _TASKS = {"nsp": "next_sentence", "sop": "sentence_order"}

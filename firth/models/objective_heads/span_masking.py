@@ -9,7 +9,7 @@ from firth import features as names
 from firth.layers import SpanBoundaryHead
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator, Heads, masked_labels, masked_positions
-from firth.recipes.models.model import MaskedTransformerConfig
+from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.masking import SpanMasking
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from firth.recipes.counting.lengths import lengths_of
 from firth.recipes.models.block_counts import block_kept, further_blocks, projection, stack
 from firth.recipes.models.counts import Lengths, Work, dense
-from firth.recipes.models.model import MaskedTransformerConfig
+from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.run.run_recipe import RunRecipe
 

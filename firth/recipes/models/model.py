@@ -4,27 +4,9 @@ from typing import Annotated, get_args
 
 import pydantic
 
-from firth.recipes.models.bilstm import BiLSTMConfig, CharacterCNNConfig
-from firth.recipes.models.transformers import (
-    AnyTransformer,
-    CausalTransformerConfig,
-    EncoderDecoderConfig,
-    MaskedTransformerConfig,
-    TransformerConfig,
-)
+from firth.recipes.models.bilstm import BiLSTMConfig
+from firth.recipes.models.transformers import AnyTransformer
 from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
-
-__all__ = [
-    "AnyModel",
-    "BiLSTMConfig",
-    "CausalTransformerConfig",
-    "CharacterCNNConfig",
-    "EncoderDecoderConfig",
-    "MaskedTransformerConfig",
-    "TransformerConfig",
-    "TwoStreamTransformerConfig",
-    "model_kinds",
-]
 
 AnyModel = Annotated[
     AnyTransformer | TwoStreamTransformerConfig | BiLSTMConfig, pydantic.Field(discriminator="kind")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from firth.recipes.models.model import MaskedTransformerConfig
+from firth.recipes.models.transformers import MaskedTransformerConfig
 
 if TYPE_CHECKING:
     from firth.recipes.objectives.masking import ReplacedTokenDetection

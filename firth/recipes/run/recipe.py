@@ -10,7 +10,8 @@ from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.mixture import AnyMixture, AsIs
 from firth.recipes.corpus.sources import AnySource
 from firth.recipes.corpus.sources_json import sources_from_json
-from firth.recipes.models.model import AnyModel, MaskedTransformerConfig
+from firth.recipes.models.model import AnyModel
+from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.run.base import Base

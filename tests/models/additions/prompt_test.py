@@ -13,8 +13,8 @@ from firth.models.additions.multitask_prompt import MultitaskPrompt
 from firth.models.additions.table import ADDITIONS, extend
 from firth.models.bundle import weights_by_path
 from firth.recipes.models.blocks import AttentionConfig
-from firth.recipes.models.model import CausalTransformerConfig
 from firth.recipes.models.positions import RotaryPositionsConfig
+from firth.recipes.models.transformers import CausalTransformerConfig
 from firth.recipes.tuning import prompts
 from tests.models.backbones.backbone_test import IS_JAX, documents_of, numpy, tokens_of
 from tests.models.table import DECODERS, MODELS, OTHERS, TRAINED, VOCABULARY, make_features

@@ -6,7 +6,7 @@ import pytest
 
 from firth.models import build_backbone
 from firth.recipes.models import blocks, positions
-from firth.recipes.models.model import MaskedTransformerConfig
+from firth.recipes.models.transformers import MaskedTransformerConfig
 from tests.backends.gradients import gradients
 from tests.models.table import BATCH, LENGTH, MODELS, PRE_NORM, SHAPE, VOCABULARY, make_features
 

@@ -6,7 +6,7 @@ import pytest
 
 from firth.models import PretrainingModel
 from firth.models.backbones.bilstm import BiLSTMBackbone
-from firth.recipes.models.model import BiLSTMConfig
+from firth.recipes.models.bilstm import BiLSTMConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
 from tests.backends.gradients import gradients
 

@@ -8,7 +8,7 @@ from firth.models import example_sums, total_loss
 from firth.models.backbones.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.models.objective_heads.permutation_lm import PermutationLMHeads
 from firth.recipes.models import blocks
-from firth.recipes.models.model import TwoStreamTransformerConfig
+from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
 from firth.recipes.objectives.permutation import PermutationLM
 from tests.backends.gradients import compiled, gradients
 
