@@ -83,7 +83,6 @@ def add_backbone(tree: pathlib.Path) -> None:
     copied = copied.replace('"masked_transformer"', f'"{BACKBONE}"')
     replace(types, "AnyTransformer = ", f"{copied}\n\n\nAnyTransformer = CopiedTransformerConfig | ")
     source = named((tree / "models" / "backbones" / "masked_transformer.py").read_text(encoding="utf-8"))
-    source = source.replace("recipes.models.model import", "recipes.models.transformers import")
     (tree / "models" / "backbones" / f"{BACKBONE}.py").write_text(source, encoding="utf-8")
     table = tree / "models" / "tables.py"
     line = '    "masked_transformer": MaskedTransformerBackbone,\n'

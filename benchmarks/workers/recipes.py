@@ -10,7 +10,7 @@ from benchmarks.workers.families import (
     llama_inner_width,
 )
 from firth.recipes.corpus.sources import TextSource
-from firth.recipes.models import blocks, model, positions
+from firth.recipes.models import bilstm, blocks, positions, transformers, two_stream_transformer
 from firth.recipes.objectives.denoising import Denoising, SpanCorruption
 from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
@@ -34,23 +34,23 @@ FACTORISED = blocks.EmbeddingsConfig(width=EMBEDDING_WIDTH, segments=2, norm=Tru
 
 
 def _encoder(**parts):
-    return lambda common, size: model.MaskedTransformerConfig(**common, **parts)
+    return lambda common, size: transformers.MaskedTransformerConfig(**common, **parts)
 
 
 def _elmo(common, size):
     shape = {"cells": elmo_cells(size), "projection_width": size.width}
-    return model.BiLSTMConfig(layers=size.layers // 2, dropout=common["dropout"], **shape)
+    return bilstm.BiLSTMConfig(layers=size.layers // 2, dropout=common["dropout"], **shape)
 
 
 def _xlnet(common, size):
-    return model.TwoStreamTransformerConfig(**common)
+    return two_stream_transformer.TwoStreamTransformerConfig(**common)
 
 
 def _gpt2(common, size):
     feed_forward = blocks.FeedForwardConfig(activation="gelu_approximate")
     placed = positions.LearnedPositionsConfig(length=1024)
     parts = {"feed_forward": feed_forward, "norm": PRE_NORM, "positions": placed}
-    return model.CausalTransformerConfig(**common, **parts)
+    return transformers.CausalTransformerConfig(**common, **parts)
 
 
 def _llama(common, size):
@@ -58,7 +58,7 @@ def _llama(common, size):
     feed_forward = blocks.FeedForwardConfig(width=llama_inner_width(size), activation="silu", gated=True)
     parts = {"attention": attention, "feed_forward": feed_forward, "norm": RMS_NORM}
     untied = {"biases": False, "tied_output": False, "positions": positions.RotaryPositionsConfig()}
-    return model.CausalTransformerConfig(**{**common, **parts}, **untied)
+    return transformers.CausalTransformerConfig(**{**common, **parts}, **untied)
 
 
 def _t5(inner_factor, tied, **feed_forward):
@@ -67,7 +67,7 @@ def _t5(inner_factor, tied, **feed_forward):
         inner = blocks.FeedForwardConfig(width=inner_factor * size.width, **feed_forward)
         parts = {"attention": attention, "feed_forward": inner, "norm": RMS_NORM, "biases": False}
         output = {"tied_output": tied, "scaled_output": tied}
-        return model.EncoderDecoderConfig(
+        return transformers.EncoderDecoderConfig(
             **{**common, **parts}, positions=positions.RelativeBucketsConfig(), **output
         )
 
@@ -77,7 +77,7 @@ def _t5(inner_factor, tied, **feed_forward):
 def _bart(common, size):
     placed = positions.LearnedPositionsConfig(length=1024, unused=2)
     norm = blocks.NormConfig(epsilon=1e-5)
-    return model.EncoderDecoderConfig(
+    return transformers.EncoderDecoderConfig(
         **common, norm=norm, positions=placed, embeddings=blocks.EmbeddingsConfig(norm=True)
     )
 

@@ -8,7 +8,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers.elements.seeds import truncated_normal
-from firth.layers.elements.types import Tensor
+from firth.layers.elements.types import Shape, Tensor
 from firth.layers.heads.masked_lm_head import MaskedLMHead
 from firth.models.outputs.predictions import Predictions, predictions_of_logits
 
@@ -39,6 +39,12 @@ class Heads(keras.layers.Layer):
 
     def _make(self, model: Any, goal: Any, seed: Any) -> None:
         """Makes the parts, each an attribute."""
+
+    def _build_parts(self, shape: Shape, *parts: keras.layers.Layer | None) -> None:
+        """Builds those parts that the heads have."""
+        for part in parts:
+            if part is not None:
+                part.build(shape)
 
     def _make_dense(
         self, units: int, stddev: float, seed: Any, name: str = "dense", **more: Any

@@ -13,7 +13,7 @@ from firth.interop.hugging_face.encoders import electra_generator
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.rules import Rule, below
 from firth.models import PretrainingModel
-from firth.recipes.models import blocks, model, positions
+from firth.recipes.models import blocks, positions, transformers, two_stream_transformer
 from firth.recipes.objectives.denoising import Denoising, SpanCorruption
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
@@ -34,12 +34,14 @@ POSITIONS = positions.LearnedPositionsConfig(length=14)
 FACTORISED = blocks.EmbeddingsConfig(width=8, segments=2, norm=True)
 
 
-def encoder(**parts) -> model.MaskedTransformerConfig:
-    return model.MaskedTransformerConfig(**{**SHAPE, "norm": POST_NORM, "positions": POSITIONS, **parts})
+def encoder(**parts) -> transformers.MaskedTransformerConfig:
+    return transformers.MaskedTransformerConfig(
+        **{**SHAPE, "norm": POST_NORM, "positions": POSITIONS, **parts}
+    )
 
 
-def gpt2() -> model.CausalTransformerConfig:
-    return model.CausalTransformerConfig(
+def gpt2() -> transformers.CausalTransformerConfig:
+    return transformers.CausalTransformerConfig(
         **{
             **SHAPE,
             "norm": blocks.NormConfig(placement="pre", epsilon=EPSILON),
@@ -49,16 +51,16 @@ def gpt2() -> model.CausalTransformerConfig:
     )
 
 
-def gpt() -> model.CausalTransformerConfig:
+def gpt() -> transformers.CausalTransformerConfig:
     """Its inner width is four times the width, whatever the file says."""
     inner = blocks.FeedForwardConfig(activation="gelu_approximate")
     parts = {**SHAPE, "norm": POST_NORM, "positions": POSITIONS, "feed_forward": inner}
-    return model.CausalTransformerConfig(**parts)
+    return transformers.CausalTransformerConfig(**parts)
 
 
-def llama(rotary: positions.RotaryPositionsConfig, **parts) -> model.CausalTransformerConfig:
+def llama(rotary: positions.RotaryPositionsConfig, **parts) -> transformers.CausalTransformerConfig:
     attention = ATTENTION.model_copy(update={"key_value_heads": 2, **parts})
-    return model.CausalTransformerConfig(
+    return transformers.CausalTransformerConfig(
         **{
             **SHAPE,
             "attention": attention,
@@ -71,8 +73,8 @@ def llama(rotary: positions.RotaryPositionsConfig, **parts) -> model.CausalTrans
     )
 
 
-def t5(tied: bool, **feed_forward) -> model.EncoderDecoderConfig:
-    return model.EncoderDecoderConfig(
+def t5(tied: bool, **feed_forward) -> transformers.EncoderDecoderConfig:
+    return transformers.EncoderDecoderConfig(
         **{
             **SHAPE,
             "attention": ATTENTION.model_copy(update={"head_width": 6, "scaled": False}),
@@ -86,8 +88,8 @@ def t5(tied: bool, **feed_forward) -> model.EncoderDecoderConfig:
     )
 
 
-def bart() -> model.EncoderDecoderConfig:
-    return model.EncoderDecoderConfig(
+def bart() -> transformers.EncoderDecoderConfig:
+    return transformers.EncoderDecoderConfig(
         **SHAPE,
         norm=blocks.NormConfig(epsilon=1e-5),
         positions=positions.LearnedPositionsConfig(length=14, unused=2),
@@ -170,7 +172,7 @@ REFERENCES = {
     ),
     "bart": Reference(bart(), Denoising(), FAMILIES["bart"].rules),
 }
-XLNET = model.TwoStreamTransformerConfig(
+XLNET = two_stream_transformer.TwoStreamTransformerConfig(
     **{**SHAPE, "attention": blocks.AttentionConfig(heads=4, dropout=0.0)},
     norm_epsilon=EPSILON,
 )

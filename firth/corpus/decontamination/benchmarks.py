@@ -64,12 +64,15 @@ def read_benchmark(benchmark: AnyBenchmark, path: str) -> Iterator[BenchmarkExam
         SourceError: if anything in the file is not as the recipe says, since examples that are not read
             cannot be found in the corpus; the message names the line.
     """
-    for place, id, parts in _READERS[benchmark.kind](benchmark, path):
-        yield BenchmarkExample(benchmark.name, id or place, " ".join(parts))
+    try:
+        for place, id, parts in _READERS[benchmark.kind](benchmark, path):
+            yield BenchmarkExample(benchmark.name, id or place, " ".join(parts))
+    except (OSError, EOFError, ValueError) as error:
+        raise SourceError(f"benchmark {benchmark.name!r}: {error}") from error
 
 
 def _read_text(benchmark: TextBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
-    lines = _lines(benchmark.name, path)
+    lines = _lines(path)
     if benchmark.examples == "file":
         yield path, "", ["\n".join(line for _, line in lines)]
         return
@@ -79,7 +82,7 @@ def _read_text(benchmark: TextBenchmark, path: str) -> Iterator[tuple[str, str, 
 
 
 def _read_jsonl(benchmark: JsonlBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
-    for place, line in _lines(benchmark.name, path):
+    for place, line in _lines(path):
         if not line.strip():
             continue
         try:
@@ -87,7 +90,7 @@ def _read_jsonl(benchmark: JsonlBenchmark, path: str) -> Iterator[tuple[str, str
             id = str(record[benchmark.id_key]) if benchmark.id_key else ""
             yield place, id, [_text(record[key]) for key in benchmark.text_keys]
         except (ValueError, KeyError, TypeError) as error:
-            raise SourceError(f"benchmark {benchmark.name!r}: {place}: {error!r}") from error
+            raise ValueError(f"{place}: {error!r}") from error
 
 
 def _text(value: Any) -> str:
@@ -98,7 +101,7 @@ def _text(value: Any) -> str:
 
 def _read_csv(benchmark: CsvBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
     rows = csv.DictReader(
-        (f"{line}\n" for _, line in _lines(benchmark.name, path)),
+        (f"{line}\n" for _, line in _lines(path)),
         delimiter=benchmark.delimiter,
         quoting=csv.QUOTE_MINIMAL if benchmark.quoted else csv.QUOTE_NONE,
         strict=True,
@@ -106,38 +109,32 @@ def _read_csv(benchmark: CsvBenchmark, path: str) -> Iterator[tuple[str, str, li
     wanted = [*benchmark.text_columns, *([benchmark.id_column] if benchmark.id_column else [])]
     missing = [column for column in wanted if column not in (rows.fieldnames or ())]
     if missing:
-        raise SourceError(
-            f"benchmark {benchmark.name!r}: {path} has no column {missing[0]!r}, only {rows.fieldnames}"
-        )
-    for place, row in _csv_rows(benchmark, path, rows):
+        raise ValueError(f"{path} has no column {missing[0]!r}, only {rows.fieldnames}")
+    for place, row in _csv_rows(path, rows):
         if any(row[column] is None for column in wanted):
-            raise SourceError(f"benchmark {benchmark.name!r}: {place}: too few columns")
+            raise ValueError(f"{place}: too few columns")
         id = row[benchmark.id_column] if benchmark.id_column else ""
         yield place, id, [row[column] for column in benchmark.text_columns]
 
 
-def _csv_rows(
-    benchmark: CsvBenchmark, path: str, rows: "csv.DictReader[str]"
-) -> Iterator[tuple[str, dict[str, str]]]:
+def _csv_rows(path: str, rows: "csv.DictReader[str]") -> Iterator[tuple[str, dict[str, str]]]:
     try:
         for row in rows:
             yield f"{path}#L{rows.line_num}", row
     except csv.Error as error:
-        raise SourceError(
-            f"benchmark {benchmark.name!r}: {path}#L{rows.line_num + 1}: {error}; where quotation marks do "
-            "not enclose fields, say quoted: false"
+        raise ValueError(
+            f"{path}#L{rows.line_num + 1}: {error}; where quotation marks do not enclose fields, say "
+            "quoted: false"
         ) from error
 
 
 def _read_examples(benchmark: ExamplesBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
-    for number, record in enumerate(_records(benchmark.name, path), 1):
+    for number, record in enumerate(read_records(path), 1):
         features = Example.FromString(record).features.feature
 
         def values(name: str, features: Any = features) -> list[str]:
             if name not in features:
-                raise SourceError(
-                    f"benchmark {benchmark.name!r}: {path} has no feature {name!r}, only {sorted(features)}"
-                )
+                raise ValueError(f"{path} has no feature {name!r}, only {sorted(features)}")
             return [value.decode("utf-8") for value in features[name].bytes_list.value]
 
         id = " ".join(values(benchmark.id_feature)) if benchmark.id_feature else ""
@@ -152,23 +149,16 @@ _READERS: dict[str, Callable[[Any, str], Iterator[tuple[str, str, list[str]]]]] 
 }
 
 
-def _records(name: str, path: str) -> Iterator[bytes]:
-    try:
-        yield from read_records(path)
-    except (OSError, EOFError, ValueError) as error:
-        raise SourceError(f"benchmark {name!r}: {error}") from error
-
-
-def _lines(name: str, path: str) -> Iterator[tuple[str, str]]:
+def _lines(path: str) -> Iterator[tuple[str, str]]:
     """Yields the place (`path#L1`) and the text of each line."""
     for line in read_lines(path, MAX_LINE_BYTES):
         place = f"{path}#L{line.number}"
         if line.problem:
-            raise SourceError(f"benchmark {name!r}: {place}: {line.problem}")
+            raise ValueError(f"{place}: {line.problem}")
         try:
             yield place, line.data.decode("utf-8-sig" if line.number == 1 else "utf-8").removesuffix("\r")
         except UnicodeDecodeError as error:
-            raise SourceError(f"benchmark {name!r}: {place}: {error}") from error
+            raise ValueError(f"{place}: {error}") from error
 
 
 @beam.ptransform_fn

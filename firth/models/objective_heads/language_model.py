@@ -67,8 +67,7 @@ class LanguageModelHeads(Heads):
                 initializer=self._initializer,
                 autocast=False,
             )
-        if self.projection is not None:
-            self.projection.build((None, self.width))
+        self._build_parts((None, self.width), self.projection)
         self.built = True
 
     @property

@@ -46,13 +46,8 @@ class MaskedLMHeads(Heads):
 
     def build(self) -> None:
         """Creates all weights; they depend on no input shape."""
-        hidden_shape = (None, None, self.width)
-        self.masked_lm_head.build(hidden_shape)
-        if self.pooler is not None and self.pair_head is not None:
-            self.pooler.build(hidden_shape)
-            self.pair_head.build(hidden_shape)
-        if self.mask_positions is not None:
-            self.mask_positions.build((None, None))
+        self._build_parts((None, None, self.width), self.masked_lm_head, self.pooler, self.pair_head)
+        self._build_parts((None, None), self.mask_positions)
         self.built = True
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:

@@ -82,14 +82,11 @@ class ReplacedTokenDetectionHeads(Heads):
 
     def build(self) -> None:
         """Creates all weights; they depend on no input shape."""
-        if self.generator_projection is not None:
-            self.generator_projection.build((None, self.embedding_width))
-        self.generator.build((None, None, self.generator_width))
-        if self.mask_positions is not None:
-            self.mask_positions.build((None, None))
-        self.masked_lm_head.build((None, None, self.generator_width))
-        self.dense.build((None, self.width))
-        self.decision.build((None, self.width))
+        self._build_parts((None, self.embedding_width), self.generator_projection)
+        self._build_parts((None, None, self.generator_width), self.generator)
+        self._build_parts((None, None), self.mask_positions)
+        self._build_parts((None, None, self.generator_width), self.masked_lm_head)
+        self._build_parts((None, self.width), self.dense, self.decision)
         self.built = True
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:

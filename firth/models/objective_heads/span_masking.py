@@ -48,10 +48,7 @@ class SpanMaskingHeads(Heads):
 
     def build(self) -> None:
         """Creates all weights; they depend on no input shape."""
-        hidden_shape = (None, None, self.width)
-        self.masked_lm_head.build(hidden_shape)
-        if self.span_boundary_head is not None:
-            self.span_boundary_head.build(hidden_shape)
+        self._build_parts((None, None, self.width), self.masked_lm_head, self.span_boundary_head)
         self.built = True
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
