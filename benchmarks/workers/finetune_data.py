@@ -15,7 +15,8 @@ from firth.corpus.io.record_files import write_records
 from firth.interop.hugging_face.tokenizers import read_tokenizer
 from firth.pipelines.labels import with_labels
 from firth.recipes.base.choices import config_of
-from firth.recipes.models import blocks, transformers
+from firth.recipes.models import blocks
+from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
@@ -94,9 +95,7 @@ def _recipe(data: dict[str, Any], task: dict[str, Any], size: FineTuneSize) -> A
             "base": {"bundle": "none", "digest": "0" * 64},
             "tokenizer": WordPieceTokenizerConfig(vocabulary_size=VOCABULARY),
             "sequences": _rows_of(task),
-            "model": transformers.MaskedTransformerConfig(
-                layers=size.layers, width=size.width, attention=attention
-            ),
+            "model": MaskedTransformerConfig(layers=size.layers, width=size.width, attention=attention),
             "task": task,
             "method": {"kind": size.method},
             "training": {"optimizer": {"kind": "adamw", "learning_rate": 5e-5}, "precision": size.precision},
