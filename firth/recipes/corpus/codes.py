@@ -1,6 +1,6 @@
 """Codes of languages and countries that cleaning steps know; others are refused before a run starts."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 # fmt: off
 # ISO 639-1; those that py3langid's model tells apart.
@@ -31,5 +31,3 @@ PhoneRegion = Literal[
     "WS", "XK", "YE", "YT", "ZA", "ZM", "ZW",
 ]
 # fmt: on
-LANGUAGES: tuple[Language, ...] = get_args(Language)
-PHONE_REGIONS: tuple[PhoneRegion, ...] = get_args(PhoneRegion)

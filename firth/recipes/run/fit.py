@@ -38,8 +38,7 @@ def model_conflicts(recipe: "AnyPretrained") -> Iterator[str]:
     yield from _model_and_objective(recipe)
     yield from _lengths(recipe)
     yield from _tokenizer(recipe)
-    yield from _candidates(recipe)
-    yield from _pooler(recipe)
+    yield from _export(recipe)
     yield from _objective(recipe)
     yield from _carried_state(recipe)
 
@@ -88,13 +87,10 @@ def _tokenizer(recipe: "AnyPretrained") -> Iterator[str]:
         yield f"tokenizer.max_characters: {given} is not model.characters.max_characters: {read}"
 
 
-def _candidates(recipe: "AnyPretrained") -> Iterator[str]:
+def _export(recipe: "AnyPretrained") -> Iterator[str]:
     asked, pieces = recipe.export.top_k, recipe.tokenizer.vocabulary_size
     if asked > pieces:
         yield f"export.top_k: {asked} is above tokenizer.vocabulary_size: {pieces}"
-
-
-def _pooler(recipe: "AnyPretrained") -> Iterator[str]:
     if not recipe.objective.trains_pooler and recipe.export.pooling == "cls":
         yield "export.pooling: cls needs objective.next_sentence: true or objective.sentence_order: true"
 

@@ -13,7 +13,6 @@ import tensorflow as tf
 # A byte's character is the byte and 1.
 FIRST_BYTE = 1
 SENTENCE_BEGIN, SENTENCE_END, WORD_BEGIN, WORD_END, PADDING = range(257, 262)
-CHARACTER_COUNT = 262
 MARKS = 2
 # Words that are read as marks wherever they stand, as in the reference code.
 BEGIN_WORD, END_WORD = "<S>", "</S>"
