@@ -157,15 +157,19 @@ def checked(raw: RawRecipe, kind: type[RunRecipeT]) -> RunRecipeT:
 def _read(name_or_path: str | os.PathLike[str]) -> RawRecipe:
     name = os.fspath(name_or_path)
     if isinstance(name_or_path, str) and not _is_path(name):
-        if name not in preset_names():
-            advice = suggest_preset(name, preset_names())
-            raise RecipeError([f"no preset is named {name!r}; {advice} (a file's path ends in .yaml)"])
-        return _read_preset(name)
+        return _preset(name, after=" (a file's path ends in .yaml)")
     return _read_file(pathlib.Path(name), ())
 
 
 def _is_path(name: str) -> bool:
     return os.sep in name or name.endswith(SUFFIXES)
+
+
+def _preset(name: str, before: str = "", after: str = "") -> RawRecipe:
+    if name not in preset_names():
+        advice = suggest_preset(name, preset_names())
+        raise RecipeError([f"{before}no preset is named {name!r}; {advice}{after}"])
+    return _read_preset(name)
 
 
 @functools.cache
@@ -198,10 +202,7 @@ def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> RawRecipe
     if parent is None:
         return raw
     if not _is_path(parent):
-        if parent not in preset_names():
-            advice = suggest_preset(parent, preset_names())
-            raise RecipeError([f"{place}: {EXTENDS}: no preset is named {parent!r}; {advice}"])
-        return overlay(_read_preset(parent), raw)
+        return overlay(_preset(parent, f"{place}: {EXTENDS}: "), raw)
     chain = (*below, path.resolve())
     extended = path.parent / os.path.expanduser(parent)
     if extended.resolve() in chain:
