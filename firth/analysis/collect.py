@@ -124,15 +124,12 @@ def _read_json(folder: str, name: str) -> Any:
     return storage.read_json(os.path.join(folder, name)) if folder else None
 
 
-def _read_text(folder: str, name: str) -> str | None:
-    path = os.path.join(folder, name)
-    return storage.read_text(path) if folder and storage.exists(path) else None
-
-
 def _vocabulary(folder: str) -> tuple[str, ...]:
+    path = os.path.join(folder, "vocab.txt")
+    if not folder or not storage.exists(path):
+        return ()
     # Pieces may hold any Unicode line end but this one.
-    text = _read_text(folder, "vocab.txt")
-    return () if text is None else tuple(text.removesuffix("\n").split("\n"))
+    return tuple(storage.read_text(path).removesuffix("\n").split("\n"))
 
 
 def _history(folder: str) -> list[Mapping[str, float]]:

@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 import json
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from firth.analysis.overlays import overlay_plots
@@ -128,27 +128,25 @@ def _speed(run: ComparedRun) -> str:
 
 
 def _wall_time(run: ComparedRun) -> str:
-    seconds = [timing.get("seconds") or 0.0 for timing in run.record.timings.values()]
+    seconds = _timings(run, "seconds")
     return seconds_text(sum(seconds)) if seconds else NOT_RECORDED
 
 
-def _training_time(run: ComparedRun) -> str:
-    seconds = _training(run).get("seconds")
+def _timings(run: ComparedRun, name: str) -> list[float]:
+    """Returns what each component of a run took of seconds or bytes."""
+    return [timing.get(name) or 0.0 for timing in run.record.timings.values()]
+
+
+def _training(run: ComparedRun, name: str) -> float:
+    return run.record.timings.get("Trainer", {}).get(name) or 0.0
+
+
+def _seconds(seconds: float) -> str:
     return seconds_text(seconds) if seconds else NOT_RECORDED
 
 
-def _training_memory(run: ComparedRun) -> str:
-    size = _training(run).get("peak_bytes")
+def _bytes(size: float) -> str:
     return bytes_text(size) if size else NOT_RECORDED
-
-
-def _training(run: ComparedRun) -> Mapping[str, Any]:
-    return run.record.timings.get("Trainer", {})
-
-
-def _peak_memory(run: ComparedRun) -> str:
-    sizes = [timing.get("peak_bytes") or 0 for timing in run.record.timings.values()]
-    return bytes_text(max(sizes)) if any(sizes) else NOT_RECORDED
 
 
 _FACTS: dict[str, Callable[[ComparedRun], str]] = {
@@ -160,8 +158,8 @@ _FACTS: dict[str, Callable[[ComparedRun], str]] = {
     "Steps": _steps,
     "Tokens trained on": _tokens,
     "Tokens per second, median": _speed,
-    "Time of the Trainer": _training_time,
-    "Peak memory of the Trainer": _training_memory,
+    "Time of the Trainer": lambda run: _seconds(_training(run, "seconds")),
+    "Peak memory of the Trainer": lambda run: _bytes(_training(run, "peak_bytes")),
     "Wall time of all components": _wall_time,
-    "Peak memory of all components": _peak_memory,
+    "Peak memory of all components": lambda run: _bytes(max(_timings(run, "peak_bytes"), default=0.0)),
 }

@@ -1,7 +1,6 @@
 """`firth curate`: from a recipe's sources to a cleaned corpus and its funnel."""
 
 import pathlib
-import shlex
 from typing import TYPE_CHECKING
 
 from firth import storage
@@ -30,7 +29,7 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     from rich.console import Console
 
     from firth.cli.funnel import corpus_line, funnel_table
-    from firth.cli.summary import schema_lines
+    from firth.cli.summary import next_commands, schema_lines
 
     console = Console(highlight=False, soft_wrap=True, width=WIDEST)
     report = storage.read_json(result.outputs["Curator"]["report"] / "corpus_report.json")
@@ -44,9 +43,8 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     console.print(f"report: {result.run_dir / CORPUS_PAGE_FILE}", markup=False)
     for line in schema_lines(result):
         console.print(line, markup=False)
-    place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
     console.print("\nnext:")
-    console.print(f"  firth report {shlex.quote(result.run_dir.name)}{place} --open", markup=False)
+    console.print(f"  {next_commands(result.run_dir.name, root, [])[0]}", markup=False)
 
 
 register = commands.registrar(
