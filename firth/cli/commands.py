@@ -11,6 +11,10 @@ Root = Annotated[
 ]
 DEFAULT_ROOT = pathlib.Path("firth-runs")
 
+RecipeName = Annotated[
+    str,
+    typer.Argument(metavar="RECIPE", help="A preset's name, or the path of a YAML file.", show_default=False),
+]
 AnyRecipeName = Annotated[
     str | None,
     typer.Argument(
