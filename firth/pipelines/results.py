@@ -133,15 +133,10 @@ def collect_run(
     """
     from firth.pipelines.lineage import newest_push
 
-    outputs = outputs_of(run_dir)
-    copy_pages(run_dir, outputs)
-    pushed = newest_push(run_dir / METADATA_FILE)
+    of_corpus = collect_curation(run_dir, ended, log_path)
+    outputs, pushed = of_corpus.outputs, newest_push(run_dir / METADATA_FILE)
     result = RunResult(
-        run_dir=run_dir,
-        components=ended,
-        outputs=outputs,
-        log_path=log_path,
-        new_schema=propose_schema(run_dir, outputs),
+        **vars(of_corpus),
         blessed=_is_blessed(outputs),
         reasons=reasons_against(outputs),
         pushed=pushed if pushed is not None and storage.exists(pushed) else None,
