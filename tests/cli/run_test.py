@@ -45,7 +45,9 @@ def runner(monkeypatch, tmp_path):
     description.parent.mkdir(parents=True)
     example = {"text": "The [MASK] of the house."}
     signatures = {"fill_mask": {"example": example}}
-    description.write_text(json.dumps({"signatures": signatures, "evaluation_sums": []}))
+    description.write_text(
+        json.dumps({"signatures": signatures, "other_signatures": {}, "evaluation_sums": []})
+    )
     monkeypatch.chdir(tmp_path)
     runner = Runner()
     runner.calls = []
