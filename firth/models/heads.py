@@ -64,6 +64,7 @@ class Heads(keras.layers.Layer):
             model.norm.epsilon,
             model.embedding_width,
             model.initializer_stddev,
+            model.biases,
             seed,
             dtype=self.dtype_policy,
             name="masked_lm_head",

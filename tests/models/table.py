@@ -85,6 +85,15 @@ ENCODERS = {
         positions=positions.DisentangledPositionsConfig(max_distance=9, buckets=4),
         embeddings=blocks.EmbeddingsConfig(norm=True),
     ),
+    "modernbert": MaskedTransformerConfig(
+        **{**SHAPE, "layers": 4, "feed_forward": blocks.FeedForwardConfig(width=24, gated=True)},
+        norm=blocks.NormConfig(placement="pre", first=False),
+        positions=positions.RotaryPositionsConfig(base=100.0, local_base=10.0),
+        # Of each document of seven tokens there are some that are out of sight.
+        local_attention=blocks.LocalAttentionConfig(window=4, global_every=3),
+        embeddings=blocks.EmbeddingsConfig(norm=True),
+        biases=False,
+    ),
     # Its rows have an order.
     "unilm": MaskedTransformerConfig(**SHAPE, positions=LEARNED),
     "transformer": MaskedTransformerConfig(
@@ -109,6 +118,11 @@ DECODERS = {
     "qwen_3": CausalTransformerConfig(
         **{**LLAMA, "attention": blocks.AttentionConfig(heads=4, key_value_heads=2, query_key_norm=True)},
         positions=positions.RotaryPositionsConfig(base=100.0),
+    ),
+    "local": CausalTransformerConfig(
+        **{**LLAMA, "layers": 3},
+        positions=positions.RotaryPositionsConfig(base=100.0, local_base=10.0),
+        local_attention=blocks.LocalAttentionConfig(window=2, global_every=2),
     ),
     "causal t5": CausalTransformerConfig(**SHAPE, positions=BUCKETS, norm=RMS_NORM, biases=False),
     "prefix lm": CausalTransformerConfig(

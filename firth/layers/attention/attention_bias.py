@@ -55,6 +55,34 @@ def attention_bias(
     return bias_where(visible)
 
 
+def window_bias(places: Tensor, keys: Tensor | int, window: int, bidirectional: bool) -> Tensor:
+    """Returns what hides the tokens that are not around a query.
+
+    Args:
+        places: int32 [batch or 1, length], places of the queries among the keys.
+        keys: Number of keys.
+        window: Tokens that a query sees besides its own: half of them on each side where `bidirectional`,
+            otherwise all of them before it, and any after it.
+        bidirectional: Whether queries see what comes after them.
+
+    Returns:
+        float32 [batch or 1, 1, length, keys], 0 or -1e9.
+
+    Example:
+
+    >>> import numpy as np
+    >>> hidden = window_bias(np.arange(4)[None], 4, window=2, bidirectional=True)
+    >>> (np.array(hidden)[0, 0] == 0).astype(int).tolist()
+    [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]]
+    """
+    back = ops.expand_dims(ops.cast(places, "int32"), 2) - ops.arange(keys, dtype="int32")
+    reach = window // 2 if bidirectional else window
+    near = ops.less_equal(back, reach)
+    if bidirectional:
+        near = ops.logical_and(near, ops.greater_equal(back, -reach))
+    return bias_where(near)
+
+
 def bias_where(visible: Tensor) -> Tensor:
     """Returns 0 where a key is visible and -1e9 elsewhere.
 

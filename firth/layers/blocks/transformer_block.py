@@ -33,6 +33,7 @@ class TransformerBlock(ExtensibleLayer):
         cross_attention: Whether the block can attend to an encoder's states.
         output_stddev: Standard deviation that the projections which end a sublayer start from;
             `stack.initializer_stddev` where it is None.
+        first: Whether a norm stands before the attention of a pre-norm block.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
@@ -54,6 +55,7 @@ class TransformerBlock(ExtensibleLayer):
         stack: AnyStack,
         cross_attention: bool = False,
         output_stddev: float | None = None,
+        first: bool = True,
         seed: Seed = None,
         **kwargs: Any,
     ) -> None:
@@ -64,7 +66,7 @@ class TransformerBlock(ExtensibleLayer):
         start = {"output_stddev": output_stddev, **common}
         self._is_pre_norm = self.stack.norm.placement == "pre"
         self.attention = self._make_attention(**start)
-        self.attention_norm = self._norm("attention_norm")
+        self.attention_norm = self._norm("attention_norm") if first else None
         self.cross_attention = self.cross_attention_norm = None
         if cross_attention:
             self.cross_attention = build_attention(self.stack, cross=True, name="cross_attention", **start)
@@ -95,7 +97,9 @@ class TransformerBlock(ExtensibleLayer):
             sublayer = getattr(self, name)
             if sublayer is not None:
                 sublayer.build(hidden_shape)
-                getattr(self, f"{name}_norm").build(hidden_shape)
+                norm = getattr(self, f"{name}_norm")
+                if norm is not None:
+                    norm.build(hidden_shape)
         self.dropout.build(hidden_shape)
 
     def call(
@@ -205,7 +209,7 @@ class TransformerBlock(ExtensibleLayer):
             hidden = after(self._extended(name, self._before(hidden, norm), dropped, after=after))
         return hidden
 
-    def _after(self, hidden: Tensor, norm: keras.layers.Layer) -> Read:
+    def _after(self, hidden: Tensor, norm: Any) -> Read:
         """Returns the function from what a sublayer gives to what the next one finds."""
         if self._is_pre_norm:
             return lambda update: hidden + update
@@ -224,9 +228,9 @@ class TransformerBlock(ExtensibleLayer):
             if getattr(self, name) is not None
         ]
 
-    def _before(self, hidden: Tensor, norm: keras.layers.Layer) -> Tensor:
+    def _before(self, hidden: Tensor, norm: keras.layers.Layer | None) -> Tensor:
         """Returns what a sublayer reads."""
-        return norm(hidden) if self._is_pre_norm else hidden
+        return norm(hidden) if self._is_pre_norm and norm is not None else hidden
 
 
 def read_with(layer: Callable[..., Tensor], *arguments: Any, **keywords: Any) -> Read:

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from firth.layers.attention.attention_bias import window_bias
 from firth.layers.attention.building import build_positions
 from firth.layers.attention.key_value_cache import KeysValues, Write, places_from
 from firth.layers.blocks.transformer_block import TransformerBlock
@@ -50,9 +51,20 @@ class TransformerStack(Layer):
         common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         block = {"cross_attention": cross_attention, "output_stddev": output_stddev, **common}
         self._order = self.stack.order
+        self._bidirectional = bidirectional
         count = 1 + max(self._order)
-        self.blocks = [TransformerBlock(self.stack, name=f"block_{index}", **block) for index in range(count)]
+        self.blocks = [
+            TransformerBlock(
+                self.stack, name=f"block_{index}", first=self.stack.norm.first or index > 0, **block
+            )
+            for index in range(count)
+        ]
         self.positions = build_positions(self.stack, bidirectional, **common)
+        # None where layers with local attention have the positions of the others.
+        self.local_positions = None
+        if self.stack.positions.of_local != self.stack.positions:
+            local = self.stack.model_copy(update={"positions": self.stack.positions.of_local})
+            self.local_positions = build_positions(local, bidirectional, name="local_positions", **common)
         self.dropout = Dropout(self.stack.output_dropout, name="dropout", **common)
         self.final_norm = self._final_norm()
 
@@ -89,7 +101,7 @@ class TransformerStack(Layer):
         """
         for block in self.blocks:
             block.build(hidden_shape)
-        for part in (self.positions, self.final_norm):
+        for part in (self.positions, self.local_positions, self.final_norm):
             if part is not None and not part.built:
                 part.build(hidden_shape)
 
@@ -103,11 +115,13 @@ class TransformerStack(Layer):
         **reading: Any,
     ) -> Tensor:
         """Returns hidden states after the last block: all, or those at the wanted places of each row."""
-        bias, positions = self._relate(bias, position_ids)
-        reading = {"positions": positions, "training": training, **reading}
+        layers = self._relate_layers(bias, position_ids)
+        reading = {"training": training, **reading}
         *before, last = self._order
-        for place in before:
-            hidden = self.blocks[place](hidden, bias, **reading)
+        for place, (bias, positions) in zip(before, layers):
+            hidden = self.blocks[place](hidden, bias, positions=positions, **reading)
+        bias, positions = layers[-1]
+        reading["positions"] = positions
         if wanted is None:
             hidden = self.blocks[last](hidden, bias, **reading)
         elif positions is None:
@@ -129,9 +143,9 @@ class TransformerStack(Layer):
         write: Write,
     ) -> tuple[Tensor, Cache]:
         """Returns hidden states after the last block, and the new cache."""
-        bias, positions = self._relate(bias, position_ids, index)
+        layers = self._relate_layers(bias, position_ids, index)
         written = []
-        for place, known in zip(self._order, cache):
+        for place, known, (bias, positions) in zip(self._order, cache, layers):
             hidden, known = self.blocks[place].call_with_cache(
                 hidden, known, index, bias, context_bias, positions, write
             )
@@ -142,8 +156,25 @@ class TransformerStack(Layer):
         hidden = hidden if self.final_norm is None else self.final_norm(hidden)
         return self.dropout(hidden, training=training)
 
-    def _relate(
+    def _relate_layers(
         self, bias: Tensor, position_ids: Tensor | None, first: Tensor | int = 0
+    ) -> list[tuple[Tensor, Tensor | None]]:
+        """Returns for each layer what `_relate` does, made once for all that see the same."""
+        seen = self._relate(bias, position_ids, first)
+        local = self.stack.local_attention
+        if local is None:
+            return [seen] * len(self._order)
+        length, keys = ops.shape(bias)[2:]
+        hidden = window_bias(places_from(first, length), keys, local.window, self._bidirectional)
+        around = self._relate(ops.add(bias, hidden), position_ids, first, self.local_positions)
+        return [around if self.stack.is_local(layer) else seen for layer in range(len(self._order))]
+
+    def _relate(
+        self,
+        bias: Tensor,
+        position_ids: Tensor | None,
+        first: Tensor | int = 0,
+        positions: Any = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Returns the bias with that of distances, and what else attention reads of positions.
 
@@ -155,7 +186,7 @@ class TransformerStack(Layer):
         places = places_from(first, length)
         after_prefix = places + self.prefix_length if position_ids is None else position_ids
         if not isinstance(self.positions, RelativeBucketBias):
-            return self._with_prefix(bias, None), self.positions(after_prefix)
+            return self._with_prefix(bias, None), (positions or self.positions)(after_prefix)
         key_places = ops.expand_dims(ops.arange(keys, dtype="int32"), 0)
         return self._with_prefix(bias + self.positions(places, key_places), after_prefix), None
 

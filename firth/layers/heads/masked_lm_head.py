@@ -31,6 +31,7 @@ class MaskedLMHead(Float32Layer):
         embedding_width: Width of the token embeddings and of the dense layer; `width` where it is None.
             ALBERT's and ELECTRA's are narrower than their hidden states.
         initializer_stddev: Standard deviation of the truncated normal that the dense kernel starts from.
+        biases: Whether the dense layer and the norm have biases; the logits have one in any case.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
@@ -53,6 +54,7 @@ class MaskedLMHead(Float32Layer):
         norm_epsilon: float = 1e-12,
         embedding_width: int | None = None,
         initializer_stddev: float = 0.02,
+        biases: bool = True,
         seed: Seed = None,
         **kwargs: Any,
     ) -> None:
@@ -63,9 +65,13 @@ class MaskedLMHead(Float32Layer):
         self._activate = get_activation(activation)
         kernel = truncated_normal(initializer_stddev, seed_generator(seed))
         self.dense = keras.layers.Dense(
-            self.embedding_width, kernel_initializer=kernel, dtype=self.dtype_policy, name="dense"
+            self.embedding_width,
+            use_bias=biases,
+            kernel_initializer=kernel,
+            dtype=self.dtype_policy,
+            name="dense",
         )
-        self.norm = LayerNorm(epsilon=norm_epsilon, dtype=self.dtype_policy, name="norm")
+        self.norm = LayerNorm(epsilon=norm_epsilon, center=biases, dtype=self.dtype_policy, name="norm")
 
     def build(
         self,

@@ -171,7 +171,8 @@ class BidirectionalLMHeadCounts(HeadCounts):
 
 def _tokens_head(model: MaskedTransformerConfig, vocabulary: int) -> int:
     """A dense layer to the width of the token table, a layer norm, and the bias of the vocabulary."""
-    return dense(model.width, model.embedding_width) + 2 * model.embedding_width + vocabulary
+    width, norms = model.embedding_width, 2 if model.biases else 1
+    return dense(model.width, width, model.biases) + norms * width + vocabulary
 
 
 def _prediction(model: MaskedTransformerConfig, vocabulary: int) -> int:

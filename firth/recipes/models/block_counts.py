@@ -67,14 +67,15 @@ def stack(model: "TransformerConfig", layers: int) -> int:
     """Returns the parameters of a stack of blocks without cross-attention.
 
     They are those of the blocks (counted once if they are shared), of the norm after the last block of a
-    pre-norm stack, and of what relative positions learn once for all layers.
+    pre-norm stack, which has as many as one that the first block lacks, and of what relative positions learn
+    once for all layers.
 
     Args:
         model: Shape of the backbone.
         layers: Number of blocks that are applied.
     """
     blocks = block(model) * model.distinct_blocks(layers)
-    final = norm(model, model.width) if model.norm.placement == "pre" else 0
+    final = norm(model, model.width) if model.norm.placement == "pre" and model.norm.first else 0
     return blocks + final + model.positions.parameter_count(model.width, model.attention.heads)
 
 

@@ -41,6 +41,39 @@ class AttentionConfig(Config):
         return self
 
 
+class LocalAttentionConfig(Config):
+    """Layers whose tokens see those around them only, in turn with layers that see all (Warner et al. 2024,
+    "Smarter, Better, Faster, Longer", section 2.1.1).
+
+    Attributes:
+        window: Tokens that a token sees besides itself, half of them on each side; in a causal stack all of
+            them before it.
+        global_every: Number of layers of which the first one sees all, over and over.
+    """
+
+    window: int = pydantic.Field(default=128, ge=2, le=MAX_SIZE)
+    global_every: Count = 3
+
+    @pydantic.model_validator(mode="after")
+    def _sides_are_even(self) -> "LocalAttentionConfig":
+        if self.window % 2:
+            raise ValueError(f"window: {self.window} is odd, and half of it is on each side")
+        return self
+
+    def is_local(self, layer: int) -> bool:
+        """Returns whether a layer's tokens see those around them only.
+
+        Args:
+            layer: Number of the layer, from 0.
+
+        Example:
+
+        >>> [LocalAttentionConfig().is_local(layer) for layer in range(4)]
+        [False, True, True, False]
+        """
+        return layer % self.global_every != 0
+
+
 class FeedForwardConfig(Config):
     """The position-wise layer of a block (Vaswani et al. 2017, section 3.3).
 
@@ -119,11 +152,20 @@ class NormConfig(Config):
         placement: Place of the norms: `post` normalises the sum of a sublayer and its input; `pre` normalises
             the sublayer's input, with one more norm after the last block.
         epsilon: Number added to the variance.
+        first: False for no norm before the first block's attention, where `pre` follows embeddings that are
+            normalised (ModernBERT).
     """
 
     kind: Literal["layer_norm", "rms_norm"] = "layer_norm"
     placement: Literal["post", "pre"] = "post"
     epsilon: float = pydantic.Field(default=1e-12, gt=0)
+    first: bool = True
+
+    @pydantic.model_validator(mode="after")
+    def _post_norms_are_all_there(self) -> "NormConfig":
+        if not self.first and self.placement != "pre":
+            raise ValueError("first: false needs placement: pre")
+        return self
 
 
 class EmbeddingsConfig(Config):

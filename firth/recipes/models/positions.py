@@ -35,6 +35,11 @@ class PositionsConfig(Config):
             ValueError: if it cannot.
         """
 
+    @property
+    def of_local(self) -> "PositionsConfig":
+        """Those of layers with local attention: here the same."""
+        return self
+
     def parameter_count(self, width: int, heads: int) -> int:
         """Returns the parameters that the layers of a stack share.
 
@@ -105,11 +110,19 @@ class RotaryPositionsConfig(PositionsConfig):
     Attributes:
         base: Base of the wavelengths.
         scaling: Stretching to contexts longer than those of the training; null for none.
+        local_base: Base in layers with local attention, whose angles are not stretched; null for the same
+            angles in all layers.
     """
 
     kind: Literal["rotary"] = "rotary"
     base: float = pydantic.Field(default=10_000.0, gt=1)
     scaling: RotaryScalingConfig | None = None
+    local_base: Annotated[float, pydantic.Field(gt=1)] | None = None
+
+    @property
+    def of_local(self) -> "RotaryPositionsConfig":
+        """Angles of their own base, where one is given."""
+        return self if self.local_base is None else RotaryPositionsConfig(base=self.local_base)
 
     def check(self, attention: AttentionConfig, head_width: int) -> None:  # noqa: D102
         if head_width % 2:

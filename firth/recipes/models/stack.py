@@ -8,6 +8,7 @@ from firth.recipes.models.blocks import (
     Count,
     FeedForwardConfig,
     Layers,
+    LocalAttentionConfig,
     NormConfig,
     SharedLayersConfig,
     Stddev,
@@ -69,6 +70,7 @@ class StackConfig(BlocksConfig):
             (the kinds `learned` and `sinusoidal`).
         dropout: Share of each sublayer's output that is dropped in training.
         initializer_stddev: Standard deviation of the truncated normal that kernels start from.
+        local_attention: Layers whose tokens see those around them only; None for none.
         biases: Whether dense layers and layer norms have biases.
         share_layers: Blocks that have the same weights (Lan et al. 2019, "ALBERT", section 3.1).
         output_dropout: Share of the states after the last block and its norm that is dropped, as in T5.
@@ -91,6 +93,7 @@ class StackConfig(BlocksConfig):
 
     norm: NormConfig = NormConfig()
     positions: Positions = LearnedPositionsConfig()
+    local_attention: LocalAttentionConfig | None = None
     biases: bool = True
     share_layers: SharedLayersConfig | None = None
     output_dropout: Fraction = 0.0
@@ -110,6 +113,14 @@ class StackConfig(BlocksConfig):
         return self
 
     @pydantic.model_validator(mode="after")
+    def _layers_differ(self) -> "StackConfig":
+        if self.local_attention and self.positions.disentangled:
+            raise ValueError(f"local_attention: it does not work with positions.kind: {self.positions.kind}")
+        if not self.norm.first and self.share_layers:
+            raise ValueError("share_layers: it does not work with norm.first: false")
+        return self
+
+    @pydantic.model_validator(mode="after")
     def _groups_fit_layers(self) -> "StackConfig":
         self.distinct_blocks(self.layers)
         return self
@@ -126,6 +137,14 @@ class StackConfig(BlocksConfig):
     def stack(self) -> "StackConfig":
         """The part that a stack of blocks is made of, of a model that has more."""
         return self
+
+    def is_local(self, layer: int) -> bool:
+        """Returns whether a layer's tokens see those around them only.
+
+        Args:
+            layer: Number of the layer, from 0.
+        """
+        return self.local_attention is not None and self.local_attention.is_local(layer)
 
     @property
     def order(self) -> tuple[int, ...]:

@@ -97,6 +97,8 @@ class MaskedTransformerConfig(TransformerConfig):
         width: Width of the hidden states.
         biases: True for biases in all dense layers and layer norms.
         share_layers: Blocks that have the same weights (Lan et al. 2019, "ALBERT"); null for none.
+        local_attention: Layers whose tokens see those around them only, in turn with others that see all;
+            null for none.
         dropout: Dropout rate of embeddings and of each sublayer's output.
         output_dropout: Dropout rate of the states after the last block and the norm after it, which T5 has.
         initializer_stddev: Standard deviation of the truncated normal that weights start from.
@@ -129,8 +131,9 @@ class CausalTransformerConfig(TransformerConfig):
     """A decoder whose tokens see those before them: GPT, Llama, prefix LM.
 
     Attributes:
-        layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
-            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformerConfig`.
+        layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers,
+            local_attention, dropout, output_dropout, initializer_stddev, scaled_initializer: As in
+            `MaskedTransformerConfig`.
         tied_output: True if the vocabulary projection is the token table.
         bidirectional_prefix: True if the tokens of a prefix see all of it; the objective says what the prefix
             is.
@@ -178,9 +181,9 @@ class EncoderDecoderConfig(TransformerConfig):
         tied_output: True if the vocabulary projection is the token table.
         scaled_output: True to multiply the decoder's states by width ** -0.5 before a tied projection, as T5
             does.
-        width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
-            output_dropout, initializer_stddev, scaled_initializer: Values of both stacks, as in
-            `MaskedTransformerConfig`.
+        width, attention, feed_forward, norm, positions, embeddings, biases, share_layers,
+            local_attention, dropout, output_dropout, initializer_stddev, scaled_initializer: Values of both
+            stacks, as in `MaskedTransformerConfig`.
     """
 
     architecture: ClassVar[str] = "encoder_decoder"

@@ -13,6 +13,7 @@ FAMILIES = (
     "albert",
     "electra",
     "deberta_v3",
+    "modernbert",
     "xlnet",
     "gpt_1",
     "gpt2",

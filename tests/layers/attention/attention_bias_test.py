@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from firth.layers import CausalTransformer, MaskedTransformer, StackConfig
-from firth.layers.attention.attention_bias import attention_bias
+from firth.layers.attention.attention_bias import attention_bias, window_bias
 
 WIDTH = 16
 LENGTHS = [(5, 3, 4), (1, 1, 10), (12,), (2, 9)]
@@ -91,3 +91,24 @@ def test_an_encoder_document_that_is_missing_leaves_states_finite():
     hidden = np.ones((1, 3, WIDTH), "float32")
     context = {"context": hidden, "context_document_ids": np.array([[1, 1, 1]])}
     assert np.isfinite(np.array(decoder(hidden, np.array([[1, 2, 0]]), **context))).all()
+
+
+@pytest.mark.parametrize("bidirectional", [True, False])
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_window_hides_what_is_not_around(bidirectional, first):
+    """Half of four tokens on each side, or all four before; of queries that begin at some place, too."""
+    places = np.arange(first, first + 4)
+    found = np.array(window_bias(places[None], 9, window=4, bidirectional=bidirectional))[0, 0]
+    for row, place in enumerate(places):
+        for key in range(9):
+            seen = abs(place - key) <= 2 if bidirectional else place - key <= 4
+            assert (found[row, key] == 0) == seen, (place, key)
+
+
+def test_only_the_local_layers_hide_what_is_far():
+    stack = StackConfig(
+        layers=4, width=WIDTH, attention={"heads": 4}, local_attention={"window": 2, "global_every": 3}
+    )
+    whole = attention_bias(np.ones((1, 9), int))
+    biases = MaskedTransformer(stack, seed=1)._relate_layers(whole, None)
+    assert [int((np.array(bias)[0, 0, 4] == 0).sum()) for bias, _ in biases] == [9, 3, 3, 9]

@@ -110,6 +110,16 @@ def qwen_3(width, inner):
     return count(transformers.Qwen3ForCausalLM(config))
 
 
+def modernbert(layers, width, heads, inner):
+    config = transformers.ModernBertConfig(
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=inner,
+    )
+    return count(transformers.ModernBertModel(config))
+
+
 def t5_config(layers, width, heads, inner, head_width=64, gated=False):
     return transformers.T5Config(
         vocab_size=32128,
@@ -196,6 +206,8 @@ def counts() -> dict[str, int]:
         "deberta_v3_small": deberta_v3(6, 768, 12),
         "deberta_v3_base": deberta_v3(12, 768, 12),
         "deberta_v3_large": deberta_v3(24, 1024, 16),
+        "modernbert_base": modernbert(22, 768, 12, 1152),
+        "modernbert_large": modernbert(28, 1024, 16, 2624),
         "xlnet_base": xlnet(12, 768, 12),
         "xlnet_large": xlnet(24, 1024, 16),
         "gpt_1": count(transformers.OpenAIGPTModel(transformers.OpenAIGPTConfig())),

@@ -66,6 +66,21 @@ def masked_and(name: str) -> Callable:
     return run
 
 
+# Two layers of four see two tokens to either side.
+MODERNBERT = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 16,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 4,
+    "intermediate_size": 24,
+    "norm_eps": EPSILON,
+    "local_attention": 4,
+    "rope_parameters": {
+        "full_attention": {"rope_type": "default", "rope_theta": 100.0},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 10.0},
+    },
+    "pad_token_id": 0,
+}
 ROBERTA = {**ENCODER, "max_position_embeddings": 16, "type_vocab_size": 1, "pad_token_id": 1}
 
 FAMILIES = {
@@ -82,6 +97,13 @@ FAMILIES = {
         transformers.RobertaConfig,
         ROBERTA,
         lambda generator: masked_inputs(generator, pad=1),
+        single("mlm"),
+    ),
+    "modernbert": Family(
+        transformers.ModernBertForMaskedLM,
+        transformers.ModernBertConfig,
+        MODERNBERT,
+        masked_inputs,
         single("mlm"),
     ),
     "distilbert": Family(
