@@ -57,6 +57,7 @@ LOCAL = {
         "FileSystems.create FileSystems.match FileSystems.open",
         "scratch of Beam's workers: each file has a random name, and goes with the folder",
     ),
+    "corpus/io/file_systems.py": ("FileSystems.set_options", _BEAM),
     "corpus/io/lines.py": ("FileSystems.open", _BEAM),
     "corpus/io/record_files.py": (
         "FileSystems.open",

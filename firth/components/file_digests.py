@@ -1,9 +1,10 @@
-"""Digests of the files that a pipeline reads, so that a changed file reruns what reads it."""
+"""Spans and digests of the files that a pipeline reads, so that a changed file reruns what reads it."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
 
 from firth import storage
+from firth.components.source_spans import at_newest_spans
 from firth.corpus import SourceError, files_digest, fingerprint
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import AnySource
@@ -27,15 +28,17 @@ def schema_digest(path: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class FileDigests:
-    """The functions that digest a pipeline's files as they are when the pipeline is made.
+    """The functions that name and digest a pipeline's files as they are when the pipeline is made.
 
     Attributes:
-        of_sources: Function of a recipe's sources.
+        newest: Function from a recipe's sources to those with the newest spans.
+        of_sources: Function of such sources.
         of_cleaning: Function of its cleaning, for the files that steps read.
         of_data: Function of labelled data.
         of_schema: Function of the path of a pinned schema.
     """
 
+    newest: Callable[[Sequence[AnySource]], Sequence[AnySource]] = at_newest_spans
     of_sources: Callable[[Sequence[AnySource]], str] = fingerprint
     of_cleaning: Callable[[Cleaning], str] = files_digest
     of_data: Callable[[AnyLabelledData], str] = data_fingerprint
@@ -44,4 +47,4 @@ class FileDigests:
 
 FILES = FileDigests()
 # For a pipeline that is compiled on a machine that may not have its files.
-UNREAD = FileDigests(*(4 * [lambda _: ""]))
+UNREAD = FileDigests(lambda sources: sources, *(4 * [lambda _: ""]))

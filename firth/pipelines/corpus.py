@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from tfx.components import ExampleValidator, SchemaGen, StatisticsGen
 from tfx.dsl.components.base.base_node import BaseNode
-from tfx.orchestration import metadata
 from tfx.orchestration.pipeline import Pipeline
 
 from firth.components import (
@@ -17,6 +16,7 @@ from firth.components import (
 )
 from firth.components.file_digests import FILES, FileDigests
 from firth.corpus.privacy.excerpts import privacy_of
+from firth.pipelines.metadata_stores import connection_config
 from firth.recipes import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 
@@ -35,8 +35,8 @@ def corpus_components(
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
     """
-    fingerprint = digests.of_sources(recipe.sources)
-    example_gen = CorpusExampleGen(recipe.sources, fingerprint, privacy_of(recipe.cleaning))
+    sources = digests.newest(recipe.sources)
+    example_gen = CorpusExampleGen(sources, digests.of_sources(sources), privacy_of(recipe.cleaning))
     examples = example_gen.outputs["examples"]
     curator = Curator(
         examples=examples, cleaning=recipe.cleaning, files_digest=digests.of_cleaning(recipe.cleaning)
@@ -91,16 +91,16 @@ def assemble(
         recipe: Recipe that gives the name.
         components: Components of the pipeline, in any order.
         pipeline_root: Folder where TFX keeps artifacts.
-        metadata_path: Path of a local runner's SQLite file; None leaves the metadata to the orchestrator.
+        metadata_path: Place of a local runner's metadata, as for `connection_config`; None leaves them to the
+            orchestrator.
         beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
         enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
     """
-    connection = metadata_path and metadata.sqlite_metadata_connection_config(metadata_path)
     return Pipeline(
         pipeline_name=recipe.name,
         pipeline_root=pipeline_root,
         components=list(components),
         enable_cache=enable_cache,
-        metadata_connection_config=connection or None,
+        metadata_connection_config=connection_config(metadata_path) if metadata_path else None,
         beam_pipeline_args=list(beam_pipeline_args),
     )

@@ -1,7 +1,7 @@
 from ml_metadata.proto import metadata_store_pb2
 
 from firth.pipelines.leftovers import remove_leftovers
-from tests.pipelines.metadata_stores import open_store
+from tests.pipelines.sqlite_stores import open_store
 
 
 def test_what_a_killed_component_left_is_removed_and_nothing_else(tmp_path):

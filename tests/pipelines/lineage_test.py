@@ -7,7 +7,7 @@ from ml_metadata.proto import metadata_store_pb2
 
 from firth.pipelines.leftovers import remove_leftovers
 from firth.pipelines.lineage import has_completed, newest_outputs
-from tests.pipelines.metadata_stores import open_store
+from tests.pipelines.sqlite_stores import open_store
 
 HALF_WRITTEN = """
 import os, signal, sqlite3, sys

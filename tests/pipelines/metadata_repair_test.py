@@ -4,7 +4,7 @@ import sqlite3
 from ml_metadata.proto import metadata_store_pb2
 
 from firth.pipelines.metadata_repair import remove_dangling_rows
-from tests.pipelines.metadata_stores import open_store
+from tests.pipelines.sqlite_stores import open_store
 
 
 def test_records_of_executions_that_a_full_disk_undid_are_removed(tmp_path):

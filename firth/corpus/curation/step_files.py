@@ -10,6 +10,7 @@ from apache_beam.io.filesystems import FileSystems
 from firth.corpus.decontamination.benchmarks import list_benchmark_files
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.hashing import digest
+from firth.corpus.io.file_systems import prepare_file_systems
 from firth.corpus.readers.sources import list_files
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.corpus.benchmarks import Benchmark
@@ -59,6 +60,7 @@ def _files_of(part: Any) -> Iterator[str]:
 
 def _content_digest(path: str) -> bytes:
     content = hashlib.blake2b(digest_size=16)
+    prepare_file_systems()
     try:
         with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
             while block := file.read(BLOCK_BYTES):

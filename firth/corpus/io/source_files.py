@@ -6,6 +6,7 @@ import os
 from apache_beam.io.filesystems import FileSystems
 
 from firth.corpus.documents.errors import SourceError
+from firth.corpus.io.file_systems import prepare_file_systems
 from firth.recipes.base.paths import suggest_path
 
 
@@ -48,6 +49,7 @@ def _match(source_name: str, pattern: str) -> list[SourceFile]:
     if os.path.isdir(pattern):
         inside = os.path.join(pattern, "*")
         raise SourceError(f"source {source_name!r}: {pattern!r} is a folder; name files, as in {inside!r}")
+    prepare_file_systems()
     found = FileSystems.match([pattern])[0].metadata_list
     files = [SourceFile(each.path, "", each.size_in_bytes, each.last_updated_in_seconds) for each in found]
     files = [file for file in files if not os.path.isdir(file.path)]

@@ -1,12 +1,13 @@
 """The command of a compiled pipeline's tasks: TFX's own entry point, once it can read the paths it is given.
 
 TFX asks its file systems for a task's files before it imports the task's executor, so that nothing of firth
-would have registered `s3://` by then.
+would have registered `s3://` by then. Beam's client of S3 refuses to list files in a process without options.
 """
 
 import runpy
 import sys
 
+from firth.corpus.io.file_systems import prepare_file_systems
 from firth.storage.paths import gfile_of
 
 TFX_ENTRY_POINT = "tfx.orchestration.kubeflow.v2.container.kubeflow_v2_run_executor"
@@ -20,6 +21,7 @@ def main() -> None:
     """
     if any("s3://" in argument for argument in sys.argv):
         gfile_of("s3://")
+        prepare_file_systems()
     runpy.run_module(TFX_ENTRY_POINT, run_name="__main__", alter_sys=True)
 
 

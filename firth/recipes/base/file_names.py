@@ -4,6 +4,7 @@ import dataclasses
 import glob
 import os
 import pathlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,8 @@ class NamesFiles:
 
 
 PATTERN = NamesFiles(is_pattern=True)
+# What stands for the numbers of spans and versions, as TFX writes it.
+_SPAN = re.compile(r"\{(SPAN|VERSION|YYYY|MM|DD)(:\d+)?\}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,6 +110,20 @@ def files_of(pattern: str, mark: NamesFiles = PATTERN) -> list[str]:
     return [path for path in _paths_of(pattern, mark) if os.path.isfile(path)]
 
 
+def with_wildcards(pattern: str) -> str:
+    """Returns a pattern that matches every span and version.
+
+    Args:
+        pattern: Path or pattern.
+
+    Example:
+
+    >>> with_wildcards("crawl/{SPAN}/v{VERSION}/*.txt")
+    'crawl/*/v*/*.txt'
+    """
+    return _SPAN.sub("*", pattern)
+
+
 def is_remote(pattern: str) -> bool:
     """Returns whether a pattern is on a file system that only Beam reads.
 
@@ -126,4 +143,4 @@ def _leads_somewhere(pattern: str, mark: NamesFiles) -> bool:
 
 
 def _paths_of(pattern: str, mark: NamesFiles) -> Iterator[str]:
-    return glob.iglob(pattern if mark.is_pattern else glob.escape(pattern), recursive=True)
+    return glob.iglob(with_wildcards(pattern) if mark.is_pattern else glob.escape(pattern), recursive=True)

@@ -53,7 +53,8 @@ class FileSource(Source):
     than one large one.
 
     Attributes:
-        paths: Patterns of file names, on any file system that Beam reads.
+        paths: Patterns of file names, on any file system that Beam reads. In a pipeline `{SPAN}`,
+            `{VERSION}`, `{YYYY}`, `{MM}` and `{DD}` stand for the newest numbers that there are.
     """
 
     paths: Paths

@@ -1,0 +1,75 @@
+"""Where ML Metadata keeps what it knows: a file of SQLite, or a database of PostgreSQL or MariaDB."""
+
+import os
+import urllib.parse
+from collections.abc import Callable
+
+from ml_metadata.proto import metadata_store_pb2
+from tfx.orchestration import metadata
+
+from firth.recipes.base.errors import suggest
+
+PASSWORD_VARIABLE = "FIRTH_METADATA_PASSWORD"
+# A URL, and its password.
+Connect = Callable[[urllib.parse.SplitResult, str], metadata_store_pb2.ConnectionConfig]
+
+
+def connection_config(place: str) -> metadata_store_pb2.ConnectionConfig:
+    """Returns what TFX's local runner connects to ML Metadata with.
+
+    Args:
+        place: Path of a file of SQLite, or `postgresql://user:password@host:port/database`, or the same of
+            `mysql://`, as which MariaDB is spoken to. A password that is not in it is that of the variable
+            `FIRTH_METADATA_PASSWORD`.
+
+    Raises:
+        ValueError: for another scheme, with the nearest, or a URL without a host, a user or a database.
+
+    Example:
+
+    >>> connection_config("postgresql://me:secret@localhost/runs").postgresql.port
+    '5432'
+    """
+    if "://" not in place:
+        return metadata.sqlite_metadata_connection_config(place)
+    url = urllib.parse.urlsplit(place)
+    if url.scheme not in _DATABASES:
+        raise ValueError(
+            f"metadata: {url.scheme} is no database of ML Metadata; {suggest(url.scheme, _DATABASES)}"
+        )
+    parts = {"host": url.hostname, "user": url.username, "database": url.path.strip("/")}
+    if lacking := [name for name, part in parts.items() if not part]:
+        form = f"{url.scheme}://user:password@host:port/database"
+        raise ValueError(f"metadata: there is no {lacking[0]} in the URL; write it as {form}")
+    password = urllib.parse.unquote(url.password or "") or os.environ.get(PASSWORD_VARIABLE, "")
+    return _DATABASES[url.scheme](url, password)
+
+
+def _postgresql(url: urllib.parse.SplitResult, password: str) -> metadata_store_pb2.ConnectionConfig:
+    config = metadata_store_pb2.ConnectionConfig()
+    config.postgresql.host = url.hostname or ""
+    config.postgresql.port = str(url.port or 5432)
+    config.postgresql.user = urllib.parse.unquote(url.username or "")
+    config.postgresql.password = _quoted(password)
+    config.postgresql.dbname = url.path.strip("/")
+    return config
+
+
+def _quoted(text: str) -> str:
+    """Returns a value as libpq reads it: ML Metadata writes `password=` and the value next to each other."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _mysql(url: urllib.parse.SplitResult, password: str) -> metadata_store_pb2.ConnectionConfig:
+    return metadata.mysql_metadata_connection_config(
+        host=url.hostname or "",
+        port=url.port or 3306,
+        database=url.path.strip("/"),
+        username=urllib.parse.unquote(url.username or ""),
+        password=password,
+    )
+
+
+# By the scheme of the URL.
+_DATABASES: dict[str, Connect] = {"postgresql": _postgresql, "mysql": _mysql}
