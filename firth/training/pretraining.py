@@ -122,6 +122,9 @@ def train(
                     workers,
                 )
                 _run_stages(loop, strategy, stages, rows, tokenizer, progress)
+            # A process that ends is taken for lost by those that still measure or write.
+            checkpoints.wait()
+            workers.wait()
         except TrainingTerminated as terminated:
             _LOG.warning("%s", terminated)
             raise
