@@ -54,6 +54,7 @@ def test_every_word_of_a_stack_is_in_the_table():
     alone |= {
         "positions",
         "embeddings",
+        "local_attention",
         "share_layers",
         "bidirectional_prefix",
         "scaled_residual_initializer",

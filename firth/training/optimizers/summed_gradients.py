@@ -72,7 +72,12 @@ class SummedGradients:
     def apply(
         self, grads: Sequence[tf.Tensor], trainable_variables: Sequence[keras.Variable] | None = None
     ) -> tf.Tensor:
-        """Updates the variables and returns the gradients' global norm before clipping, float32 []."""
+        """Updates the variables and returns the gradients' global norm before clipping, float32 [].
+
+        Args:
+            grads: Gradients of the variables, of this replica's share of the batch.
+            trainable_variables: Variables to update; None for those that the optimizer was built with.
+        """
         # Converting sums the duplicates.
         grads = [tf.convert_to_tensor(grad) for grad in grads]
         context = tf.distribute.get_replica_context()
