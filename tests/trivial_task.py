@@ -16,6 +16,7 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.forms import BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tuning.method import Method
+from firth.serving.descriptions.output import Output
 from firth.serving.signature import Signature
 
 LABEL = "label"
@@ -105,11 +106,10 @@ class TextLabelRecipe(AdaptingRecipe):
 
 def offer_classify(recipe):
     """The signature `classify`, of models that tell labels."""
-    return (
-        Signature(classify, (LABEL,), example={"text": "A sentence."})
-        if LABEL in recipe.goal.losses
-        else None
-    )
+    if LABEL not in recipe.goal.losses:
+        return None
+    label = Output("number of the label", "int64", is_invariant=False)
+    return Signature(classify, {LABEL: label}, example={"text": "A sentence."})
 
 
 def classify(served, text):
