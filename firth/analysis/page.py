@@ -7,7 +7,7 @@ from typing import Any
 import jinja2
 
 from firth.analysis.quantities import bytes_text, seconds_text
-from firth.serving.descriptions.listing import shape_in_words, valid
+from firth.serving.descriptions.listing import shape_in_words, valid, weights_line
 
 TEMPLATE = "report.html.j2"
 NOT_RECORDED = "not recorded"
@@ -70,5 +70,5 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
     )
     environment.filters.update(number=number, count=count, bytes=bytes_text, seconds=seconds_text)
-    environment.filters.update(shape_in_words=shape_in_words, valid=valid)
+    environment.filters.update(shape_in_words=shape_in_words, valid=valid, weights_line=weights_line)
     return environment.get_template(TEMPLATE)

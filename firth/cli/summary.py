@@ -47,11 +47,14 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     console.print(f"pushed: {result.pushed or 'nothing'}")
     if result.served not in (None, result.pushed):
         console.print(f"still served: {result.served}, which an earlier run pushed")
+    description = {} if result.pushed is None else description_of(result.pushed)
+    for line in weights_lines(description):
+        console.print(line, markup=False)
     console.print(f"report: {result.run_dir / REPORT_FILE}")
     for line in schema_lines(result):
         console.print(line, markup=False)
     console.print("\nnext:")
-    asked = ask_with(signatures_of(result.pushed)) if result.pushed is not None else []
+    asked = ask_with(description.get("signatures", {}))
     for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
     if (curves := result.outputs.get("Trainer", {}).get("model_run")) is not None:
@@ -129,8 +132,26 @@ def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return asked
 
 
-def signatures_of(pushed: pathlib.Path) -> dict[str, Any]:
-    """Returns the signatures that an exported model describes, by name; none if it describes nothing.
+def weights_lines(description: Mapping[str, Any]) -> list[str]:
+    """Returns how the weights of an exported model are stored, if it is in another type than they have.
+
+    Args:
+        description: What the model describes.
+
+    Example:
+
+    >>> weights_lines({"weights": {"type": "float32", "bytes": 400, "float32_bytes": 400}})
+    []
+    """
+    from firth.serving.descriptions.listing import weights_line
+
+    weights = description.get("weights", {})
+    changed = weights.get("bytes") != weights.get("float32_bytes")
+    return [f"weights: {weights_line(weights)}"] if changed else []
+
+
+def description_of(pushed: pathlib.Path) -> dict[str, Any]:
+    """Returns what an exported model describes; nothing if an earlier version exported it.
 
     Args:
         pushed: Folder of the exported model.
@@ -138,7 +159,7 @@ def signatures_of(pushed: pathlib.Path) -> dict[str, Any]:
     from firth.serving.description import read_description
 
     try:
-        return read_description(str(pushed))["signatures"]
+        return read_description(str(pushed))
     except ValueError:
         # A cached run may end with a model that an earlier version exported.
         return {}

@@ -13,9 +13,11 @@ from firth.models.build import build_outline
 from firth.models.bundle import open_weights, read_recipe
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.base import TOKENIZER_FOLDER
+from firth.recipes.training.export import Export
 from firth.serving.answers import told
 from firth.serving.client import plain
-from firth.serving.saved_model import export_streamed
+from firth.serving.description import read_description
+from firth.serving.saved_model import export, export_streamed
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
 from firth.tokenizers import load_tokenizer
@@ -79,8 +81,40 @@ def ask_served(
     return answer, [told(answer, row) for row in rows]
 
 
+def export_stored(
+    folder: str | os.PathLike[str],
+    directory: str | os.PathLike[str],
+    weights: str,
+    rows: Sequence[bytes] = (),
+) -> dict[str, Any]:
+    """Writes the SavedModel of a bundle with its weights stored in a type. It has no signature `evaluate`.
+
+    Args:
+        folder: Path of the folder that `firth.models.save_model` wrote.
+        directory: Folder that does not exist yet, or is empty.
+        weights: Type of the weights, as of the key `export.weights`.
+        rows: Serialized held-out rows, on which it is measured what the model loses.
+
+    Returns:
+        What the export says about its weights; see `firth.serving.storing.loss.described_weights`.
+
+    Raises:
+        ValueError: if there is no such type, with the nearest, a weight cannot be stored so, and as
+            `load_served` does.
+        FileExistsError: if the directory holds something.
+    """
+    served = load_served(folder)
+    stored = Export.of({**served.recipe.export.model_dump(), "weights": weights})
+    recipe = served.recipe.model_copy(update={"export": stored})
+    export(served.model, served.tokenizer, recipe, None, os.fspath(directory), rows)
+    described: dict[str, Any] = read_description(os.fspath(directory))["weights"]
+    return described
+
+
 def export_bundle(folder: str | os.PathLike[str], directory: str | os.PathLike[str]) -> None:
     """Writes the SavedModel of a bundle, which answers raw strings. It has no signature `evaluate`.
+
+    Weights are stored as its recipe says (`export.weights`), and what they lose by it is not measured.
 
     Args:
         folder: Path of the folder that `firth.models.save_model` wrote.

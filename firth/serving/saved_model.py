@@ -28,9 +28,10 @@ from firth.serving.samples import warmup_requests
 from firth.serving.served import Served
 from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
+from firth.serving.storing.loss import described_weights
 from firth.serving.unigram import unigram_log_probabilities
 from firth.serving.warmup import Request, write_warmup
-from firth.serving.weights import HeldWeights, StreamedWeights
+from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, held_weights
 from firth.serving.writing.parameter import WITH_PARAMETERS
 from firth.storage.tensor_files import TensorFile
 
@@ -49,6 +50,7 @@ def export(
     recipe: RunRecipe,
     unigram_counts: npt.NDArray[Any] | None,
     directory: str,
+    rows: Sequence[bytes] = (),
 ) -> None:
     """Writes a SavedModel that needs nothing but TensorFlow and tensorflow-text to answer.
 
@@ -56,7 +58,8 @@ def export(
     `evaluate` on `examples` (string [batch], serialized rows). A task also has `predict_examples`, its own
     signature on `examples` whose features are the texts by input, as TFX's BulkInferrer asks; what is one
     value a record has the shape [batch, 1] there. `assets.extra` holds TF Serving's warm-up requests and
-    `firth.json`: the recipe, the tokenizer's digest and the versions of what made it.
+    `firth.json`, which `firth.serving.read_description` reads: the signatures, the recipe, the tokenizer's
+    digest and the versions of what made it. Weights are stored as `recipe.export.weights` says.
 
     The directory appears whole or not at all.
 
@@ -68,14 +71,16 @@ def export(
             no corpus is known, and for a goal whose main loss does not run over the vocabulary. The former
             has no signature `evaluate`.
         directory: Folder that does not exist yet, or is empty, on any file system.
+        rows: Serialized held-out rows, on which it is measured what weights of another type lose.
 
     Raises:
         FileExistsError: if the directory holds something.
-        ValueError: if counts, tokenizer and recipe do not fit together.
+        ValueError: if counts, tokenizer and recipe do not fit together, or a weight cannot be stored so.
     """
     _check(tokenizer, recipe)
+    weights = held_weights(model, recipe.export.weights)
     with storage.whole_folder(directory) as folder:
-        _write(Served(model, tokenizer, recipe), unigram_counts, folder, HeldWeights(model))
+        _write(Served(model, tokenizer, recipe), unigram_counts, folder, weights, rows)
 
 
 def export_streamed(
@@ -98,7 +103,7 @@ def export_streamed(
         ValueError: if tokenizer and recipe do not fit together.
     """
     _check(tokenizer, recipe)
-    weights = StreamedWeights(outline, file)
+    weights = StreamedWeights(outline, file, recipe.export.weights)
     with storage.whole_folder(directory) as folder:
         _write(Served(outline, tokenizer, recipe), None, folder, weights)
 
@@ -115,7 +120,8 @@ def _write(
     served: Served,
     unigram_counts: npt.NDArray[Any] | None,
     directory: str,
-    weights: HeldWeights | StreamedWeights,
+    weights: HeldWeights | PackedWeights | StreamedWeights,
+    rows: Sequence[bytes] = (),
 ) -> None:
     unigram = None
     if unigram_counts is not None:
@@ -131,7 +137,11 @@ def _write(
     functions = _signatures(served, unigram, weights.bind)
     tf.saved_model.save(module, directory, signatures=functions, options=options)
     write_warmup(directory, warmup_requests(served, served.recipe.export.warmup_requests))
-    description = {**_description(served, unigram), **_described(_offered(served), functions)}
+    description = {
+        **_description(served, unigram),
+        **_described(_offered(served), functions),
+        "weights": described_weights(served, weights, rows),
+    }
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), description)
 
 

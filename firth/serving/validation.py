@@ -43,8 +43,8 @@ def validate_serving(
     Returns:
         A dict fit for JSON: `blessed`; `reasons` why it is not; `signatures`, each with what the model
         describes of it (`meaning`, `inputs`, `outputs` and `parameters`) and `cases` (name, batch, ok,
-        problem, seconds); `ops`, each with the library that has it; `size_bytes`; `load_seconds`;
-        `tensorflow`, its version; `log`, the end of what the process printed.
+        problem, seconds); `ops`, each with the library that has it; `size_bytes`; `weights`, as described;
+        `load_seconds`; `tensorflow`, its version; `log`, the end of what the process printed.
     """
     tried = list(cases(directory, rows))
     # The process has no library for buckets.
@@ -64,6 +64,7 @@ def validate_serving(
         "signatures": _by_signature(about, description, tried, outcomes),
         "ops": [{"name": op, "library": library} for op, library in about.get("ops", {}).items()],
         "size_bytes": _size_bytes(directory),
+        "weights": description.get("weights"),
         "load_seconds": about.get("load_seconds"),
         "tensorflow": about.get("tensorflow"),
         "log": log,

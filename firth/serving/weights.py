@@ -9,9 +9,12 @@ import tensorflow as tf
 
 from firth.models.build import initial_values
 from firth.models.bundle import check_weights, weights_by_path
+from firth.serving.storing.weight_types import Packing, PartSpec, packings_of
 from firth.storage.tensor_files import TensorFile
 
 ReadTensor = Callable[[], tf.Tensor]
+# The ending of the name of a variable that is a whole weight.
+_WHOLE = ""
 
 
 class HeldWeights:
@@ -36,37 +39,30 @@ class HeldWeights:
         return function
 
 
-class StreamedWeights:
-    """The variables of an outline, whose values a file has.
-
-    Graphs are made with them, and the file is read when they are written, some tensors at a time.
+class _OtherWeights:
+    """Variables in the place of a model's own, one or more for each.
 
     Args:
-        model: Outline that `firth.models.build.build_outline` made.
-        file: Weights that `firth.models.bundle.open_weights` opened; it stays open until they are written.
-
-    Raises:
-        firth.models.BundleError: if the file's weights are not those of the model.
+        model: The model, or its outline.
+        kind: Key of `WEIGHT_TYPES`.
     """
 
-    def __init__(self, model: keras.Model, file: TensorFile) -> None:
-        stored = weights_by_path(model)
-        check_weights(file, stored)
-        paths = {id(each): path for path, each in stored.items()}
+    sharding: "_ShardsOfFile | None" = None
+
+    def __init__(self, model: keras.Model, kind: str) -> None:
         self._model = model
-        self.variables = [_room(each) for each in model.variables]
-        # A seed, and state that is carried from batch to batch: a bundle has neither.
-        others = {str(place): each for place, each in enumerate(model.variables) if id(each) not in paths}
-        made = initial_values(others)
-        reads: dict[int, ReadTensor] = {}
-        for place, (each, room) in enumerate(zip(model.variables, self.variables)):
-            path = paths.get(id(each))
-            source = (made, str(place)) if path is None else (file, path)
-            reads[id(room)] = functools.partial(_read, *source)
-        self.sharding = _ShardsOfFile(reads)
+        self._packings = packings_of(model, kind)
+        self._stored: list[dict[str, tf.Variable]] = []
+
+    @property
+    def variables(self) -> list[tf.Variable]:
+        """The variables that are saved."""
+        return [part for each in self._stored for part in each.values()]
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Returns a function that computes with the variables here in the place of the model's own.
+
+        Each call makes float32 weights of what is stored, once, before all that the function does with them.
 
         Args:
             function: Function that calls the model; it is traced.
@@ -74,11 +70,91 @@ class StreamedWeights:
 
         @functools.wraps(function)
         def bound(*arguments: tf.Tensor) -> Any:
-            values = zip(self._model.variables, self.variables)
-            with keras.StatelessScope(values, initialize_variables=False):
+            values = [self._value(*each) for each in zip(self._model.variables, self._stored)]
+            with keras.StatelessScope(zip(self._model.variables, values), initialize_variables=False):
                 return function(*arguments)
 
         return bound
+
+    def _value(self, variable: keras.Variable, stored: Mapping[str, tf.Variable]) -> Any:
+        packing = self._packings.get(id(variable))
+        return stored[_WHOLE] if packing is None else packing.type.unpack(stored)
+
+
+class PackedWeights(_OtherWeights):
+    """The weights of a model that is held in memory, in another type.
+
+    Args:
+        model: The model.
+        kind: Key of `WEIGHT_TYPES`.
+
+    Raises:
+        ValueError: if the type cannot hold a weight, naming it.
+    """
+
+    def __init__(self, model: keras.Model, kind: str) -> None:
+        super().__init__(model, kind)
+        self._stored = [self._packed(each) for each in model.variables]
+
+    def _packed(self, variable: keras.Variable) -> dict[str, tf.Variable]:
+        packing = self._packings.get(id(variable))
+        if packing is None:
+            return {_WHOLE: variable.value}
+        try:
+            parts = packing.type.pack(variable.value, packing.axis)
+        except ValueError as error:
+            raise ValueError(f"{variable.path}: {error}") from error
+        return {
+            ending: tf.Variable(part, trainable=False, name=f"{variable.path}{ending}")
+            for ending, part in parts.items()
+        }
+
+
+def held_weights(model: keras.Model, kind: str) -> HeldWeights | PackedWeights:
+    """Returns the variables of a model that is held in memory, as an export stores them.
+
+    Args:
+        model: The model.
+        kind: Key of `WEIGHT_TYPES`.
+
+    Raises:
+        ValueError: if the type cannot hold a weight, naming it.
+    """
+    return PackedWeights(model, kind) if packings_of(model, kind) else HeldWeights(model)
+
+
+class StreamedWeights(_OtherWeights):
+    """The variables of an outline, whose values a file has.
+
+    Graphs are made with them, and the file is read when they are written, some tensors at a time.
+
+    Args:
+        model: Outline that `firth.models.build.build_outline` made.
+        file: Weights that `firth.models.bundle.open_weights` opened; it stays open until they are written.
+        kind: Key of `WEIGHT_TYPES`.
+
+    Raises:
+        firth.models.BundleError: if the file's weights are not those of the model.
+    """
+
+    def __init__(self, model: keras.Model, file: TensorFile, kind: str = "float32") -> None:
+        super().__init__(model, kind)
+        stored = weights_by_path(model)
+        check_weights(file, stored)
+        paths = {id(each): path for path, each in stored.items()}
+        # A seed, and state that is carried from batch to batch: a bundle has neither.
+        others = {str(place): each for place, each in enumerate(model.variables) if id(each) not in paths}
+        made = initial_values(others)
+        reads: dict[int, ReadTensor] = {}
+        for place, each in enumerate(model.variables):
+            path = paths.get(id(each))
+            source, name = (made, str(place)) if path is None else (file, path)
+            packing = self._packings.get(id(each))
+            rooms = _rooms(each, packing)
+            for ending, room in rooms.items():
+                reads[id(room)] = functools.partial(_read, source, name, packing, ending)
+            self._stored.append(rooms)
+        self.sharding = _ShardsOfFile(reads)
 
 
 class _ShardsOfFile(tf.train.experimental.ShardingCallback):
@@ -126,14 +202,22 @@ class _Shard(Mapping[str, Mapping[str, tf.Tensor]]):
         return len(self._parts)
 
 
-def _read(source: Mapping[str, Any], name: str) -> tf.Tensor:
+def _read(source: Mapping[str, Any], name: str, packing: Packing | None, ending: str) -> tf.Tensor:
     with tf.device("CPU"):
-        return tf.convert_to_tensor(source[name])
+        if packing is None:
+            return tf.convert_to_tensor(source[name])
+        return packing.type.pack(source[name], packing.axis)[ending]
 
 
-def _room(variable: keras.Variable) -> tf.Variable:
-    """Returns a variable of the same kind. Nothing writes to its memory, so that it takes none."""
-    dtype = tf.as_dtype(variable.dtype)
+def _rooms(variable: keras.Variable, packing: Packing | None) -> dict[str, tf.Variable]:
+    """Returns variables for a weight. Nothing writes to their memory, so that they take none."""
+    specs = {_WHOLE: PartSpec(variable.dtype, tuple(variable.shape))}
+    if packing is not None:
+        specs = packing.type.specs(variable.shape, packing.axis)
+    rooms = {}
     with tf.device("CPU"):
-        value = tf.raw_ops.Empty(shape=tuple(variable.shape), dtype=dtype, init=False)
-        return tf.Variable(value, trainable=variable.trainable, name=variable.path)
+        for ending, spec in specs.items():
+            value = tf.raw_ops.Empty(shape=spec.shape, dtype=tf.as_dtype(spec.dtype), init=False)
+            trainable = variable.trainable and packing is None
+            rooms[ending] = tf.Variable(value, trainable=trainable, name=f"{variable.path}{ending}")
+    return rooms

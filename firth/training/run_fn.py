@@ -96,8 +96,10 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
         save_model(model, recipe, tokenizer_directory, bundle, others=carried)
 
     from firth.serving import export
+    from firth.serving.storing.loss import HELD_OUT_ROWS
 
-    export(model, tokenizer, recipe, counts, fn_args.serving_model_dir)
+    rows = first_rows(fn_args.eval_files, HELD_OUT_ROWS)
+    export(model, tokenizer, recipe, counts, fn_args.serving_model_dir, rows)
 
 
 def _scheduled(recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str) -> RunRecipe:

@@ -37,7 +37,7 @@ def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json
         as_json: True to print the description as JSON.
     """
     from firth.cli.summary import ask_with
-    from firth.serving.descriptions.listing import listing
+    from firth.serving.descriptions.listing import listing, weights_line
 
     description = described(directory)
     if as_json:
@@ -48,6 +48,8 @@ def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json
         fail(f"{directory}: another program exported the model, and nothing describes its signatures")
     for line in listing(description):
         typer.echo(line)
+    if weights := description.get("weights"):
+        typer.echo(f"Its weights: {weights_line(weights)}.")
     place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
     typer.echo(
         f"A text of more than {description['row_length']} tokens, special ones included, is truncated."

@@ -9,7 +9,7 @@ from firth import storage
 from firth.analysis.tasks.clean import contamination_line
 from firth.analysis.tasks.score_lines import score_lines
 from firth.cli.runs_on_disk import REPORT_FILE
-from firth.cli.summary import ask_with, next_commands, signatures_of, start_line
+from firth.cli.summary import ask_with, description_of, next_commands, start_line, weights_lines
 from firth.cli.tasks.read_lines import rejected_text
 
 if TYPE_CHECKING:
@@ -49,7 +49,10 @@ def print_task_summary(
     console.print(f"pushed: {result.pushed or 'nothing'}")
     console.print(f"report: {result.run_dir / REPORT_FILE}")
     console.print("\nnext:")
-    asked = ask_with(signatures_of(result.pushed)) if result.pushed is not None else []
+    description = {} if result.pushed is None else description_of(result.pushed)
+    for line in weights_lines(description):
+        console.print(line, markup=False)
+    asked = ask_with(description.get("signatures", {}))
     for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
 

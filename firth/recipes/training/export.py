@@ -6,6 +6,7 @@ import pydantic
 
 from firth.recipes.base.recipe_type import Config
 
+WeightType = Literal["float32", "bfloat16", "int8"]
 Pooling = Literal["mean", "mean_with_special", "first", "cls"]
 
 
@@ -17,9 +18,14 @@ class Export(Config):
         pooling: Way in which `embed` makes one vector of a text: the mean over its tokens; the mean over
             those and the special ones around them, as sentence-transformers takes it; the first token's own
             state, which is its `cls_token`; or the pooled `[CLS]`.
+        weights: Type that kernels and the tables of tokens are stored in. bfloat16 takes half of float32's
+            room and int8, with a scale for each output, a quarter; a call makes float32 of them, which takes
+            time. Norms, biases and positions stay in float32. What a model loses by it is measured on
+            held-out rows.
         warmup_requests: Number of requests of each signature that TF Serving replays when it loads the model.
     """
 
     top_k: int = pydantic.Field(default=5, ge=1)
     pooling: Pooling = "mean"
+    weights: WeightType = "float32"
     warmup_requests: int = pydantic.Field(default=2, ge=0)

@@ -17,6 +17,7 @@ from firth.serving.saved_model import save_signatures
 from firth.serving.served import Served
 from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
+from firth.serving.storing.weight_types import packings_of
 from firth.tokenizers.storage import with_template_of
 
 if TYPE_CHECKING:
@@ -80,6 +81,12 @@ def _check(adapters: Mapping[str, Adapted]) -> None:
     if not adapters:
         raise ValueError("no adapter is given")
     (first, (_, expected)), *others = adapters.items()
+    for name, (model, recipe) in adapters.items():
+        if packings_of(model, recipe.export.weights):
+            raise ValueError(
+                f"adapter {name}: export.weights: {recipe.export.weights}, but several adapters share "
+                "weights of float32; export its run alone"
+            )
     for name, (_, recipe) in others:
         if recipe.base.digest != expected.base.digest:
             raise ValueError(

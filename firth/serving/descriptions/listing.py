@@ -28,6 +28,29 @@ def listing(description: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def weights_line(weights: Mapping[str, Any]) -> str:
+    """Returns how the weights of a model are stored, and what it loses by it, as a line.
+
+    Args:
+        weights: What its description says about them.
+
+    Example:
+
+    >>> held_out = {"quantity": "bits_per_byte", "stored": 1.2345, "float32": 1.23, "rows": 64}
+    >>> weights_line({"type": "int8", "bytes": 1e6, "float32_bytes": 4e6, "held_out": held_out})
+    'int8, 1.0 MB in the place of 4.0 MB; bits per byte 1.2345, and 1.2300 in float32, on 64 held-out rows'
+    """
+    size, whole = (f"{weights[name] / 1e6:,.1f} MB" for name in ("bytes", "float32_bytes"))
+    if weights["bytes"] == weights["float32_bytes"]:
+        return f"{weights['type']}, {size}"
+    said = f"{weights['type']}, {size} in the place of {whole}"
+    if held_out := weights.get("held_out"):
+        quantity, rows = held_out["quantity"].replace("_", " "), f"{held_out['rows']} held-out rows"
+        found = f"{held_out['stored']:.4f}, and {held_out['float32']:.4f} in float32"
+        return f"{said}; {quantity} {found}, on {rows}"
+    return f"{said}; what the model loses by it was not measured"
+
+
 def _tensors(described: Mapping[str, Any]) -> Iterator[str]:
     for name, each in described["inputs"].items():
         yield f"  reads {_tensor(name, each)}{_taken(name, described)}"
