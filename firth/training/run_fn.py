@@ -98,7 +98,7 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
     from firth.serving import export
     from firth.serving.storing.loss import HELD_OUT_ROWS
 
-    rows = first_rows(fn_args.eval_files, HELD_OUT_ROWS)
+    rows = first_rows(fn_args.eval_files or (), HELD_OUT_ROWS)
     export(model, tokenizer, recipe, counts, fn_args.serving_model_dir, rows)
 
 
