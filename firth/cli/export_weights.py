@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firth.cli import commands
+from firth.cli.exporting.stored_weights import export_as
 from firth.cli.output import ExitCode, fail
 from firth.cli.quietly import quietly
-from firth.cli.stored_weights import export_as
 from firth.interop.table import FORMATS, Format
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import os
 import pathlib
 from typing import TYPE_CHECKING, Any
 
@@ -203,3 +204,24 @@ def _is_blessed(outputs: "Outputs") -> bool:
     serving = outputs.get("ServingValidator", {}).get("blessing")
     blessed = evaluation is not None and storage.exists(evaluation / "BLESSED")
     return blessed and serving is not None and storage.exists(serving / "INFRA_BLESSED")
+
+
+def held_out_rows(run_dir: str | os.PathLike[str], count: int) -> list[bytes]:
+    """Returns the first rows that a run's model was evaluated on, serialized; none if the run has none.
+
+    Args:
+        run_dir: Folder of the run.
+        count: Most rows.
+
+    Raises:
+        firth.training.rows.RowsError: naming a file that cannot be read.
+    """
+    from firth.training.held_out import first_rows
+
+    summary = storage.read_json(os.path.join(run_dir, SUMMARY_FILE)) or {}
+    for outputs in summary.get("outputs", {}).values():
+        examples = outputs.get("examples", "")
+        # Rows stand next to the tokenizer that they were made with; the examples before them do not.
+        if examples and storage.is_folder(os.path.join(examples, "tokenizer")):
+            return first_rows([os.path.join(examples, "Split-eval", "*")], count)
+    return []

@@ -22,7 +22,7 @@ def export_as(name: str, weights: str, place: str, root: pathlib.Path) -> None:
 
     def work() -> dict[str, Any]:
         from firth.cli.bundles import bundle_of
-        from firth.pipelines.held_out_rows import held_out_rows
+        from firth.pipelines.results import held_out_rows
         from firth.serving.bundle import export_stored
         from firth.serving.storing.loss import HELD_OUT_ROWS
 

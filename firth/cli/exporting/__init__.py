@@ -1,0 +1,1 @@
+"""Models as they are exported for servers, by the command."""
