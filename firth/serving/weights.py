@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from firth.models.build import initial_values
 from firth.models.bundle import check_weights, weights_by_path
-from firth.serving.storing.weight_types import Packing, PartSpec, packings_of
+from firth.serving.storing.weight_types import PartSpec, StoredWeight, packings_of
 from firth.storage.tensor_files import TensorFile
 
 ReadTensor = Callable[[], tf.Tensor]
@@ -202,14 +202,14 @@ class _Shard(Mapping[str, Mapping[str, tf.Tensor]]):
         return len(self._parts)
 
 
-def _read(source: Mapping[str, Any], name: str, packing: Packing | None, ending: str) -> tf.Tensor:
+def _read(source: Mapping[str, Any], name: str, packing: StoredWeight | None, ending: str) -> tf.Tensor:
     with tf.device("CPU"):
         if packing is None:
             return tf.convert_to_tensor(source[name])
         return packing.type.pack(source[name], packing.axis)[ending]
 
 
-def _rooms(variable: keras.Variable, packing: Packing | None) -> dict[str, tf.Variable]:
+def _rooms(variable: keras.Variable, packing: StoredWeight | None) -> dict[str, tf.Variable]:
     """Returns variables for a weight. Nothing writes to their memory, so that they take none."""
     specs = {_WHOLE: PartSpec(variable.dtype, tuple(variable.shape))}
     if packing is not None:

@@ -113,7 +113,7 @@ def _inputs_axis(outputs_axis: int, rank: int) -> int:
     return rank - 2 if outputs_axis == rank - 1 else rank - 1
 
 
-class Packing(NamedTuple):
+class StoredWeight(NamedTuple):
     """How one weight is stored.
 
     Attributes:
@@ -125,7 +125,7 @@ class Packing(NamedTuple):
     axis: int
 
 
-def packings_of(model: Any, kind: str) -> dict[int, Packing]:
+def packings_of(model: Any, kind: str) -> dict[int, StoredWeight]:
     """Returns how the weights of a model are stored that are not stored as they are, by their identity.
 
     These are the kernels, and the tables of tokens and of the vocabulary, which hold nearly all numbers of a
@@ -141,7 +141,7 @@ def packings_of(model: Any, kind: str) -> dict[int, Packing]:
     if chosen is None:
         return {}
     axes = {id(each): _outputs_axis(path, len(each.shape)) for path, each in weights_by_path(model).items()}
-    return {place: Packing(chosen, axis) for place, axis in axes.items() if axis is not None}
+    return {place: StoredWeight(chosen, axis) for place, axis in axes.items() if axis is not None}
 
 
 def _outputs_axis(path: str, rank: int) -> int | None:
