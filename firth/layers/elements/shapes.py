@@ -18,7 +18,7 @@ def reshaped(tensor: Tensor, shape: Shape) -> Tensor:
     Example:
 
     >>> import numpy as np
-    >>> reshaped(np.zeros((2, 6)), (2, 3, 2)).shape
+    >>> tuple(reshaped(np.zeros((2, 6)), (2, 3, 2)).shape)
     (2, 3, 2)
     """
     known = [size if isinstance(size, int) else -1 for size in shape]
