@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+from firth.recipes import MuonConfig
 from firth.training import read_history, train
 from tests.training.artifacts import tiny_recipe, write_artifact
 from tests.training.kills import steps_made
@@ -149,3 +150,21 @@ def test_a_changed_recipe_starts_anew(artifact, tmp_path):
     with steps_made() as made:
         run(tiny_recipe(steps=3, learning_rate=0.02), artifact, tmp_path / "second", tmp_path / "checkpoints")
     assert made == [1, 2, 3]
+
+
+@pytest.mark.repeated
+def test_muon_goes_on_from_its_own_moments(artifact, tmp_path):
+    muon = {"kind": "muon", "learning_rate": 0.01, "warmup_steps": 0, "schedule": "constant"}
+    short, long = (
+        recipe.model_copy(
+            update={"training": recipe.training.model_copy(update={"optimizer": MuonConfig(**muon)})}
+        )
+        for recipe in (tiny_recipe(steps=6), tiny_recipe(steps=12))
+    )
+    whole = run(long, artifact, tmp_path / "whole", tmp_path / "apart")
+    run(short, artifact, tmp_path / "first", tmp_path / "checkpoints")
+    with steps_made() as steps:
+        resumed = run(long, artifact, tmp_path / "second", tmp_path / "checkpoints")
+    assert steps[0] == 7
+    for value, other in zip(resumed.get_weights(), whole.get_weights(), strict=True):
+        np.testing.assert_array_equal(value, other)
