@@ -73,7 +73,6 @@ LOCAL = {
     "pipelines/leftovers.py": (".glob", _LOCAL_RUN),
     "pipelines/lineage.py": (".exists sqlite3.connect", _METADATA),
     "pipelines/local.py": ("open", _LOG),
-    "pipelines/local_runner.py": (".mkdir", _LOCAL_RUN),
     "pipelines/logs.py": (".mkdir open", _LOG),
     "pipelines/metadata_repair.py": ("sqlite3.connect", _METADATA),
     "pipelines/run_errors.py": (".is_dir shutil.disk_usage", "how much room a local disk has"),
