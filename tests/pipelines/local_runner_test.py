@@ -48,7 +48,7 @@ def test_tfx_pipeline_create(tmp_path, environment):
     assert 'Pipeline "tiny" created successfully.' in process.stdout, process.stderr[-2000:]
     # Creating compiles the pipeline; nothing of it runs.
     assert list(tmp_path.glob("tfx/**/pipeline_args.json"))
-    assert not (tmp_path / "firth-runs").exists()
+    assert not (tmp_path / "firth-runs" / "tiny" / "pipeline").exists()
 
 
 @pytest.mark.repeated
