@@ -25,6 +25,8 @@ EXCEPTIONS = {
     ("components/curator/executor.py", "_make_beam_pipeline"): _EXECUTORS,
     ("components/sequence_gen/executor.py", "_make_beam_pipeline"): _EXECUTORS,
     ("components/tokenizer_gen/executor.py", "_make_beam_pipeline"): _EXECUTORS,
+    ("serving/slots/kept.py", "_create_resource"): _RESOURCE,
+    ("serving/slots/kept.py", "_initialize"): _RESOURCE,
     ("tokenizers/graph/model_kernel.py", "_create_resource"): _RESOURCE,
     ("tokenizers/piece_tokenizer.py", "_add_special_token"): "KerasHub's tokenizers name special pieces so",
     ("training/optimizers/summed_gradients.py", "_all_reduce_sum_gradients"): _OPTIMIZERS,

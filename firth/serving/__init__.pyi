@@ -2,5 +2,10 @@ from .bundle import export_bundle as export_bundle, load_served as load_served
 from .client import Candidate as Candidate, Client as Client, Scored as Scored
 from .description import read_description as read_description
 from .saved_model import export as export
+from .slots.batcher import (
+    ContinuousBatcher as ContinuousBatcher,
+    SlotPrompt as SlotPrompt,
+    SlotText as SlotText,
+)
 from .validation import validate_serving as validate_serving
 from .versions import NoModelError as NoModelError

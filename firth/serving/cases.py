@@ -7,6 +7,7 @@ from typing import Any
 from firth.serving.description import read_description
 from firth.serving.samples import TEXTS
 from firth.serving.signature import inputs_with
+from firth.serving.slots.requests import slot_requests
 from firth.serving.warmup import Request, read_warmup
 from firth.serving.writing.parameter import WITH_PARAMETERS
 from firth.tokenizers.graph.special_pieces import MASK
@@ -64,7 +65,10 @@ def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
     default = next(iter(signatures.values()))
     yield Case("one", Request("serving_default", inputs_with(default, TEXT_CASES["one"])))
     made_up = [row for request in warmup for row in request.inputs.get("examples", ())]
-    yield from _row_cases(list(rows) or made_up, description["evaluation_sums"])
+    if sums := description["evaluation_sums"]:
+        yield from _row_cases(list(rows) or made_up, sums)
+    if "slots" in description:
+        yield from _slot_cases(description["slots"])
     for index, request in enumerate(warmup):
         yield Case(f"warm-up request {index}", request)
 
@@ -80,6 +84,16 @@ def _parameter_cases(signature: str, described: Mapping[str, Any]) -> Iterator[C
     for key, each in parameters.items():
         wrong = {**inputs, key: [*inputs[key][1:], each["least"] - 1]}
         yield Case(f"{key} out of range", Request(name, wrong), refused=True)
+
+
+def _slot_cases(described: Mapping[str, Any]) -> Iterator[Case]:
+    for name, texts in TEXT_CASES.items():
+        inputs = {"text": texts, "max_new_tokens": [16] * len(texts)}
+        compare = ("length", "truncated") if len(texts) > 1 else ()
+        yield Case(name, Request("tokenize", inputs), compare=compare)
+    for each in slot_requests(described):
+        inputs = {name: values.tolist() for name, values in each.request.inputs.items()}
+        yield Case(each.name, Request(each.request.signature, inputs), each.refused)
 
 
 def _row_cases(rows: list[bytes], sums: list[str]) -> Iterator[Case]:

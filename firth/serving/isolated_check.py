@@ -105,12 +105,12 @@ class Loaded:
             if signature.method_name == predict
         }
 
-    def run(self, name: str, inputs: Mapping[str, list[Any]]) -> dict[str, np.ndarray[Any, Any]]:
+    def run(self, name: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
         """Returns the outputs of a signature as arrays.
 
         Args:
             name: Name of the signature.
-            inputs: Values of each input, as lists of bytes or numbers.
+            inputs: Values of each input, as lists of bytes or numbers, or as arrays.
 
         Raises:
             LookupError: if the model has no such signature.

@@ -1,5 +1,6 @@
 """Requests for warming up and checking a model without a user's text."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,10 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.serving.served import Served
-from firth.serving.signature import inputs_with
+from firth.serving.signature import Signature, inputs_with
 from firth.serving.signatures import text_signatures
 from firth.serving.warmup import Request
+from firth.serving.writing.parameter import WITH_PARAMETERS
 from firth.tokenizers.graph.special_pieces import MASK
 from firth.tokenizers.graph.word_bounds import word_starts
 
@@ -20,23 +22,38 @@ TEXTS = (
 )
 
 
-def warmup_requests(served: Served, count: int) -> list[Request]:
+def warmup_requests(served: Served, count: int, with_rows: bool = True) -> list[Request]:
     """Returns requests of each signature, of one text, two texts and so on.
 
     Args:
         served: Model and tokenizer.
         count: Number of requests of each signature.
+        with_rows: Whether there is a signature `evaluate`.
     """
     requests, mask = [], served.tokenizer.mask_token or MASK
+    signatures = text_signatures(served.recipe, served.tokenizer.mask_token)
     for size in range(1, count + 1):
         texts = [TEXTS[index % len(TEXTS)].replace(MASK, mask).encode() for index in range(size)]
-        requests += [
-            Request(name, inputs_with(signature.describe(), texts))
-            for name, signature in text_signatures(served.recipe, served.tokenizer.mask_token).items()
-        ]
-        rows = [sample_row(served, text, index) for index, text in enumerate(texts)]
-        requests.append(Request("evaluate", {"examples": rows}))
+        for name, signature in signatures.items():
+            requests += requests_of(name, signature, inputs_with(signature.describe(), texts))
+        if with_rows:
+            rows = [sample_row(served, text, index) for index, text in enumerate(texts)]
+            requests.append(Request("evaluate", {"examples": rows}))
     return requests
+
+
+def requests_of(name: str, signature: Signature, texts: Mapping[str, list[bytes]]) -> list[Request]:
+    """Returns a request of a signature about some texts, and one with parameters if it takes them.
+
+    Args:
+        name: Name of the signature.
+        signature: The signature.
+        texts: Texts for each of its inputs.
+    """
+    count = len(next(iter(texts.values())))
+    numbers = {key: np.full(count, each.example, each.dtype) for key, each in signature.parameters.items()}
+    asked = [Request(name, {**texts})]
+    return [*asked, Request(f"{name}{WITH_PARAMETERS}", {**texts, **numbers})] if numbers else asked
 
 
 def sample_row(served: Served, text: bytes, example_id: int) -> bytes:

@@ -28,7 +28,10 @@ from firth.serving.samples import warmup_requests
 from firth.serving.served import Served
 from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
+from firth.serving.slots.requests import idle_requests
+from firth.serving.slots.signatures import SlotSignatures
 from firth.serving.storing.loss import described_weights
+from firth.serving.tf_serving.batching import write_batching
 from firth.serving.unigram import unigram_log_probabilities
 from firth.serving.warmup import Request, write_warmup
 from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, held_weights
@@ -135,13 +138,22 @@ def _write(
         experimental_custom_gradients=False, experimental_sharding_callback=weights.sharding
     )
     functions = _signatures(served, unigram, weights.bind)
+    count, description = served.recipe.export.warmup_requests, _description(served, unigram)
+    description |= _described(_offered(served), functions)
+    warmup = warmup_requests(served, count, EVALUATE in functions)
+    if served.recipe.export.slots:
+        slots = SlotSignatures(served, weights.bind)
+        module.slots = slots.kept.variables
+        functions |= slots.functions()
+        description["slots"] = slots.describe()
+        description["other_signatures"] |= slots.describe_signatures()
+        warmup += idle_requests(slots.describe()) if count else []
     tf.saved_model.save(module, directory, signatures=functions, options=options)
-    write_warmup(directory, warmup_requests(served, served.recipe.export.warmup_requests))
-    description = {
-        **_description(served, unigram),
-        **_described(_offered(served), functions),
-        "weights": described_weights(served, weights, rows),
-    }
+    write_warmup(directory, warmup)
+    if not served.recipe.export.slots:
+        # TF Serving joins the requests of all signatures of a model, and those of slots must come one by one.
+        write_batching(directory)
+    description["weights"] = described_weights(served, weights, rows)
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), description)
 
 
@@ -173,6 +185,7 @@ def save_signatures(
         for name, each in signatures.items()
     ]
     write_warmup(folder, requests[: served.recipe.export.warmup_requests])
+    write_batching(folder)
     description = {**_description(served, None), **_described(signatures, functions), **said}
     description["evaluation_sums"] = []
     storage.write_json(os.path.join(folder, FOLDER, DESCRIPTION), description)

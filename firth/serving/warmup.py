@@ -18,12 +18,12 @@ class Request(NamedTuple):
 
     Attributes:
         signature: Name of the signature.
-        inputs: Values of a [batch] tensor, by name of the input: bytes, or numbers, which no warm-up request
-            has.
+        inputs: Values of a tensor whose first axis is the batch, by name of the input: a list of bytes or
+            numbers, or an array of the input's dtype, as numbers of a warm-up request are written.
     """
 
     signature: str
-    inputs: dict[str, list[Any]]
+    inputs: dict[str, Any]
 
 
 def write_warmup(directory: str, requests: Sequence[Request]) -> None:
@@ -56,7 +56,10 @@ def read_warmup(directory: str) -> Iterator[Request]:
 
 
 def _prediction_log(request: Request) -> prediction_log_pb2.PredictionLog:
-    inputs = {name: tf.make_tensor_proto(values, tf.string) for name, values in request.inputs.items()}
+    inputs = {
+        name: tf.make_tensor_proto(values, getattr(values, "dtype", tf.string))
+        for name, values in request.inputs.items()
+    }
     predict = predict_pb2.PredictRequest(
         model_spec=model_pb2.ModelSpec(signature_name=request.signature), inputs=inputs
     )

@@ -11,6 +11,7 @@ from firth.serving.descriptions.describing import OTHER_SIGNATURES
 from firth.serving.descriptions.listing import shape_in_words, valid
 from firth.serving.signature import Signature
 from firth.serving.signatures import SIGNATURES
+from firth.serving.slots.descriptions import SlotDescription, slot_descriptions
 from firth.serving.writing.parameter import WITH_PARAMETERS
 
 PAGE = "reference/signatures.md"
@@ -47,7 +48,8 @@ def signatures_page() -> str:
     offers = [*_of_objectives(), *_of_tasks()]
     sections = [_section(name, [each for each in offers if each.name == name]) for name in SIGNATURES]
     others = [f"## `{name}`\n\n{meaning}" for name, meaning in OTHER_SIGNATURES.items()]
-    return "\n\n".join(["# Signatures", _INTRODUCTION, *sections, *others, ""])
+    slots = [_slot_section(name, each) for name, each in slot_descriptions("slots", "words").items()]
+    return "\n\n".join(["# Signatures", _INTRODUCTION, *sections, *others, *slots, ""])
 
 
 def _of_objectives() -> Iterator[Offer]:
@@ -86,6 +88,13 @@ def _section(name: str, offers: list[Offer]) -> str:
     rows = [*_tensors("input", inputs), *_parameters(parameters), *_tensors("output", outputs)]
     owners = _table(["Who has it", "What is read"], _owners(offers))
     return "\n\n".join([f"## `{name}`", " ".join(meanings), owners, _table(["", "", "Type", ""], rows)])
+
+
+def _slot_section(name: str, described: SlotDescription) -> str:
+    said = described.describe()
+    rows = [*_tensors("input", said["inputs"]), *_tensors("output", said["outputs"])]
+    owner = "Models of a recipe with `export.slots` have it; see [Serve](../how-to/serve.md)."
+    return "\n\n".join([f"## `{name}`", f"{described.meaning} {owner}", _table(["", "", "Type", ""], rows)])
 
 
 def _together(described: list[dict[str, Any]], part: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from firth.cli.main import app
 from firth.serving.signatures import SIGNATURES
 from firth.training.distribution.workers import check_cluster
 from tests.docs.snippets import REPOSITORY
-from tests.exported_model import loaded_model
+from tests.exported_model import exported_model, loaded_model
 
 
 def check(command: str) -> None:
@@ -85,15 +85,19 @@ def _tfx(words):
 
 
 def _docker(words):
-    """An image that is built, or TensorFlow Serving with a run's model."""
-    if words[0] == "build":
-        assert words[1] == "-f" and words[-1] == "."
-        _exist(words[2:3])
-        return
-    assert words[-1] == "tensorflow/serving"
+    image = words.index("tensorflow/serving")
     mounted = re.fullmatch(r"\$PWD/firth-runs/(\w+)/serving:/models/(\w+)", words[words.index("-v") + 1])
     assert words[words.index("-e") + 1] == f"MODEL_NAME={mounted[2]}"
     assert words[words.index("-p") + 1] == "8501:8501"
+    _batching(words[image + 1 :], f"--batching_parameters_file=/models/{mounted[2]}/1/")
+
+
+def _batching(options, version):
+    """The file is one of those next to the exported model."""
+    if options:
+        switch, file = options
+        assert switch == "--enable_batching" and file.startswith(version)
+        assert (pathlib.Path(exported_model().directory) / file.removeprefix(version)).exists()
 
 
 def _curl(words):

@@ -6,6 +6,7 @@ import pytest
 
 from firth.serving.descriptions.describing import OTHER_SIGNATURES
 from firth.serving.signatures import SIGNATURES, text_signatures
+from firth.serving.slots.descriptions import slot_descriptions
 from firth.serving.writing.continuation import PARAMETERS
 from scripts.docs.signature_pages import signatures_page
 from tests.exported_model import RECIPE
@@ -18,7 +19,9 @@ def sections() -> dict[str, str]:
 
 
 def test_every_signature_has_a_section_with_an_owner_and_all_its_tensors_explained(sections):
-    assert list(sections) == [*SIGNATURES, *OTHER_SIGNATURES]
+    slots = slot_descriptions("slots", "words")
+    assert list(sections) == [*SIGNATURES, *OTHER_SIGNATURES, *slots]
+    assert "| `active` | input | bool [slots] |" in sections["step"]
     for name in SIGNATURES:
         assert re.search(r"^\| (objective|task) `", sections[name], re.MULTILINE), name
         rows = re.findall(

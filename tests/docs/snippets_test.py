@@ -49,7 +49,7 @@ def folder(tmp_path_factory):
 def serve_writer(place):
     """Exports a model that writes, of one layer and single bytes."""
     sizes = ["tokenizer.vocabulary_size=272", "model.layers=1", "model.width=32", "model.attention.heads=2"]
-    recipe = load_recipe("gpt2_tiny", sizes)
+    recipe = load_recipe("gpt2_tiny", [*sizes, "export.slots=2"])
     pieces = [*SPECIAL_PIECES, *byte_pieces()]
     counts = (np.arange(272) < len(pieces)).astype(int)
     export(build_pretraining_model(recipe), BytePairTokenizer(pieces), recipe, counts, str(place))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from firth.recipes.base.errors import suggest
+from firth.recipes.run.slots import slot_conflicts
 
 if TYPE_CHECKING:
     from firth.recipes.run.adapting import AdaptingRecipe
@@ -54,6 +55,7 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
         )
     if problem := recipe.task.lengths_conflict(recipe.sequences):
         yield problem
+    yield from slot_conflicts(recipe)
 
 
 def _rows_too_long(recipe: "AdaptingRecipe") -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from firth.recipes.base.errors import suggest
 from firth.recipes.models.model import model_kinds
 from firth.recipes.objectives.objective import objective_kinds
+from firth.recipes.run.slots import slot_conflicts
 from firth.recipes.run.stages import stages_of
 from firth.recipes.tokenizers.tokenizer import tokenizer_kinds
 
@@ -41,6 +42,7 @@ def model_conflicts(recipe: "AnyPretrained") -> Iterator[str]:
     yield from _export(recipe)
     yield from _objective(recipe)
     yield from _carried_state(recipe)
+    yield from slot_conflicts(recipe)
 
 
 def _model_and_objective(recipe: "AnyPretrained") -> Iterator[str]:

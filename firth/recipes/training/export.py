@@ -1,10 +1,10 @@
 """Settings of the served model."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import pydantic
 
-from firth.recipes.base.recipe_type import Config
+from firth.recipes.base.recipe_type import MAX_SIZE, Config
 
 WeightType = Literal["float32", "bfloat16", "int8"]
 Pooling = Literal["mean", "mean_with_special", "first", "cls"]
@@ -23,9 +23,16 @@ class Export(Config):
             time. Norms, biases and positions stay in float32. What a model loses by it is measured on
             held-out rows.
         warmup_requests: Number of requests of each signature that TF Serving replays when it loads the model.
+        slots: Number of texts that a server writes at once with the signatures `prefill` and `step`, which
+            only models that write have; 0 for none, and no such signatures. The caches of the slots take
+            memory from when the model is loaded.
+        slot_length: Most tokens of the rows of a slot, as `sequences.length` says it of all rows; null for as
+            many.
     """
 
     top_k: int = pydantic.Field(default=5, ge=1)
     pooling: Pooling = "mean"
     weights: WeightType = "float32"
     warmup_requests: int = pydantic.Field(default=2, ge=0)
+    slots: int = pydantic.Field(default=0, ge=0, le=1_024)
+    slot_length: Annotated[int, pydantic.Field(ge=8, le=MAX_SIZE)] | None = None

@@ -2,11 +2,12 @@
 
 import dataclasses
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from firth.generation.controls import neutral_controls
+from firth.generation.controls import Controls, neutral_controls
 from firth.generation.readers import reader_of
 from firth.generation.samplers import sampled
 from firth.generation.texts_in_graph import read_texts, written_texts
@@ -109,15 +110,11 @@ def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, t
     Raises (when run):
         tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter.
     """
-    asked = {
-        name: _checked(name, each, value)
-        for (name, each), value in zip(PARAMETERS.items(), values, strict=True)
-    }
+    asked = checked_values(values)
     framing = framing_of(served.recipe, served.tokenizer)
     read = read_texts(framing, text, asked["max_new_tokens"])
-    most = tf.maximum(tf.minimum(asked.pop("max_new_tokens"), read.room), 1)
-    seeds = tf.bitcast(asked.pop("seed"), tf.int32)
-    controls = neutral_controls(tf.shape(text)[0], 1)._replace(most=most, seeds=seeds, **asked)
+    most = tf.maximum(tf.minimum(asked["max_new_tokens"], read.room), 1)
+    controls = controls_of_values(asked)._replace(most=most)
     # The maximum over an empty batch is the smallest integer.
     room = tf.maximum(tf.reduce_max(most), 1)
     reader = reader_of(served.model, served.tokenizer, framing.start)
@@ -132,6 +129,32 @@ def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, t
         "is_finished": is_finished,
         "truncated": read.truncated,
     }
+
+
+def checked_values(values: Sequence[tf.Tensor]) -> dict[str, tf.Tensor]:
+    """Returns the values of all parameters by name.
+
+    Args:
+        values: Values of `PARAMETERS` for each text, [batch] each, in their order.
+
+    Raises (when run):
+        tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter.
+    """
+    return {
+        name: _checked(name, each, value)
+        for (name, each), value in zip(PARAMETERS.items(), values, strict=True)
+    }
+
+
+def controls_of_values(asked: Mapping[str, tf.Tensor]) -> Controls:
+    """Returns the controls of texts that are asked for with parameters.
+
+    Args:
+        asked: What `checked_values` returned.
+    """
+    own = {name: each for name, each in asked.items() if name in Controls._fields}
+    seeds, most = tf.bitcast(asked["seed"], tf.int32), asked["max_new_tokens"]
+    return neutral_controls(tf.shape(most)[0], 1)._replace(most=most, seeds=seeds, **own)
 
 
 def _checked(name: str, parameter: Parameter, values: tf.Tensor) -> tf.Tensor:

@@ -103,7 +103,9 @@ def test_a_process_without_firth_answers_and_refuses_what_is_out_of_range():
     report = validate_serving(exported())
     assert report["reasons"] == []
     tried = {case["name"] for case in report["signatures"]["generate_with_parameters"]["cases"]}
-    assert tried == {"parameters", *(f"{name} out of range" for name in PARAMETERS)}
+    warmed = {name for name in tried if name.startswith("warm-up request")}
+    assert tried - warmed == {"parameters", *(f"{name} out of range" for name in PARAMETERS)}
+    assert len(warmed) == 2
     assert report["signatures"]["generate"]["inputs"] == {"text": {"dtype": "string", "shape": [None]}}
 
 

@@ -1,0 +1,169 @@
+"""Texts that are written in a fixed number of slots: each is joined and ended while the others go on."""
+
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from firth.generation.choices import sampled
+from firth.generation.controls import Controls
+from firth.generation.framing import PromptFraming
+from firth.generation.penalties import adjusted
+from firth.generation.reading import Prompts, TokenReader, last_states
+from firth.generation.writing import GOES_ON, Writer, Writing
+
+# Prompts up to the first length share a graph, and those up to each next one, which is so many times longer.
+_SHORTEST, _STEP = 32, 4
+
+
+class Slots(NamedTuple):
+    """Texts of some slots. Every tensor in it has the slots as its first axis, and a size that is known.
+
+    Attributes:
+        writing: Texts so far, of which only the last token of each is kept.
+        states: State before each slot's next token, float [slots, width].
+        room: Most tokens that can be written after the slot's prompt, int32 [slots]; 0 before there is one.
+    """
+
+    writing: Writing
+    states: tf.Tensor
+    room: tf.Tensor
+
+
+class SlotWriter:
+    """Writes texts in slots with one model, as `Writer` writes them in a batch. It keeps nothing.
+
+    In a step all slots read a token. One that takes no part reads it at its next place, where nobody sees it
+    and the next one is written over it; or, where its row is full, at the first place, which is not needed.
+
+    Args:
+        reader: Model that reads; one that goes back, as keys and values of places let it.
+        framing: How prompts are laid out, and how long they may be.
+
+    Raises:
+        ValueError: if what the model has read is not kept by places.
+    """
+
+    def __init__(self, reader: TokenReader, framing: PromptFraming) -> None:
+        if not reader.goes_back:
+            raise ValueError("a model that keeps one state of all it has read does not write in slots")
+        self._reader, self._framing = reader, framing
+        self._writer = Writer(reader, framing.end_id, framing.may_write, sampled)
+
+    def lengths(self) -> list[int]:
+        """Returns the lengths to which prompts are padded, the last of them that of the longest prompt.
+
+        Each has a graph of its own.
+        """
+        found, length, longest = [], _SHORTEST, self._framing.most_read
+        while length < longest:
+            found.append(length)
+            length *= _STEP
+        return [*found, longest]
+
+    def begun(self, ids: tf.Tensor, length: tf.Tensor) -> Slots:
+        """Reads a prompt and returns a slot that is to go on with it.
+
+        Args:
+            ids: Its tokens with special ones, padded to one of `lengths`, int32 [1, padded].
+            length: Number of its tokens, int32 [1].
+        """
+        room = self._places - (len(self._framing.start) or int(ids.shape[1]))
+        prompts = Prompts(ids, length, {})
+        states, rows = self._reader.begin(prompts, room)
+        most = tf.zeros_like(length) + self._framing.goal.written_places(self._framing.sequences, length)
+        return Slots(self._writer.empty(prompts, rows, 1), last_states(states, rows), most)
+
+    @property
+    def _places(self) -> int:
+        """Places of a slot's row; the last token of a text is not read."""
+        framing, longest = self._framing, self._framing.most_read
+        # A text after a shorter prompt is longer by no more than the prompt is shorter.
+        written: int = framing.goal.written_places(framing.sequences, longest)
+        return (len(framing.start) or longest) + written - 1
+
+    def stepped(self, slots: Slots, active: tf.Tensor, controls: Controls, may_come: tf.Tensor) -> Slots:
+        """Writes a token in each slot that takes part and has not ended; the others stay as they are.
+
+        Args:
+            slots: Texts so far.
+            active: Which slots take part, bool [slots].
+            controls: What each slot asks for.
+            may_come: Which tokens may come next in each slot, bool [slots, vocabulary].
+        """
+        before = slots.writing
+        logits = self._writer.allowed(self._reader.logits(slots.states))
+        proposed = adjusted(logits, controls, before.occurred, before.written)
+        tokens = sampled(tf.where(may_come, proposed, -float("inf")), controls, before.count)
+        controls = controls._replace(most=tf.minimum(controls.most, slots.room))
+        writing = self._writer.extended(before, tokens, logits, controls, active)
+        reads = active & (writing.ended == GOES_ON)
+        lengths = before.rows.lengths
+        stands = writing.rows.standing(~reads & (lengths >= self._places))
+        states, rows = self._reader.read(writing.token[:, tf.newaxis], stands)
+        rows = rows._replace(lengths=tf.where(reads, rows.lengths, lengths))
+        states = tf.where(reads[:, tf.newaxis], states[:, 0], slots.states)
+        return Slots(writing._replace(rows=rows), states, slots.room)
+
+
+def joined(slots: Slots, slot: tf.Tensor, begun: Slots) -> Slots:
+    """Returns slots of which one begins anew.
+
+    Args:
+        slots: Texts so far.
+        slot: Number of the slot, int32 []; -1 for none of them.
+        begun: What `SlotWriter.begun` returned, padded as the slots are.
+    """
+
+    def one(known: tf.Tensor, new: tf.Tensor) -> tf.Tensor:
+        is_slot = tf.range(known.shape[0]) == slot
+        return tf.where(tf.reshape(is_slot, [-1] + [1] * (known.shape.rank - 1)), new, known)
+
+    made: Slots = tf.nest.map_structure(one, slots, begun)
+    return made
+
+
+def padded(begun: Slots, slots: Any) -> Slots:
+    """Returns a slot whose rows are as long as those of others. Of a prompt's padding nothing is read.
+
+    Args:
+        begun: What `SlotWriter.begun` returned.
+        slots: Slots, or the specs of them.
+    """
+
+    def one(tensor: tf.Tensor, like: Any) -> tf.Tensor:
+        missing = [(0, most - size) for size, most in zip(tensor.shape[1:], like.shape[1:])]
+        return tf.pad(tensor, [(0, 0), *missing]) if any(size for _, size in missing) else tensor
+
+    made: Slots = tf.nest.map_structure(one, begun, slots)
+    return made
+
+
+def mask_words(vocabulary: int) -> int:
+    """Returns the number of words of 32 bits that hold a bit for each token.
+
+    Args:
+        vocabulary: Number of tokens.
+
+    Example:
+
+    >>> mask_words(33)
+    2
+    """
+    return -(-vocabulary // 32)
+
+
+def mask_bits(words: tf.Tensor, vocabulary: int) -> tf.Tensor:
+    """Returns which tokens a mask lets come, bool [slots, vocabulary].
+
+    Args:
+        words: Masks, int32 [slots, words]: bit `id % 32` of word `id // 32` is set if the token may come.
+        vocabulary: Number of tokens.
+
+    Example:
+
+    >>> mask_bits(tf.constant([[5]]), 4).numpy().tolist()
+    [[True, False, True, False]]
+    """
+    shifted = tf.bitwise.right_shift(words[:, :, tf.newaxis], tf.range(32))
+    is_set = tf.bitwise.bitwise_and(shifted, 1) == 1
+    return tf.reshape(is_set, [words.shape[0], -1])[:, :vocabulary]

@@ -1,0 +1,102 @@
+"""Requests of the signatures of slots, to warm a model up and to try it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from firth.serving.warmup import Request
+
+
+class SlotRequest(NamedTuple):
+    """A request, and what it is to lead to.
+
+    Attributes:
+        name: What it tries.
+        request: The request.
+        refused: True if the model must refuse it.
+    """
+
+    name: str
+    request: Request
+    refused: bool = False
+
+
+def prefill_request(slot: int, ids: Any) -> Request:
+    """Returns the request that lets a slot read a prompt.
+
+    Args:
+        slot: Number of the slot; -1 for none.
+        ids: Tokens of the prompt with its special ones.
+    """
+    return Request("prefill", {"slot": np.array([slot], np.int32), "ids": np.array([ids], np.int32)})
+
+
+def step_request(described: Mapping[str, Any], active: Any, **others: Any) -> Request:
+    """Returns the request for a token of each active slot; what is not said is the parameters' default.
+
+    Args:
+        described: What `SlotSignatures.describe` returned.
+        active: Which slots take part, bools [slots].
+        **others: `mask`, int32 [slots, words], and values of parameters, [slots] each.
+    """
+    count = described["count"]
+    values = {
+        name: np.array(others.get(name, [each["default"]] * count), each["dtype"])
+        for name, each in described["parameters"].items()
+    }
+    mask = np.array(others.get("mask", np.full([count, described["mask_words"]], -1)), np.int32)
+    return Request("step", {"active": np.array(active, bool), "mask": mask, **values})
+
+
+def idle_requests(described: Mapping[str, Any]) -> list[Request]:
+    """Returns requests that leave all slots as they are: prompts of each length for none, and an idle step.
+
+    Args:
+        described: What `SlotSignatures.describe` returned.
+    """
+    prompts = [prefill_request(-1, [described["end_id"]] * length) for length in described["prompt_lengths"]]
+    ids, length = np.array([[described["end_id"]]], np.int32), np.array([1], np.int32)
+    tokens = {"prompt_ids": ids, "prompt_length": length, "ids": ids, "length": length}
+    return [
+        *prompts,
+        step_request(described, [False] * described["count"]),
+        Request("tokenize", {"text": [b"A sentence."], "max_new_tokens": length}),
+        Request("detokenize", tokens),
+    ]
+
+
+def slot_requests(described: Mapping[str, Any]) -> Iterator[SlotRequest]:
+    """Yields requests that try the signatures of slots, in their order.
+
+    Args:
+        described: What `SlotSignatures.describe` returned.
+    """
+    count, longest, end = described["count"], described["prompt_lengths"][-1], described["end_id"]
+    first = [True] + [False] * (count - 1)
+
+    def step(name: str, active: Any = first, refused: bool = True, **others: Any) -> SlotRequest:
+        return SlotRequest(name, step_request(described, active, **others), refused)
+
+    yield step("no prompt")
+    yield SlotRequest("a prompt for no slot", prefill_request(-1, [end]))
+    yield step("no prompt after one for no slot")
+    for name, slot, ids in (
+        ("an empty prompt", 0, []),
+        ("a prompt that is too long", 0, [end] * (longest + 1)),
+        ("no such slot", count, [end]),
+        ("no such token", 0, [described["vocabulary"]]),
+    ):
+        yield SlotRequest(name, prefill_request(slot, ids), refused=True)
+    yield SlotRequest("the longest prompt", prefill_request(0, [end] * longest))
+    yield SlotRequest("a prompt", prefill_request(0, [end]))
+    yield step("no token may come", mask=np.zeros([count, described["mask_words"]]))
+    for name, each in described["parameters"].items():
+        wrong: dict[str, Any] = {name: [each["least"] - 1] * count}
+        yield step(f"{name} out of range", **wrong)
+    examples: dict[str, Any] = {
+        name: [each["example"]] * count for name, each in described["parameters"].items()
+    }
+    yield step("parameters", refused=False, **examples)
+    yield step("no active slot", [False] * count, refused=False)
+    yield step("one active slot", refused=False)

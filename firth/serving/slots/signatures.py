@@ -1,0 +1,215 @@
+"""The signatures `prefill` and `step` of models that write in slots, and those to and from their tokens.
+
+A slot holds a text that is being written. A server lets a free slot read a prompt by `prefill`, and writes a
+token in each active slot by `step`. One request comes after another: they change what the model keeps.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from firth.generation.readers import reader_of
+from firth.generation.slots import Slots, SlotWriter, joined, mask_bits, mask_words, padded
+from firth.generation.texts_in_graph import read_texts, written_texts
+from firth.generation.turns import framing_of
+from firth.generation.writing import GOES_ON
+from firth.recipes.run.slots import slot_sequences
+from firth.serving.descriptions.output import Output
+from firth.serving.served import Served
+from firth.serving.slots.descriptions import slot_descriptions
+from firth.serving.slots.kept import KeptTensors
+from firth.serving.writing.continuation import PARAMETERS, checked_values, controls_of_values
+
+Function = Callable[..., dict[str, tf.Tensor]]
+Bind = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class SlotSignatures:
+    """The signatures of a model that writes in slots, and what it keeps between them.
+
+    Args:
+        served: Model and tokenizer, of a recipe with `export.slots`.
+        bind: Function that binds another one, which calls the model, to the variables that are saved.
+
+    Attributes:
+        kept: Texts of the slots, which the model keeps.
+    """
+
+    def __init__(self, served: Served, bind: Bind = lambda function: function) -> None:
+        recipe, self._bind = served.recipe, bind
+        # The rows of slots may be shorter than those of the recipe.
+        recipe = recipe.model_copy(update={"sequences": slot_sequences(recipe)})
+        self._count, self._rows = recipe.export.slots, recipe.tokenizer.vocabulary_size
+        self._descriptions = slot_descriptions(self._count, mask_words(self._rows))
+        self._framing = framing_of(recipe, served.tokenizer)
+        reader = reader_of(served.model, served.tokenizer, self._framing.start)
+        self._writer = SlotWriter(reader, self._framing)
+        begun = tf.function(bind(self._writer.begun), autograph=False).get_concrete_function(
+            tf.TensorSpec([1, self._framing.most_read], tf.int32), tf.TensorSpec([1], tf.int32)
+        )
+        self.kept = KeptTensors(tf.nest.map_structure(self._of_slots, begun.structured_outputs))
+
+    def _of_slots(self, one: tf.Tensor) -> tf.TensorSpec:
+        return tf.TensorSpec([self._count, *one.shape[1:]], one.dtype)
+
+    def functions(self) -> dict[str, Function]:
+        """Returns the signatures by name."""
+        return {
+            name: tf.function(
+                self._bind(getattr(self, name)),
+                input_signature=[_spec(*each) for each in described.inputs.items()],
+                autograph=False,
+            )
+            for name, described in self._descriptions.items()
+        }
+
+    def describe_signatures(self) -> dict[str, Any]:
+        """Returns what an exported model says about each signature, fit for JSON."""
+        return {name: each.describe() for name, each in self._descriptions.items()}
+
+    def describe(self) -> dict[str, Any]:
+        """Returns what an exported model says about its slots, fit for JSON.
+
+        Returns:
+            count: Number of slots.
+            prompt_lengths: Lengths to which prompts are padded; the last one is that of the longest prompt.
+            end_id: Id of the token that ends a text.
+            vocabulary: Number of tokens, of which some may not be written.
+            mask_words: Number of words of a slot's mask.
+            parameters: Numbers that `step` reads of each slot, by name.
+        """
+        return {
+            "count": self._count,
+            "prompt_lengths": self._writer.lengths(),
+            "end_id": self._framing.end_id,
+            "vocabulary": self._rows,
+            "mask_words": mask_words(self._rows),
+            "parameters": {name: dataclasses.asdict(each) for name, each in PARAMETERS.items()},
+        }
+
+    def prefill(self, slot: tf.Tensor, ids: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Lets a slot read a prompt, after which `step` writes its text. What the slot held is forgotten.
+
+        Args:
+            slot: Number of the slot, int32 [1]; -1 for none: the prompt is read, and nothing is kept.
+            ids: Tokens of the prompt with its special ones, int32 [1, length]; see `tokenize`.
+
+        Returns:
+            room: int32 [1], most tokens that can be written after it.
+
+        Raises (when run):
+            tf.errors.InvalidArgumentError: if there is no such slot, or no such token, or the prompt is empty
+                or longer than is read.
+        """
+        length, lengths = tf.shape(ids)[1:], self._writer.lengths()
+        checks = [
+            _check((slot >= -1) & (slot < self._count), f"slot: must be at least -1 and below {self._count}"),
+            _check((length > 0) & (length <= lengths[-1]), f"ids: a prompt has 1 to {lengths[-1]} tokens"),
+            _check((ids >= 0) & (ids < self._rows), f"ids: must be at least 0 and below {self._rows}"),
+        ]
+        with tf.control_dependencies(checks):
+            ids = tf.identity(ids)
+        known, number = self.kept.read(), tf.searchsorted(tf.constant(lengths), length)[0]
+        reads = [functools.partial(self._begun, ids, each, known) for each in lengths]
+        begun = tf.switch_case(number, reads) if len(reads) > 1 else reads[0]()
+        self.kept.assign(joined(known, slot[0], begun))
+        return {"room": begun.room}
+
+    def _begun(self, ids: tf.Tensor, length: int, slots: Slots) -> Slots:
+        whole = tf.pad(ids, [(0, 0), (0, length - tf.shape(ids)[1])])
+        return padded(self._writer.begun(tf.ensure_shape(whole, [1, length]), tf.shape(ids)[1:]), slots)
+
+    def step(self, active: tf.Tensor, mask: tf.Tensor, *values: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Writes a token in each active slot whose text has not ended; the others stay as they are.
+
+        Args:
+            active: Which slots take part, bool [slots].
+            mask: Which tokens may come next in each slot, int32 [slots, words]: bit `id % 32` of word
+                `id // 32`. -1 lets all come.
+            *values: Values of `PARAMETERS` for each slot, [slots] each, in their order. Those of slots that
+                take no part are not read.
+
+        Returns:
+            token: int32 [slots], the token that was written; 0 where there is none.
+            log_probability: float32 [slots], of the token among those that may be written, before the mask,
+                penalties and the sampler; 0 where there is none.
+            ended: int32 [slots], 0 if the text goes on, 1 if its end was written, 2 if it has all the tokens
+                that were asked for, or that there is room for.
+
+        Raises (when run):
+            tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter; for an active
+                slot that has read no prompt, or whose mask lets no token come that may be written.
+        """
+        values = tuple(
+            tf.where(active, each, tf.constant(parameter.default, parameter.dtype))
+            for each, parameter in zip(values, PARAMETERS.values(), strict=True)
+        )
+        controls, may_come = controls_of_values(checked_values(values)), mask_bits(mask, self._rows)
+        slots = self.kept.read()
+        goes_on = active & (slots.writing.ended == GOES_ON)
+        may_write = tf.reduce_any(may_come & tf.constant(self._framing.may_write), axis=1)
+        checks = [
+            _check(~active | (slots.room > 0), "active: a slot has read no prompt"),
+            _check(~goes_on | may_write, "mask: a slot has no token that may be written"),
+        ]
+        with tf.control_dependencies(checks):
+            active = tf.identity(active)
+        slots = self._writer.stepped(slots, active, controls, may_come)
+        self.kept.assign(slots)
+        writing = slots.writing
+        return {
+            "token": tf.where(goes_on, writing.token, 0),
+            "log_probability": tf.where(goes_on, writing.log_probabilities[:, 0], 0.0),
+            "ended": writing.ended,
+        }
+
+    def tokenize(self, text: tf.Tensor, max_new_tokens: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Returns texts as `prefill` reads them.
+
+        Args:
+            text: Texts, string [batch].
+            max_new_tokens: Most tokens to write after each, int32 [batch]: a text that is too long is cut so
+                that there is room for so many, or for half a row.
+
+        Returns:
+            ids: int32 [batch, tokens], padded.
+            length: int32 [batch], tokens of each text with its special ones.
+            truncated: bool [batch], whether the text was cut.
+        """
+        read = read_texts(self._framing, text, max_new_tokens)
+        return {"ids": read.prompts.ids, "length": read.prompts.lengths, "truncated": read.truncated}
+
+    def detokenize(
+        self, prompt_ids: tf.Tensor, prompt_length: tf.Tensor, ids: tf.Tensor, length: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        """Returns the texts of tokens that were written after prompts.
+
+        Args:
+            prompt_ids: Tokens that `prefill` read, int32 [batch, tokens], padded.
+            prompt_length: Number of them, int32 [batch].
+            ids: Tokens that `step` wrote, without the end, int32 [batch, tokens], padded.
+            length: Number of them, int32 [batch].
+
+        Returns:
+            generated: string [batch], in UTF-8; what is no character, as where one has begun, is U+FFFD.
+        """
+        framing = self._framing
+        own = prompt_ids[:, len(framing.before) :]
+        count = tf.maximum(prompt_length - len(framing.before) - len(framing.after), 0)
+        prompts, written = (
+            tf.RaggedTensor.from_tensor(each, lengths=sizes) for each, sizes in ((own, count), (ids, length))
+        )
+        return {"generated": written_texts(framing, prompts, written)}
+
+
+def _spec(name: str, described: Output) -> tf.TensorSpec:
+    return tf.TensorSpec(
+        [each if isinstance(each, int) else None for each in described.shape], described.dtype, name
+    )
+
+
+def _check(is_valid: tf.Tensor, message: str) -> tf.Operation:
+    return tf.debugging.Assert(tf.reduce_all(is_valid), [message])

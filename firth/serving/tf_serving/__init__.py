@@ -1,0 +1,1 @@
+"""What TF Serving finds next to an exported model."""

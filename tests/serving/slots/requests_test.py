@@ -1,0 +1,89 @@
+"""Requests that try slots, and what a warm-up leaves of them."""
+
+import os
+
+import pytest
+import tensorflow as tf
+
+from firth.serving import ContinuousBatcher, validate_serving
+from firth.serving.cases import TEXT_CASES
+from firth.serving.isolated_check import graph_ops
+from firth.serving.slots.requests import slot_requests
+from firth.serving.warmup import read_warmup
+from firth.serving.writing.continuation import PARAMETERS
+from tests.generation.cases import generator_of
+from tests.serving.slots.models import batcher_of, exported
+
+OWN = ("prefill", "step", "tokenize", "detokenize")
+
+
+def test_a_warm_up_leaves_slots_as_they_are():
+    """A text goes on after it as without it; an empty slot stays empty."""
+    batcher, plain = batcher_of("causal_lm"), batcher_of("causal_lm")
+    (expected,) = plain.write(["the fox"])
+    batcher.join("the fox")
+    requests = [each for each in read_warmup(exported("causal_lm")) if each.signature in OWN]
+    assert [each.signature for each in requests] == ["prefill", "prefill", *OWN[1:]]
+    found = []
+    while batcher.free < 2:
+        for each in requests:
+            batcher.loaded.run(each.signature, each.inputs)
+        found = batcher.step()
+    assert found[0].ids == expected.ids
+    assert found[0].log_probabilities == expected.log_probabilities
+
+
+def test_warm_up_requests_ask_with_parameters():
+    requests = {each.signature: each.inputs for each in read_warmup(exported("causal_lm"))}
+    assert {"generate", "generate_with_parameters", "score"} <= requests.keys()
+    assert requests["generate_with_parameters"].keys() == {"text", *PARAMETERS}
+    assert requests["generate_with_parameters"]["top_k"] == [5]
+    # The model has no signature `evaluate`, which needs a corpus.
+    assert "evaluate" not in requests
+
+
+def test_requests_are_answered_or_refused_with_a_sentence():
+    """In the session of this process, on slots of their own."""
+    batcher, messages = ContinuousBatcher(exported("causal_lm")), {}
+    described, model = batcher.described, batcher.loaded
+    for each in slot_requests(described):
+        if each.refused:
+            with pytest.raises(Exception) as error:
+                model.run(each.request.signature, each.request.inputs)
+            messages[each.name] = str(error.value)
+        else:
+            found = model.run(each.request.signature, each.request.inputs)
+            assert {len(values) for values in found.values()} == {1 if "room" in found else 2}
+    for name, said in {
+        "no prompt": "active: a slot has read no prompt",
+        "no such slot": "slot: must be at least -1 and below 2",
+        "an empty prompt": "ids: a prompt has 1 to 14 tokens",
+        "a prompt that is too long": "ids: a prompt has 1 to 14 tokens",
+        "no such token": "ids: must be at least 0 and below 22",
+        "no token may come": "mask: a slot has no token that may be written",
+        "top_p out of range": "top_p: must be above 0.0 and at most 1.0",
+    }.items():
+        assert said in messages[name]
+
+
+@pytest.mark.repeated
+def test_a_process_without_firth_answers():
+    report = validate_serving(exported("causal_lm"))
+    assert report["reasons"] == []
+    tried = {name: [case["name"] for case in report["signatures"][name]["cases"]] for name in OWN}
+    assert tried["tokenize"][:-1] == list(TEXT_CASES)
+    assert "top_p out of range" in tried["step"] and "the longest prompt" in tried["prefill"]
+    mask = report["signatures"]["step"]["inputs"]["mask"]
+    assert (mask["dtype"], mask["shape"]) == ("int32", [2, 1])
+    assert [op for op in graph_ops(exported("causal_lm")) if op.startswith("Xla")] == []
+
+
+def test_slots_take_no_room_in_the_checkpoint():
+    """It has the model's variables and no others. Nor is there a file that says how requests are joined."""
+    folder = exported("causal_lm")
+    stored = tf.train.list_variables(os.path.join(folder, "variables", "variables"))
+    names = [name for name, _ in stored if "OBJECT_GRAPH" not in name and "save_counter" not in name]
+    weights = [name for name in names if name.startswith("model_variables/")]
+    assert len(weights) == len(generator_of("causal_lm").model.variables)
+    assert not [name for name in names if name.startswith("slots")]
+    assert not os.path.exists(os.path.join(folder, "assets.extra", "batching_parameters.txt"))
