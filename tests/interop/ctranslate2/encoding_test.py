@@ -32,8 +32,9 @@ def test_vectors_are_those_of_the_keras_model(name):
     np.testing.assert_allclose(found["embeddings"], expected["embeddings"], rtol=0, atol=1e-4)
 
 
-def test_rounded_weights(tmp_path):
-    bundle = f"{models.exported('bert')[1].name}/bundle"
+@pytest.mark.parametrize("name", models.ENCODERS)
+def test_rounded_weights(name, tmp_path):
+    bundle = f"{models.exported(name)[1].name}/bundle"
     small = load_served(bundle, engine="ctranslate2", quantization="int8", cache=tmp_path)
     found, expected = (embed(each, TEXTS)["embedding"].numpy() for each in (small, load_served(bundle)))
     assert 1e-5 < np.abs(found - expected).max() < 0.3

@@ -157,18 +157,32 @@ def test_a_model_is_converted_once(tmp_path, monkeypatch):
         converted(bundle_of("gpt2"), "int8", cache)
 
 
-def test_bits_per_byte_of_rounded_weights(tmp_path):
+@pytest.mark.parametrize("name", ["gpt2", "llama_3_1"])
+def test_bits_per_byte_of_rounded_weights(name, tmp_path):
     """Of a text, by the prompt's own probabilities."""
     text = "a b c d e f g h i j"
     asked = {"max_new_tokens": 1, "prompt_log_probabilities": True}
-    small = load_generator(bundle_of("gpt2"), engine="ctranslate2", quantization="int8", cache=tmp_path)
+    small = load_generator(bundle_of(name), engine="ctranslate2", quantization="int8", cache=tmp_path)
     assert small.computes_in.startswith("int8")
     bits = [
         -sum(each.generate(text, asked).prompt_log_probabilities[1:]) / np.log(2) / len(text)
-        for each in (keras_of("gpt2"), engine_of("gpt2"), small)
+        for each in (keras_of(name), engine_of(name), small)
     ]
     assert abs(bits[1] - bits[0]) < 1e-4
     assert 0 < abs(bits[2] - bits[0]) < 0.05
+
+
+@pytest.mark.parametrize("name", ["t5", "bart"])
+def test_bits_per_byte_of_targets_with_rounded_weights(name, tmp_path):
+    """Of targets that are given, by what a decoder next to an encoder finds of them."""
+    library = pytest.importorskip("ctranslate2")
+    sources, targets = [list("abcd"), list("jihgfe")], [list("bcdefg"), list("ab")]
+    size = sum(2 * len(each) - 1 for each in targets)
+    bits = []
+    for folder in (models.place(name), converted(bundle_of(name), "int8", tmp_path)):
+        scored = library.Translator(folder).score_batch(sources, targets)
+        bits.append(-sum(sum(each.log_probs) for each in scored) / np.log(2) / size)
+    assert 0 < abs(bits[1] - bits[0]) < 0.05
 
 
 def test_bad_input_is_refused(tmp_path):
