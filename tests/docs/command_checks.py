@@ -85,6 +85,11 @@ def _tfx(words):
 
 
 def _docker(words):
+    """An image that is built, or TensorFlow Serving with a run's model."""
+    if words[0] == "build":
+        assert words[1] == "-f" and words[-1] == "."
+        _exist(words[2:3])
+        return
     image = words.index("tensorflow/serving")
     mounted = re.fullmatch(r"\$PWD/firth-runs/(\w+)/serving:/models/(\w+)", words[words.index("-v") + 1])
     assert words[words.index("-e") + 1] == f"MODEL_NAME={mounted[2]}"
