@@ -20,7 +20,12 @@ _OUTPUTS_FIRST = ("inner_kernel", "gate_kernel", "input_kernel", "recurrent_kern
 
 
 class PartSpec(NamedTuple):
-    """Dtype and shape of a tensor that stands for a weight, or for a part of it."""
+    """Dtype and shape of a tensor that stands for a weight, or for a part of it.
+
+    Attributes:
+        dtype: Name of the dtype.
+        shape: Its axes' sizes.
+    """
 
     dtype: str
     shape: tuple[int, ...]
