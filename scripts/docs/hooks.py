@@ -13,10 +13,10 @@ from mkdocs.structure.files import File, Files  # noqa: E402
 from scripts.docs.api_pages import api_pages  # noqa: E402
 from scripts.docs.import_drawing import imports_page  # noqa: E402
 from scripts.docs.recipe_keys import recipe_pages  # noqa: E402
-from scripts.docs.signature_pages import PAGE, signatures_page  # noqa: E402
 
-# Pages that are files of the repository.
+# Pages that are files of the repository, or that `make docs` writes with firth's own environment.
 SHOWN = {
+    "reference/signatures.md": "build/docs/signatures.md",
     "speed.md": "benchmarks/README.md",
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
@@ -25,10 +25,7 @@ SHOWN = {
 
 def on_files(files: Files, config) -> Files:
     """Adds the pages that are made of the sources, and those that are files of the repository."""
-    drawn = {
-        "reference/imports.md": imports_page((REPOSITORY / "BUILD").read_text()),
-        PAGE: signatures_page(),
-    }
+    drawn = {"reference/imports.md": imports_page((REPOSITORY / "BUILD").read_text())}
     texts = {page: (REPOSITORY / path).read_text(encoding="utf-8") for page, path in SHOWN.items()}
     shown = {page: text.replace("](docs/", "](") for page, text in texts.items()}
     for path, text in {**recipe_pages(), **api_pages(), **drawn, **shown}.items():

@@ -1,5 +1,12 @@
-"""The reference of the signatures of exported models, made of what they describe: `signatures_page()`."""
+"""The reference of the signatures of exported models, made of what they describe: `signatures_page()`.
 
+    python -m scripts.docs.signature_pages build/docs/signatures.md
+
+writes it, in the environment of firth: the signatures need TensorFlow, which the site's environment lacks.
+"""
+
+import pathlib
+import sys
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -14,7 +21,6 @@ from firth.serving.signatures import SIGNATURES
 from firth.serving.slots.descriptions import SlotDescription, slot_descriptions
 from firth.serving.writing.parameter import WITH_PARAMETERS
 
-PAGE = "reference/signatures.md"
 _INTRODUCTION = f"""A served model answers by signatures: functions of strings, one for each text of a batch.
 Which ones a model has follows from its recipe; `firth predict NAME` lists them, with the sizes of its
 tensors. Sizes that are words here depend on the texts or on the model. What a row has no room for is cut, and
@@ -140,3 +146,13 @@ def _table(heading: list[str], rows: list[list[str]]) -> str:
     cells = [heading, ["---"] * len(heading), *rows]
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
     return "\n".join(['<div class="keys" markdown>', "", *lines, "", "</div>"])
+
+
+def main() -> None:
+    path = pathlib.Path(sys.argv[1])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(signatures_page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
