@@ -149,6 +149,7 @@ def _table(heading: list[str], rows: list[list[str]]) -> str:
 
 
 def main() -> None:
+    """Writes the page to the file that the command names."""
     path = pathlib.Path(sys.argv[1])
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(signatures_page(), encoding="utf-8")
