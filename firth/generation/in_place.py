@@ -2,8 +2,9 @@
 
 import tensorflow as tf
 
-# Integers of the size of a float of so many bytes.
-_INTEGERS = {2: tf.int16, 4: tf.int32, 8: tf.int64}
+# Integers of the size of a float of so many bytes. A GPU adds and scatters them itself; signed ones of 32 bits
+# are kept in the memory of the host, as they mostly are sizes.
+_INTEGERS = {2: tf.uint16, 4: tf.uint32, 8: tf.uint64}
 
 
 def written_in_place(cache: tf.Tensor, tokens: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
@@ -31,7 +32,9 @@ def written_in_place(cache: tf.Tensor, tokens: tf.Tensor, index: tf.Tensor) -> t
     rows = tf.reshape(tf.bitcast(cache, bits), [-1, width])
     new = tf.reshape(tf.bitcast(tokens, bits), [-1, width])
     places = tf.reshape(_places(cache, tokens, index), [-1, 1])
-    change = new - tf.gather_nd(rows, places)
+    # A GPU gathers floats only.
+    old = tf.bitcast(tf.gather_nd(tf.reshape(cache, [-1, width]), places), bits)
+    change = new - old
     written = tf.raw_ops.ScatterNdNonAliasingAdd(input=rows, indices=places, updates=change)
     sizes = [-1, *cache.shape[1:]] if None not in cache.shape[1:] else tf.shape(cache)
     return tf.bitcast(tf.reshape(written, sizes), cache.dtype)

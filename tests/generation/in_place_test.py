@@ -36,3 +36,15 @@ def test_a_cache_that_is_held_stays_as_it_is():
     before = cache.numpy().copy()
     written_in_place(cache, drawn((3, 2, 1, 4), tf.float32, 2), tf.constant([0, 1, 4]))
     np.testing.assert_array_equal(cache.numpy(), before)
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float32, tf.float64])
+def test_a_gpu_has_all_operations_on_vectors(dtype):
+    """Those that it has not are run on the host, for which a whole cache is copied there and back."""
+    specs = [tf.TensorSpec([None, 2, None, 4], dtype)] * 2 + [tf.TensorSpec([None], tf.int32)]
+    graph = tf.function(written_in_place, input_signature=specs).get_concrete_function().graph
+    of_vectors = [op for op in graph.get_operations() if op.outputs and op.outputs[0].shape[-1:] == [4]]
+    types = {op.type: op.inputs[0].dtype for op in of_vectors if op.inputs}
+    assert types["ScatterNdNonAliasingAdd"] == types["Sub"]
+    # Of 32 bits, signed numbers are in the memory of the host; those that are gathered have few types.
+    assert types["Sub"].is_unsigned and types["GatherNd"] == dtype
