@@ -27,6 +27,21 @@ def test_epsilon_of_the_released_llama(size, epsilon):
     assert load_recipe(f"llama_1_{size}").model.norm.epsilon == epsilon
 
 
+@pytest.mark.parametrize("name", [name for name in preset_names() if name.startswith("qwen_3")])
+def test_epsilon_of_the_released_qwen_3(name):
+    """Not that of Llama 3, which its presets extend."""
+    assert load_recipe(name).model.norm.epsilon == 1e-6
+
+
+@pytest.mark.parametrize("size, warmup", [("base", 3e9), ("large", 2e9)])
+def test_tokens_of_modernbert(size, warmup):
+    """Warner et al. 2024, section 2.2: 1.7T at this length, with a warm-up of its own for each size."""
+    recipe = load_recipe(f"modernbert_{size}")
+    tokens = recipe.training.batch_size * recipe.sequences.length
+    assert recipe.training.steps * tokens == pytest.approx(1.7e12, rel=0.01)
+    assert recipe.training.optimizer.warmup_steps * tokens == pytest.approx(warmup, rel=0.02)
+
+
 def test_llama_2_34b_shares_keys_as_the_70b_does():
     """Touvron et al. 2023, "Llama 2", table 1 and section 2.2."""
     recipe = load_recipe("llama_2_34b")

@@ -132,7 +132,7 @@ class Place:
         outputs: Width of what it gives.
         columns: Weights of the projection that it is; None for other parts.
         reads_states: Whether an addition is called with states; otherwise it is merged in each call.
-        norm: Norm before or after the sublayer that it is; None for other parts.
+        norm: Norm before or after the sublayer that it is, if there is one; None for other parts.
     """
 
     layer: "ExtensibleLayer"

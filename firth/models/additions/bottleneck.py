@@ -116,8 +116,7 @@ def sublayers_of(model: BackboneWithHeads, method: BottleneckMethod) -> list[Pla
     Raises:
         TuningError: if the backbone has no such places.
     """
-    places = [place for place in places_of(model) if place.norm is not None]
-    found = [place for place in places if place.name in method.sublayers]
+    found = [place for place in places_of(model) if place.name in method.sublayers]
     if not found:
         backbone = type(model.backbone).__name__
         raise TuningError(

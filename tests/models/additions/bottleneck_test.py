@@ -7,10 +7,13 @@ import re
 import numpy as np
 import pytest
 
-from firth.models.additions.bottleneck import add_bottlenecks
+from firth.models import PretrainingModel
+from firth.models.additions.bottleneck import add_bottlenecks, norms_of
 from firth.models.additions.holding import path_below, places_of
+from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.tuning.bottleneck import Houlsby, Pfeiffer
 from tests.models import references
+from tests.models.table import ENCODERS, VOCABULARY
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 NAMES = sorted(each.stem for each in GOLDEN.glob("*.npz"))
@@ -46,3 +49,13 @@ def test_hidden_states_are_those_of_adapters(name):
     real = features["document_ids"] > 0
     found = np.array(model.backbone(features))
     np.testing.assert_allclose(found[real], golden["hidden/last"][real], atol=1e-5)
+
+
+def test_a_sublayer_without_a_norm_has_its_adapter_too():
+    """ModernBERT has none before its first attention."""
+    model = PretrainingModel(ENCODERS["modernbert"], MaskedLM(next_sentence=False), VOCABULARY, seed=1)
+    model.build()
+    add_bottlenecks(model, METHODS["houlsby"])
+    sublayers = 2 * ENCODERS["modernbert"].layers
+    assert len(model.added.held) == sublayers
+    assert len(norms_of(model, METHODS["houlsby"])) == sublayers - 1
