@@ -116,6 +116,8 @@ class StackConfig(BlocksConfig):
     def _layers_differ(self) -> "StackConfig":
         if self.local_attention and self.positions.disentangled:
             raise ValueError(f"local_attention: it does not work with positions.kind: {self.positions.kind}")
+        if not self.local_attention and self.positions.of_local != self.positions:
+            raise ValueError("positions.local_base: it needs local_attention")
         if not self.norm.first and self.share_layers:
             raise ValueError("share_layers: it does not work with norm.first: false")
         return self

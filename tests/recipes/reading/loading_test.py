@@ -136,6 +136,7 @@ def test_refused_overrides_name_the_option(option, problem):
     ("xlnet_tiny", "model.attention.query_key_norm=true", "does not work with kind: two_stream_transformer"),
     ("bert_tiny", "objective.first_mask_rate=0.3", "is 38, above objective.max_predictions: 20"),
     ("modernbert_tiny", "model.local_attention.window=33", "window: 33 is odd"),
+    ("llama_tiny", "model.positions.local_base=100.0", "positions.local_base: it needs local_attention"),
     ("bert_tiny", "model.norm.first=false", "first: false needs placement: pre"),
     ("modernbert_tiny", "model.share_layers={groups: 1}", "share_layers: it does not work with norm.first"),
     ("deberta_v3_tiny", "model.local_attention={}", "local_attention: it does not work with position"),
