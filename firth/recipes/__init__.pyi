@@ -53,6 +53,7 @@ from .models.blocks import (
     AttentionConfig as AttentionConfig,
     EmbeddingsConfig as EmbeddingsConfig,
     FeedForwardConfig as FeedForwardConfig,
+    LocalAttentionConfig as LocalAttentionConfig,
     NormConfig as NormConfig,
     SharedLayersConfig as SharedLayersConfig,
 )
