@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-# Integers of the size of a float of so many bytes. A GPU adds and scatters them itself; signed ones of 32 bits
-# are kept in the memory of the host, as they mostly are sizes.
+# Integers of the size of a float of so many bytes. A GPU adds and scatters them itself; signed ones of 32
+# bits are kept in the memory of the host, as they mostly are sizes.
 _INTEGERS = {2: tf.uint16, 4: tf.uint32, 8: tf.uint64}
 
 
