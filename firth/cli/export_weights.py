@@ -101,6 +101,8 @@ def _export(
 
     if sum(map(bool, (format, adapter, weights))) != 1:
         fail("give one of --format, --weights, and --adapter (once or more)", ExitCode.USAGE)
+    if option and format is None:
+        fail("--option goes with --format", ExitCode.USAGE)
     if format is not None and format not in _WRITABLE:
         fail(f"--format: there is no format {format!r}; {suggest(format, _WRITABLE)}", ExitCode.USAGE)
     from firth import storage

@@ -121,7 +121,7 @@ def export_bundle(folder: str | os.PathLike[str], directory: str | os.PathLike[s
         directory: Folder that does not exist yet, or is empty.
 
     Raises:
-        ValueError: as `load_served` does.
+        ValueError: if a weight cannot be stored so, and as `load_served` does.
         FileExistsError: if the directory holds something.
     """
     storage.check_whole(folder)

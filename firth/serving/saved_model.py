@@ -103,7 +103,7 @@ def export_streamed(
     Raises:
         FileExistsError: if the directory holds something.
         firth.models.BundleError: if the weights are not those of the outline.
-        ValueError: if tokenizer and recipe do not fit together.
+        ValueError: if tokenizer and recipe do not fit together, or a weight cannot be stored so.
     """
     _check(tokenizer, recipe)
     weights = StreamedWeights(outline, file, recipe.export.weights)

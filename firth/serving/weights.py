@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from firth.models.build import initial_values
 from firth.models.bundle import check_weights, weights_by_path
-from firth.serving.storing.weight_types import PartSpec, StoredWeight, packings_of
+from firth.serving.storing.weight_types import Parts, PartSpec, StoredWeight, packings_of
 from firth.storage.tensor_files import TensorFile
 
 ReadTensor = Callable[[], tf.Tensor]
@@ -100,10 +100,7 @@ class PackedWeights(_OtherWeights):
         packing = self._packings.get(id(variable))
         if packing is None:
             return {_WHOLE: variable.value}
-        try:
-            parts = packing.type.pack(variable.value, packing.axis)
-        except ValueError as error:
-            raise ValueError(f"{variable.path}: {error}") from error
+        parts = _parts(variable.path, variable.value, packing)
         return {
             ending: tf.Variable(part, trainable=False, name=f"{variable.path}{ending}")
             for ending, part in parts.items()
@@ -206,7 +203,15 @@ def _read(source: Mapping[str, Any], name: str, packing: StoredWeight | None, en
     with tf.device("CPU"):
         if packing is None:
             return tf.convert_to_tensor(source[name])
-        return packing.type.pack(source[name], packing.axis)[ending]
+        return _parts(name, source[name], packing)[ending]
+
+
+def _parts(path: str, values: Any, packing: StoredWeight) -> Parts:
+    """Returns the tensors that stand for a weight; an error names it."""
+    try:
+        return packing.type.pack(values, packing.axis)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def _rooms(variable: keras.Variable, packing: StoredWeight | None) -> dict[str, tf.Variable]:

@@ -82,10 +82,13 @@ def _compile(
     if orchestrator not in ORCHESTRATORS:
         advice = suggest(orchestrator, ORCHESTRATORS)
         fail(f"--for {orchestrator}: no such orchestrator; {advice}", ExitCode.USAGE)
+    if corpus_only and serving_dir:
+        fail("--serving-dir: --corpus-only makes no model to push; leave one of them out", ExitCode.USAGE)
     checked, kind = _recipe_of(recipe, [*base_option(base), *(overrides or ())], root, corpus_only)
     try:
         name, bucket = pipeline_name(checked.name), checked_root(pipeline_root, orchestrator)
-        places = {"pipeline_root": bucket, "serving_dir": serving_dir}
+        served = serving_dir and checked_root(serving_dir, orchestrator)
+        places = {"pipeline_root": bucket, "serving_dir": served}
         tasks = read_resources(resources or ())
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)

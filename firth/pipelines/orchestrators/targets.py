@@ -82,10 +82,10 @@ def pipeline_name(recipe_name: str) -> str:
 
 
 def checked_root(root: str, orchestrator: str) -> str:
-    """Returns a pipeline root without a slash at its end.
+    """Returns a folder of a bucket without a slash at its end.
 
     Args:
-        root: Folder of a bucket.
+        root: Pipeline root, or another folder that tasks write to.
         orchestrator: Key of `ORCHESTRATORS`.
 
     Raises:

@@ -100,11 +100,13 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
     check_stated(raw, stated, brought, str(given["bundle"]))
     data = {
         "name": _name(raw.data, str(given["bundle"]), base),
-        "export": base.export.model_dump(mode="json"),
         **raw.data,
         **assign(brought, (), stated),
         BASE: {**given, "bundle": bundle, "digest": given.get("digest") or digest_of_bundle(bundle)},
     }
+    # A base that writes in slots may be adapted to a task that does not, or to shorter rows.
+    served = base.export.model_dump(mode="json", exclude={"slots", "slot_length"})
+    data["export"] = assign(served, (), raw.data.get("export") or {})
     kind = _kind(data.get("task"))
     form, rate = _form(base, kind), ("optimizer", "learning_rate")
     data["method"] = assign({"kind": form.method}, (), data.get("method") or {})

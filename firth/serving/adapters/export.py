@@ -33,6 +33,7 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
     It has the signature of their task, also as `serving_default`, with the names of adapters, string [batch],
     as one more input. Records of a batch may name different ones; an unknown name is an error. The weights of
     the base are held once, and no adapter is merged, so that methods which do not merge are served too.
+    There are no slots, whatever `export.slots` says.
 
     Args:
         adapters: By name, what `firth.tuning.load_adapters` returned. Models that hold the base for

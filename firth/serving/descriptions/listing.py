@@ -24,7 +24,7 @@ def listing(description: Mapping[str, Any]) -> list[str]:
     for name, described in description["signatures"].items():
         found += [f"{name.replace('_', '-')}: {described['meaning']}", *_tensors(described)]
     for name, described in description["other_signatures"].items():
-        found += [f"{name} (not asked with texts): {described['meaning']}", *_tensors(described)]
+        found += [f"{name} (not asked by firth predict): {described['meaning']}", *_tensors(described)]
     return found
 
 

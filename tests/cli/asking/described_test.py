@@ -19,7 +19,7 @@ def test_all_signatures_are_listed_with_their_tensors(firth):
         "  reads text: string [batch]; text with masks; it holds [MASK]",
     ]
     assert "  gives embedding: float32 [batch, 8]; vector of the text" in lines
-    assert any(line.startswith("evaluate (not asked with texts): ") for line in lines)
+    assert any(line.startswith("evaluate (not asked by firth predict): ") for line in lines)
     assert "A text of more than 24 tokens, special ones included, is truncated." in lines
     assert f"  firth predict {folder} embed 'A sentence.'" in lines
     described = json.loads(firth("predict", folder, "--json").stdout)

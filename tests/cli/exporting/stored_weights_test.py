@@ -40,5 +40,7 @@ def test_bad_input_is_refused(firth, tmp_path):
     )
     result = firth("export", "mine", "--weights", "int8", "--format", "hf")
     assert result.exit_code == 2 and "give one of --format, --weights, and --adapter" in result.stderr
+    result = firth("export", "mine", "--weights", "int8", "--option", "opset=17")
+    assert result.exit_code == 2 and "--option goes with --format" in result.stderr
     result = firth("export", "nowhere", "--weights", "int8")
     assert result.exit_code == 2

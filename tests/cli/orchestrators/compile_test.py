@@ -50,6 +50,14 @@ def test_the_corpus_alone(firth, tmp_path):
             ("bert_tiny", *VERTEX, "--pipeline-root", "runs"),
             "'runs' is not a place for the artifacts of Vertex",
         ),
+        (
+            ("bert_tiny", *VERTEX, "--serving-dir", "serving"),
+            "'serving' is not a place for the artifacts of Vertex",
+        ),
+        (
+            ("bert_tiny", *VERTEX, "--corpus-only", "--serving-dir", "gs://bucket/serving"),
+            "--serving-dir: --corpus-only makes no model to push",
+        ),
         (("bert_tinny", *VERTEX), "did you mean bert_tiny?"),
         (("bert_tiny", *VERTEX, "--resources", "Trainer:cpus=4"), "did you mean cpu?"),
         (("bert_tiny", *VERTEX, "--resources", "Trainr:cpu=4"), "did you mean Trainer?"),

@@ -36,6 +36,19 @@ def test_what_the_base_brings(root):
     assert (recipe.task.form.kind, recipe.task.form.pooling) == ("bert", "first")
 
 
+def test_slots_of_the_base_are_not_those_of_a_task(root):
+    slots = ("export.slots=4", "export.slot_length=64")
+    write_bundle(root / "base" / "bundle", *slots, preset="gpt2_tiny")
+    export = load(root).export
+    assert (export.slots, export.slot_length) == (0, None)
+
+
+def test_what_is_said_of_the_export_leaves_the_rest_to_the_base(root):
+    write_bundle(root / "base" / "bundle", "export.top_k=3")
+    export = load(root, "export.weights=int8").export
+    assert (export.top_k, export.weights) == (3, "int8")
+
+
 def test_what_is_said_is_kept(root):
     recipe = load(
         root, "model.dropout=0.3", "training.optimizer.learning_rate=1e-3", "task.form.pooling=mean"

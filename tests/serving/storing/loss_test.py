@@ -116,9 +116,12 @@ def test_a_bundle_is_stored_alike_held_and_streamed(tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-def test_a_weight_that_cannot_be_stored_is_named():
-    served = make_served(RECIPE)
+def test_a_weight_that_cannot_be_stored_is_named(tmp_path):
+    served = make_served(stored_as(RECIPE, "int8"))
     kernel = next(each for each in served.model.weights if "outer_kernel" in each.path)
     kernel.assign(np.full(kernel.shape, np.nan))
     with pytest.raises(ValueError, match="outer_kernel: a weight is not finite"):
         held_weights(served.model, "int8")
+    with pytest.raises(ValueError, match="outer_kernel: a weight is not finite"):
+        export_bundle(bundle_of(served, tmp_path), tmp_path / "streamed")
+    assert not (tmp_path / "streamed").exists()
