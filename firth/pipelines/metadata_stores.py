@@ -37,7 +37,7 @@ def connection_config(place: str) -> metadata_store_pb2.ConnectionConfig:
         raise ValueError(
             f"metadata: {url.scheme} is no database of ML Metadata; {suggest(url.scheme, _DATABASES)}"
         )
-    parts = {"host": url.hostname, "user": url.username, "database": url.path.strip("/")}
+    parts = {"host": url.hostname, "user": url.username, "database": _database(url)}
     if lacking := [name for name, part in parts.items() if not part]:
         form = f"{url.scheme}://user:password@host:port/database"
         raise ValueError(f"metadata: there is no {lacking[0]} in the URL; write it as {form}")
@@ -51,8 +51,12 @@ def _postgresql(url: urllib.parse.SplitResult, password: str) -> metadata_store_
     config.postgresql.port = str(url.port or 5432)
     config.postgresql.user = urllib.parse.unquote(url.username or "")
     config.postgresql.password = _quoted(password)
-    config.postgresql.dbname = url.path.strip("/")
+    config.postgresql.dbname = _database(url)
     return config
+
+
+def _database(url: urllib.parse.SplitResult) -> str:
+    return urllib.parse.unquote(url.path.strip("/"))
 
 
 def _quoted(text: str) -> str:
@@ -65,7 +69,7 @@ def _mysql(url: urllib.parse.SplitResult, password: str) -> metadata_store_pb2.C
     return metadata.mysql_metadata_connection_config(
         host=url.hostname or "",
         port=url.port or 3306,
-        database=url.path.strip("/"),
+        database=_database(url),
         username=urllib.parse.unquote(url.username or ""),
         password=password,
     )

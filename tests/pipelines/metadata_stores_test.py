@@ -33,6 +33,9 @@ def test_urls_name_a_database(monkeypatch):
     monkeypatch.setenv(PASSWORD_VARIABLE, "other")
     found = connection_config("mysql://me@there/runs").mysql
     assert (found.host, found.port, found.password) == ("there", 3306, "other")
+    # Every part of a URL may be percent-encoded.
+    assert connection_config("postgresql://me@there/r%2Dns").postgresql.dbname == "r-ns"
+    assert connection_config("mysql://m%65@there/r%2Dns").mysql.database == "r-ns"
     assert connection_config("postgresql://me:%27%5C@there/runs").postgresql.password == r"'\'\\'"
 
 
