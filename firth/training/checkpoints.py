@@ -22,12 +22,11 @@ _LOG = logging.getLogger(__name__)
 _FORMAT = 4
 _PROGRESS = "progress.json"
 _VARIABLES = "variables"
-# Keys of `training` that a run can go on with another value of.
+# Keys of `training` that say which rows a device reads at once.
+_PARTS = ("strategy", "replicas", "gradient_accumulation_steps")
+# Those that a run can go on with another value of.
 _INCIDENTAL = (
     "steps",
-    "strategy",
-    "replicas",
-    "gradient_accumulation_steps",
     "jit_compile",
     "steps_per_execution",
     "checkpoint_every_steps",
@@ -60,14 +59,15 @@ def run_key(recipe: RunRecipe, data_digest: str, tokenizer_digest: str) -> str:
 
     It changes with everything that the weights depend on: seed, tokenizer, sequences, objective, model and
     training of the recipe, and the content of the rows. It does not change with what makes no difference but
-    for rounding, such as the devices and the steps between logs, nor with the number of steps, so that a run
-    can be made longer.
+    for rounding, such as the steps between logs, and the devices unless the goal compares examples, nor with
+    the number of steps, so that a run can be made longer.
 
     Args:
         recipe: Recipe of the run.
         data_digest: Digest of the rows, in hex.
         tokenizer_digest: Digest of the tokenizer, in hex.
     """
+    incidental = {*_INCIDENTAL, *(() if recipe.goal.compares_examples else _PARTS)}
     parts = {
         "format": _FORMAT,
         "seed": recipe.seed,
@@ -75,7 +75,7 @@ def run_key(recipe: RunRecipe, data_digest: str, tokenizer_digest: str) -> str:
         recipe.goal_key: recipe.goal.model_dump(),
         "model": recipe.model.model_dump(),
         "vocabulary_size": recipe.tokenizer.vocabulary_size,
-        "training": recipe.training.model_dump(exclude=set(_INCIDENTAL)),
+        "training": recipe.training.model_dump(exclude=incidental),
         "data": data_digest,
         "tokenizer": tokenizer_digest,
         **recipe.start_key,

@@ -118,6 +118,8 @@ class Loop:
         if last or stops:
             self.checkpoints.wait()
         if stops:
+            # Before it is said that all is saved, and because a process that ends is taken for lost.
+            self.workers.wait()
             raise TrainingTerminated(progress.step, self.training.steps, saved)
         return True
 

@@ -1,10 +1,11 @@
 """Training as a plain function, from rows on disk to a trained model."""
 
 import functools
+import hashlib
 import logging
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -14,6 +15,7 @@ from firth.models import build_model
 from firth.objectives import OBJECTIVES
 from firth.recipes.counting import training_flops_per_step
 from firth.recipes.reading.method_sources import check_source
+from firth.recipes.run.base import Base
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.stages import RunStage, rows_folder, stages_of
 from firth.tasks import TASKS
@@ -91,7 +93,7 @@ def train(
     rows = [open_stage_rows(recipe, stage.recipe, train_files, own_root) for stage in stages]
     key = run_key(recipe, "+".join(each.digest for each in rows), tokenizer.digest)
     with lost_workers_told(workers):
-        workers.check_same("recipe, rows or tokenizer", int(key[:12], 16))
+        workers.check_same("recipe, rows or tokenizer", _number_of(key, recipe))
         model, optimizer = _build(recipe, strategy, math.ceil(len(rows[-1]) / recipe.training.batch_size))
         state = state_by_name(model, optimizer)
         folder = run_folder(checkpoint_root, key, recipe.training.steps)
@@ -103,11 +105,9 @@ def train(
         run_directory = model_run_directory if workers.is_chief else os.path.join(kept, "run")
         if recipe.base is not None:
             if progress.step == 0:
-                check_source(recipe.trained_by, recipe.base.digest)
-                take_start(model, state, recipe.base, tokenizer, kept)
-                for addition in model.added.held:
-                    addition.begin(model, tokenizer, recipe.trained_by)
-            show_start(kept, run_directory)
+                _begin(recipe, recipe.base, model, state, tokenizer, kept)
+            if workers.is_chief:
+                show_start(kept, run_directory)
         tell_other_steps(recipe, progress)
         history = History(kept, run_directory, progress.step)
         try:
@@ -132,6 +132,27 @@ def train(
             history.close()
             checkpoints.wait()
     return model
+
+
+def _begin(
+    recipe: RunRecipe,
+    base: Base,
+    model: keras.Model,
+    state: Mapping[str, tf.Variable],
+    tokenizer: Any,
+    kept: str,
+) -> None:
+    """Sets the weights to what they are before the first step of a run with a base."""
+    check_source(recipe.trained_by, base.digest)
+    take_start(model, state, base, tokenizer, kept)
+    for addition in model.added.held:
+        addition.begin(model, tokenizer, recipe.trained_by)
+
+
+def _number_of(key: str, recipe: RunRecipe) -> int:
+    """Returns a number of what must be the same in all processes: steps and borders of blocks too."""
+    text = key + recipe.training.model_dump_json()
+    return int(hashlib.sha256(text.encode()).hexdigest()[:12], 16)
 
 
 def _build_block(

@@ -10,6 +10,8 @@ import tensorflow as tf
 from firth import storage
 from firth.models import build_pretraining_model
 from firth.recipes import load_recipe
+from firth.recipes.objectives.masking import MaskedLM
+from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.training.checkpoints import Checkpoints, Progress, run_key, state_by_name
 from firth.training.optimizers.table import build_optimizer
 from tests.training.artifacts import tiny_recipe
@@ -216,6 +218,16 @@ def test_key_does_not_change_with_what_makes_no_difference():
     assert (
         run_key(recipe.model_copy(update={"name": "other", "description": "x"}), "data", "tokenizer") == key
     )
+
+
+def test_parts_of_a_batch_are_another_run_where_examples_are_compared(monkeypatch):
+    def keys():
+        recipes = [tiny_recipe(), tiny_recipe(gradient_accumulation_steps=2)]
+        return {run_key(each, "data", "tokenizer") for each in recipes}
+
+    assert len(keys()) == 1
+    monkeypatch.setattr(MaskedLM, "compares_examples", SentenceEmbedding.compares_examples)
+    assert len(keys()) == 2
 
 
 def test_checkpoints_that_are_not_on_this_machine(variables):

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from unittest import mock
 
+from firth.training.checkpoints import Checkpoints
 from firth.training.history import History
 
 
@@ -13,18 +14,28 @@ from firth.training.history import History
 def copies_after(checkpoints: pathlib.Path, places: Mapping[int, pathlib.Path]) -> Iterator[None]:
     """Copies the folder of checkpoints of a training that runs in this block after some of its steps.
 
+    A checkpoint is whole before the step after it, so that a copy does not follow from the machine's speed.
+
     Args:
         checkpoints: The training's folder of checkpoints.
         places: For each step, the folder to copy to.
     """
-    append = History.append
+    append, start = History.append, Checkpoints.start
+
+    def start_and_wait(self, progress):
+        folder = start(self, progress)
+        self.wait()
+        return folder
 
     def append_and_copy(self, line):
         append(self, line)
         if line["step"] in places:
             shutil.copytree(checkpoints, places[line["step"]])
 
-    with mock.patch.object(History, "append", append_and_copy):
+    with (
+        mock.patch.object(History, "append", append_and_copy),
+        mock.patch.object(Checkpoints, "start", start_and_wait),
+    ):
         yield
 
 

@@ -3,6 +3,7 @@ import itertools
 import logging
 import math
 import os
+import threading
 from unittest import mock
 
 import numpy as np
@@ -10,11 +11,16 @@ import pytest
 import tensorflow as tf
 
 from firth.objectives import MaskedLMObjective
+from firth.recipes.training.training import Training
 from firth.tokenizers import load_tokenizer
 from firth.training import NonFiniteLossError, read_history, train
+from firth.training.checkpoints import Progress
+from firth.training.distribution import Workers
 from firth.training.input_pipeline import training_batches
+from firth.training.loop import Loop
 from firth.training.pretraining import open_rows
-from firth.training.steps import StepResult, build_block
+from firth.training.steps import Block, StepResult, build_block
+from firth.training.termination import TrainingTerminated
 from tests.training.artifacts import tiny_recipe, write_artifact
 
 
@@ -123,6 +129,26 @@ def test_a_loss_that_is_not_finite_is_found_within_its_block(artifact, tmp_path)
     assert caught.value.example_ids == batches(recipe, artifact, tmp_path)[4][0].tolist()
     assert [line["step"] for line in read_history(tmp_path / "run")] == [1, 2, 3, 4]
     assert not list((tmp_path / "checkpoints").glob("*/step-*"))
+
+
+def test_a_process_that_is_to_end_waits_until_the_chief_has_saved():
+    events = []
+    termination = threading.Event()
+    termination.set()
+
+    class Several(Workers):
+        def wait(self):
+            events.append("all are here")
+
+    checkpoints = mock.Mock(start=lambda progress: "saved", wait=lambda: events.append("written"))
+    result = StepResult(1.0, {}, 1.0, 8.0, 0.1)
+    made = Block([result], np.zeros((1, 2), np.int64))
+    workers = Several(tf.distribute.get_strategy())
+    training = Training(steps=2, batch_size=2)
+    loop = Loop(lambda *_: made, training, checkpoints, mock.Mock(), termination, dict, workers)
+    with pytest.raises(TrainingTerminated):
+        loop.run([], Progress(), 2, float)
+    assert events == ["written", "all are here"]
 
 
 def test_many_example_ids_are_cut_in_the_message():

@@ -47,11 +47,11 @@ def print_task_summary(
     else:
         console.print("[red]not blessed[/]:", escape("; ".join(result.reasons)))
     console.print(f"pushed: {result.pushed or 'nothing'}")
-    console.print(f"report: {result.run_dir / REPORT_FILE}")
-    console.print("\nnext:")
     description = {} if result.pushed is None else description_of(result.pushed)
     for line in weights_lines(description):
         console.print(line, markup=False)
+    console.print(f"report: {result.run_dir / REPORT_FILE}")
+    console.print("\nnext:")
     asked = ask_with(description.get("signatures", {}))
     for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)

@@ -36,6 +36,7 @@ class Goal(Config):
         score_names: The names of its scores, keys of `firth.scores.SCORES`, the headline first.
         trains_pooler: Whether it trains a pooler, a layer on the state of `[CLS]`.
         prompt_prefix: The text in front of each text that a trained model writes after.
+        compares_examples: Whether the loss of an example follows from the others that a device reads with it.
     """
 
     if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Goal(Config):
     score_names: ClassVar[tuple[str, ...]] = ()
     trains_pooler: ClassVar[bool] = False
     prompt_prefix: ClassVar[str] = ""
+    compares_examples: ClassVar[bool] = False
 
     @property
     def heads_key(self) -> str:

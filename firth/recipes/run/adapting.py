@@ -94,6 +94,7 @@ class AdaptingRecipe(RunRecipe):
     def scheduled(self, rows: int, records: int) -> "AdaptingRecipe":
         """Returns the recipe with steps that make `epochs`, of about `examples_per_step` records.
 
+        A batch has as many rows as its parts, on devices and one after another, divide.
         A held-out loss is measured, and a checkpoint written, after each epoch.
 
         Args:
@@ -103,7 +104,8 @@ class AdaptingRecipe(RunRecipe):
         Raises:
             ValueError: if the method does not fit so many steps.
         """
-        batch = min(rows, max(1, round(self.examples_per_step * rows / records)))
+        parts = self.training.batch_parts
+        batch = parts * max(1, round(min(rows, self.examples_per_step * rows / records) / parts))
         epoch = max(1, math.ceil(rows / batch))
         steps = max(1, math.ceil(self.epochs * rows / batch))
         if problems := list(self.method.steps_conflicts(steps)):

@@ -21,9 +21,10 @@ class SentenceEmbedding(Task):
     Of each pair, the second text has to be told by its cosine from the second texts of all other records of
     the batch, and from the `negative` texts of all, where there are some. Each text is a sequence of its
     own. A text that is the same as the right one, or that belongs to the same first text, is not a wrong
-    answer. With `training.strategy: mirrored` a text is told from those of its own device's part of the
-    batch, so that more devices leave fewer wrong answers. In evaluation a text is told from those of its row
-    alone, so that the loss does not depend on the batch; the scores are of all records of the split.
+    answer. With several devices, or `training.gradient_accumulation_steps`, a text is told from those of its
+    own part of the batch, so that more parts leave fewer wrong answers. In evaluation a text is told from
+    those of its row alone, so that the loss does not depend on the batch; the scores are of all records of
+    the split.
 
     Attributes:
         negatives: True if a record has a third text, `negative`, that is like the first but does not belong
@@ -45,6 +46,7 @@ class SentenceEmbedding(Task):
     label_type: ClassVar[str] = "number"
     scored_as: ClassVar[tuple[str, ...]] = ("vectors",)
     takes_published_scores: ClassVar[bool] = False
+    compares_examples: ClassVar[bool] = True
     served_poolings: ClassVar[Mapping[str, str]] = {"mean": "mean_with_special", "first": "first"}
 
     kind: Literal["embedding"] = "embedding"

@@ -77,8 +77,10 @@ class Training(Config):
         for batch_size in self.batch_sizes:
             if self.replicas and batch_size % self.replicas:
                 raise ValueError(f"replicas: {self.replicas} does not divide batch_size: {batch_size}")
-            if batch_size % (parts * (self.replicas or 1)):
-                rows = f"batch_size: {batch_size}" + (" of a replica" if (self.replicas or 1) > 1 else "")
+            if batch_size % self.batch_parts:
+                rows = f"batch_size: {batch_size}"
+                if self.replicas and self.replicas > 1:
+                    rows = f"the {batch_size // self.replicas} rows of a replica, of {rows}"
                 raise ValueError(f"gradient_accumulation_steps: {parts} does not divide {rows}")
         return self
 
@@ -96,6 +98,11 @@ class Training(Config):
         if earlier >= 1.0:
             raise ValueError(f"earlier_stages: their steps_fraction is {earlier:g} together, not below 1")
         return self
+
+    @property
+    def batch_parts(self) -> int:
+        """The number of parts that a batch falls into, as far as the recipe says it."""
+        return (self.replicas or 1) * self.gradient_accumulation_steps
 
     @property
     def batch_sizes(self) -> tuple[int, ...]:

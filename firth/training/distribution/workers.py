@@ -170,7 +170,8 @@ def lost_workers_told(workers: Workers) -> Iterator[None]:
     except (tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError) as error:
         if workers.count == 1:
             raise
+        reason = next(iter(str(error.message).splitlines()), "")
         raise WorkerLostError(
             f"worker {workers.index} of {workers.count} has lost another; the last checkpoint is kept, and "
-            f"all go on from it when they are started again ({str(error.message).splitlines()[0]})"
+            f"all go on from it when they are started again ({reason})"
         ) from error

@@ -34,7 +34,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
         steps: Number of steps of the whole run.
         decay: Schedule after the climb: one of the recipe types in `firth.recipes.training.schedules`, its
             name, or a mapping of its values.
-        final_fraction: BatchShare of the peak that is left at the last step.
+        final_fraction: Share of the peak that is left at the last step.
         first: Number of the first update, of an optimizer that has made some before.
 
     Raises:

@@ -8,6 +8,7 @@ from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.reading.loading import load_run_recipe
 from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.forms import BERTForm, XLNetForm
+from firth.recipes.training.training import Training
 from tests.recipes.bundles import write_bundle
 
 DATA = "data={kind: columns, train: a.csv}"
@@ -167,6 +168,18 @@ def test_epochs_become_steps(root, rows, records, epochs, per_step, batch, steps
     training = recipe.scheduled(rows, records).training
     assert (training.batch_size, training.steps) == (batch, steps)
     assert training.optimizer.warmup_steps == min(steps - 1, round(0.06 * steps))
+
+
+@pytest.mark.parametrize(("rows", "batch", "steps"), [(100, 4, 75), (90, 4, 68), (3, 4, 3), (101, 4, 76)])
+def test_a_batch_is_one_that_its_parts_divide(root, rows, batch, steps):
+    """However many rows the records are packed into."""
+    recipe = load(root, "training.gradient_accumulation_steps=2")
+    replicas = {"strategy": "mirrored", "replicas": 2}
+    training = recipe.training.model_copy(update=replicas)
+    recipe = recipe.model_copy(update={"training": training})
+    found = recipe.scheduled(rows, 800).training
+    assert (found.batch_size, found.steps) == (batch, steps)
+    Training.model_validate(found.model_dump())
 
 
 EMBEDDING = "task={kind: embedding}"
