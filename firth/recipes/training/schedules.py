@@ -58,8 +58,8 @@ class InverseSquareRootScheduleConfig(ScheduleConfig):
 class WarmupStableDecayScheduleConfig(ScheduleConfig):
     """Constant after the warm-up, until the last steps decay it (Hu et al. 2024, "MiniCPM", section 4).
 
-    Whatever is trained longer goes on from before the decay, since nothing until there depends on the number
-    of steps.
+    Until the decay nothing depends on the number of steps. A run that is made longer goes on from its newest
+    checkpoint, which may come after a decay; the rate is then what it was before.
 
     Attributes:
         decay_fraction: Share of the run's steps, at its end, in which the rate decays.
