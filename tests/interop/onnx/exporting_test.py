@@ -16,6 +16,7 @@ from firth.interop.onnx import export_model, exporting
 from firth.interop.onnx.exporting import DESCRIPTION_FILE
 from firth.models import build_model
 from firth.recipes.models.blocks import EmbeddingsConfig
+from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.tokenizers.tokenizer import WordPieceTokenizerConfig, WordTokenizerConfig
 from tests.models.bundle_test import saved
@@ -31,11 +32,13 @@ def also_repeated(first, others):
     return [first, *(pytest.param(case, marks=pytest.mark.repeated) for case in others)]
 
 
-# Encoders that no case of `TRAINED` is of.
+# Models that no case of `TRAINED` is of.
 FURTHER = {
     "roberta": MODELS["roberta"],
+    "modernbert": MODELS["modernbert"],
     "distilbert": MODELS["bert"].model_copy(update={"embeddings": EmbeddingsConfig(segments=0, norm=True)}),
 }
+FURTHER_DECODERS = {"qwen_3": MODELS["qwen_3"], "local": MODELS["local"]}
 SEGMENTS = {"roberta": 1}
 ENCODERS = also_repeated(
     "masked_lm",
@@ -50,7 +53,7 @@ ENCODERS = also_repeated(
         *FURTHER,
     ],
 )
-DECODERS = also_repeated("causal_lm, table of its own", ["causal_lm", "prefix_lm"])
+DECODERS = also_repeated("causal_lm, table of its own", ["causal_lm", "prefix_lm", *FURTHER_DECODERS])
 ENCODER_DECODERS = also_repeated("iid_denoising", ["span_corruption", "salient_spans", "denoising"])
 SIZES = [(1, 5), (3, 12), (2, 1)]
 
@@ -58,7 +61,8 @@ SIZES = [(1, 5), (3, 12), (2, 1)]
 @functools.cache
 def exported(case):
     """Returns the model of a case of `TRAINED`, the folder of its files, and their paths."""
-    name, objective = TRAINED.get(case, (case, MaskedLM(next_sentence=False)))
+    objective = CausalLM() if case in FURTHER_DECODERS else MaskedLM(next_sentence=False)
+    name, objective = TRAINED.get(case, (case, objective))
     words = WordTokenizerConfig(vocabulary_size=VOCABULARY, max_characters=CHARACTERS)
     pieces = WordPieceTokenizerConfig(vocabulary_size=VOCABULARY, sentinels=5, lowercase=False)
     config = {**MODELS, **OTHERS, **FURTHER}[name]
