@@ -42,7 +42,7 @@ def matrices_of(model: keras.Model) -> dict[str, tuple[int, tuple[int, ...]]]:
 
 
 def orthogonal(matrix: tf.Tensor, steps: int) -> tf.Tensor:
-    """Returns a matrix of the same singular vectors whose singular values are around 1, from about 0.7 to 1.2.
+    """Returns a matrix of the same singular vectors, with singular values from about 0.7 to 1.2.
 
     A Newton-Schulz iteration of the fifth order (Jordan et al. 2024, "Muon: An optimizer for hidden layers
     in neural networks"), on whichever of the matrix and its transpose has fewer rows.
