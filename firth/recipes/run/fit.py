@@ -42,6 +42,7 @@ def model_conflicts(recipe: "AnyPretrained") -> Iterator[str]:
     yield from _export(recipe)
     yield from _objective(recipe)
     yield from _carried_state(recipe)
+    yield from _compiled(recipe)
     yield from slot_conflicts(recipe)
 
 
@@ -113,6 +114,17 @@ def _carried_state(recipe: "AnyPretrained") -> Iterator[str]:
             f"training.gradient_accumulation_steps: {parts} does not work with model.carry_state: true, "
             "whose state belongs to the rows of a whole batch"
         )
+
+
+def _compiled(recipe: "AnyPretrained") -> Iterator[str]:
+    training = recipe.training
+    asked = {"jit_compile: true": training.jit_compile, "strategy: tpu": training.strategy == "tpu"}
+    if not recipe.model.is_compiled_by_xla:
+        for said in (said for said, is_asked in asked.items() if is_asked):
+            yield (
+                f"training.{said} does not work with model.kind: {recipe.model.kind}, whose losses differ "
+                "when XLA compiles the step"
+            )
 
 
 def _stages(recipe: "Recipe") -> Iterator[str]:
