@@ -4,6 +4,8 @@ import os
 import re
 from typing import Any
 
+from firth.storage.s3 import register_s3
+
 
 def is_local(path: str | os.PathLike[str]) -> bool:
     """Returns whether a path is on this machine's file systems.
@@ -37,9 +39,8 @@ def gfile_of(path: str | os.PathLike[str]) -> Any:
     import tensorflow as tf
 
     if os.fspath(path).startswith("s3://"):
-        # Importing it registers the scheme.
         try:
-            import tensorflow_io  # noqa: F401
+            register_s3()
         except ImportError as error:
             raise ImportError(f"{path}: s3:// needs tensorflow-io: pip install 'firth[s3]'") from error
     return tf.io.gfile

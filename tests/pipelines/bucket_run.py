@@ -1,6 +1,6 @@
 """Runs a recipe with every artifact in a bucket, and lists the bucket's objects.
 
-A program for `pretrain_bucket_test.py`, because a process that has touched `s3://` aborts when it ends.
+A program for `pretrain_bucket_test.py`, which gives it a server of S3 in its environment.
 """
 
 import json

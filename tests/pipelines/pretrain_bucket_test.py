@@ -29,7 +29,7 @@ def test_a_whole_run_in_a_bucket(tmp_path, bucket_server):
             command, stdout=log, stderr=log, env={**os.environ, **bucket_server}, timeout=1200, check=False
         )
     said = (tmp_path / "log.txt").read_text(errors="replace")
-    assert done.returncode in (0, -signal.SIGABRT), said[-5000:]
+    assert done.returncode == 0, said[-5000:]
     found = json.loads(pathlib.Path(tmp_path, "found.json").read_text())
     objects = found["objects"]
     assert found["width"] == 32
@@ -93,7 +93,7 @@ def test_a_training_that_is_killed_goes_on_from_its_checkpoint_in_a_bucket(tmp_p
         places, resumed = ("s3://artifacts/second", checkpoints), tmp_path / "resumed.npz"
         with training(recipe, tmp_path, *places, bucket_server, resumed) as again:
             status = again.wait(300)
-        assert status in (0, -signal.SIGABRT), (tmp_path / "log.txt").read_text(errors="replace")[-5000:]
+        assert status == 0, (tmp_path / "log.txt").read_text(errors="replace")[-5000:]
         assert unkilled.wait(300) == 0
     curve = bucket.lines(r"second/history\.jsonl")
     assert [line["step"] for line in curve] == list(range(1, 16))

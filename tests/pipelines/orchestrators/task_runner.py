@@ -1,0 +1,121 @@
+"""Runs a compiled pipeline's tasks in order, each by its container's own command, as an orchestrator would.
+
+A task is given an ExecutorInput as an orchestrator makes it, and says its outputs in a file in the bucket.
+Importers and resolvers have no command; their work is done here.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import uuid
+
+from google.protobuf import json_format
+
+from tests.pipelines.orchestrators.graph_checks import order_of
+
+# The container's `python` is this one, and firth that of this checkout.
+CHECKOUT = pathlib.Path(__file__).parents[3]
+
+
+class TaskRunner:
+    """Runs the tasks of one pipeline.
+
+    `outputs` holds what each task has said: artifacts and parameter values by name, as JSON.
+    """
+
+    def __init__(self, spec, deployment, root, bucket, environment, folder):
+        self.spec, self.deployment, self.root = spec, deployment, root
+        self.bucket, self.folder = bucket, folder
+        path = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self.environment = {**os.environ, **environment, "PATH": path, "PYTHONPATH": str(CHECKOUT)}
+        self.outputs = {}
+
+    def run(self, **parameters):
+        defined = self.spec.root.input_definitions.parameters
+        given = {name: json_format.MessageToDict(each.default_value) for name, each in defined.items()}
+        for task in order_of(self.spec.root.dag.tasks):
+            self._run(task, {**given, **parameters})
+
+    def artifacts(self, task, key):
+        return self.outputs[task]["artifacts"][key]["artifacts"]
+
+    def _run(self, name, parameters):
+        task = self.spec.root.dag.tasks[name]
+        component = self.spec.components[task.component_ref.name]
+        executor = self.deployment.executors[component.executor_label]
+        made = {
+            key: {"artifacts": [self._artifact(name, key, each.artifact_type)]}
+            for key, each in component.output_definitions.artifacts.items()
+        }
+        kind = executor.WhichOneof("spec")
+        if kind == "importer":
+            (artifact,) = made["result"]["artifacts"]
+            artifact["uri"] = executor.importer.artifact_uri.constant.string_value
+            artifact["metadata"] = json_format.MessageToDict(executor.importer.metadata)
+            self.outputs[name] = {"artifacts": made}
+        elif kind == "resolver":
+            # There is no earlier run.
+            self.outputs[name] = {"artifacts": {key: {"artifacts": []} for key in made}}
+        else:
+            self.outputs[name] = self._execute(name, task, component, executor.container, made, parameters)
+
+    def _artifact(self, task, key, artifact_type):
+        return {
+            "name": f"projects/1/artifacts/{uuid.uuid4()}",
+            "type": json_format.MessageToDict(artifact_type),
+            "uri": f"{self.root}/{task}/1/{key}",
+        }
+
+    def _execute(self, name, task, component, container, made, parameters):
+        file = f"{self.root}/{name}/1/executor_output.json"
+        definitions = component.output_definitions.parameters
+        executor_input = {
+            "inputs": {
+                "parameterValues": {
+                    key: self._value(source, parameters) for key, source in task.inputs.parameters.items()
+                },
+                "artifacts": {
+                    key: self.outputs[source.task_output_artifact.producer_task]["artifacts"][
+                        source.task_output_artifact.output_artifact_key
+                    ]
+                    for key, source in task.inputs.artifacts.items()
+                },
+            },
+            "outputs": {
+                "artifacts": made,
+                "parameters": {key: {"outputFile": f"{self.root}/{name}/1/{key}"} for key in definitions},
+                "outputFile": file,
+            },
+        }
+        text = json.dumps(executor_input)
+        command = [text if each == "{{$}}" else each for each in (*container.command, *container.args)]
+        with open(self.folder / f"{name}.txt", "w") as log:
+            done = subprocess.run(
+                command,
+                stdout=log,
+                stderr=log,
+                env=self.environment,
+                cwd=self.folder,
+                timeout=1200,
+                check=False,
+            )
+        said = (self.folder / f"{name}.txt").read_text(errors="replace")
+        assert done.returncode == 0, f"{name}: {said[-5000:]}"
+        output = json.loads(self.bucket.read(file))
+        assert set(definitions) == set(output.get("parameterValues", {})), name
+        for key, each in output.get("artifacts", {}).items():
+            # What is said of an artifact lacks its type, which orchestrators know.
+            (artifact,) = each["artifacts"]
+            made[key]["artifacts"][0].update(artifact)
+        return {"artifacts": made, "parameterValues": output.get("parameterValues", {})}
+
+    def _value(self, source, parameters):
+        kind = source.WhichOneof("kind")
+        if kind == "component_input_parameter":
+            return parameters[source.component_input_parameter]
+        if kind == "task_output_parameter":
+            taken = source.task_output_parameter
+            return self.outputs[taken.producer_task]["parameterValues"][taken.output_parameter_key]
+        return json_format.MessageToDict(source.runtime_value.constant)
