@@ -70,7 +70,7 @@ def test_commands(snippet, command):
 
 @pytest.mark.parametrize("command", [
     "firth run bert_mini --txt 'books/*.txt'",
-    "firth predict demo",
+    "firth predict demo no-such",
     "make demos",
     "python -m benchmarks.absent",
     "python examples/absent.py",

@@ -130,7 +130,7 @@ class StoredWeight(NamedTuple):
     axis: int
 
 
-def packings_of(model: Any, kind: str) -> dict[int, StoredWeight]:
+def packings_of(model: Any, dtype: str) -> dict[int, StoredWeight]:
     """Returns how the weights of a model are stored that are not stored as they are, by their identity.
 
     These are the kernels, and the tables of tokens and of the vocabulary, which hold nearly all numbers of a
@@ -140,9 +140,9 @@ def packings_of(model: Any, kind: str) -> dict[int, StoredWeight]:
 
     Args:
         model: A model, or its outline.
-        kind: Key of `WEIGHT_TYPES`.
+        dtype: Key of `WEIGHT_TYPES`.
     """
-    chosen = WEIGHT_TYPES[kind]
+    chosen = WEIGHT_TYPES[dtype]
     if chosen is None:
         return {}
     axes = {id(each): _outputs_axis(path, len(each.shape)) for path, each in weights_by_path(model).items()}

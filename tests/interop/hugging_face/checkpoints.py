@@ -16,7 +16,13 @@ _SENTINELS = [f"<extra_id_{number}>" for number in reversed(range(28))]
 _ROWS = 64
 # Positions begin after the id of padding.
 _PADDED_BY_ONE = ["[UNK]", "[PAD]", *PIECES[2:]]
-MODEL_TYPES = {"deberta": "deberta-v2", "gpt": "openai-gpt", "llama_3_1": "llama", "t5_1_1": "t5"}
+MODEL_TYPES = {
+    "deberta": "deberta-v2",
+    "gpt": "openai-gpt",
+    "llama_3_1": "llama",
+    "qwen_3": "qwen3",
+    "t5_1_1": "t5",
+}
 NAMES = (*references.REFERENCES, "xlnet")
 _DISCRIMINATOR = "discriminator."
 

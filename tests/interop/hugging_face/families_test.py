@@ -10,19 +10,12 @@ from firth.interop.hugging_face.weights import incoming_weights, written_tensors
 from firth.models import PretrainingModel, build_model
 from firth.models.bundle import specs_of, weights_by_path
 from firth.recipes import PermutationLM, load_recipe
-from tests.interop.hugging_face.checkpoints import opened
+from tests.interop.hugging_face.checkpoints import model_type, opened
 from tests.models import references
 from tests.models.backbones import two_stream_transformer_parity_test as xlnet
 from tests.models.references import REFERENCES, Reference
 
 FILES = {name: name for name in REFERENCES} | {"xlnet": "xlnet"}
-MODEL_TYPES = {
-    "deberta": "deberta-v2",
-    "gpt": "openai-gpt",
-    "llama_3_1": "llama",
-    "qwen_3": "qwen3",
-    "t5_1_1": "t5",
-}
 # Of tokens, training and older releases: not of the model's shape.
 NO_SHAPE = {"vocab_size", "pad_token_id", "decoder_start_token_id", "embd_pdrop", "max_position_embeddings"}
 DEBERTA = {
@@ -35,7 +28,7 @@ files = pytest.mark.parametrize("name", FILES)
 
 
 def family(name):
-    return FAMILIES[MODEL_TYPES.get(name, name)]
+    return FAMILIES[model_type(name)]
 
 
 def reference(name) -> Reference:

@@ -9,6 +9,7 @@ from firth.recipes import load_recipe, preset_names
 # What no family of transformers computes.
 REFUSED = {
     "elmo": "model.kind: 'bilstm'",
+    "modernbert": "model.feed_forward.gated: True",
     "prefix_lm": "model.attention.scaled: False",
     "t5_ablation_language_model": "model.attention.scaled: False",
     "t5_ablation_prefix_lm": "model.attention.scaled: False",

@@ -11,11 +11,11 @@ from safetensors.numpy import save_file
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import load_backbone
+from tests.interop.hugging_face.checkpoints import model_type
 from tests.models import models_parity_test, references
 from tests.shared_data import shared_data
 
 ALONE = [name for name in references.REFERENCES if name != "electra"]
-MODEL_TYPES = {"deberta": "deberta-v2", "gpt": "openai-gpt", "llama_3_1": "llama", "t5_1_1": "t5"}
 
 
 def checkpoint(folder, name) -> str:
@@ -25,7 +25,7 @@ def checkpoint(folder, name) -> str:
     save_file(
         {key: np.ascontiguousarray(value) for key, value in tensors.items()}, folder / "model.safetensors"
     )
-    config = {"model_type": MODEL_TYPES.get(name, name), **references.made_with(name)["config"]}
+    config = {"model_type": model_type(name), **references.made_with(name)["config"]}
     (folder / "config.json").write_text(json.dumps(config))
     return str(folder)
 

@@ -30,6 +30,7 @@ def client(tmp_path_factory):
     described = {
         "recipe": {"data": {"texts": {"text": "first"}}},
         "signatures": {"longer": {"answer": {"outputs": {"label": "which"}}}},
+        "other_signatures": {},
         "evaluation_sums": [],
     }
     (folder / "assets.extra" / "firth.json").write_text(json.dumps(described))
