@@ -213,7 +213,8 @@ def test_dropout_of_an_example_follows_from_its_key(name):
     for loss in TRAINED[name][1].losses:
         key = f"{loss}_loss_sum"
         np.testing.assert_allclose(mixed[key], whole[key][[2, 0, 0]], rtol=1e-5, atol=1e-5)
-        assert not np.isclose(other[key], whole[key], rtol=1e-4).any()
+        # What counts as the same above: most of an untrained ELMo's loss is its bias, which drops nothing.
+        assert not np.isclose(other[key], whole[key], rtol=1e-5, atol=1e-5).any()
 
 
 def test_all_comes_from_the_recipe():
