@@ -62,7 +62,7 @@ class Model:
         from firth.generation import load_generator
 
         self._size = size
-        # What is held while a bundle is made is no part of this process's peak memory.
+        # What is held while a bundle is made does not count in this process's peak memory.
         with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
             bundle = pool.submit(bundle_in, folder, size).result()
         self._generator = load_generator(bundle, **self.options(dtype, folder, size))

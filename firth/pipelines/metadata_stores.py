@@ -35,7 +35,7 @@ def connection_config(place: str) -> metadata_store_pb2.ConnectionConfig:
     url = urllib.parse.urlsplit(place)
     if url.scheme not in _DATABASES:
         raise ValueError(
-            f"metadata: {url.scheme} is no database of ML Metadata; {suggest(url.scheme, _DATABASES)}"
+            f"metadata: {url.scheme} is not a database of ML Metadata; {suggest(url.scheme, _DATABASES)}"
         )
     parts = {"host": url.hostname, "user": url.username, "database": _database(url)}
     if lacking := [name for name, part in parts.items() if not part]:

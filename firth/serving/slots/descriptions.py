@@ -60,10 +60,10 @@ def slot_descriptions(count: int | str, words: int | str) -> dict[str, SlotDescr
                 **{name: of_slots(each.meaning, each.dtype) for name, each in PARAMETERS.items()},
             },
             {
-                "token": of_slots("token that was written; 0 where there is none"),
+                "token": of_slots("token that was written; 0 in a slot that wrote no token"),
                 "log_probability": of_slots(
                     "natural logarithm of its probability, among the tokens that may be written and before "
-                    "mask, penalties and the sampler; 0 where there is none",
+                    "mask, penalties and the sampler; 0 in a slot that wrote no token",
                     "float32",
                 ),
                 "ended": of_slots("0 while the text goes on, 1 if its end was written, 2 if it is full"),

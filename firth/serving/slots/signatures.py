@@ -133,9 +133,9 @@ class SlotSignatures:
                 take no part are not read.
 
         Returns:
-            token: int32 [slots], the token that was written; 0 where there is none.
+            token: int32 [slots], the token that was written; 0 in a slot that wrote no token.
             log_probability: float32 [slots], of the token among those that may be written, before the mask,
-                penalties and the sampler; 0 where there is none.
+                penalties and the sampler; 0 in a slot that wrote no token.
             ended: int32 [slots], 0 if the text goes on, 1 if its end was written, 2 if it has all the tokens
                 that were asked for, or that there is room for.
 
