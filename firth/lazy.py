@@ -1,12 +1,14 @@
 """Packages whose names load on first use, so that importing one does not load what it never needs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import lazy_loader
 
 
-def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def attach_stub(
+    package: str, file: str, deferred: Collection[str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Returns `__getattr__`, `__dir__` and `__all__` of a package (PEP 562), as its stub says.
 
     The stub is the `.pyi` next to the package's `__init__.py`, which type checkers and editors read too. Each
@@ -15,6 +17,7 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
     Args:
         package: The package's `__name__`.
         file: The package's `__file__`.
+        deferred: Names that load on first use, where the others load at once; all of them if not given.
 
     Raises:
         ValueError: if there is no stub, or it imports from elsewhere than the package.
@@ -31,6 +34,8 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
     'train_wordpiece'?
     """
     find, list_names, names = lazy_loader.attach_stub(package, file)
+    for name in () if deferred is None else sorted({*names} - {*deferred}):
+        find(name)
 
     def find_name(name: str) -> Any:
         if name not in names:

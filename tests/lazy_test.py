@@ -1,6 +1,7 @@
 """Packages that load their names on first use: what runs, and what a type checker sees."""
 
 import importlib
+import os
 import pathlib
 import subprocess
 import sys
@@ -54,3 +55,17 @@ def test_a_type_checker_sees_the_names_and_no_others(tmp_path):
     for line, (package, complaint) in enumerate(zip(PACKAGES, complaints), start=len(lines) + 1):
         assert complaint.startswith(f"user.py:{line}: ") and "maybe" in complaint
         assert f'"{package}" has no attribute "{names[package][0]}s"' in complaint
+
+
+def test_layers_are_loaded_at_once_so_that_keras_finds_the_classes_of_saved_ones():
+    code = (
+        "import sys, keras, firth.layers\n"
+        "names = set(firth.layers.__all__) & {'Embedding', 'LSTM', 'Pooler', 'CausalTransformer'}\n"
+        "print(*(name for name in names if keras.saving.get_registered_object(f'firth>{name}')))\n"
+        "print('firth.recipes.models.stack' in sys.modules, firth.layers.StackConfig.__name__)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    registered, stack = run.stdout.splitlines()
+    assert set(registered.split()) == {"Embedding", "LSTM", "Pooler", "CausalTransformer"}, run.stderr
+    assert stack == "False StackConfig"

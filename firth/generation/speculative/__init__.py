@@ -1,16 +1,5 @@
 """Speculative decoding: tokens are guessed, and the model reads them all at once to see which it keeps."""
 
-from firth.generation.speculative.acceptance import accept
-from firth.generation.speculative.proposals import DraftProposer, LookupProposer, Proposer
-from firth.generation.speculative.speculative_generator import SpeculativeGenerator
-from firth.generation.speculative.speculative_writer import Speculating, SpeculativeWriter
+from firth.lazy import attach_stub
 
-__all__ = [
-    "DraftProposer",
-    "LookupProposer",
-    "Proposer",
-    "Speculating",
-    "SpeculativeGenerator",
-    "SpeculativeWriter",
-    "accept",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

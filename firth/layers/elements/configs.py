@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from firth.recipes.models.blocks import NormConfig
     from firth.recipes.models.positions import Positions, RotaryScalingConfig
-    from firth.recipes.models.stack import StackConfig
+    from firth.recipes.models.stack import StackConfig as StackConfig
     from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
 
 # A recipe type, or a mapping of its values.
@@ -14,8 +14,8 @@ AnyStack: TypeAlias = "StackConfig | Mapping[str, Any]"
 AnyTwoStreams: TypeAlias = "TwoStreamTransformerConfig | Mapping[str, Any]"
 
 
-def find_type(name: str) -> Any:
-    """Returns a recipe type that `firth.layers` exports, as its `__getattr__` (PEP 562).
+def __getattr__(name: str) -> Any:
+    """Returns `StackConfig`, which `firth.layers` exports, on its first use (PEP 562).
 
     Args:
         name: Name of the attribute that is looked up.
@@ -24,7 +24,7 @@ def find_type(name: str) -> Any:
         AttributeError: for another name.
     """
     if name != "StackConfig":
-        raise AttributeError(f"module 'firth.layers' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from firth.recipes.models.stack import StackConfig
 
     return StackConfig

@@ -1,13 +1,5 @@
 """Parameters, FLOPs and memory of a recipe, from its types alone, so that no model need be built to count."""
 
-from firth.recipes.counting.flops import training_flops, training_flops_per_step, training_tokens
-from firth.recipes.counting.memory import memory_bytes
-from firth.recipes.counting.parameters import parameter_counts
+from firth.lazy import attach_stub
 
-__all__ = [
-    "memory_bytes",
-    "parameter_counts",
-    "training_flops",
-    "training_flops_per_step",
-    "training_tokens",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,7 @@
+from .flops import (
+    training_flops as training_flops,
+    training_flops_per_step as training_flops_per_step,
+    training_tokens as training_tokens,
+)
+from .memory import memory_bytes as memory_bytes
+from .parameters import parameter_counts as parameter_counts

@@ -1,0 +1,22 @@
+from .bootstrap import Interval as Interval
+from .calibration import ReliabilityBin as ReliabilityBin, reliability_table as reliability_table
+from .collected import (
+    Collected as Collected,
+    ScoreValue as ScoreValue,
+    collect as collect,
+    compute as compute,
+    compute_difference as compute_difference,
+    compute_interval as compute_interval,
+    score_of as score_of,
+)
+from .entities import invalid_tags as invalid_tags
+from .held_out_threshold import ScoredAnswer as ScoredAnswer
+from .no_answer import (
+    OFFICIAL_THRESHOLD as OFFICIAL_THRESHOLD,
+    apply_threshold as apply_threshold,
+    best_threshold as best_threshold,
+)
+from .score import Score as Score
+from .slices import SLICES as SLICES, compute_slices as compute_slices, sliced as sliced
+from .table import SCORES as SCORES
+from .vectors import TextVectors as TextVectors

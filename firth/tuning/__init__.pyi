@@ -1,0 +1,15 @@
+from .adapters import (
+    AdapterError as AdapterError,
+    load_adapter as load_adapter,
+    load_adapters as load_adapters,
+    load_merged as load_merged,
+    save_adapter as save_adapter,
+)
+from .adding import merge as merge
+from .counts import (
+    TuningCosts as TuningCosts,
+    trainable_parameters as trainable_parameters,
+    tuning_costs as tuning_costs,
+)
+from .groups import TuningError as TuningError
+from .table import METHODS as METHODS
