@@ -151,7 +151,6 @@ class WordReader:
                 length, max_characters], for words outside the vocabulary.
             room: Most tokens to be read after that; not needed.
         """
-        del room
         _, length = _shape(prompts.ids)
         facts = dict(prompts.facts)
         spelled = facts.pop(names.CHARACTERS, None)
@@ -229,7 +228,6 @@ def reader_of(model: BackboneWithHeads, tokenizer: Any, start: tuple[int, ...]) 
 
 
 def _word_reader(model: BackboneWithHeads, tokenizer: Any, start: tuple[int, ...]) -> WordReader:
-    del start
     with tf.init_scope():
         characters = tokenizer.characters(tf.constant(tokenizer.get_vocabulary())).numpy()
     characters[tokenizer.bos_id], characters[tokenizer.eos_id] = (

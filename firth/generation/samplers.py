@@ -14,12 +14,10 @@ from firth.generation.writing import Writer
 
 
 def _greedy(reader: TokenReader, end_id: int, may_write: npt.NDArray[np.bool_], sampler: Any) -> Writer:
-    del sampler
     return Writer(reader, end_id, may_write, likeliest)
 
 
 def _sample(reader: TokenReader, end_id: int, may_write: npt.NDArray[np.bool_], sampler: Any) -> Writer:
-    del sampler
     return Writer(reader, end_id, may_write, sampled)
 
 

@@ -108,7 +108,6 @@ class Heads(keras.layers.Layer):
             logits: Logits of one loss, float32 [batch, predictions or length, classes].
             features: Objective's or task's features, batched, without labels too.
         """
-        del features
         return logits
 
     def probabilities(self, logits: Tensor, features: Features) -> Tensor:
@@ -118,7 +117,6 @@ class Heads(keras.layers.Layer):
             logits: Logits of one loss, float32 [batch, predictions or length, classes].
             features: Objective's or task's features, batched, without labels too.
         """
-        del features
         return ops.softmax(logits)
 
     def predictions(

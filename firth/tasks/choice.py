@@ -130,7 +130,6 @@ class ChoiceTask(TextsTask):
             config: The recipe's `task`.
             label: The place.
         """
-        del config
         return int(label)
 
     @staticmethod
@@ -141,5 +140,4 @@ class ChoiceTask(TextsTask):
             config: The recipe's `task`.
             prediction: Probabilities, float32 [choices].
         """
-        del config
         return int(np.argmax(prediction))

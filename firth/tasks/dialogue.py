@@ -94,7 +94,6 @@ class DialogueTask:
             negative: Not read.
             seed: Not read.
         """
-        del negative, seed
         length, pad_id = self._sequences.length, self._tokenizer.pad_id
         layout = lay_out(row, None, single_segments(row), length, Frame(), pad_id)
         following, exists = next_tokens(layout.token_ids, layout.document_ids)

@@ -78,7 +78,6 @@ class SpanTask(TextsTask):
             negative: Not read.
             seed: Not read.
         """
-        del negative, seed
         layout, lengths = self.laid_out(row)
         nowhere = self._pooled(layout, lengths)
         begins = self._begins(row, layout.starts)
@@ -139,7 +138,6 @@ class SpanTask(TextsTask):
             outputs: What `answers` returns, of one row, and `record_details`, object [windows].
             source: Source of the row.
         """
-        del config
         places = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
         details = [json.loads(each) for each in outputs[names.RECORD_DETAILS]]
         found = []

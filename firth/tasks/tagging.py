@@ -109,7 +109,6 @@ class TaggingTask:
             negative: Not read.
             seed: Not read.
         """
-        del negative, seed
         pad_id, length = self._tokenizer.pad_id, self._sequences.length
         laid_out = lay_out(row, None, single_segments(row), length, self.frame, pad_id)
         layout = told_segments(laid_out, self._config.form)

@@ -115,7 +115,6 @@ class WritingFunction:
             negative: Not read.
             seed: Not read.
         """
-        del negative, seed
         length = self._sequences.length
         target_length = self._config.target_length(self._sequences)
         inputs = self._parts(row, 0, self._input_frame, length)
@@ -143,7 +142,6 @@ class WritingFunction:
             config: The recipe's `task`.
             label: Label of the record.
         """
-        del config, label
         return {}
 
     @staticmethod
@@ -154,7 +152,6 @@ class WritingFunction:
             config: The recipe's `task`.
             record: Record with a label.
         """
-        del config, record
         return ""
 
     @classmethod
@@ -231,7 +228,6 @@ class TextToTextTask(WritingFunction):
             outputs: What the signature `evaluate` returns of one row.
             place: Place of the record in the row.
         """
-        del config
         right = json.loads(outputs[names.RECORD_DETAILS][place])["right"]
         written = outputs[names.RECORD_TEXTS][place].decode("utf-8", "replace")
         return right[0] if len(right) == 1 else right, written
@@ -351,7 +347,6 @@ class WrittenNumberTask(WritingFunction):
             config: The recipe's `task`.
             label: The number.
         """
-        del config
         return {names.RECORD_LABELS: [float(label)]}  # type: ignore[arg-type]
 
     @staticmethod

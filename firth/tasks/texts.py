@@ -69,7 +69,6 @@ class TextsTask:
 
     def _labels(self, label: Any, chunks: Sequence[npt.NDArray[np.int32]]) -> dict[str, list[Any]]:
         """Returns a record's part of each label field of a row."""
-        del chunks
         return {names.RECORD_LABELS: [self.label_of(self._config, label)]}
 
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
@@ -105,7 +104,6 @@ class TextsTask:
             negative: Not read.
             seed: Not read.
         """
-        del negative, seed
         layout, lengths = self.laid_out(row)
         return {
             **inputs_of(layout, row, self._config.form, self._tokenizer),
@@ -308,7 +306,6 @@ class RegressionTask(TextsTask):
             config: The recipe's `task`.
             label: The number.
         """
-        del config
         return float(label)
 
     answer_of_label = label_of
@@ -321,7 +318,6 @@ class RegressionTask(TextsTask):
             config: The recipe's `task`.
             prediction: float32 [1].
         """
-        del config
         return float(prediction[0])
 
 

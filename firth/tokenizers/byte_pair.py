@@ -94,7 +94,6 @@ class BytePairTokenizer(PieceTokenizer):
 
     @classmethod
     def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
-        del config
         return count_byte_words
 
     @classmethod

@@ -74,7 +74,6 @@ class TokenizerKind(abc.ABC):
             files: Contents of the files of `extra_file_names`, by name.
             settings: Settings of the tokenizer.
         """
-        del files
         return cls(pieces, **settings)  # type: ignore[call-arg]
 
     @property
@@ -118,7 +117,6 @@ class TokenizerKind(abc.ABC):
             inputs: Texts, string [batch] or string [].
             training: Not used.
         """
-        del training
         return self.tokenize(inputs)  # type: ignore[attr-defined]
 
     def get_config(self) -> dict[str, Any]:

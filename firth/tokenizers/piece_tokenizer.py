@@ -135,7 +135,6 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of string [words]; kinds whose pieces hold the space before a word say how."""
-        del after_space
         return self._encode(words)
 
     def detokenize(self, inputs: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:

@@ -87,7 +87,6 @@ class SentencePieceTokenizer(PieceTokenizer):
 
     @classmethod
     def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
-        del config
         return count_spaced_words
 
     @classmethod
@@ -109,7 +108,6 @@ class SentencePieceTokenizer(PieceTokenizer):
     def restored(  # noqa: D102
         cls, pieces: Sequence[str], files: Mapping[str, bytes], settings: Mapping[str, Any]
     ) -> "SentencePieceTokenizer":
-        del pieces
         return cls(files[MODEL_FILE], **settings)
 
     @property

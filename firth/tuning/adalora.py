@@ -138,7 +138,6 @@ def prepare_adalora(model: BackboneWithHeads, method: AdaLoRA, steps_per_epoch: 
     Raises:
         TuningError: as `low_rank_targets` does.
     """
-    del steps_per_epoch
     places = low_rank_targets(
         model, method.targets, method.initial_rank, "method.initial_rank", method.dropout
     )

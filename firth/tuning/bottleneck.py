@@ -21,7 +21,6 @@ def prepare_bottleneck(
     Raises:
         TuningError: for a backbone without blocks.
     """
-    del steps_per_epoch
     extend(model, method)
     freeze_base(model)
     for norm in norms_of(model, method) if method.norms else ():

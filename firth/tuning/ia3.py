@@ -75,7 +75,6 @@ def prepare_ia3(model: BackboneWithHeads, method: IA3, steps_per_epoch: int) -> 
     Raises:
         TuningError: for a target that no projection has, and a projection that is a target of both kinds.
     """
-    del steps_per_epoch
     of_outputs = projections_of(model, method.targets, "method.targets")
     of_inputs = projections_of(model, method.input_targets, "method.input_targets")
 

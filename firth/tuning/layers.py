@@ -15,7 +15,6 @@ def prepare_full(model: BackboneWithHeads, method: Full, steps_per_epoch: int) -
         method: The recipe's method.
         steps_per_epoch: Number of steps of an epoch; not read.
     """
-    del model, method, steps_per_epoch
     return {}
 
 
@@ -30,7 +29,6 @@ def prepare_head(model: BackboneWithHeads, method: Head, steps_per_epoch: int) -
     Raises:
         TuningError: if no weight is left to train.
     """
-    del steps_per_epoch
     heads, *backbone = groups_of(model)
     if not heads:
         raise TuningError(
@@ -52,7 +50,6 @@ def prepare_last_layers(model: BackboneWithHeads, method: LastLayers, steps_per_
     Raises:
         TuningError: if the model has fewer layers.
     """
-    del steps_per_epoch
     require_fit(model, method)
     freeze(groups_of(model)[1 + method.layers :])
     return {}
@@ -71,7 +68,6 @@ def prepare_discriminative(
     Returns:
         The decay to the power of the depth of each weight; the uppermost group has the depth 0.
     """
-    del steps_per_epoch
     groups = list(filter(None, groups_of(model)))
     return {
         weight.path: method.decay**depth
@@ -94,7 +90,6 @@ def prepare_gradual_unfreezing(
     Returns:
         Of each weight below the uppermost group, the step that it is trained from.
     """
-    del method
     groups = list(filter(None, groups_of(model)))
     return {
         weight.path: StartsAt(epoch * steps_per_epoch)

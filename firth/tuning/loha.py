@@ -98,7 +98,6 @@ def prepare_loha(model: BackboneWithHeads, method: LoHa, steps_per_epoch: int) -
     Raises:
         TuningError: as `low_rank_targets` does.
     """
-    del steps_per_epoch
 
     def make(place: Place) -> HadamardAddition:
         return HadamardAddition(

@@ -102,7 +102,6 @@ def prepare_lora(model: BackboneWithHeads, method: LoRA, steps_per_epoch: int) -
     Raises:
         TuningError: as `low_rank_targets` does.
     """
-    del steps_per_epoch
     divisor = math.sqrt(method.rank) if method.rank_stabilised else method.rank
     places = low_rank_targets(model, method.targets, method.rank, dropout=method.dropout)
 

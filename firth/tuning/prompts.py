@@ -18,7 +18,6 @@ def prepare_prompts(model: BackboneWithHeads, method: PromptMethod, steps_per_ep
     Raises:
         TuningError: for a backbone that takes no virtual tokens.
     """
-    del steps_per_epoch
     extend(model, method)
     freeze_base(model)
     return {}

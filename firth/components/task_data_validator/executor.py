@@ -36,7 +36,6 @@ class Executor(base_executor.BaseExecutor):
         Raises:
             TaskDataError: naming each anomaly.
         """
-        del exec_properties
         statistics = artifact_utils.get_single_instance(input_dict["statistics"])
         found = anomalies_of(artifact_utils.get_single_instance(input_dict["anomalies"]))
         folder = artifact_utils.get_single_uri(output_dict["found"])

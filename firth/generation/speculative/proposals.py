@@ -147,7 +147,6 @@ class LookupProposer:
             prompts: Prompts of the batch.
             room: Most tokens that are written after them; not needed.
         """
-        del room
         return prompts.ids, prompts.lengths
 
     def propose(
@@ -160,7 +159,6 @@ class LookupProposer:
             writing: Texts so far.
             controls: What each row asks for; not read.
         """
-        del controls
         ids, lengths = known
         tokens = looked_up(
             _joined(ids, lengths, writing.ids), lengths + writing.count, self.count, self._longest
@@ -175,7 +173,6 @@ class LookupProposer:
             before: The same.
             gained: Number of tokens by which each row has grown; not read.
         """
-        del before, gained
         return known
 
 

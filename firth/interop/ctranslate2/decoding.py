@@ -13,7 +13,6 @@ _LACKING = ("presence_penalty", "logit_bias")
 
 
 def _greedy(sampler: Any) -> dict[str, Any]:
-    del sampler
     return {"beam_size": 1, "sampling_topk": 1}
 
 

@@ -67,7 +67,6 @@ class EncodingModel:
                 last, and its states mean nothing.
             training: Not read.
         """
-        del training
         ids, documents = (np.asarray(features[name]) for name in (names.TOKEN_IDS, names.DOCUMENT_IDS))
         lengths = np.count_nonzero(documents, axis=1)
         segments = np.asarray(features[names.SEGMENT_IDS])
@@ -85,7 +84,6 @@ class EncodingModel:
             hidden: Their states; not read.
             places: Places that are pooled; only the first is.
         """
-        del hidden, places
         if self._pooled is None:
             raise InteropError("the model has no pooler")
         return self._pooled[:, np.newaxis]

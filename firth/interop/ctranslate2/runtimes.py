@@ -69,7 +69,6 @@ class WritingRuntime:
         Args:
             text: TextInProgress to write.
         """
-        del text
         return 0
 
     def forced(self, text: TextInProgress) -> int:
@@ -229,7 +228,6 @@ class EncoderDecoderRuntime(WritingRuntime):
         Args:
             text: TextInProgress to write.
         """
-        del text
         return len(self._prefix)
 
     def may_stop(self, ended: Sequence[bool], row: int) -> bool:
@@ -239,7 +237,6 @@ class EncoderDecoderRuntime(WritingRuntime):
             ended: Which texts of the call have ended.
             row: Number of the text.
         """
-        del row
         return all(ended)
 
     def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[RuntimeRow]:

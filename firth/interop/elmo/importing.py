@@ -61,7 +61,6 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
     given = {f"backbone/{each.path.split('/', 1)[1]}": each for each in backbone.weights}
 
     def bring(specs: Collection[str], recipe: object) -> Incoming:
-        del recipe
         fresh = tuple(path for path in specs if path not in given)
         weights = ((path, np.asarray(given[path].value)) for path in specs if path in given)
         return Incoming(Read(fresh, ()), weights)

@@ -32,7 +32,6 @@ def gpt_backbone(model: CausalTransformerConfig) -> Rules:
 
 
 def _gpt2_block(stack: StackConfig, ours: str) -> Rules:
-    del stack
     for theirs, path in (("attn.c_attn", "attention"), ("attn.c_proj", "attention/output")):
         yield same(f"{theirs}.weight", f"{ours}/{path}/kernel")
         yield same(f"{theirs}.bias", f"{ours}/{path}/bias")

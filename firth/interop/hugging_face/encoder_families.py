@@ -54,7 +54,6 @@ def _pairs(name: str, with_pairs: MaskedLM) -> Callable[[Collection[str]], Maske
 
 
 def _masked_lm(names: Collection[str]) -> MaskedLM:
-    del names
     return MaskedLM(next_sentence=False)
 
 

@@ -169,7 +169,6 @@ def electra_detection(model: MaskedTransformerConfig) -> Rules:
     Args:
         model: Model of the recipe.
     """
-    del model
     yield from linear("discriminator_predictions.dense", "heads/dense")
     yield from linear("discriminator_predictions.dense_prediction", "heads/decision")
 

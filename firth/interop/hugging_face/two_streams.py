@@ -106,5 +106,4 @@ def xlnet_lm(model: TwoStreamTransformerConfig) -> Rules:
     Args:
         model: Model of the recipe.
     """
-    del model
     yield same("lm_loss.bias", "heads/bias")

@@ -65,7 +65,6 @@ def output_table(model: CausalTransformerConfig | EncoderDecoderConfig, goal: Go
         model: Model of the recipe.
         goal: Goal of the recipe.
     """
-    del goal
     if not model.tied_output:
         yield transposed("token_embedding/reverse_embeddings", "heads/table")
 

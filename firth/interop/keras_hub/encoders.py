@@ -112,7 +112,6 @@ def pooler(model: MaskedTransformerConfig, goal: Goal) -> Rules:
         model: Model of the recipe.
         goal: Goal of the recipe.
     """
-    del model
     if goal.trains_pooler:
         yield from dense("pooled_dense", "heads/pooler/dense")
 
@@ -124,7 +123,6 @@ def masked_lm_head(model: MaskedTransformerConfig, goal: Goal) -> Rules:
         model: Model of the recipe.
         goal: Goal of the recipe.
     """
-    del model, goal
     ours = "heads/masked_lm_head"
     yield from dense("mlm_head/intermediate_dense", f"{ours}/dense")
     yield from norm("mlm_head/intermediate_layer_norm", f"{ours}/norm")

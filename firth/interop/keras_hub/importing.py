@@ -43,7 +43,6 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
     weights = preset.weights()
 
     def bring(specs: Collection[str], recipe: object) -> Incoming:
-        del recipe
         rules = family.rules(imported.model, imported.objective)
         if preset.has_task_head and family.task_head is not None:
             rules += family.task_head(imported.model, imported.objective)

@@ -58,7 +58,6 @@ def _write_slice(context: Any, node: Any, name: str, arguments: Any) -> None:
     """Replaces TensorFlow's write into a part of a tensor, which caches are written by along their tokens."""
     from tf2onnx.graph_builder import GraphBuilder
 
-    del arguments
     builder = GraphBuilder(context)
     whole, part, starts = node.input
     shape, dtype = context.get_shape(node.output[0]), context.get_dtype(node.output[0])

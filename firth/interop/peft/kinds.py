@@ -115,7 +115,6 @@ _SCHEDULE = {
 
 
 def _adalora_method(config: Config, layers: ByModule, places: Mapping[str, list[str]]) -> AdaLoRA:
-    del layers
     return AdaLoRA(
         targets=_paths(places),
         initial_rank=config["init_r"],
@@ -128,7 +127,6 @@ def _adalora_method(config: Config, layers: ByModule, places: Mapping[str, list[
 
 
 def _read_adalora(module: Module, tensors: Tensors, config: Config, method: AdaLoRA) -> dict[str, Array]:
-    del config
     # What peft has taken away is not in its file; the product is still divided by the rank at the start.
     more = method.initial_rank - len(tensors["lora_A"])
     return {
@@ -211,7 +209,6 @@ def _reads(tensors: Tensors) -> bool:
 
 
 def _ia3_method(config: Config, layers: ByModule, places: Mapping[str, list[str]]) -> IA3:
-    del config
     # Each projection of a layer reads the layer's input.
     return IA3(
         targets=_paths({name: each for name, each in places.items() if not _reads(layers[name])}),
@@ -220,7 +217,6 @@ def _ia3_method(config: Config, layers: ByModule, places: Mapping[str, list[str]
 
 
 def _read_ia3(module: Module, tensors: Tensors, config: Config, method: IA3) -> dict[str, Array]:
-    del config, method
     vector = tensors["ia3_l"].reshape(-1)
     return {"scale": vector[module.rows if _reads(tensors) else module.columns]}
 
@@ -228,7 +224,6 @@ def _read_ia3(module: Module, tensors: Tensors, config: Config, method: IA3) -> 
 def _write_ia3(
     modules: Sequence[Module], weights: Sequence[Tensors], method: IA3
 ) -> tuple[dict[str, Array], dict[str, Any]]:
-    del method
     if any(each["of_inputs"] for each in weights):
         [module], [own] = modules[:1], weights[:1]
         if len(module.columns) < module.outputs:
@@ -243,7 +238,6 @@ def _write_ia3(
 
 
 def _ia3_config(method: IA3, layers: ByModule, inputs_first: bool) -> dict[str, Any]:
-    del method
     reading = [name for name, tensors in layers.items() if _reads(tensors)]
     said = {"target_modules": list(layers), "feedforward_modules": reading}
     return {**said, "fan_in_fan_out": inputs_first}

@@ -86,7 +86,6 @@ class PromptKind(_BeforeTokens):
         _check(config, "num_transformer_submodules", 1)
 
     def _assign(self, model: BackboneWithHeads, config: Config, tensors: Mapping[str, Array]) -> None:
-        del config
         (prompt,) = model.added.held
         for name, array in tensors.items():
             variable = getattr(prompt, self.weights[name])

@@ -62,7 +62,6 @@ class Prompt(Addition):
         Args:
             features: Features of a batch; not read.
         """
-        del features
         return ops.expand_dims(self.own(), 0)
 
     def own(self) -> Tensor:

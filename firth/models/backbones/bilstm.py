@@ -193,7 +193,6 @@ class BiLSTMBackbone(Backbone):
             A float tensor [batch, count, projection_width], the first half of what the call gives for these
             words of the whole rows; and the new state.
         """
-        del index
         hidden, (outputs, cells) = self.encoder.run_forward(
             self.words(features), features[names.DOCUMENT_IDS], cache
         )

@@ -80,7 +80,6 @@ class BidirectionalLMHeads(Heads):
         Returns:
             float32 [..., vocabulary].
         """
-        del backbone
         rows = ops.reshape(ops.cast(hidden, self.compute_dtype), (-1, self.width))
         return tied_logits(rows, self.table, self.bias, ops.shape(hidden)[:-1])
 

@@ -74,7 +74,6 @@ class RunRecipe(Config):
         Raises:
             ValueError: if it is not what such a run reads.
         """
-        del data
         return []
 
     @property
@@ -89,7 +88,6 @@ class RunRecipe(Config):
             rows: Number of rows.
             records: Number of records in them.
         """
-        del rows, records
         return self
 
     @property

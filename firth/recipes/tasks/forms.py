@@ -76,7 +76,6 @@ class Form(Config):
             tells_segments: Whether the model tells segments of a text.
             separators: Number of separators between two texts that the model reads.
         """
-        del pooling, tells_segments, separators
         return cls()
 
     @classmethod
@@ -195,7 +194,6 @@ class XLNetForm(Form):
             tells_segments: Not read: relative segments are a part of its attention.
             separators: Not read.
         """
-        del tells_segments, separators
         return cls(pooling="mean" if pooling.startswith("mean") else "last")
 
 
@@ -317,7 +315,6 @@ class ELMoForm(Form):
         Args:
             width: Width of the base's states, which makes no difference.
         """
-        del width
         return 1e-3
 
 

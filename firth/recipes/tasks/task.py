@@ -74,7 +74,6 @@ class Task(Goal):
         Args:
             roles: Roles of texts.
         """
-        del roles
         return {}
 
     @property
@@ -89,7 +88,6 @@ class Task(Goal):
             train: Different labels of the records to train on, None of records without.
             evaluated: Those of the records to evaluate on.
         """
-        del train, evaluated
         return ""
 
     def of_source(self, source: str) -> "Task":
@@ -98,7 +96,6 @@ class Task(Goal):
         Args:
             source: Name of the records' source.
         """
-        del source
         return self
 
     @property
@@ -112,7 +109,6 @@ class Task(Goal):
         Args:
             tasks: The task of each data set, by the name of its source.
         """
-        del tasks
         return self
 
     def sources_conflict(self, sources: Sequence[str], is_mixed: bool) -> str:
@@ -122,7 +118,6 @@ class Task(Goal):
             sources: Names of their sources.
             is_mixed: Whether the data are a mixture.
         """
-        del sources, is_mixed
         return ""
 
     def template_with(self, own: Any) -> Any:
@@ -146,7 +141,6 @@ class Task(Goal):
             texts: Texts of the record by role.
             label: Label of the record.
         """
-        del source
         return dict(texts), label
 
     def names_problem(self, counts: Mapping[str, int]) -> str:
@@ -155,7 +149,6 @@ class Task(Goal):
         Args:
             counts: Number of times that each occurs.
         """
-        del counts
         return ""
 
     @property
@@ -186,7 +179,6 @@ class Task(Goal):
         Args:
             name: Key of `firth.scores.SCORES`.
         """
-        del name
         return {}
 
     def in_order(self, labels: Iterable[str]) -> tuple[str, ...]:

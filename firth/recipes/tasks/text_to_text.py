@@ -181,7 +181,6 @@ class WritingTask(Task):
             sequences: Rows of the recipe.
             prompt: Tokens of the input, special ones included; not read.
         """
-        del prompt
         return self.target_room(sequences) + len(self.form.target_after)
 
     def lengths_conflict(self, sequences: Sequences) -> str:

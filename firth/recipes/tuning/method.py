@@ -54,7 +54,6 @@ class Method(Config):
         Args:
             model: The recipe's `model`.
         """
-        del model
         return 0
 
     def decoder_virtual_tokens(self, model: Any) -> int:
@@ -63,7 +62,6 @@ class Method(Config):
         Args:
             model: The recipe's `model`.
         """
-        del model
         return 0
 
     @classmethod
@@ -73,7 +71,6 @@ class Method(Config):
         Args:
             said: Plain value of the method.
         """
-        del said
         return 0
 
     @classmethod
@@ -84,7 +81,6 @@ class Method(Config):
             said: Plain value of the method, which may not be checked yet.
             task: Plain value of the task.
         """
-        del task
         return said
 
     def source_conflicts(self, other: Mapping[str, Any]) -> Iterator[str]:
@@ -93,7 +89,6 @@ class Method(Config):
         Args:
             other: Plain value of the method that has trained it.
         """
-        del other
         yield from ()
 
     def task_conflicts(self, task: Any) -> Iterator[str]:
@@ -102,7 +97,6 @@ class Method(Config):
         Args:
             task: The recipe's `task`.
         """
-        del task
         yield from ()
 
     def steps_conflicts(self, steps: int) -> Iterator[str]:
@@ -111,7 +105,6 @@ class Method(Config):
         Args:
             steps: Number of updates of the run.
         """
-        del steps
         yield from ()
 
     def conflicts(self, model: Any) -> Iterator[str]:
@@ -120,5 +113,4 @@ class Method(Config):
         Args:
             model: The recipe's `model`.
         """
-        del model
         yield from ()

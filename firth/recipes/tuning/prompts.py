@@ -32,7 +32,6 @@ class PromptMethod(Method):
         Args:
             model: The recipe's `model`.
         """
-        del model
         return self.length
 
     @classmethod

@@ -32,7 +32,6 @@ class TextLines:
     named_in: ClassVar[str] = "a file of texts"
 
     def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
-        del path, header
         self._lines = lines
         self.columns: list[str] | None = [TEXT]
 

@@ -65,11 +65,9 @@ class Bfloat16(WeightType):
     """Each number is rounded to the nearest one of bfloat16."""
 
     def specs(self, shape: Sequence[int], axis: int) -> dict[str, PartSpec]:  # noqa: D102
-        del axis
         return {_VALUES: PartSpec("bfloat16", tuple(shape))}
 
     def pack(self, values: Any, axis: int) -> Parts:  # noqa: D102
-        del axis
         return {_VALUES: tf.cast(values, tf.bfloat16)}
 
     def unpack(self, parts: Mapping[str, Any]) -> tf.Tensor:  # noqa: D102

@@ -169,7 +169,6 @@ def _docstrings_fingerprint(data: DocstringsData) -> list[str]:
 
 
 def _read_docstrings(data: DocstringsData, task: Task, split: str) -> LabelledRecords:
-    del split
     roles = _roles_of_task(docstring_task(data), task, "data.task")
     return _with_roles(docstring_records(data), roles)
 

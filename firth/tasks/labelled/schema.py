@@ -60,7 +60,6 @@ def _of_names(task: Task, is_list: bool) -> Features:
 
 
 def _numbers(task: Task) -> Features:
-    del task
     feature = _feature(LABEL, FLOAT)
     feature.float_domain.disallow_nan = feature.float_domain.disallow_inf = True
     return [feature]
@@ -68,12 +67,10 @@ def _numbers(task: Task) -> Features:
 
 def _answers(task: Task) -> Features:
     # A question without an answer has neither.
-    del task
     return [_feature(ANSWERS, BYTES, is_required=False), _feature(ANSWER_STARTS, INT, is_required=False)]
 
 
 def _nothing(task: Task) -> Features:
-    del task
     return []
 
 

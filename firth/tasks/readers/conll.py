@@ -79,7 +79,6 @@ class TagFormat:
         Raises:
             RefusedFileError: if no sentence can be read.
         """
-        del split
         found = LabelledRecords(path, labels=self.labels.names or None)
         for lines in sentences_of(text_of(path)):
             if not is_document(lines):

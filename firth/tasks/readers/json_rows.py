@@ -29,7 +29,6 @@ class JsonRows:
     named_in: ClassVar[str] = "SQuAD's form"
 
     def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
-        del header
         root = parsed(path, "".join(lines))
         is_list = isinstance(root, list)
         self.columns: list[str] | None = None if is_list else [*_COLUMNS]

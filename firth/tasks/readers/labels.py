@@ -73,7 +73,6 @@ class ClassLabels:
         Raises:
             RejectedRecordError: if it is not one of the classes, with the nearest.
         """
-        del texts
         name = label_text(value)
         if self.no_gold is not None and name == self.no_gold:
             raise RejectedRecordError("no_gold_label", f"the label is {name!r}: annotators did not agree")
@@ -107,7 +106,6 @@ class NumberLabels(_NoClasses):
         Raises:
             RejectedRecordError: if it is not a finite number in the range.
         """
-        del texts
         text = label_text(value)
         try:
             # Python takes 1_000 for a number.
@@ -207,7 +205,6 @@ class TextLabels(_NoClasses):
         Raises:
             RejectedRecordError: if a text is empty, or the list has no text.
         """
-        del texts
         if not isinstance(value, list):
             return checked_text(value, "the target")
         if not value:
@@ -324,7 +321,6 @@ class TurnLabels:
         Raises:
             RejectedRecordError: if a speaker is unknown, or they are in an order that no dialogue has.
         """
-        del texts
         return checked_speakers(value)
 
 

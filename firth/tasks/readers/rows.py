@@ -130,7 +130,6 @@ class JsonlRows:
     id_column: ClassVar[str] = ""
 
     def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
-        del path, header
         self._lines = ((number, line) for number, line in _numbered(lines) if line and not line.isspace())
         self.columns: list[str] | None = None
 

@@ -29,7 +29,6 @@ class ConllRows:
     has_comments: ClassVar[bool] = False
 
     def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
-        del path, header
         sentences = [each for each in sentences_of("".join(lines)) if not is_document(each)]
         self._sentences = sentences
         first = next((line for lines in sentences for _, line in lines if not self._is_comment(line)), "")
@@ -76,5 +75,4 @@ class ConlluRows(ConllRows):
     has_comments: ClassVar[bool] = True
 
     def _format_of(self, columns: int, separator: str | None) -> TagFormat:
-        del columns, separator
         return TagFormat("tagged words", 10, 1, 3, TagLabels(), {}, "\t", has_comments=True)

@@ -67,7 +67,6 @@ class SpanFormat:
         Raises:
             RefusedFileError: if the file is not JSON of this form, or no question can be read.
         """
-        del split
         found = LabelledRecords(path)
         for number, (context, question) in enumerate(questions_of(path, parsed(path, text_of(path))), 1):
             found.take(number, lambda: self._record(context, question, path, number, labelled))  # noqa: B023

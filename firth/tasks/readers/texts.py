@@ -82,7 +82,6 @@ class ParallelFormat:
             RefusedFileError: if the other file is not there or has another number of lines, so that no line
                 is known to belong to another, or no record can be read.
         """
-        del split
         lines = _lines(path)
         targets = self._targets(path, len(lines)) if labelled else [None] * len(lines)
         found = LabelledRecords(path)

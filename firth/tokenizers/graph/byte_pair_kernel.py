@@ -125,7 +125,6 @@ class BytePairKernel(tf.Module):
             text: Texts, string [batch].
             begins: Not read: no text gets a space in front.
         """
-        del begins
         return self._of_words(self._plain_splitter(text))
 
     def _of_words(self, words: tf.RaggedTensor) -> tf.RaggedTensor:

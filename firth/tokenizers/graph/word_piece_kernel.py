@@ -87,7 +87,6 @@ class WordPieceKernel(tf.Module):
             text: Texts, string [batch].
             begins: Not read: no text gets a space in front.
         """
-        del begins
         return self._of_marked(without_marks(text))
 
     def _of_marked(self, text: tf.Tensor) -> tf.RaggedTensor:

@@ -31,7 +31,6 @@ def prepare_devices(training: Training, is_pipeline: bool = False) -> None:
 
 
 def _prepare_mirrored(training: Training, is_pipeline: bool) -> None:
-    del is_pipeline
     wanted = training.replicas or 1
     if wanted == 1 or tf.config.list_physical_devices("GPU"):
         return
@@ -49,7 +48,6 @@ def _prepare_mirrored(training: Training, is_pipeline: bool) -> None:
 
 
 def _prepare_workers(training: Training, is_pipeline: bool) -> None:
-    del training
     processes = check_cluster()
     if is_pipeline and processes > 1:
         raise ClusterError(
@@ -60,7 +58,6 @@ def _prepare_workers(training: Training, is_pipeline: bool) -> None:
 
 
 def _prepare_tpu(training: Training, is_pipeline: bool) -> None:
-    del training, is_pipeline
     _tpu()
 
 

@@ -15,7 +15,6 @@ _VERSION = "#version"
 
 
 def _read(folder: Folder, settings: Mapping[str, Any], rows: int, theirs: Any) -> BytePairTokenizer:
-    del settings, rows
     vocabulary = folder.mapping(_VOCABULARY_FILE)
     pieces = in_order(folder.place(_VOCABULARY_FILE), "vocabulary", vocabulary)
     merges = [line for line in folder.lines(_MERGES_FILE) if line and not line.startswith(_VERSION)]

@@ -20,7 +20,6 @@ _T5_SENTINELS = 100
 
 
 def _read(folder: Folder, settings: Mapping[str, Any], rows: int, theirs: Any) -> SentencePieceTokenizer:
-    del settings
     model = _bytes_of(folder)
     mask = getattr(theirs, "mask_token", None)
     # DeBERTa's model may lack the mask, which has the next id then.
@@ -31,7 +30,6 @@ def _read(folder: Folder, settings: Mapping[str, Any], rows: int, theirs: Any) -
 
 def _read_t5(folder: Folder, settings: Mapping[str, Any], rows: int, theirs: Any) -> SentencePieceTokenizer:
     """T5's rows after those of its model are sentinels, of which there are up to a hundred."""
-    del settings
     model = _bytes_of(folder)
     pieces = _pieces_of(model)
     if not any(map(is_sentinel, pieces)):

@@ -18,7 +18,6 @@ _LONGEST_WORD = 100
 
 
 def _read(folder: Folder, settings: Mapping[str, Any], rows: int, theirs: Any) -> WordPieceTokenizer:
-    del rows
     pieces = folder.lines(_VOCABULARY_FILE)
     lowercase, strips = bool(settings.get("lowercase")), bool(settings.get("strip_accents"))
     _check_accents(pieces, lowercase, strips)
