@@ -13,6 +13,7 @@ PACKAGE = pathlib.Path(__file__).parents[1] / "firth"
 TABLES = {
     "corpus/curation/step_table.py": "cleaning steps",
     "corpus/decontamination/benchmarks.py": "evaluation data that is kept out of a corpus",
+    "corpus/outputs/output_table.py": "formats of a cleaned corpus",
     "corpus/readers/sources.py": "sources",
     "generation/samplers.py": "samplers of requests for a text",
     "interop/ctranslate2/decoding.py": "samplers that CTranslate2 has too",

@@ -22,6 +22,7 @@ _INDEX = "Keras's page on the base of optimizers names it to those who write the
 _RESOURCE = "TensorFlow's page on `TrackableResource` names it to those who write their own"
 # By file and name, each with why no public part serves.
 EXCEPTIONS = {
+    ("components/corpus_exporter/executor.py", "_make_beam_pipeline"): _EXECUTORS,
     ("components/curator/executor.py", "_make_beam_pipeline"): _EXECUTORS,
     ("components/sequence_gen/executor.py", "_make_beam_pipeline"): _EXECUTORS,
     ("components/tokenizer_gen/executor.py", "_make_beam_pipeline"): _EXECUTORS,

@@ -40,11 +40,27 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     if warning := report["held_out"]["warning"]:
         console.print(f"warning: {warning}", markup=False)
     console.print(f"documents: {result.outputs['Curator']['examples']}", markup=False)
+    for line in _output_lines(result):
+        console.print(line, markup=False)
     console.print(f"report: {result.run_dir / CORPUS_PAGE_FILE}", markup=False)
     for line in schema_lines(result):
         console.print(line, markup=False)
     console.print("\nnext:")
     console.print(f"  {next_commands(result.run_dir.name, root, [])[0]}", markup=False)
+
+
+def _output_lines(result: "CurationResult") -> list[str]:
+    """Returns where the corpus is in each format of the recipe, and how large it is there."""
+    if (folder := result.outputs.get("CorpusExporter", {}).get("corpus")) is None:
+        return []
+    lines = []
+    for kind, splits in storage.read_json(folder / "outputs.json").items():
+        total = {key: sum(size[key] for size in splits.values()) for key in ("files", "documents", "bytes")}
+        lines.append(
+            f"{kind}: {folder / kind} ({total['documents']:,} documents in {total['files']:,} files, "
+            f"{total['bytes']:,} bytes)"
+        )
+    return lines
 
 
 register = commands.registrar(

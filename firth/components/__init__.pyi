@@ -2,6 +2,7 @@ from .anomaly_validator.component import AnomalyValidator as AnomalyValidator
 from .artifacts import (
     CorpusPage as CorpusPage,
     CorpusReport as CorpusReport,
+    ExportedCorpus as ExportedCorpus,
     MeasuredLimits as MeasuredLimits,
     ObjectiveRates as ObjectiveRates,
     QualityClassifier as QualityClassifier,
@@ -11,6 +12,7 @@ from .artifacts import (
     Tokenizer as Tokenizer,
 )
 from .corpus_example_gen.component import CorpusExampleGen as CorpusExampleGen
+from .corpus_exporter.component import CorpusExporter as CorpusExporter
 from .corpus_reporter.component import CorpusReporter as CorpusReporter
 from .corpus_validator.component import CorpusValidator as CorpusValidator
 from .curator.component import Curator as Curator

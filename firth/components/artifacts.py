@@ -34,6 +34,10 @@ class CorpusPage(_Artifact):
     """`corpus_report.html`: one self-contained page on the cleaning of the documents."""
 
 
+class ExportedCorpus(_Artifact):
+    """A folder for each format of a cleaned corpus, and `outputs.json`, their sizes."""
+
+
 class MeasuredLimits(_Artifact):
     """`measured_limits.json`: each limit of a corpus that the recipe sets, and what was measured."""
 

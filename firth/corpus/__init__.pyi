@@ -15,6 +15,7 @@ from .documents.split import EVAL as EVAL, SPLITS as SPLITS, TRAIN as TRAIN
 from .documents.steps import Drop as Drop, Keep as Keep
 from .io.records import WriteRecords as WriteRecords
 from .io.workers import fork_workers as fork_workers
+from .outputs.write_outputs import write_outputs as write_outputs
 from .packing.sequences import make_sequences as make_sequences
 from .packing.word_counts import count_corpus_words as count_corpus_words, train_tokenizer as train_tokenizer
 from .quality.quality_model import QualityModel as QualityModel, load_quality_model as load_quality_model

@@ -9,6 +9,7 @@ from tfx.orchestration.pipeline import Pipeline
 from firth.components import (
     AnomalyValidator,
     CorpusExampleGen,
+    CorpusExporter,
     CorpusReporter,
     CorpusValidator,
     Curator,
@@ -49,13 +50,19 @@ def corpus_components(
     limits = CorpusValidator(report=report, limits=recipe.cleaning.limits)
     # The page is written before the corpus may be refused.
     limits.add_upstream_node(reporter)
-    return {
+    components: dict[str, BaseNode] = {
         "example_gen": example_gen,
         **checks,
         "curator": curator,
         "corpus_reporter": reporter,
         "corpus_validator": limits,
     }
+    if recipe.outputs:
+        exporter = CorpusExporter(examples=curator.outputs["examples"], report=report, outputs=recipe.outputs)
+        # A corpus that is refused is not given to others.
+        exporter.add_upstream_node(limits)
+        components["corpus_exporter"] = exporter
+    return components
 
 
 def _record_checks(

@@ -1,7 +1,7 @@
 """The corpus part of the pre-training pipeline alone: from sources to cleaned documents and a page on them.
 
 CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator -> AnomalyValidator
-                 -> Curator -> CorpusReporter -> CorpusValidator
+                 -> Curator -> CorpusReporter -> CorpusValidator [-> CorpusExporter]
 """
 
 from collections.abc import Sequence

@@ -36,6 +36,7 @@ from .corpus.mixture import (
     WeightedMixture as WeightedMixture,
 )
 from .corpus.normalization import Normalization as Normalization, NormalizeStep as NormalizeStep
+from .corpus.outputs import JsonlOutput as JsonlOutput, ParquetOutput as ParquetOutput
 from .corpus.privacy import PiiStep as PiiStep
 from .corpus.sources import (
     DocstringsSource as DocstringsSource,

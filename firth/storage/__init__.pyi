@@ -28,6 +28,7 @@ from .markers import (
     check_whole as check_whole,
     is_unchanged as is_unchanged,
     is_whole as is_whole,
+    write_marker as write_marker,
 )
 from .paths import is_local as is_local
 from .unfinished import scratch_folder as scratch_folder

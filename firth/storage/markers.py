@@ -65,7 +65,7 @@ def sizes_of(folder: str) -> dict[str, int]:
 
 
 def write_marker(folder: str, sizes: dict[str, int]) -> None:
-    """Writes the marker of a folder.
+    """Writes the marker of a folder, after all its files.
 
     Args:
         folder: Folder on any file system.

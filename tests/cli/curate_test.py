@@ -1,5 +1,6 @@
 """`firth curate` around a runner that is told what to answer; the real one has tests of its own."""
 
+import dataclasses
 import json
 import pathlib
 
@@ -56,6 +57,15 @@ def test_the_funnel_and_where_things_are(firth, runner, monkeypatch):
     assert f"report: {runner.result.run_dir}/corpus_report.html" in lines
     assert "firth report demo --open" in lines
     assert f"source_schema: {runner.result.new_schema}" in lines
+
+
+def test_where_the_corpus_is_in_other_formats(firth, runner, tmp_path):
+    size = {"files": 1, "documents": 600, "bytes": 70_000}
+    (tmp_path / "outputs.json").write_text(json.dumps({"jsonl": {"train": size, "eval": size}}))
+    outputs = {**runner.result.outputs, "CorpusExporter": {"corpus": tmp_path}}
+    runner.result = dataclasses.replace(runner.result, outputs=outputs)
+    result = firth("curate", "demo")
+    assert f"jsonl: {tmp_path}/jsonl (1,200 documents in 2 files, 140,000 bytes)" in result.output
 
 
 def test_a_recipe_of_sources_and_cleaning_is_enough(firth, runner, tmp_path):

@@ -3,8 +3,10 @@
 import gzip
 import json
 import pathlib
+import shutil
 
 import pytest
+from pyarrow import dataset
 
 from firth.corpus import CorpusLimitsError, Document
 from firth.pipelines import local
@@ -57,6 +59,20 @@ def test_documents_report_and_page(first, folder):
     page = (first.run_dir / "corpus_report.html").read_text()
     assert "23 in = 20 kept + 3 dropped + 0 rejected" in page and "Damn this white whale" in page
     assert not (first.run_dir / "run.json").exists() and not (first.run_dir / "report.html").exists()
+
+
+def test_the_corpus_is_given_out_in_other_formats_without_cleaning_again(first, folder):
+    result = local.curate(recipe(folder, "outputs=[{kind: parquet}, {kind: jsonl}]"), folder / "runs")
+    assert "CorpusExporter" in ran(result) and "Curator" not in ran(result)
+    corpus = result.outputs["CorpusExporter"]["corpus"]
+    sizes = json.loads((corpus / "outputs.json").read_text())
+    assert {kind: sum(size["documents"] for size in sizes[kind].values()) for kind in sizes} == {
+        "parquet": len(TEXTS),
+        "jsonl": len(TEXTS),
+    }
+    texts = dataset.dataset(corpus / "parquet").to_table()["text"].to_pylist()
+    assert set(texts) == set(TEXTS)
+    shutil.rmtree(corpus)
 
 
 def test_no_text_stands_in_metadata(first):

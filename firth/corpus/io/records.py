@@ -19,6 +19,16 @@ RECORD_BYTES = 2**9
 FILE_BYTES = 2**23
 
 
+def record_files(pattern: str) -> list[tuple[str, int]]:
+    """Returns the sorted paths and the sizes in bytes of the files that workers will read.
+
+    Args:
+        pattern: Path pattern of the files on any of Beam's file systems.
+    """
+    # Workers read through Beam, so Beam says what there is to read.
+    return sorted((each.path, each.size_in_bytes) for each in FileSystems.match([pattern])[0].metadata_list)
+
+
 @beam.ptransform_fn
 def ReadBatches(pipeline: beam.Pipeline, pattern: str) -> PCollection[list[bytes]]:
     """Reads TFRecord files, gzipped or not, as lists of records of about a mebibyte.
@@ -30,8 +40,7 @@ def ReadBatches(pipeline: beam.Pipeline, pattern: str) -> PCollection[list[bytes
     Raises:
         OSError: when applied, if no file matches.
     """
-    # Workers read through Beam, so Beam says what there is to read.
-    paths = [each.path for each in FileSystems.match([pattern])[0].metadata_list]
+    paths = [path for path, _ in record_files(pattern)]
     if not paths:
         raise OSError(f"no file matches {pattern!r}")
     paths = pipeline | "Paths" >> beam.Create(paths) | "Spread" >> beam.Reshuffle()

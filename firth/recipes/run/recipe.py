@@ -8,6 +8,7 @@ import pydantic
 from firth.recipes.base.file_names import NamesFiles
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.mixture import AnyMixture, AsIs
+from firth.recipes.corpus.outputs import Outputs
 from firth.recipes.corpus.sources import AnySource
 from firth.recipes.corpus.sources_json import sources_from_json
 from firth.recipes.models.model import AnyModel
@@ -30,6 +31,7 @@ class Recipe(RunRecipe):
         source_schema: Path of a pinned schema that the records of the sources must match. Without one, a run
             is checked against the schema that an earlier run left in its folder.
         cleaning: Steps from raw to clean documents, the split in train and eval, and limits of the outcome.
+        outputs: Formats in which the cleaned documents are written for others, each with a folder of its own.
         tokenizer: Kind of tokenizer that is trained, and its size.
         mixture: Proportions of the sources in the training data.
         sequences: Rows that documents are packed into.
@@ -50,6 +52,7 @@ class Recipe(RunRecipe):
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]
     source_schema: Annotated[str | None, NamesFiles()] = None
     cleaning: Cleaning = Cleaning()
+    outputs: Outputs = ()
     tokenizer: AnyTokenizerConfig = WordPieceTokenizerConfig()
     mixture: AnyMixture = AsIs()
     sequences: Sequences = Sequences()

@@ -1,0 +1,1 @@
+"""CorpusExporter: the cleaned corpus in formats that others read."""

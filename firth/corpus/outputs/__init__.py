@@ -1,0 +1,1 @@
+"""The cleaned corpus in formats that others read."""

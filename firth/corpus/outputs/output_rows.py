@@ -1,0 +1,31 @@
+"""The fields of a document in the files that others read."""
+
+from firth.corpus.documents.document import Document
+
+# Their order in the files.
+FIELDS = ("text", "id", "source", "url", "licence", "provenance", "split")
+_WEB = ("http://", "https://")
+
+
+def output_row(document: Document, split: str) -> dict[str, str | None]:
+    """Returns the fields of a document: strings, and `url` None for a document that is not from the web.
+
+    Args:
+        document: The document, as the cleaning left it.
+        split: Its split.
+
+    Example:
+
+    >>> page, book = (Document("1f", "Hi.", "web", "CC0", uri) for uri in ("https://a.org/b", "a.txt"))
+    >>> output_row(page, "train")["url"], output_row(book, "train")["url"]
+    ('https://a.org/b', None)
+    """
+    return {
+        "text": document.text,
+        "id": document.id,
+        "source": document.source,
+        "url": document.uri if document.uri.startswith(_WEB) else None,
+        "licence": document.licence,
+        "provenance": document.uri,
+        "split": split,
+    }

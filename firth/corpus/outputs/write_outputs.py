@@ -1,0 +1,132 @@
+"""Writing of a cleaned corpus in the formats of a recipe, on Beam."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, NamedTuple, cast
+
+import apache_beam as beam
+
+from firth import storage
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import CountMismatchError
+from firth.corpus.io.records import read_batches
+from firth.corpus.outputs.output_table import OUTPUTS
+from firth.corpus.outputs.shards import Shard, plan_shards
+from firth.recipes.corpus.outputs import AnyOutput
+
+OUTPUTS_FILE = "outputs.json"
+_WRITTEN_FILE = "written.json"
+
+
+class WrittenShard(NamedTuple):
+    """A file that has been written.
+
+    Attributes:
+        kind: Kind of the output.
+        split: Split of its documents.
+        name: Path in the folder of the output.
+        documents: Number of its documents.
+        bytes: Its size in bytes.
+    """
+
+    kind: str
+    split: str
+    name: str
+    documents: int
+    bytes: int
+
+
+def write_outputs(
+    make_pipeline: Callable[[], beam.Pipeline],
+    split_patterns: Mapping[str, str],
+    outputs: Sequence[AnyOutput],
+    folder: str,
+    documents: Mapping[str, int],
+) -> dict[str, dict[str, dict[str, int]]]:
+    """Writes documents in each format to a folder of its own, named by the kind of the format.
+
+    The files are the same, byte for byte, on any number of workers. A worker holds a part of one file. Each
+    file is written whole or not at all, and the marker of each folder is written after all its files, so that
+    `firth.storage.check_whole` refuses a folder that an interrupted run has left.
+
+    Args:
+        make_pipeline: Returns a new Beam pipeline.
+        split_patterns: Path pattern of each split's TFRecord files of documents.
+        outputs: The formats of the recipe.
+        folder: Folder for the folders, and for `outputs.json`. What an earlier call has left is removed.
+        documents: Number of documents that each split has.
+
+    Returns:
+        By format and split the numbers of `files`, `documents` and `bytes`, as in `outputs.json`.
+
+    Raises:
+        EmptyCorpusError: if a split has no file.
+        CountMismatchError: if fewer or more documents were written than a split has.
+    """
+    for output in outputs:
+        storage.remove(f"{folder}/{output.kind}")
+    places = split_patterns.items()
+    shards = [each for output in outputs for place in places for each in plan_shards(output, *place)]
+    path = f"{folder}/{_WRITTEN_FILE}"
+    with make_pipeline() as pipeline:
+        _ = (
+            pipeline
+            | "Shards" >> beam.Create(shards)
+            | "Spread" >> beam.Reshuffle()
+            | "Write" >> beam.Map(_write, folder)
+            | "Gather" >> beam.combiners.ToList()
+            | "List" >> beam.Map(_list, path)
+        )
+    written = [WrittenShard(*each) for each in storage.read_json(path)]
+    sizes = _sizes(written)
+    for kind, splits in sizes.items():
+        for split, size in splits.items():
+            if size["documents"] != documents.get(split, 0):
+                raise CountMismatchError(
+                    f"outputs: {kind}: {size['documents']} documents of {split} were written, but it has "
+                    f"{documents.get(split, 0)}"
+                )
+        files = {each.name: each.bytes for each in written if each.kind == kind}
+        storage.write_marker(f"{folder}/{kind}", files)
+    storage.write_json(f"{folder}/{OUTPUTS_FILE}", sizes)
+    storage.remove(path)
+    return sizes
+
+
+def _write(shard: Shard, folder: str) -> WrittenShard:
+    output, split = shard.output, shard.split
+    path, count = f"{folder}/{output.kind}/{shard.name}", _Counted(shard.paths)
+    # Next to the folders, whose readers take every file in them.
+    with storage.whole_file(path, aside=folder) as file:
+        OUTPUTS[output.kind](output, cast(IO[bytes], file), count, split)
+    return WrittenShard(output.kind, split, shard.name, count.documents, storage.size_of(path))
+
+
+class _Counted:
+    """The documents of some files, which are counted while they are read.
+
+    Attributes:
+        documents: Number of documents read so far.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._paths = paths
+        self.documents = 0
+
+    def __iter__(self) -> Iterator[Document]:
+        for path in self._paths:
+            for records in read_batches(path):
+                self.documents += len(records)
+                yield from map(Document.from_example, records)
+
+
+def _list(written: list[WrittenShard], path: str) -> None:
+    storage.write_json(path, sorted(written))
+
+
+def _sizes(written: Sequence[WrittenShard]) -> dict[str, dict[str, dict[str, int]]]:
+    sizes: dict[str, dict[str, dict[str, int]]] = {}
+    for each in written:
+        of_split = sizes.setdefault(each.kind, {}).setdefault(each.split, {})
+        for name, number in (("files", 1), ("documents", each.documents), ("bytes", each.bytes)):
+            of_split[name] = of_split.get(name, 0) + number
+    return sizes
