@@ -75,7 +75,8 @@ RECORD_WEIGHTS = "record_weights"
 DECODER_TOKEN_IDS = "decoder_token_ids"
 DECODER_POSITION_IDS = "decoder_position_ids"
 DECODER_DOCUMENT_IDS = "decoder_document_ids"
-# In training, from the input pipeline: what an example's dropout follows from.
+# In training, from the input pipeline: what an example's dropout follows from, int32 [2], a hash of the recipe's
+# seed, the epoch and the example's id.
 NOISE_KEYS = "noise_keys"
 
 # Of the signature `evaluate`, of tasks: what scores are made of, of each record.
@@ -282,14 +283,6 @@ def decoder_specs(length: int) -> dict[str, Spec]:
         length: Tokens of a decoder's row.
     """
     return _ints(length, DECODER_TOKEN_IDS, DECODER_POSITION_IDS, DECODER_DOCUMENT_IDS)
-
-
-def noise_key_specs() -> dict[str, Spec]:
-    """Returns the specs of what the randomness inside a model follows from in training, for one example.
-
-    noise_keys: int32 [2], a hash of the recipe's seed, the epoch and the example id.
-    """
-    return {NOISE_KEYS: Spec("int32", (2,))}
 
 
 def _ints(size: int, *names: str) -> dict[str, Spec]:

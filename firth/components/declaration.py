@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tfx import types
-from tfx.dsl.components.base import base_beam_component, base_component
+from tfx.dsl.components.base import base_beam_component, base_component, executor_spec
 from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
 
 Types = Mapping[str, Any]
@@ -51,6 +51,13 @@ def _channels(required: Types, optional: Types) -> dict[str, ChannelParameter]:
 
 class _Declared:
     SPEC_CLASS: Any
+    EXECUTOR_SPEC: Any
+    _runs: Any = executor_spec.ExecutorClassSpec
+
+    def __init_subclass__(cls, executor: type | None = None, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if executor is not None:
+            cls.EXECUTOR_SPEC = cls._runs(executor)
 
     def __init__(self, **given: Any) -> None:
         made = {
@@ -64,6 +71,8 @@ class _Declared:
 class Component(_Declared, base_component.BaseComponent):
     """Base of the components without Beam. It makes a channel for each output that is not optional.
 
+    A subclass names its executor as an argument of the class: `class Curator(Component, executor=Executor)`.
+
     Args:
         **given: Channels of the inputs and values of the parameters, by name.
     """
@@ -75,3 +84,5 @@ class BeamComponent(_Declared, base_beam_component.BaseBeamComponent):
     Args:
         **given: Channels of the inputs and values of the parameters, by name.
     """
+
+    _runs = executor_spec.BeamExecutorSpec

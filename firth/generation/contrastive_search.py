@@ -10,7 +10,7 @@ from firth.generation.choices import likeliest
 from firth.generation.controls import Controls
 from firth.generation.penalties import adjusted
 from firth.generation.reading import Prompts, TokenReader, last_states
-from firth.generation.writing import GOES_ON, DecodedTexts, Writer, Writing
+from firth.generation.writing import GOES_ON, OverWriting, Writer, Writing
 from firth.recipes.generation.samplers import ContrastiveSearch
 
 
@@ -28,7 +28,7 @@ class Contrasting(NamedTuple):
     directions: tf.Tensor
 
 
-class ContrastiveSearcher:
+class ContrastiveSearcher(OverWriting[Contrasting]):
     """Writes by contrastive search: `start`, then `go_on` until all rows have ended.
 
     Su et al. 2022, "A Contrastive Framework for Neural Text Generation", section 3.2. The likeliest tokens of
@@ -67,41 +67,6 @@ class ContrastiveSearcher:
             tf.pad(_directions(states), [[0, 0], [0, room], [0, 0]]),
         )
         return self.step(begun, controls), states
-
-    def go_on(self, contrasting: Contrasting, controls: Controls, steps: tf.Tensor | int) -> Contrasting:
-        """Writes so many more tokens of each row, or fewer where it ends.
-
-        Args:
-            contrasting: Texts as `start` or the last call returned them.
-            controls: What each row asks for.
-            steps: Most tokens to write of each row, an int or int32 [].
-        """
-
-        def body(step: tf.Tensor, contrasting: Contrasting) -> tuple[tf.Tensor, Contrasting]:
-            return step + 1, self.step(contrasting, controls)
-
-        def goes_on(step: tf.Tensor, contrasting: Contrasting) -> tf.Tensor:
-            return (step < steps) & tf.reduce_any(contrasting.writing.ended == GOES_ON)
-
-        _, contrasting = tf.while_loop(goes_on, body, (tf.constant(0), contrasting))
-        return contrasting
-
-    def texts(self, contrasting: Contrasting) -> DecodedTexts:
-        """Returns the texts so far.
-
-        Args:
-            contrasting: Texts as `start` or `go_on` returned them.
-        """
-        return self._writer.texts(contrasting.writing)
-
-    def with_ended(self, contrasting: Contrasting, rows: tf.Tensor) -> Contrasting:
-        """Returns the texts, of which some are to go on no further.
-
-        Args:
-            contrasting: Texts so far.
-            rows: Which rows have ended, bool [batch].
-        """
-        return contrasting._replace(writing=self._writer.with_ended(contrasting.writing, rows))
 
     def step(self, contrasting: Contrasting, controls: Controls) -> Contrasting:
         """Writes one more token of each row that goes on; the others stay as they are.

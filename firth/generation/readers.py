@@ -13,18 +13,45 @@ from firth.models.backbone_with_heads import BackboneWithHeads
 
 # Rows of the token table that a product reads where there are several states; see `times_rows`.
 _TABLE_ROWS = 2048
-# Of whole rows, as a causal stack reads them.
-_OWN_ROWS = (names.DOCUMENT_IDS, names.ATTENTION_ORDER)
 
 
-class StackReader:
+class _CachedReader:
+    """A stack that reads tokens next to what it keeps of those before them."""
+
+    goes_back = True
+    _token_ids, _position_ids = names.TOKEN_IDS, names.POSITION_IDS
+    _model: BackboneWithHeads
+
+    def read(self, tokens: tf.Tensor, rows: ReadRows) -> tuple[tf.Tensor, ReadRows]:
+        """Reads the next tokens of each row; see `TokenReader`.
+
+        Args:
+            tokens: Tokens to read, int32 [batch, count].
+            rows: Rows that have been read so far.
+        """
+        places = _places(tokens, rows)
+        features = {**rows.facts, self._token_ids: tokens, self._position_ids: places}
+        states, cache = self._model.backbone.call_with_cache(
+            features, rows.cache, rows.lengths, written_in_place
+        )
+        return states, _read_on(rows, tokens, cache)
+
+    def logits(self, states: tf.Tensor) -> tf.Tensor:
+        """Returns the logits of the token after each state, float32 [..., vocabulary].
+
+        Args:
+            states: States that were returned, float [..., width].
+        """
+        in_parts = states.shape[0] != 1 and states.dtype == tf.float32
+        return self._model.heads.project(self._model.backbone, states, _TABLE_ROWS if in_parts else None)
+
+
+class StackReader(_CachedReader):
     """One causal stack, which reads a prompt and goes on with it.
 
     Args:
         model: Model with a causal stack and a head over the vocabulary.
     """
-
-    goes_back = True
 
     def __init__(self, model: BackboneWithHeads) -> None:
         self._model = model
@@ -48,30 +75,8 @@ class StackReader:
         states, rows = self.read(prompts.ids, rows)
         return states, rows._replace(lengths=prompts.lengths)
 
-    def read(self, tokens: tf.Tensor, rows: ReadRows) -> tuple[tf.Tensor, ReadRows]:
-        """Reads the next tokens of each row; see `TokenReader`.
 
-        Args:
-            tokens: Tokens to read, int32 [batch, count].
-            rows: Rows that have been read so far.
-        """
-        places = _places(tokens, rows)
-        features = {**rows.facts, names.TOKEN_IDS: tokens, names.POSITION_IDS: places}
-        states, cache = self._model.backbone.call_with_cache(
-            features, rows.cache, rows.lengths, written_in_place
-        )
-        return states, _read_on(rows, tokens, cache)
-
-    def logits(self, states: tf.Tensor) -> tf.Tensor:
-        """Returns the logits of the token after each state, float32 [..., vocabulary].
-
-        Args:
-            states: States that were returned, float [..., width].
-        """
-        return _logits(self._model, states)
-
-
-class DecoderReader:
+class DecoderReader(_CachedReader):
     """A decoder next to an encoder, which reads the prompt.
 
     Args:
@@ -79,7 +84,8 @@ class DecoderReader:
         start: Special tokens that the decoder starts from.
     """
 
-    goes_back, predicts_prompt = True, False
+    predicts_prompt = False
+    _token_ids, _position_ids = names.DECODER_TOKEN_IDS, names.DECODER_POSITION_IDS
 
     def __init__(self, model: BackboneWithHeads, start: tuple[int, ...]) -> None:
         self._model, self._start = model, start
@@ -104,28 +110,6 @@ class DecoderReader:
         facts = {**prompts.facts, names.DOCUMENT_IDS: real, names.DECODER_DOCUMENT_IDS: of_decoder}
         rows = ReadRows(tf.zeros_like(prompts.lengths), facts, self._model.backbone.empty_cache(encoded))
         return self.read(tf.tile(tf.constant([self._start], tf.int32), [batch, 1]), rows)
-
-    def read(self, tokens: tf.Tensor, rows: ReadRows) -> tuple[tf.Tensor, ReadRows]:
-        """Reads the next tokens of each of the decoder's rows; see `TokenReader`.
-
-        Args:
-            tokens: Tokens to read, int32 [batch, count].
-            rows: Rows that have been read so far.
-        """
-        places = _places(tokens, rows)
-        features = {**rows.facts, names.DECODER_TOKEN_IDS: tokens, names.DECODER_POSITION_IDS: places}
-        states, cache = self._model.backbone.call_with_cache(
-            features, rows.cache, rows.lengths, written_in_place
-        )
-        return states, _read_on(rows, tokens, cache)
-
-    def logits(self, states: tf.Tensor) -> tf.Tensor:
-        """Returns the logits of the token after each state, float32 [..., vocabulary].
-
-        Args:
-            states: States that were returned, float [..., width].
-        """
-        return _logits(self._model, states)
 
 
 class WordReader:
@@ -184,12 +168,6 @@ class WordReader:
             states: States that were returned, float [..., width].
         """
         return self._model.heads.project(self._model.backbone, states)
-
-
-def _logits(model: BackboneWithHeads, states: tf.Tensor) -> tf.Tensor:
-    """Returns the logits of the token after each state, float32 [..., vocabulary]."""
-    in_parts = states.shape[0] != 1 and states.dtype == tf.float32
-    return model.heads.project(model.backbone, states, _TABLE_ROWS if in_parts else None)
 
 
 def _shape(ids: tf.Tensor) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """The loop that writes texts token by token, in the graph, with the state between its steps in the open."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ GOES_ON, AT_END, AT_LENGTH, BY_CALLER = range(4)
 # From logits, float32 [batch, vocabulary], what each row asks for, and the number of its token, int32
 # [batch], to a token of each, int32 [batch].
 Choose = Callable[[tf.Tensor, Controls, tf.Tensor], tf.Tensor]
+
+
+State = TypeVar("State", bound=Any)
 
 
 class Writing(NamedTuple):
@@ -138,15 +141,7 @@ class Writer:
             controls: What each row asks for.
             steps: Most tokens to write of each row, an int or int32 [].
         """
-
-        def body(step: tf.Tensor, writing: Writing) -> tuple[tf.Tensor, Writing]:
-            return step + 1, self.step(writing, controls)
-
-        def goes_on(step: tf.Tensor, writing: Writing) -> tf.Tensor:
-            return (step < steps) & tf.reduce_any(writing.ended == GOES_ON)
-
-        _, writing = tf.while_loop(goes_on, body, (tf.constant(0), writing))
-        return writing
+        return repeated(self.step, writing, controls, steps, lambda each: each.ended)
 
     def texts(self, writing: Writing) -> "DecodedTexts":
         """Returns the texts so far.
@@ -224,6 +219,76 @@ class Writer:
             occurred=with_token(writing.occurred, tokens, going),
             written=with_token(writing.written, tokens, going),
         )
+
+
+def repeated(
+    step: Callable[[State, Controls], State],
+    state: State,
+    controls: Controls,
+    steps: tf.Tensor | int,
+    ended_of: Callable[[State], tf.Tensor],
+) -> State:
+    """Returns what texts are after further steps, or fewer where all rows end.
+
+    Args:
+        step: Function from the texts so far, and what each row asks for, to the texts with another token.
+        state: Texts so far, a nest of tensors.
+        controls: What each row asks for.
+        steps: Most steps, an int or int32 [].
+        ended_of: Function from texts to why each row has ended, int32 [batch], `GOES_ON` where it has not.
+    """
+
+    def body(number: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
+        return number + 1, step(state, controls)
+
+    def goes_on(number: tf.Tensor, state: State) -> tf.Tensor:
+        return (number < steps) & tf.reduce_any(ended_of(state) == GOES_ON)
+
+    made: State = tf.while_loop(goes_on, body, (tf.constant(0), state))[1]
+    return made
+
+
+class OverWriting(Generic[State]):
+    """What methods have in common that keep more than the `writing` of a `Writer` from step to step."""
+
+    _writer: Writer
+
+    def step(self, state: State, controls: Controls) -> State:
+        """Returns the texts with one more step; each method says how.
+
+        Args:
+            state: Texts so far.
+            controls: What each row asks for.
+        """
+        raise NotImplementedError
+
+    def go_on(self, state: State, controls: Controls, steps: tf.Tensor | int) -> State:
+        """Takes so many more steps, or fewer where each row ends.
+
+        Args:
+            state: Texts as `start` or the last call returned them.
+            controls: What each row asks for.
+            steps: Most steps, an int or int32 [].
+        """
+        return repeated(self.step, state, controls, steps, lambda each: each.writing.ended)
+
+    def texts(self, state: State) -> DecodedTexts:
+        """Returns the texts so far.
+
+        Args:
+            state: Texts as `start` or `go_on` returned them.
+        """
+        return self._writer.texts(state.writing)
+
+    def with_ended(self, state: State, rows: tf.Tensor) -> State:
+        """Returns the texts, of which some are to go on no further.
+
+        Args:
+            state: Texts so far.
+            rows: Which rows have ended, bool [batch].
+        """
+        made: State = state._replace(writing=self._writer.with_ended(state.writing, rows))
+        return made
 
 
 def _put(rows: tf.Tensor, place: tf.Tensor, values: tf.Tensor, going: tf.Tensor) -> tf.Tensor:

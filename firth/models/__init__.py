@@ -10,55 +10,7 @@ Example: a backbone alone, from its config.
 (1, 5, 8)
 """
 
-from firth.models.additions.holding import TuningError
-from firth.models.additions.table import ADDITIONS
-from firth.models.backbones.bilstm import BiLSTMBackbone
-from firth.models.backbones.causal_transformer import CausalTransformerBackbone
-from firth.models.backbones.encoder_decoder import EncoderDecoderBackbone
-from firth.models.backbones.masked_transformer import MaskedTransformerBackbone
-from firth.models.backbones.two_stream_transformer import TwoStreamTransformerBackbone
-from firth.models.build import build_backbone, build_model, build_pretraining_model
-from firth.models.bundle import BundleError, load_model, save_model
-from firth.models.elmo_import import load_elmo
-from firth.models.outputs.example_sums import example_sums, total_loss
-from firth.models.outputs.predictions import Predictions, predictions_of_logits
-from firth.models.pretraining import PretrainingModel
-from firth.models.tables import BACKBONES, HEADS
-from firth.models.task_model import TaskModel
-from firth.recipes.models.bilstm import BiLSTMConfig
-from firth.recipes.models.transformers import (
-    CausalTransformerConfig,
-    EncoderDecoderConfig,
-    MaskedTransformerConfig,
-)
-from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
+from firth.lazy import attach_stub
 
-__all__ = [
-    "ADDITIONS",
-    "BACKBONES",
-    "HEADS",
-    "BiLSTMBackbone",
-    "BiLSTMConfig",
-    "BundleError",
-    "CausalTransformerBackbone",
-    "CausalTransformerConfig",
-    "EncoderDecoderBackbone",
-    "EncoderDecoderConfig",
-    "MaskedTransformerBackbone",
-    "MaskedTransformerConfig",
-    "Predictions",
-    "PretrainingModel",
-    "TaskModel",
-    "TuningError",
-    "TwoStreamTransformerBackbone",
-    "TwoStreamTransformerConfig",
-    "build_backbone",
-    "build_model",
-    "build_pretraining_model",
-    "example_sums",
-    "load_elmo",
-    "load_model",
-    "predictions_of_logits",
-    "save_model",
-    "total_loss",
-]
+# Keras finds the class of a saved model only if it is loaded.
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__, deferred=())

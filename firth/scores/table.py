@@ -1,5 +1,7 @@
 """The scores by name."""
 
+from collections.abc import Callable
+
 from firth.scores.answers import answer_f1_of, exact_match_of, squad_exact_match, squad_f1
 from firth.scores.bleu import bleu, bleu_of_places, bleu_signature
 from firth.scores.calibration import brier, brier_of, expected_calibration_error
@@ -19,6 +21,7 @@ from firth.scores.held_out_threshold import (
 )
 from firth.scores.labels import accuracy, f1, is_right, macro_f1, matthews
 from firth.scores.resampled import (
+    OfPlaces,
     f1_of_places,
     macro_f1_of_places,
     matthews_of_places,
@@ -48,9 +51,20 @@ TEXTS = Inputs("texts", "one text, or several right ones", "text")
 PROBABILITIES = Inputs("probabilities", "place of the right class", "probabilities of all classes")
 VECTORS = Inputs("vectors", "number of two texts", "TextVectors: the vectors of the two texts")
 
+OfAll = Callable[..., float]
+
 _SHARE = (0.0, 1.0)
 _PERCENT = (0.0, 100.0)
-_CORRELATION = (-1.0, 1.0)
+
+
+def _correlation(
+    title: str, function: OfAll, inputs: Inputs, by: str, of_places: Callable[..., OfPlaces]
+) -> Score:
+    return Score(title, function, inputs, (-1.0, 1.0), by, of_places=of_places, needs_variety=True)
+
+
+def _held_out(title: str, function: OfAll, of_places: Callable[..., OfPlaces]) -> Score:
+    return Score(f"{title}, held-out threshold", function, SCORED_ANSWERS, _PERCENT, "", of_places=of_places)
 
 
 def _rouge(variant: str, title: str) -> Score:
@@ -64,53 +78,17 @@ SCORES: dict[str, Score] = {
     "macro_f1": Score(
         "F1, mean over classes", macro_f1, LABELS, _SHARE, "scikit-learn", of_places=macro_f1_of_places
     ),
-    "matthews": Score(
-        "Matthews' correlation",
-        matthews,
-        LABELS,
-        _CORRELATION,
-        "scikit-learn",
-        of_places=matthews_of_places,
-        needs_variety=True,
-    ),
-    "pearson": Score(
-        "Pearson's correlation",
-        pearson,
-        NUMBERS,
-        _CORRELATION,
-        "scipy",
-        of_places=pearson_of_places,
-        needs_variety=True,
-    ),
-    "spearman": Score(
-        "Spearman's correlation",
-        spearman,
-        NUMBERS,
-        _CORRELATION,
-        "scipy",
-        of_places=spearman_of_places,
-        needs_variety=True,
-    ),
+    "matthews": _correlation("Matthews' correlation", matthews, LABELS, "scikit-learn", matthews_of_places),
+    "pearson": _correlation("Pearson's correlation", pearson, NUMBERS, "scipy", pearson_of_places),
+    "spearman": _correlation("Spearman's correlation", spearman, NUMBERS, "scipy", spearman_of_places),
     "squad_exact_match": Score(
         "SQuAD exact match", squad_exact_match, ANSWERS, _PERCENT, "", of_one=exact_match_of
     ),
     "squad_f1": Score("SQuAD F1", squad_f1, ANSWERS, _PERCENT, "", of_one=answer_f1_of),
-    "squad_exact_match_held_out": Score(
-        "SQuAD exact match, held-out threshold",
-        squad_exact_match_held_out,
-        SCORED_ANSWERS,
-        _PERCENT,
-        "",
-        of_places=exact_match_of_places,
+    "squad_exact_match_held_out": _held_out(
+        "SQuAD exact match", squad_exact_match_held_out, exact_match_of_places
     ),
-    "squad_f1_held_out": Score(
-        "SQuAD F1, held-out threshold",
-        squad_f1_held_out,
-        SCORED_ANSWERS,
-        _PERCENT,
-        "",
-        of_places=answer_f1_of_places,
-    ),
+    "squad_f1_held_out": _held_out("SQuAD F1", squad_f1_held_out, answer_f1_of_places),
     "entity_f1": Score("Entity F1", entity_f1, TAGS, _SHARE, "seqeval", of_places=entity_f1_of_places),
     "entity_f1_strict": Score(
         "Entity F1, strict IOB2",
@@ -121,14 +99,8 @@ SCORES: dict[str, Score] = {
         of_places=entity_f1_strict_of_places,
     ),
     "tag_accuracy": Score("Accuracy of tags", tag_accuracy, TAGS, _SHARE, ""),
-    "cosine_spearman": Score(
-        "Spearman's correlation with the cosine",
-        cosine_spearman,
-        VECTORS,
-        _CORRELATION,
-        "scipy",
-        of_places=cosine_spearman_of_places,
-        needs_variety=True,
+    "cosine_spearman": _correlation(
+        "Spearman's correlation with the cosine", cosine_spearman, VECTORS, "scipy", cosine_spearman_of_places
     ),
     "retrieval_accuracy": Score(
         "Accuracy of the nearest text",

@@ -5,13 +5,11 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.elements.extensible import Place
 from firth.layers.elements.seeds import drawn
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.holding import keywords_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adalora import AdaLoRA
-from firth.tuning.adding import add, low_rank_targets
+from firth.tuning.adding import add_low_ranks, low_rank_targets
 from firth.tuning.lora import LowRankAddition
 from firth.tuning.multipliers import Multipliers
 from firth.tuning.rank_allocation import RankAllocator
@@ -141,18 +139,8 @@ def prepare_adalora(model: BackboneWithHeads, method: AdaLoRA, steps_per_epoch: 
     places = low_rank_targets(
         model, method.targets, method.initial_rank, "method.initial_rank", method.dropout
     )
-
-    def make(place: Place) -> SingularValueAddition:
-        return SingularValueAddition(
-            place.inputs,
-            place.outputs,
-            method.initial_rank,
-            method.alpha / (method.initial_rank + _MORE),
-            method.dropout,
-            method.orthogonality / (2 * len(places)),
-            **keywords_of(model, method),
-        )
-
-    add(model, method.kind, places, make)
+    scale, share = method.alpha / (method.initial_rank + _MORE), method.orthogonality / (2 * len(places))
+    arguments = (method.initial_rank, scale, method.dropout, share)
+    add_low_ranks(model, method, places, SingularValueAddition, *arguments)
     model.added.observers.append(RankAllocator(model.added.held, method))
     return {}

@@ -2,9 +2,10 @@
 
 import fnmatch
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from firth.layers.elements.extensible import Addition, Place
-from firth.models.additions.holding import TuningError, hold, path_below, places_of
+from firth.models.additions.holding import TuningError, hold, keywords_of, path_below, places_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.base.errors import first_of, suggest
 from firth.tuning.groups import freeze_base
@@ -93,6 +94,29 @@ def add(
     """
     freeze_base(model)
     hold(model, kind, places, make)
+
+
+def add_low_ranks(
+    model: BackboneWithHeads,
+    method: Any,
+    places: Iterable[Place],
+    addition: Callable[..., Addition],
+    *arguments: float,
+) -> None:
+    """Adds matrices of a low rank to projections, and freezes the backbone.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+        places: Projections.
+        addition: Constructor of an addition; first it takes the widths that a projection reads and gives.
+        *arguments: Rank, scale and what else the constructor takes.
+    """
+
+    def make(place: Place) -> Addition:
+        return addition(place.inputs, place.outputs, *arguments, **keywords_of(model, method))
+
+    add(model, method.kind, places, make)
 
 
 def merge(model: BackboneWithHeads) -> None:

@@ -5,13 +5,12 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.elements.extensible import Addition, Base, Place
+from firth.layers.elements.extensible import Addition, Base
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.holding import keywords_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoHa
-from firth.tuning.adding import add, low_rank_targets
+from firth.tuning.adding import add_low_ranks, low_rank_targets
 from firth.tuning.multipliers import Multipliers
 
 
@@ -98,15 +97,6 @@ def prepare_loha(model: BackboneWithHeads, method: LoHa, steps_per_epoch: int) -
     Raises:
         TuningError: as `low_rank_targets` does.
     """
-
-    def make(place: Place) -> HadamardAddition:
-        return HadamardAddition(
-            place.inputs,
-            place.outputs,
-            method.rank,
-            method.alpha / method.rank,
-            **keywords_of(model, method),
-        )
-
-    add(model, method.kind, low_rank_targets(model, method.targets, method.rank), make)
+    places = low_rank_targets(model, method.targets, method.rank)
+    add_low_ranks(model, method, places, HadamardAddition, method.rank, method.alpha / method.rank)
     return {}

@@ -7,13 +7,12 @@ import keras
 from keras import ops
 
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.extensible import Addition, Base, Place
+from firth.layers.elements.extensible import Addition, Base
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.holding import keywords_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoRA
-from firth.tuning.adding import add, low_rank_targets
+from firth.tuning.adding import add_low_ranks, low_rank_targets
 from firth.tuning.multipliers import Multipliers
 
 
@@ -104,16 +103,6 @@ def prepare_lora(model: BackboneWithHeads, method: LoRA, steps_per_epoch: int) -
     """
     divisor = math.sqrt(method.rank) if method.rank_stabilised else method.rank
     places = low_rank_targets(model, method.targets, method.rank, dropout=method.dropout)
-
-    def make(place: Place) -> LowRankAddition:
-        return LowRankAddition(
-            place.inputs,
-            place.outputs,
-            method.rank,
-            method.alpha / divisor,
-            method.dropout,
-            **keywords_of(model, method),
-        )
-
-    add(model, method.kind, places, make)
+    scale = method.alpha / divisor
+    add_low_ranks(model, method, places, LowRankAddition, method.rank, scale, method.dropout)
     return {}

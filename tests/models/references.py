@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import keras
 import numpy as np
 
-from firth.interop.hugging_face.encoders import electra_generator
+from firth.interop.hugging_face.blocks import bert_block, blocks as block_rules
+from firth.interop.hugging_face.encoders import electra_masked_lm
 from firth.interop.hugging_face.families import FAMILIES
-from firth.interop.hugging_face.rules import Rule, below
+from firth.interop.hugging_face.rules import Rule, below, linear
 from firth.models import PretrainingModel
 from firth.recipes.models import blocks, positions, transformers, two_stream_transformer
 from firth.recipes.objectives.denoising import Denoising, SpanCorruption
+from firth.recipes.objectives.generator import generator_of
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
 from firth.recipes.objectives.objective_base import Objective
@@ -108,7 +110,12 @@ class Reference(NamedTuple):
 def electra_rules(shape, objective) -> list[Rule]:
     """Those of a discriminator and of a generator in one file."""
     discriminator = FAMILIES["electra"].rules(shape, objective)
-    generator = electra_generator(shape, objective)
+    small = generator_of(shape, objective)
+    generator = [
+        *linear("electra.embeddings_project", "heads/generator_projection"),
+        *below("electra.", block_rules("encoder.layer", "heads/generator", bert_block, small.stack)),
+        *electra_masked_lm(shape),
+    ]
     return [*below("discriminator.", discriminator), *below("generator.", generator)]
 
 

@@ -1,7 +1,6 @@
 """The declaration of AnomalyValidator."""
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth.components.anomaly_validator.executor import Executor
@@ -9,7 +8,7 @@ from firth.components.artifacts import RecordAnomalies
 from firth.components.declaration import Component, declare
 
 
-class AnomalyValidator(Component):
+class AnomalyValidator(Component, executor=Executor):
     """Fails if ExampleValidator found anomalies, so that a component after it does not start.
 
     The component after it names it: `curator.add_upstream_node(anomaly_validator)`.
@@ -28,7 +27,6 @@ class AnomalyValidator(Component):
         outputs={"found": RecordAnomalies},
         parameters={"schema_file": str},
     )
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(
         self, anomalies: types.BaseChannel, inferred: types.BaseChannel, schema_file: str = ""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from tfx.dsl.components.base import executor_spec
 from tfx.proto import example_gen_pb2
 from tfx.types import standard_artifacts, standard_component_specs
 
@@ -14,7 +13,7 @@ from firth.recipes.corpus.sources import AnySource
 from firth.recipes.corpus.sources_json import sources_to_json
 
 
-class CorpusExampleGen(BeamComponent):
+class CorpusExampleGen(BeamComponent, executor=Executor):
     """Reads a recipe's sources into tf.Examples of one split, `corpus`.
 
     Each example is a document with the bytes features `id`, `text`, `source`, `licence` and `uri`.
@@ -50,7 +49,6 @@ class CorpusExampleGen(BeamComponent):
             standard_component_specs.OUTPUT_FILE_FORMAT_KEY: int,
         },
     )
-    EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
     def __init__(
         self,

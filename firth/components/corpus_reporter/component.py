@@ -1,7 +1,6 @@
 """The declaration of CorpusReporter."""
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 
 from firth.components.artifacts import CorpusPage, CorpusReport
 from firth.components.corpus_reporter.executor import Executor
@@ -9,7 +8,7 @@ from firth.components.declaration import Component, declare
 from firth.recipes.corpus.cleaning import Cleaning
 
 
-class CorpusReporter(Component):
+class CorpusReporter(Component, executor=Executor):
     """Writes one self-contained HTML page on the cleaning of the documents.
 
     It comes before CorpusValidator, so that the page is there if the validator stops the pipeline.
@@ -28,7 +27,6 @@ class CorpusReporter(Component):
         outputs={"page": CorpusPage},
         parameters={"name": str, "cleaning": str},
     )
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(self, report: types.BaseChannel, name: str, cleaning: Cleaning) -> None:
         super().__init__(report=report, name=name, cleaning=cleaning.to_json())

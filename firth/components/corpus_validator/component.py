@@ -1,7 +1,6 @@
 """The declaration of CorpusValidator."""
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 
 from firth.components.artifacts import CorpusReport, MeasuredLimits
 from firth.components.corpus_validator.executor import Executor
@@ -9,7 +8,7 @@ from firth.components.declaration import Component, declare
 from firth.recipes.corpus.limits import CorpusLimits
 
 
-class CorpusValidator(Component):
+class CorpusValidator(Component, executor=Executor):
     """Checks a corpus report against limits.
 
     It fails if a limit is broken, so that a component after it (`tokenizer.add_upstream_node(validator)`)
@@ -26,7 +25,6 @@ class CorpusValidator(Component):
     SPEC_CLASS = declare(
         inputs={"report": CorpusReport}, outputs={"measured": MeasuredLimits}, parameters={"limits": str}
     )
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(self, report: types.BaseChannel, limits: CorpusLimits) -> None:
         super().__init__(report=report, limits=limits.to_json())

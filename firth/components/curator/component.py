@@ -1,7 +1,6 @@
 """The declaration of Curator."""
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth.components.artifacts import CorpusReport, QualityClassifier
@@ -11,7 +10,7 @@ from firth.corpus import files_digest as digest_of_files
 from firth.recipes.corpus.cleaning import Cleaning
 
 
-class Curator(BeamComponent):
+class Curator(BeamComponent, executor=Executor):
     """Applies the recipe's cleaning steps to documents and splits them into train and eval.
 
     Args:
@@ -36,7 +35,6 @@ class Curator(BeamComponent):
         optional_outputs={"classifiers": QualityClassifier},
         parameters={"cleaning": str, "files_digest": str},
     )
-    EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
     def __init__(
         self, examples: types.BaseChannel, cleaning: Cleaning, files_digest: str | None = None

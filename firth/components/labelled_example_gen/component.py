@@ -1,6 +1,5 @@
 """The declaration of LabelledExampleGen."""
 
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth.components.declaration import Component, declare
@@ -10,7 +9,7 @@ from firth.recipes.tasks.tasks import AnyTask
 from firth.tasks.labelled.data import fingerprint as fingerprint_of
 
 
-class LabelledExampleGen(Component):
+class LabelledExampleGen(Component, executor=Executor):
     """Reads a recipe's labelled data into tf.Examples of the splits `train` and `eval`.
 
     Each example is a record as `firth.tasks.labelled.examples.to_example` writes it. Records that cannot be
@@ -34,7 +33,6 @@ class LabelledExampleGen(Component):
         outputs={"examples": standard_artifacts.Examples},
         parameters={"data": str, "task": str, "fingerprint": str},
     )
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(self, data: AnyLabelledData, task: AnyTask, fingerprint: str | None = None) -> None:
         super().__init__(

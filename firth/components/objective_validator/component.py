@@ -1,7 +1,6 @@
 """The declaration of ObjectiveValidator."""
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth.components.artifacts import ObjectiveRates
@@ -11,7 +10,7 @@ from firth.recipes.objectives.objective_base import Objective
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 
-class ObjectiveValidator(Component):
+class ObjectiveValidator(Component, executor=Executor):
     """Applies the objective to rows of the train split as the training does, and measures its rates.
 
     It fails if a rate is out of the bounds that the recipe sets, so that a Trainer after it
@@ -33,7 +32,6 @@ class ObjectiveValidator(Component):
         outputs={"rates": ObjectiveRates},
         parameters={"objective": str, "sequences": str, "seed": int, "rows": int},
     )
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(
         self,

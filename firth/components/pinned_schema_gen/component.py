@@ -1,13 +1,12 @@
 """The declaration of PinnedSchemaGen. Its executor is that of TFX's ImportSchemaGen."""
 
 from tfx.components.schema_gen.import_schema_gen.executor import Executor
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth.components.declaration import Component, declare
 
 
-class PinnedSchemaGen(Component):
+class PinnedSchemaGen(Component, executor=Executor):
     """Brings a schema file into the pipeline.
 
     TFX's ImportSchemaGen does the same, but uses its cached output again if the file has been changed in its
@@ -24,7 +23,6 @@ class PinnedSchemaGen(Component):
     SPEC_CLASS = declare(
         outputs={"schema": standard_artifacts.Schema}, parameters={"schema_file": str, "digest": str}
     )
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(self, schema_file: str, digest: str) -> None:
         super().__init__(schema_file=schema_file, digest=digest)

@@ -1,7 +1,6 @@
 """The declaration of Reporter."""
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth.components.artifacts import CorpusReport, ObjectiveRates, RunReport, ServingReport, Tokenizer
@@ -10,7 +9,7 @@ from firth.components.reporter.executor import Executor
 from firth.recipes import Recipe
 
 
-class Reporter(Component):
+class Reporter(Component, executor=Executor):
     """Gathers the outputs of a run and writes one self-contained HTML page on it.
 
     Args:
@@ -41,7 +40,6 @@ class Reporter(Component):
         outputs={"report": RunReport},
         parameters={"recipe": str, "run_dir": str},
     )
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(self, recipe: Recipe, run_dir: str = "", **channels: types.BaseChannel | None) -> None:
         super().__init__(recipe=recipe.to_json(), run_dir=run_dir, **channels)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth import features
@@ -18,7 +17,7 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 _AS_IS = AsIs()
 
 
-class SequenceGen(BeamComponent):
+class SequenceGen(BeamComponent, executor=Executor):
     """Tokenizes documents and packs them into rows, once and in the same way on any number of workers.
 
     Args:
@@ -56,7 +55,6 @@ class SequenceGen(BeamComponent):
             "row_format": int,
         },
     )
-    EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
     def __init__(
         self,

@@ -1,7 +1,6 @@
 """The declaration of ServingValidator."""
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth.components.artifacts import ServingReport
@@ -9,7 +8,7 @@ from firth.components.declaration import Component, declare
 from firth.components.serving_validator.executor import Executor
 
 
-class ServingValidator(Component):
+class ServingValidator(Component, executor=Executor):
     """Loads an exported model as TF Serving does and asks it normal, empty, huge and undecodable requests.
 
     It takes the place of TFX's InfraValidator on machines without containers: its blessing is of the same
@@ -32,7 +31,6 @@ class ServingValidator(Component):
         outputs={"report": ServingReport, "blessing": standard_artifacts.InfraBlessing},
         parameters={"eval_rows": int},
     )
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(
         self, model: types.BaseChannel, examples: types.BaseChannel | None = None, eval_rows: int = 8

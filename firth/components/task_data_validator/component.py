@@ -1,7 +1,6 @@
 """The declaration of TaskDataValidator."""
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth.components.artifacts import RecordAnomalies
@@ -9,7 +8,7 @@ from firth.components.declaration import Component, declare
 from firth.components.task_data_validator.executor import Executor
 
 
-class TaskDataValidator(Component):
+class TaskDataValidator(Component, executor=Executor):
     """Fails if ExampleValidator found anomalies, and tells how the two splits differ.
 
     The component after it names it: `rows.add_upstream_node(task_data_validator)`.
@@ -30,7 +29,6 @@ class TaskDataValidator(Component):
         },
         outputs={"found": RecordAnomalies},
     )
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(self, statistics: types.BaseChannel, anomalies: types.BaseChannel) -> None:
         super().__init__(statistics=statistics, anomalies=anomalies)

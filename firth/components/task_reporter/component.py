@@ -1,7 +1,6 @@
 """The declaration of TaskReporter."""
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth.components.artifacts import RecordAnomalies, RunReport, ServingReport
@@ -10,7 +9,7 @@ from firth.components.task_reporter.executor import Executor
 from firth.recipes.run.adapting import AdaptingRecipe
 
 
-class TaskReporter(Component):
+class TaskReporter(Component, executor=Executor):
     """Gathers the outputs of a run that adapts a model, and writes one self-contained HTML page on it.
 
     Args:
@@ -40,7 +39,6 @@ class TaskReporter(Component):
         outputs={"report": RunReport},
         parameters={"recipe": str, "run_dir": str},
     )
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(
         self, recipe: AdaptingRecipe, run_dir: str = "", **channels: types.BaseChannel | None

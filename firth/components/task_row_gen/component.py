@@ -1,7 +1,6 @@
 """The declaration of TaskRowGen."""
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth import features
@@ -11,7 +10,7 @@ from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 
-class TaskRowGen(Component):
+class TaskRowGen(Component, executor=Executor):
     """Tokenizes labelled records and packs them into rows, always in the same way.
 
     A row holds several whole records, so that little of a batch is padding whatever their lengths are.
@@ -34,7 +33,6 @@ class TaskRowGen(Component):
         outputs={"examples": standard_artifacts.Examples},
         parameters={"task": str, "sequences": str, "row_format": int},
     )
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(
         self, examples: types.BaseChannel, base: types.BaseChannel, task: Task, sequences: Sequences

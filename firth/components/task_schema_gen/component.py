@@ -1,6 +1,5 @@
 """The declaration of TaskSchemaGen."""
 
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth.components.declaration import Component, declare
@@ -8,7 +7,7 @@ from firth.components.task_schema_gen.executor import Executor
 from firth.recipes.tasks.task import Task
 
 
-class TaskSchemaGen(Component):
+class TaskSchemaGen(Component, executor=Executor):
     """Writes the schema of a task's labelled records, in the place of one that is inferred from them.
 
     Args:
@@ -19,7 +18,6 @@ class TaskSchemaGen(Component):
     """
 
     SPEC_CLASS = declare(outputs={"schema": standard_artifacts.Schema}, parameters={"task": str})
-    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(self, task: Task) -> None:
         super().__init__(task=task.to_json())

@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 
 from tfx import types
-from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
 
 from firth.components.artifacts import Tokenizer
@@ -13,7 +12,7 @@ from firth.components.tokenizer_gen.executor import Executor
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig
 
 
-class TokenizerGen(BeamComponent):
+class TokenizerGen(BeamComponent, executor=Executor):
     """Trains a tokenizer on the words of the train split, or takes that of a model bundle.
 
     Args:
@@ -35,7 +34,6 @@ class TokenizerGen(BeamComponent):
         optional_inputs={"base": standard_artifacts.Model},
         parameters={"config": str, "normalization": str, "added_words": str, "added_count": int},
     )
-    EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
     def __init__(
         self,

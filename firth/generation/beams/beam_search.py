@@ -10,7 +10,7 @@ from firth.generation.beams.hypotheses import Hypotheses
 from firth.generation.controls import Controls
 from firth.generation.penalties import adjusted, tokens_of, with_token
 from firth.generation.reading import Prompts, ReadRows, TokenReader, last_states
-from firth.generation.writing import AT_END, AT_LENGTH, BY_CALLER, GOES_ON, DecodedTexts
+from firth.generation.writing import AT_END, AT_LENGTH, BY_CALLER, GOES_ON, DecodedTexts, repeated
 from firth.recipes.generation.samplers import BeamSearch
 
 
@@ -95,15 +95,7 @@ class BeamSearcher:
             controls: What each row asks for.
             steps: Most tokens to write, an int or int32 [].
         """
-
-        def body(step: tf.Tensor, searching: Searching) -> tuple[tf.Tensor, Searching]:
-            return step + 1, self.step(searching, controls)
-
-        def goes_on(step: tf.Tensor, searching: Searching) -> tf.Tensor:
-            return (step < steps) & tf.reduce_any(searching.ended == GOES_ON)
-
-        _, searching = tf.while_loop(goes_on, body, (tf.constant(0), searching))
-        return searching
+        return repeated(self.step, searching, controls, steps, lambda each: each.ended)
 
     def texts(self, searching: Searching) -> DecodedTexts:
         """Returns the best text of each row whose search has ended; of the others no token.

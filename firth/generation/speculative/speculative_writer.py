@@ -11,7 +11,7 @@ from firth.generation.randomness import uniforms
 from firth.generation.reading import Prompts, TokenReader
 from firth.generation.speculative.acceptance import accept
 from firth.generation.speculative.proposals import Proposer
-from firth.generation.writing import GOES_ON, DecodedTexts, Writer, Writing
+from firth.generation.writing import GOES_ON, OverWriting, Writer, Writing
 
 # Numbers of the draws among those of a token; see `uniforms`. The first token's is 0.
 _ACCEPTING, _AFTER = 1, 2
@@ -29,7 +29,7 @@ class Speculating(NamedTuple):
     known: Any
 
 
-class SpeculativeWriter:
+class SpeculativeWriter(OverWriting[Speculating]):
     """Writes by guesses that the model keeps or refuses: `start`, then `go_on` until all rows have ended.
 
     Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding". In each step the model
@@ -60,41 +60,6 @@ class SpeculativeWriter:
         """
         writing, states = self._writer.start(prompts, controls, room, self._proposer.count)
         return Speculating(writing, self._proposer.begin(prompts, room)), states
-
-    def go_on(self, speculating: Speculating, controls: Controls, steps: tf.Tensor | int) -> Speculating:
-        """Lets the model read so often, or less often where all rows have ended.
-
-        Args:
-            speculating: Texts as `start` or the last call returned them.
-            controls: What each row asks for.
-            steps: Most readings, each of one or more tokens a row, an int or int32 [].
-        """
-
-        def body(step: tf.Tensor, speculating: Speculating) -> tuple[tf.Tensor, Speculating]:
-            return step + 1, self.step(speculating, controls)
-
-        def goes_on(step: tf.Tensor, speculating: Speculating) -> tf.Tensor:
-            return (step < steps) & tf.reduce_any(speculating.writing.ended == GOES_ON)
-
-        _, speculating = tf.while_loop(goes_on, body, (tf.constant(0), speculating))
-        return speculating
-
-    def texts(self, speculating: Speculating) -> DecodedTexts:
-        """Returns the texts so far.
-
-        Args:
-            speculating: Texts as `start` or `go_on` returned them.
-        """
-        return self._writer.texts(speculating.writing)
-
-    def with_ended(self, speculating: Speculating, rows: tf.Tensor) -> Speculating:
-        """Returns the texts, of which some are to go on no further.
-
-        Args:
-            speculating: Texts so far.
-            rows: Which rows have ended, bool [batch].
-        """
-        return speculating._replace(writing=self._writer.with_ended(speculating.writing, rows))
 
     def step(self, speculating: Speculating, controls: Controls) -> Speculating:
         """Writes one or more tokens of each row that goes on; the others stay as they are.

@@ -16,7 +16,6 @@ from firth.interop.hugging_face.blocks import (
 from firth.interop.hugging_face.rules import (
     Array,
     Rules,
-    below,
     feed_forward,
     linear,
     norm,
@@ -25,8 +24,6 @@ from firth.interop.hugging_face.rules import (
 )
 from firth.recipes.models.stack import StackConfig
 from firth.recipes.models.transformers import MaskedTransformerConfig
-from firth.recipes.objectives.generator import generator_of
-from firth.recipes.objectives.masking import ReplacedTokenDetection
 
 ENCODER = "backbone/encoder"
 
@@ -171,16 +168,3 @@ def electra_detection(model: MaskedTransformerConfig) -> Rules:
     """
     yield from linear("discriminator_predictions.dense", "heads/dense")
     yield from linear("discriminator_predictions.dense_prediction", "heads/decision")
-
-
-def electra_generator(model: MaskedTransformerConfig, objective: ReplacedTokenDetection) -> Rules:
-    """Yields the rules of a generator, a checkpoint of its own that shares the discriminator's embeddings.
-
-    Args:
-        model: Model of the recipe, which is the discriminator's.
-        objective: Objective of the recipe, which says what the generator's shape is.
-    """
-    small = generator_of(model, objective)
-    yield from linear("electra.embeddings_project", "heads/generator_projection")
-    yield from below("electra.", blocks("encoder.layer", "heads/generator", bert_block, small.stack))
-    yield from electra_masked_lm(model)

@@ -12,8 +12,7 @@ from firth.interop.hugging_face.names import named
 from firth.interop.hugging_face.rules import Rule
 from firth.interop.incoming import Incoming
 from firth.interop.read import Read
-from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.bundle import specs_of, weights_by_path
+from firth.models.bundle import specs_of
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import TensorSpec
 
@@ -67,19 +66,3 @@ def assign_weights(backbone: keras.Model, rules: Sequence[Rule], family: Family,
 def _surplus(family: Family, rules: Sequence[Rule], tensors: Mapping[str, Any]) -> Iterator[str]:
     used = {name for rule in rules for name in rule.theirs} | {*family.copies, *family.zeros}
     return (name for name in tensors if name not in used and not name.endswith(family.unread))
-
-
-def written_tensors(model: BackboneWithHeads, recipe: RunRecipe, family: Family) -> dict[str, Any]:
-    """Returns a model's weights as the tensors of a checkpoint with heads, by name.
-
-    Args:
-        model: Model that `firth.models.build_model` made of the recipe.
-        recipe: Recipe of the model.
-        family: Family of the model.
-    """
-    variables = weights_by_path(model)
-    made: dict[str, Any] = {}
-    for rule in family.rules(recipe.model, recipe.goal):
-        weight = keras.ops.convert_to_numpy(variables[rule.ours].value)
-        made |= dict(zip(rule.theirs, rule.write(weight), strict=True))
-    return made

@@ -33,7 +33,7 @@ class ExampleNoise:
     made: the same model draws in the same order on every device, and with every size of batch.
 
     Args:
-        keys: int32 [batch, 2], two hashes, see `firth.features.noise_key_specs`.
+        keys: int32 [batch, 2], two hashes, see `firth.features.NOISE_KEYS`.
     """
 
     def __init__(self, keys: Tensor) -> None:

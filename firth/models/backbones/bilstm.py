@@ -11,7 +11,7 @@ from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbones.backbone import Backbone, Stages, stages_of
 from firth.models.backbones.carried_state import CarriedState
-from firth.recipes.models.bilstm import BiLSTMConfig
+from firth.recipes.models.bilstm import BiLSTMConfig as BiLSTMConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -11,7 +11,7 @@ from firth.layers.attention.key_value_cache import Write, with_tokens
 from firth.layers.blocks.transformer_stack import Cache
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.transformer_backbone import OneStackBackbone
-from firth.recipes.models.transformers import CausalTransformerConfig
+from firth.recipes.models.transformers import CausalTransformerConfig as CausalTransformerConfig
 
 # Of whole rows, of which a cache has some tokens.
 _OF_ROWS = (names.DOCUMENT_IDS, names.ATTENTION_ORDER)

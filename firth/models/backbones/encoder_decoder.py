@@ -12,7 +12,7 @@ from firth.layers.blocks.transformer_stack import Cache
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbones.backbone import Stages, stages_of
 from firth.models.backbones.transformer_backbone import TransformerBackbone, after_prefix
-from firth.recipes.models.transformers import EncoderDecoderConfig
+from firth.recipes.models.transformers import EncoderDecoderConfig as EncoderDecoderConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")

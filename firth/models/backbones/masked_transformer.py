@@ -8,7 +8,7 @@ from keras import ops
 from firth.layers import MaskedTransformer
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.transformer_backbone import OneStackBackbone
-from firth.recipes.models.transformers import MaskedTransformerConfig
+from firth.recipes.models.transformers import MaskedTransformerConfig as MaskedTransformerConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -10,7 +10,9 @@ from firth.layers import Embedding
 from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.backbone import Backbone, Stages, stages_of
-from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
+from firth.recipes.models.two_stream_transformer import (
+    TwoStreamTransformerConfig as TwoStreamTransformerConfig,
+)
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -1,0 +1,31 @@
+from .additions.holding import TuningError as TuningError
+from .additions.table import ADDITIONS as ADDITIONS
+from .backbones.bilstm import BiLSTMBackbone as BiLSTMBackbone, BiLSTMConfig as BiLSTMConfig
+from .backbones.causal_transformer import (
+    CausalTransformerBackbone as CausalTransformerBackbone,
+    CausalTransformerConfig as CausalTransformerConfig,
+)
+from .backbones.encoder_decoder import (
+    EncoderDecoderBackbone as EncoderDecoderBackbone,
+    EncoderDecoderConfig as EncoderDecoderConfig,
+)
+from .backbones.masked_transformer import (
+    MaskedTransformerBackbone as MaskedTransformerBackbone,
+    MaskedTransformerConfig as MaskedTransformerConfig,
+)
+from .backbones.two_stream_transformer import (
+    TwoStreamTransformerBackbone as TwoStreamTransformerBackbone,
+    TwoStreamTransformerConfig as TwoStreamTransformerConfig,
+)
+from .build import (
+    build_backbone as build_backbone,
+    build_model as build_model,
+    build_pretraining_model as build_pretraining_model,
+)
+from .bundle import BundleError as BundleError, load_model as load_model, save_model as save_model
+from .elmo_import import load_elmo as load_elmo
+from .outputs.example_sums import example_sums as example_sums, total_loss as total_loss
+from .outputs.predictions import Predictions as Predictions, predictions_of_logits as predictions_of_logits
+from .pretraining import PretrainingModel as PretrainingModel
+from .tables import BACKBONES as BACKBONES, HEADS as HEADS
+from .task_model import TaskModel as TaskModel
