@@ -75,8 +75,8 @@ RECORD_WEIGHTS = "record_weights"
 DECODER_TOKEN_IDS = "decoder_token_ids"
 DECODER_POSITION_IDS = "decoder_position_ids"
 DECODER_DOCUMENT_IDS = "decoder_document_ids"
-# In training, from the input pipeline: what an example's dropout follows from, int32 [2], a hash of the recipe's
-# seed, the epoch and the example's id.
+# In training, from the input pipeline: what an example's dropout follows from, int32 [2],
+# a hash of the recipe's seed, the epoch and the example's id.
 NOISE_KEYS = "noise_keys"
 
 # Of the signature `evaluate`, of tasks: what scores are made of, of each record.

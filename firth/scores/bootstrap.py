@@ -4,6 +4,7 @@ The resample of a number is a function of the seed, that number and the number o
 systems are compared on the same resamples, and an interval is the same each time.
 """
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -29,19 +30,60 @@ class Interval(NamedTuple):
     high: float
 
 
-def mean_interval(
-    values: Sequence[float], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
-) -> Interval:
+@dataclasses.dataclass(frozen=True)
+class Resampling:
+    """How examples are resampled.
+
+    Attributes:
+        level: Share of resamples within an interval.
+        resamples: Number of resamples, each of which is scored.
+        seed: Seed of the resamples.
+
+    Raises:
+        ValueError: for a level outside 0 to 1, or no resamples.
+    """
+
+    level: float = LEVEL
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Checks the values."""
+        if not 0 < self.level < 1:
+            raise ValueError(f"level must be between 0 and 1, got {self.level}")
+        if self.resamples < 1:
+            raise ValueError(f"resamples must be at least 1, got {self.resamples}")
+
+    def interval(self, examples: int, value_of: Callable[[Ints], float]) -> Interval:
+        """Returns the interval of a value that is known of any examples by their places.
+
+        Args:
+            examples: Number of examples.
+            value_of: Function from the places of a resample's examples, int64 [examples], to its value.
+
+        Raises:
+            ValueError: for no examples.
+        """
+        if not examples:
+            raise ValueError("no examples, so that there is nothing to resample")
+        drawn = (np.random.default_rng([self.seed, number]) for number in range(self.resamples))
+        values: Floats = np.array([value_of(each.integers(examples, size=examples)) for each in drawn])
+        low, high = np.quantile(values, [(1 - self.level) / 2, (1 + self.level) / 2])
+        return Interval(value_of(np.arange(examples)), float(low), float(high))
+
+
+_USUAL = Resampling()
+
+
+def mean_interval(values: Sequence[float], how: Resampling = _USUAL) -> Interval:
     """Returns the interval of a mean: of each resample, one mean of an array.
 
     Args:
         values: Value of each example.
-        level: Share of resamples within the interval.
-        resamples: Number of resamples.
-        seed: Seed of the resamples.
+        how: How examples are resampled.
 
     Raises:
-        ValueError: for no examples, a value that is NaN, a level outside 0 to 1, or no resamples.
+        ValueError: for no examples, or a value that is NaN.
 
     Example:
 
@@ -49,23 +91,14 @@ def mean_interval(
     Interval(value=1.0, low=1.0, high=1.0)
     """
     numbers = finite_numbers(values, "value of example")
-    return places_interval(
-        numbers.size,
-        lambda places: float(numbers[places].mean()),
-        level=level,
-        resamples=resamples,
-        seed=seed,
-    )
+    return how.interval(numbers.size, lambda places: float(numbers[places].mean()))
 
 
 def score_interval(
     function: Callable[[list[Any], list[Any]], float],
     references: Sequence[Any],
     predictions: Sequence[Any],
-    *,
-    level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    how: Resampling = _USUAL,
 ) -> Interval:
     """Returns the interval of a score that is not a mean over examples, such as Matthews' or BLEU.
 
@@ -73,9 +106,7 @@ def score_interval(
         function: Score of references and predictions.
         references: What is right, one for each example.
         predictions: What was predicted, one for each example.
-        level: Share of resamples within the interval.
-        resamples: Number of resamples, each of which is scored.
-        seed: Seed of the resamples.
+        how: How examples are resampled.
 
     Raises:
         ValueError: as of `mean_interval`.
@@ -84,25 +115,20 @@ def score_interval(
     def value_of(places: Ints) -> float:
         return function([references[each] for each in places], [predictions[each] for each in places])
 
-    return places_interval(len(references), value_of, level=level, resamples=resamples, seed=seed)
+    return how.interval(len(references), value_of)
 
 
 def mean_difference(
     values: Sequence[float],
     other_values: Sequence[float],
-    *,
-    level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    how: Resampling = _USUAL,
 ) -> Interval:
     """Returns the interval of the mean of one system less that of another, on the same examples.
 
     Args:
         values: Value of each example, of the one system.
         other_values: Value of each example, of the other.
-        level: Share of resamples within the interval.
-        resamples: Number of resamples.
-        seed: Seed of the resamples.
+        how: How examples are resampled.
 
     Raises:
         ValueError: if the numbers of values differ, or as of `mean_interval`.
@@ -115,7 +141,7 @@ def mean_difference(
     if len(values) != len(other_values):
         raise ValueError(f"{len(values)} examples of one system, but {len(other_values)} of the other")
     numbers = finite_numbers(values, "value of example") - finite_numbers(other_values, "value of example")
-    return mean_interval([float(each) for each in numbers], level=level, resamples=resamples, seed=seed)
+    return mean_interval([float(each) for each in numbers], how)
 
 
 def score_difference(
@@ -123,10 +149,7 @@ def score_difference(
     references: Sequence[Any],
     predictions: Sequence[Any],
     other_predictions: Sequence[Any],
-    *,
-    level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    how: Resampling = _USUAL,
 ) -> Interval:
     """Returns the interval of the score of one system less that of another, on the same resamples.
 
@@ -135,9 +158,7 @@ def score_difference(
         references: What is right, one for each example.
         predictions: What the one system predicted.
         other_predictions: What the other system predicted.
-        level: Share of resamples within the interval.
-        resamples: Number of resamples, each of which is scored twice.
-        seed: Seed of the resamples.
+        how: How examples are resampled.
 
     Raises:
         ValueError: as of `mean_interval`.
@@ -151,40 +172,4 @@ def score_difference(
             f"{len(predictions)} predictions of one system, but {len(other_predictions)} of the other"
         )
     pairs = list(zip(predictions, other_predictions))
-    return score_interval(apart, references, pairs, level=level, resamples=resamples, seed=seed)
-
-
-def places_interval(
-    examples: int,
-    value_of: Callable[[Ints], float],
-    *,
-    level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Interval:
-    """Returns the interval of a value that is known of any examples by their places.
-
-    Args:
-        examples: Number of examples.
-        value_of: Function from the places of a resample's examples, int64 [examples], to its value.
-        level: Share of resamples within the interval.
-        resamples: Number of resamples.
-        seed: Seed of the resamples.
-
-    Raises:
-        ValueError: for no examples, a level outside 0 to 1, or no resamples.
-    """
-    if not examples:
-        raise ValueError("no examples, so that there is nothing to resample")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}")
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, got {resamples}")
-    values: Floats = np.array(
-        [
-            value_of(np.random.default_rng([seed, number]).integers(examples, size=examples))
-            for number in range(resamples)
-        ]
-    )
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(value_of(np.arange(examples)), float(low), float(high))
+    return score_interval(apart, references, pairs, how)

@@ -1,6 +1,7 @@
 """Scores of collected examples: the seam to whatever collects them, a loop or a pipeline."""
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,9 +11,9 @@ from firth.scores.bootstrap import (
     LEVEL,
     RESAMPLES,
     Interval,
+    Resampling,
     mean_difference,
     mean_interval,
-    places_interval,
     score_difference,
     score_interval,
 )
@@ -131,25 +132,17 @@ def compute_interval(
         ValueError: as of `compute` and `mean_interval`.
     """
     value = compute(name, examples, **options).value
-    score = score_of(name)
+    score, how = score_of(name), Resampling(level, resamples, seed)
     if not examples:
         return Interval(value, *score.range)
     references, predictions = _columns(examples)
     if score.of_one is not None:
         values = _values(score, references, predictions, options)
-        return mean_interval(values, level=level, resamples=resamples, seed=seed)
+        return mean_interval(values, how)
     if score.of_places is not None:
         value_of = score.of_places(references, predictions, **options)
-        found = places_interval(len(examples), value_of, level=level, resamples=resamples, seed=seed)
-        return found._replace(value=value)
-    return score_interval(
-        lambda right, given: score.function(right, given, **options),
-        references,
-        predictions,
-        level=level,
-        resamples=resamples,
-        seed=seed,
-    )
+        return how.interval(len(examples), value_of)._replace(value=value)
+    return score_interval(functools.partial(score.function, **options), references, predictions, how)
 
 
 def compute_difference(
@@ -178,7 +171,7 @@ def compute_difference(
     """
     compute(name, examples, **options)
     compute(name, other_examples, **options)
-    score = score_of(name)
+    score, how = score_of(name), Resampling(level, resamples, seed)
     references, predictions = _columns(examples)
     other_references, other_predictions = _columns(other_examples)
     same_ids = {each.id for each in examples} == {each.id for each in other_examples}
@@ -187,16 +180,9 @@ def compute_difference(
     if score.of_one is not None:
         values = _values(score, references, predictions, options)
         other_values = _values(score, references, other_predictions, options)
-        return mean_difference(values, other_values, level=level, resamples=resamples, seed=seed)
-    return score_difference(
-        lambda right, given: score.function(right, given, **options),
-        references,
-        predictions,
-        other_predictions,
-        level=level,
-        resamples=resamples,
-        seed=seed,
-    )
+        return mean_difference(values, other_values, how)
+    function = functools.partial(score.function, **options)
+    return score_difference(function, references, predictions, other_predictions, how)
 
 
 def score_of(name: str) -> Score:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from firth.scores.bootstrap import (
+    Resampling,
     mean_difference,
     mean_interval,
     score_difference,
@@ -27,19 +28,19 @@ def test_an_interval_is_near_the_normal_one_of_a_share():
 
 def test_means_and_scores_of_the_set_are_resampled_alike():
     values = [float(right == given) for right, given in zip(RIGHT, GIVEN)]
-    assert mean_interval(values, resamples=50) == pytest.approx(
-        score_interval(accuracy, RIGHT, GIVEN, resamples=50)
+    assert mean_interval(values, Resampling(resamples=50)) == pytest.approx(
+        score_interval(accuracy, RIGHT, GIVEN, Resampling(resamples=50))
     )
 
 
 def test_a_seed_gives_one_interval():
     values = list(np.linspace(0, 1, 20))
-    one, again, other = (mean_interval(values, seed=seed, resamples=50) for seed in (3, 3, 4))
+    one, again, other = (mean_interval(values, Resampling(seed=seed, resamples=50)) for seed in (3, 3, 4))
     assert one == again != other
 
 
 def test_a_lower_level_is_narrower():
-    wide, narrow = (mean_interval(list(range(50)), level=level) for level in (0.99, 0.5))
+    wide, narrow = (mean_interval(list(range(50)), Resampling(level)) for level in (0.99, 0.5))
     assert wide.low < narrow.low < narrow.value < narrow.high < wide.high
 
 
@@ -48,25 +49,26 @@ def test_paired_differences_are_those_of_single_examples():
     values = [0.0, 1.0] * 50
     found = mean_difference([value + 0.125 for value in values], values)
     assert found == pytest.approx((0.125, 0.125, 0.125))
-    same = score_difference(matthews, RIGHT, GIVEN, GIVEN, resamples=20)
+    same = score_difference(matthews, RIGHT, GIVEN, GIVEN, Resampling(resamples=20))
     assert same == (0.0, 0.0, 0.0)
-    apart = score_difference(accuracy, RIGHT, GIVEN, OTHER, resamples=50)
+    apart = score_difference(accuracy, RIGHT, GIVEN, OTHER, Resampling(resamples=50))
     right = [[float(r == g) for r, g in zip(RIGHT, given)] for given in (GIVEN, OTHER)]
-    assert apart == pytest.approx(mean_difference(*right, resamples=50))
+    assert apart == pytest.approx(mean_difference(*right, Resampling(resamples=50)))
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"values": []}, "no examples"),
-        ({"values": [1.0, math.nan]}, "value of example 1 is nan"),
-        ({"values": [1.0], "level": 1.0}, "level must be between"),
-        ({"values": [1.0], "resamples": 0}, "resamples must be at least 1"),
+        (([], {}), "no examples"),
+        (([1.0, math.nan], {}), "value of example 1 is nan"),
+        (([1.0], {"level": 1.0}), "level must be between"),
+        (([1.0], {"resamples": 0}), "resamples must be at least 1"),
     ],
 )
 def test_what_gives_no_interval_is_refused(arguments, problem):
+    values, how = arguments
     with pytest.raises(ValueError, match=problem):
-        mean_interval(**arguments)
+        mean_interval(values, Resampling(**how))
 
 
 def test_systems_of_unequal_size_are_refused():
