@@ -6,8 +6,8 @@ r"""Each method of adapting a model, on the same base and data: what it trains, 
 
 Bases are those of `benchmarks.transfer`, pre-trained once and kept in --folder, and bundles. A method is
 tried with each of --rates and the first seed, and trained with the best of them and the other seeds. What a
-method adds takes higher rates than weights that are there, which --added-rates state. Its other values are
-the recipe's defaults.
+method adds takes higher rates than weights that are there, which --added-rates state; a method with a rate of
+its own, as prompts and prefixes have, is tried with that one too. Its other values are the recipe's defaults.
 
 Printed are the parameters that are trained, the head's among them; the peak memory of the process, libraries
 included; examples/s without the first steps, median of the seeds; the score's median over the seeds with the
@@ -51,7 +51,6 @@ def cells_of(start: Start, task: TransferTask, options: argparse.Namespace) -> I
         more = {"epochs": options.epochs, "sequences.length": min(task.length, options.length)}
         more |= {"method.kind": name, **STATED.get(name, {})}
         seeds = list(range(1, options.seeds + 1))
-        rates = options.added_rates if method_types()[name].adds else options.rates
         yield (
             name,
             Cell(
@@ -59,13 +58,21 @@ def cells_of(start: Start, task: TransferTask, options: argparse.Namespace) -> I
                 task.data,
                 task.task,
                 more,
-                rates,
+                rates_of(name, options),
                 seeds,
                 options.records,
                 options.held_out,
                 options.folder.resolve(),
             ),
         )
+
+
+def rates_of(name: str, options: argparse.Namespace) -> list[float]:
+    """Returns the rates to try with a method, the one that its recipe has by default among them."""
+    method = method_types()[name]
+    rates = options.added_rates if method.adds else options.rates
+    own = [] if method.learning_rate is None else [method.learning_rate]
+    return list(dict.fromkeys([*rates, *own]))
 
 
 def row_of(cell: Cell, baseline: Runs) -> tuple[dict[str, Any], Runs]:
