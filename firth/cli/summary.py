@@ -29,8 +29,6 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
         recipe: Recipe of the run.
         root: Folder of all runs.
     """
-    from rich.markup import escape
-
     metrics = overall(result.evaluation)
     console.print()
     if (folder := result.outputs.get("Curator", {}).get("report")) is not None:
@@ -39,9 +37,25 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     if result.start is not None:
         console.print(start_line(result.start), markup=False)
     console.print(perplexity_line(metrics, recipe.goal.loss_terms[0].title))
+    kept = "kept its thresholds" if recipe.evaluation.thresholds else "has finite metrics (no thresholds)"
+    print_outcome(console, result, root, f"the model {kept} and answered as a server would ask it")
+    if (curves := result.outputs.get("Trainer", {}).get("model_run")) is not None:
+        console.print(f"  {tensorboard_command(str(curves))}", markup=False)
+
+
+def print_outcome(console: "Console", result: "RunResult", root: pathlib.Path, said: str) -> None:
+    """Prints the blessing, what is served, the paths of the results, and what to do next.
+
+    Args:
+        console: Console to print on.
+        result: Result of the run.
+        root: Folder of all runs.
+        said: What a blessing says of the model.
+    """
+    from rich.markup import escape
+
     if result.blessed:
-        kept = "kept its thresholds" if recipe.evaluation.thresholds else "has finite metrics (no thresholds)"
-        console.print(f"[green]blessed[/]: the model {kept} and answered as a server would ask it")
+        console.print(f"[green]blessed[/]: {said}")
     else:
         console.print("[red]not blessed[/]:", escape("; ".join(result.reasons)))
     console.print(f"pushed: {result.pushed or 'nothing'}")
@@ -57,8 +71,6 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     asked = ask_with(description.get("signatures", {}))
     for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
-    if (curves := result.outputs.get("Trainer", {}).get("model_run")) is not None:
-        console.print(f"  {tensorboard_command(str(curves))}", markup=False)
 
 
 def schema_lines(result: "CurationResult") -> list[str]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from firth import storage
 from firth.analysis.tasks.clean import contamination_line
 from firth.analysis.tasks.score_lines import score_lines
-from firth.cli.runs_on_disk import REPORT_FILE
-from firth.cli.summary import ask_with, description_of, next_commands, start_line, weights_lines
+from firth.cli.summary import print_outcome, start_line
 from firth.cli.tasks.read_lines import rejected_text
 
 if TYPE_CHECKING:
@@ -32,8 +31,6 @@ def print_task_summary(
         recipe: Recipe of the run.
         root: Folder of all runs.
     """
-    from rich.markup import escape
-
     console.print()
     for line in data_lines(result):
         console.print(line, markup=False)
@@ -42,19 +39,8 @@ def print_task_summary(
     for line in score_lines(result.evaluation, recipe.task.told_metrics):
         console.print(line, markup=False)
     console.print(contamination_line(result.contamination), markup=False)
-    if result.blessed:
-        console.print("[green]blessed[/]: its scores kept their thresholds, and it answered as a server asks")
-    else:
-        console.print("[red]not blessed[/]:", escape("; ".join(result.reasons)))
-    console.print(f"pushed: {result.pushed or 'nothing'}")
-    description = {} if result.pushed is None else description_of(result.pushed)
-    for line in weights_lines(description):
-        console.print(line, markup=False)
-    console.print(f"report: {result.run_dir / REPORT_FILE}")
-    console.print("\nnext:")
-    asked = ask_with(description.get("signatures", {}))
-    for command in next_commands(result.run_dir.name, root, asked):
-        console.print(f"  {command}", markup=False)
+    said = "its scores kept their thresholds, and it answered as a server asks"
+    print_outcome(console, result, root, said)
 
 
 def data_lines(result: "RunResult") -> list[str]:
