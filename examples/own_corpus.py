@@ -61,7 +61,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         recipe = load_recipe(str(write_corpus(pathlib.Path(folder))))
-        result = local.curate(recipe, root, reuse_folder=True)
+        result = local.curate(recipe, root, local.RunOptions(reuse_folder=True))
     report = json.loads((result.outputs["Curator"]["report"] / "corpus_report.json").read_text())
     for row in report["funnel"]:
         print(

@@ -38,7 +38,7 @@ def train(root: pathlib.Path, steps: int) -> bool:
     # Imported here, since TFX takes a while.
     from firth.pipelines import local
 
-    result = local.run(recipe_of(steps), root, on_event=_tell)
+    result = local.run(recipe_of(steps), root, local.RunOptions(on_event=_tell))
     print(f"perplexity over unigram: {result.evaluation['overall']['perplexity_over_unigram']:.2f}")
     for reason in result.reasons:
         print(reason)

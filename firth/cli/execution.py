@@ -192,15 +192,8 @@ def execute(
         run_folder(root, folder)
         console.print(f"[bold]{recipe.name}[/] in {root / folder} (loading TFX takes a while)")
         with drawing(console, live=console.is_terminal and not verbose) as draw:
-            return run(
-                recipe,
-                root=root,
-                name=folder,
-                verbose=verbose,
-                on_event=draw,
-                beam_pipeline_args=beam_pipeline_args,
-                reuse_folder=reuse_folder,
-            )
+            options = local.RunOptions(folder, verbose, draw, beam_pipeline_args, reuse_folder)
+            return run(recipe, root, options)
     except RunFolderError as error:
         fail(str(error), ExitCode.USAGE)
     except local.RunLockedError as error:

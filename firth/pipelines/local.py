@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import os
 import pathlib
 import traceback
@@ -51,6 +52,7 @@ __all__ = [
     "RunFailedError",
     "RunFolderError",
     "RunLockedError",
+    "RunOptions",
     "RunResult",
     "create_local_pipeline",
     "curate",
@@ -70,121 +72,117 @@ Result = TypeVar("Result")
 Collect = Callable[[pathlib.Path, tuple[ComponentResult, ...], pathlib.Path], Result]
 
 
+@dataclasses.dataclass(frozen=True)
+class RunOptions:
+    """How a recipe is run.
+
+    Attributes:
+        name: Name of the run's folder below the root; the recipe's name if it is not given.
+        verbose: True to print the output of TFX and TensorFlow, instead of keeping it in the log alone.
+        on_event: Function that is called with each event (see `firth.pipelines.events`), from this thread or
+            another.
+        beam_pipeline_args: Options of Beam, a runner's among them; without any, it runs in this process.
+        reuse_folder: True to run in the folder even if made from another recipe, other sources or data.
+    """
+
+    name: str | None = None
+    verbose: bool = False
+    on_event: OnEvent = lambda event: None
+    beam_pipeline_args: Sequence[str] = ()
+    reuse_folder: bool = False
+
+
+_USUAL = RunOptions()
+
+
 def run(
     recipe: Recipe,
     root: str | os.PathLike[str],
-    name: str | None = None,
-    verbose: bool = False,
-    on_event: OnEvent = lambda event: None,
-    beam_pipeline_args: Sequence[str] = (),
-    reuse_folder: bool = False,
+    options: RunOptions = _USUAL,
 ) -> RunResult:
     """Runs the pre-training pipeline of a recipe in `root/name`, reusing whatever has not changed.
 
     Args:
         recipe: Recipe to run.
         root: Folder of all runs.
-        name: Name of the run's folder below it; the recipe's name if it is not given.
-        verbose: True to print the output of TFX and TensorFlow, instead of keeping it in the log alone.
-        on_event: Function that is called with each event (see `firth.pipelines.events`), from this thread or
-            another.
-        beam_pipeline_args: Options of Beam, a runner's among them; without any, it runs in this process.
-        reuse_folder: True to run in the folder even if it was made from another recipe or other sources.
+        options: Name of the run, what is printed and told of it, and how it runs.
 
     Raises:
         RunFolderError: if the name is not that of a folder, or the folder was made from something else.
         RunLockedError: if another process runs there.
         RunFailedError: if a component fails; the same call goes on where it stopped.
     """
-    run_dir = run_folder(root, recipe.name if name is None else name)
-    job = _Job(recipe, run_dir, on_event, beam_pipeline_args, create_local_pipeline)
-    return _run(job, verbose, reuse_folder, collect_run)
+    return _run(_Job(recipe, root, options, create_local_pipeline), collect_run)
 
 
 def curate(
     recipe: Recipe,
     root: str | os.PathLike[str],
-    name: str | None = None,
-    verbose: bool = False,
-    on_event: OnEvent = lambda event: None,
-    beam_pipeline_args: Sequence[str] = (),
-    reuse_folder: bool = False,
+    options: RunOptions = _USUAL,
 ) -> CurationResult:
     """Runs the corpus part of a recipe's pipeline alone; `run` in the same folder goes on from it.
 
     Args:
         recipe: Recipe to run.
         root: Folder of all runs.
-        name: Name of the run's folder below it; the recipe's name if it is not given.
-        verbose: True to print the output of TFX and TensorFlow, instead of keeping it in the log alone.
-        on_event: Function that is called with each event.
-        beam_pipeline_args: Options of Beam; without any, it runs in this process.
-        reuse_folder: True to run in the folder even if it was made from another recipe or other sources.
+        options: Name of the run, what is printed and told of it, and how it runs.
 
     Raises:
         RunFolderError: if the name is not that of a folder, or the folder was made from something else.
         RunLockedError: if another process runs there.
         RunFailedError: if a component fails; the same call goes on where it stopped.
     """
-    run_dir = run_folder(root, recipe.name if name is None else name)
-    job = _Job(recipe, run_dir, on_event, beam_pipeline_args, _create_curation_pipeline)
-    return _run(job, verbose, reuse_folder, collect_curation)
+    return _run(_Job(recipe, root, options, _create_curation_pipeline), collect_curation)
 
 
 def finetune(
     recipe: AdaptingRecipe,
     root: str | os.PathLike[str],
-    name: str | None = None,
-    verbose: bool = False,
-    on_event: OnEvent = lambda event: None,
-    beam_pipeline_args: Sequence[str] = (),
-    reuse_folder: bool = False,
+    options: RunOptions = _USUAL,
 ) -> RunResult:
     """Runs the fine-tuning pipeline of a recipe in `root/name`, reusing whatever has not changed.
 
     Args:
         recipe: Recipe to run, with its labels; see `firth.pipelines.labels.with_labels`.
         root: Folder of all runs.
-        name: Name of the run's folder below it; the recipe's name if it is not given.
-        verbose: True to print the output of TFX and TensorFlow, instead of keeping it in the log alone.
-        on_event: Function that is called with each event.
-        beam_pipeline_args: Options of Beam; without any, it runs in this process.
-        reuse_folder: True to run in the folder even if it was made from another recipe or other data.
+        options: Name of the run, what is printed and told of it, and how it runs.
 
     Raises:
         RunFolderError: if the name is not that of a folder, or the folder was made from something else.
         RunLockedError: if another process runs there.
         RunFailedError: if a component fails; the same call goes on where it stopped.
     """
-    run_dir = run_folder(root, recipe.name if name is None else name)
-    job = _Job(recipe, run_dir, on_event, beam_pipeline_args, _create_finetuning_pipeline)
-    return _run(job, verbose, reuse_folder, collect_run)
+    return _run(_Job(recipe, root, options, _create_finetuning_pipeline), collect_run)
 
 
 @dataclasses.dataclass(frozen=True)
 class _Job:
-    """The arguments of `run` and its kin, and how the pipeline is made."""
+    """A recipe to run, and how its pipeline is made."""
 
     recipe: Any
-    run_dir: pathlib.Path
-    on_event: OnEvent
-    beam_pipeline_args: Sequence[str]
+    root: str | os.PathLike[str]
+    options: RunOptions
     make_pipeline: MakePipeline
 
+    @functools.cached_property
+    def run_dir(self) -> pathlib.Path:
+        name = self.options.name
+        return run_folder(self.root, self.recipe.name if name is None else name)
 
-def _run(job: _Job, verbose: bool, reuse_folder: bool, collect: Collect[Result]) -> Result:
-    recipe, run_dir = job.recipe, job.run_dir
+
+def _run(job: _Job, collect: Collect[Result]) -> Result:
+    recipe, run_dir, options = job.recipe, job.run_dir, job.options
     with _locked(run_dir):
         refuse_imported(run_dir)
-        if not reuse_folder:
+        if not options.reuse_folder:
             require_same_origin(run_dir, recipe)
         if changes := changed_keys(run_dir, recipe):
-            job.on_event({"kind": "changes", "lines": changes})
+            options.on_event({"kind": "changes", "lines": changes})
         if not getattr(recipe, "source_schema", None) and sources_changed(run_dir, recipe):
             set_schema_aside(run_dir)
         remember_recipe(run_dir, recipe)
         log_path = logs.new_log_path(run_dir)
-        quiet = logs.logging_to(log_path) if verbose else logs.output_in(log_path)
+        quiet = logs.logging_to(log_path) if options.verbose else logs.output_in(log_path)
         with quiet:
             return collect(run_dir, _execute(job, log_path), log_path)
 
@@ -212,7 +210,7 @@ def _execute(job: _Job, log_path: pathlib.Path) -> tuple[ComponentResult, ...]:
         timings.record(event)
         if event["kind"] == "component" and event["state"] in ("finished", "cached"):
             ended.append(ComponentResult(**{key: event[key] for key in ComponentResult.__annotations__}))
-        job.on_event(event)
+        job.options.on_event(event)
 
     with reporting(follow) as components, ending_with_children():
         try:
@@ -243,7 +241,7 @@ def _run_pipeline(job: _Job, components: ComponentEvents) -> None:
     # Workers import in a process of their own while this process goes on, so this comes first.
     from firth.corpus import fork_workers
 
-    fork_workers(job.beam_pipeline_args)
+    fork_workers(job.options.beam_pipeline_args)
     # Logical devices can only be made before anything touches TensorFlow's context.
     from firth.training.distribution import prepare_devices
 
@@ -255,7 +253,7 @@ def _run_pipeline(job: _Job, components: ComponentEvents) -> None:
     run_dir = job.run_dir
     remove_dangling_rows(run_dir / METADATA_FILE)
     remove_leftovers(run_dir / PIPELINE_FOLDER, run_dir / METADATA_FILE, run_dir / SERVING_FOLDER)
-    ObservedDagRunner(components).run(job.make_pipeline(job.recipe, run_dir, job.beam_pipeline_args))
+    ObservedDagRunner(components).run(job.make_pipeline(job.recipe, run_dir, job.options.beam_pipeline_args))
 
 
 def create_local_pipeline(
@@ -270,13 +268,8 @@ def create_local_pipeline(
     """
     from firth.pipelines.pretrain import create_pipeline
 
-    return create_pipeline(
-        recipe,
-        **_places(recipe, run_dir, beam_pipeline_args),
-        serving_dir=str(run_dir / SERVING_FOLDER),
-        checkpoint_root=str(run_dir / "checkpoints"),
-        run_dir=str(run_dir),
-    )
+    places = {**_corpus_places(recipe, run_dir), **_trained_places(run_dir)}
+    return create_pipeline(recipe, **places, beam_pipeline_args=beam_pipeline_args)
 
 
 def _create_curation_pipeline(
@@ -284,7 +277,8 @@ def _create_curation_pipeline(
 ) -> "Pipeline":
     from firth.pipelines.curate import create_pipeline
 
-    return create_pipeline(recipe, **_places(recipe, run_dir, beam_pipeline_args))
+    places = _corpus_places(recipe, run_dir)
+    return create_pipeline(recipe, **places, beam_pipeline_args=beam_pipeline_args)
 
 
 def _create_finetuning_pipeline(
@@ -292,21 +286,24 @@ def _create_finetuning_pipeline(
 ) -> "Pipeline":
     from firth.pipelines.finetune import create_pipeline
 
-    return create_pipeline(
-        recipe,
-        pipeline_root=str(run_dir / PIPELINE_FOLDER),
-        metadata_path=str(run_dir / METADATA_FILE),
-        beam_pipeline_args=beam_pipeline_args,
-        serving_dir=str(run_dir / SERVING_FOLDER),
-        checkpoint_root=str(run_dir / "checkpoints"),
-        run_dir=str(run_dir),
-    )
+    places = {**_places(run_dir), **_trained_places(run_dir)}
+    return create_pipeline(recipe, **places, beam_pipeline_args=beam_pipeline_args)
 
 
-def _places(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str]) -> dict[str, Any]:
+def _places(run_dir: pathlib.Path) -> dict[str, Any]:
     return {
         "pipeline_root": str(run_dir / PIPELINE_FOLDER),
         "metadata_path": str(run_dir / METADATA_FILE),
-        "source_schema": recipe.source_schema or schema_of(run_dir),
-        "beam_pipeline_args": beam_pipeline_args,
+    }
+
+
+def _corpus_places(recipe: Recipe, run_dir: pathlib.Path) -> dict[str, Any]:
+    return {**_places(run_dir), "source_schema": recipe.source_schema or schema_of(run_dir)}
+
+
+def _trained_places(run_dir: pathlib.Path) -> dict[str, Any]:
+    return {
+        "serving_dir": str(run_dir / SERVING_FOLDER),
+        "checkpoint_root": str(run_dir / "checkpoints"),
+        "run_dir": str(run_dir),
     }

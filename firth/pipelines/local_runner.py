@@ -47,7 +47,7 @@ class RecipeRunner(LocalDagRunner):
         if run_options is not None:
             raise ValueError("the whole pipeline runs: no options are taken")
         try:
-            local.run(self._recipe, self._root, verbose=True)
+            local.run(self._recipe, self._root, local.RunOptions(verbose=True))
         except (local.RunFolderError, local.RunLockedError) as error:
             sys.exit(f"error: {error}")
 

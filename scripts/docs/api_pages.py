@@ -15,6 +15,7 @@ PACKAGES = {
         "firth.pipelines.pretrain.create_pipeline",
         "firth.pipelines.curate.create_pipeline",
         "firth.pipelines.local.run",
+        "firth.pipelines.local.RunOptions",
         "firth.pipelines.local.curate",
     ),
     "recipes": ("firth.recipes.load_recipe", "firth.recipes.preset_names", "firth.recipes.recipe_to_yaml"),

@@ -27,8 +27,8 @@ def runner(monkeypatch, tmp_path):
             new_schema=tmp_path / "firth-runs" / "demo" / "schema.pbtxt",
         )
 
-        def __call__(self, recipe, **options):
-            self.calls.append((recipe, options))
+        def __call__(self, recipe, root, options):
+            self.calls.append((recipe, {"root": root, **vars(options)}))
             if self.error is not None:
                 raise self.error
             return self.result

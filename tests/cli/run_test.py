@@ -32,11 +32,11 @@ def runner(monkeypatch, tmp_path):
             new_schema=None,
         )
 
-        def __call__(self, recipe, **options):
-            self.calls.append((recipe, options))
-            options["on_event"]({"kind": "component", "name": "Curator", "state": "running"})
+        def __call__(self, recipe, root, options):
+            self.calls.append((recipe, {"root": root, **vars(options)}))
+            options.on_event({"kind": "component", "name": "Curator", "state": "running"})
             ended = {"state": "finished", "seconds": 1.0, "peak_bytes": 1e9}
-            options["on_event"]({"kind": "component", "name": "Curator", **ended})
+            options.on_event({"kind": "component", "name": "Curator", **ended})
             if self.error is not None:
                 raise self.error
             return self.result

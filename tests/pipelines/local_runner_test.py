@@ -17,9 +17,10 @@ import tensorflow as tf
 from firth.pipelines import local, local_runner
 from firth.training.distribution import prepare_devices
 
-def run(recipe, root, verbose):
+def run(recipe, root, options):
     prepare_devices(recipe.training)
-    print("devices:", len(tf.config.list_logical_devices("CPU")), "root:", root.name, "verbose:", verbose)
+    print("devices:", len(tf.config.list_logical_devices("CPU")), "root:", root.name, end=" ")
+    print("verbose:", options.verbose)
 
 local.run = run
 local_runner.main()

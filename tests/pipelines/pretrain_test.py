@@ -78,7 +78,7 @@ def first(root, converted_before, messages, events):
     handler.emit = lambda record: messages.append(record.getMessage())
     absl.logging.get_absl_logger().addHandler(handler)
     try:
-        return local.run(tiny(), root, on_event=events.append)
+        return local.run(tiny(), root, local.RunOptions(on_event=events.append))
     finally:
         absl.logging.get_absl_logger().removeHandler(handler)
 

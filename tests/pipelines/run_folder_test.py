@@ -37,7 +37,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setattr(local, "collect_run", lambda run_dir, *_: run_dir)
 
     def call(recipe, *options, **others):
-        return local.run(load_recipe(recipe, options), tmp_path / "runs", **others)
+        return local.run(load_recipe(recipe, options), tmp_path / "runs", local.RunOptions(**others))
 
     return call
 
