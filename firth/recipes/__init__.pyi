@@ -18,6 +18,7 @@ from .corpus.duplicates import (
     ExactDuplicatesStep as ExactDuplicatesStep,
     NearDuplicatesStep as NearDuplicatesStep,
     SentenceDuplicatesStep as SentenceDuplicatesStep,
+    Verification as Verification,
 )
 from .corpus.filters import (
     BadWordsStep as BadWordsStep,

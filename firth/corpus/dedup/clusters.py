@@ -7,9 +7,12 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection, TaggedOutput
 
+from firth.corpus.dedup.candidates import CandidatePairs
 from firth.corpus.dedup.connected_components import ConnectedComponents, LinkMembers, check_settled
 from firth.corpus.dedup.kept_copies import decide_copies
 from firth.corpus.dedup.minhash import MinHash
+from firth.corpus.dedup.shingle_sets import ShingleSet, shingle_sets
+from firth.corpus.dedup.verification import VerifyPairs
 from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Setting
@@ -17,7 +20,7 @@ from firth.corpus.grouping.identity import id_halves, longest_first, nodes_of, s
 from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.grouping.table_groups import Group, GroupTables, Tables
 from firth.corpus.grouping.tables import FirstRows, table_of
-from firth.recipes.corpus.duplicates import MinHashing
+from firth.recipes.corpus.duplicates import MinHashing, Verification
 
 
 class Described(NamedTuple):
@@ -26,10 +29,12 @@ class Described(NamedTuple):
     Attributes:
         entries: Tables with one row for each document: `node`, `order`, `id_high`, `id_low`.
         members: Tables with one row for each document and bucket of MinHash: `bucket`, `node`.
+        sets: Lists of the documents' `ShingleSet`s; of empty ones where nothing is verified.
     """
 
     entries: Tables
     members: Tables
+    sets: PCollection[list[ShingleSet]]
 
 
 @beam.ptransform_fn
@@ -46,9 +51,9 @@ def Describe(
             documents.
         ranks: Rank of each source by its name, the best being 0.
     """
-    describe = beam.FlatMap(_describe, config, order, ranks).with_outputs("members", main="entries")
-    outputs = documents | describe
-    return Described(outputs.entries, outputs.members)
+    describe = beam.FlatMap(_describe, config, order, ranks)
+    outputs = documents | describe.with_outputs("members", "sets", main="entries")
+    return Described(outputs.entries, outputs.members, outputs.sets)
 
 
 def _describe(
@@ -58,9 +63,12 @@ def _describe(
     nodes = nodes_of(high, low)
     yield table_of(node=nodes, order=_orders(documents, order, ranks), id_high=high, id_low=low)
     minhash = MinHash(config.ngram_words, config.buckets, config.hashes_per_bucket, config.seed)
-    places, buckets = minhash.buckets([document.text for document in documents])
+    shingles, splits = minhash.shingles([document.text for document in documents])
+    places, buckets = minhash.buckets_of(shingles, splits)
     members = table_of(bucket=buckets.ravel(), node=np.repeat(nodes[places], buckets.shape[1]))
     yield TaggedOutput("members", members)
+    if config.verification:
+        yield TaggedOutput("sets", shingle_sets(nodes, shingles, splits))
 
 
 def _orders(documents: list[Document], order: str, ranks: Mapping[str, int]) -> np.ndarray:
@@ -72,21 +80,23 @@ def _orders(documents: list[Document], order: str, ranks: Mapping[str, int]) -> 
 
 
 @beam.ptransform_fn
-def Cluster(described: Described, rounds: int, setting: Setting) -> tuple[Tables, PCollection[CorpusCounts]]:
+def Cluster(
+    described: Described, config: MinHashing, setting: Setting
+) -> tuple[Tables, PCollection[CorpusCounts]]:
     """Labels documents by their cluster: `Described` to (tables of entries, counts of bucket sizes).
 
     The entries are input of `ChooseKept`.
 
     Args:
         described: The documents as `Describe` describes them.
-        rounds: Number of rounds of `ConnectedComponents`.
+        config: The number of rounds of `ConnectedComponents`, and the verification.
         setting: Name of the step, for errors, and settings for bringing rows of the same key together.
 
     Raises:
         UnsettledClustersError: on a worker, if the rounds were too few.
     """
-    grouping = setting.grouping
-    links, totals = described.members | "Members" >> LinkMembers(grouping)
+    grouping, rounds = setting.grouping, config.rounds
+    links, totals = _links(described, config.verification, setting)
     links = links | "Components" >> ConnectedComponents(rounds, grouping)
     centres = links | "Centres" >> beam.Map(_centres)
     entries = (
@@ -97,19 +107,32 @@ def Cluster(described: Described, rounds: int, setting: Setting) -> tuple[Tables
     return entries, totals
 
 
+def _links(
+    described: Described, verification: Verification | None, setting: Setting
+) -> tuple[Tables, PCollection[CorpusCounts]]:
+    if verification is None:
+        links, totals = described.members | "Members" >> LinkMembers(setting.grouping)
+        return links, totals
+    candidates = CandidatePairs(verification.max_compared, setting)
+    pairs, buckets = described.members | "Candidates" >> candidates
+    verify = VerifyPairs(verification.min_jaccard, setting)
+    links, verified = {"pairs": pairs, "sets": described.sets} | "Verify" >> verify
+    return links, (buckets, verified) | "PairCounts" >> beam.Flatten()
+
+
 def decide_similar(
-    documents: Documents, described: Described, rounds: int, setting: Setting, by_rank: bool = False
+    documents: Documents, described: Described, config: MinHashing, setting: Setting, by_rank: bool = False
 ) -> Decisions:
     """Returns the decisions about documents of which similar ones go, and the counts of buckets and clusters.
 
     Args:
         documents: Lists of documents.
         described: The documents, and those that they are compared with, as `Describe` describes them.
-        rounds: Number of rounds of `ConnectedComponents`.
+        config: The number of rounds of `ConnectedComponents`, and the verification.
         setting: Name of the step, for errors, and settings for bringing rows of the same key together.
         by_rank: Whether all documents with the smallest `order` of a cluster are kept.
     """
-    entries, buckets = described | "Cluster" >> Cluster(rounds, setting)
+    entries, buckets = described | "Cluster" >> Cluster(config, setting)
     decided, clusters = decide_copies(documents, entries, setting.grouping, by_rank)
     return decided, (buckets, clusters) | "CorpusCounts" >> beam.Flatten()
 

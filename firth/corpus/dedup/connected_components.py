@@ -44,10 +44,15 @@ def _link(element: Group) -> Iterator[Any]:
     for members in group.of("members"):
         first, _ = smallest.of(members["bucket"])
         yield _links(members["node"], first["node"])
-    yield TaggedOutput("totals", _bucket_sizes(smallest.counts))
+    yield TaggedOutput("totals", bucket_sizes(smallest.counts))
 
 
-def _bucket_sizes(counts: np.ndarray) -> CorpusCounts:
+def bucket_sizes(counts: np.ndarray) -> CorpusCounts:
+    """Returns the number of buckets with several members by the number of members, as counts.
+
+    Args:
+        counts: int64 [buckets], the number of members of each bucket.
+    """
     totals = CorpusCounts()
     sizes, buckets = np.unique(counts[counts > 1], return_counts=True)
     names = [(BUCKET_HISTOGRAM, size) for size in sizes.tolist()]

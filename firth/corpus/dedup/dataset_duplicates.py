@@ -31,5 +31,5 @@ class DatasetDuplicates(CorpusStep[DatasetDuplicatesStep]):
         if config.benchmarks:
             examples = documents.pipeline | "ReadBenchmarks" >> ReadBenchmarks(config.benchmarks)
             others = examples | "DescribeBenchmarks" >> Describe(config, "benchmark", {})
-            described = Described((described.entries, others.entries), (described.members, others.members))
-        return decide_similar(documents, described, config.rounds, setting, by_rank=True)
+            described = Described(*zip(described, others))
+        return decide_similar(documents, described, config, setting, by_rank=True)

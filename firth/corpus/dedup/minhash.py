@@ -48,8 +48,27 @@ class MinHash:
         Returns:
             int64 [n], the indices of these texts, and uint64 [n, buckets], their buckets.
         """
+        return self.buckets_of(*self.shingles(texts))
+
+    def shingles(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the hashes of all n-grams of each text.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            uint64 [n-grams], and int64 [texts + 1], the index of each text's first n-gram.
+        """
         words, splits = word_hashes([comparable_words(text) for text in texts])
-        shingles, splits = shingle_hashes(words, splits, self._ngram_words, short=True)
+        return shingle_hashes(words, splits, self._ngram_words, short=True)
+
+    def buckets_of(self, shingles: np.ndarray, splits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the buckets of each text that has at least one n-gram, as `buckets` does.
+
+        Args:
+            shingles: Hashes of all n-grams, from `shingles`.
+            splits: Index of each text's first n-gram, from `shingles`.
+        """
         places = np.flatnonzero(np.diff(splits))
         smallest = self._smallest(shingles, splits[:-1][places])
         return places, self._join(smallest)

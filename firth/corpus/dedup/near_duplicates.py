@@ -26,4 +26,4 @@ class NearDuplicates(CorpusStep[NearDuplicatesStep]):
         config = self._config
         ranks = source_ranks(config.source_priority, setting.sources)
         described = documents | "Describe" >> Describe(config, "longest_first", ranks)
-        return decide_similar(documents, described, config.rounds, setting)
+        return decide_similar(documents, described, config, setting)

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 import pydantic
 
+from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.corpus.benchmarks import Benchmarks
 from firth.recipes.corpus.sources import SourceName
 from firth.recipes.corpus.step import CleaningStep
@@ -56,6 +57,22 @@ class ExactDuplicatesStep(SourcePriority):
     kind: Literal["exact_duplicates"]
 
 
+class Verification(Config):
+    """The comparison of two documents that share a bucket by their Jaccard similarity.
+
+    It is the number of word n-grams that both have, divided by the number of those that one of them has, of
+    64-bit hashes of the n-grams.
+
+    Attributes:
+        min_jaccard: Least similarity of two documents that are linked.
+        max_compared: Most documents of a bucket that each of its documents is compared with. The corpus
+            report counts larger buckets, and the pairs that are left out there.
+    """
+
+    min_jaccard: Fraction = 0.8
+    max_compared: int = pydantic.Field(default=16, ge=1, le=2**10)
+
+
 class MinHashing(SourcePriority):
     """Base of the steps that compare documents by MinHash.
 
@@ -69,6 +86,7 @@ class MinHashing(SourcePriority):
         seed: Seed of the permutations.
         rounds: Most rounds in which clusters are found. The default is enough for chains of 128 documents of
             which each meets only the next; a corpus that needs more rounds is an error.
+        verification: Comparison of documents that share a bucket, before they are linked; null links all.
     """
 
     ngram_words: int = pydantic.Field(default=5, ge=1)
@@ -76,6 +94,7 @@ class MinHashing(SourcePriority):
     hashes_per_bucket: int = pydantic.Field(default=8, ge=1, le=MAX_HASHES)
     seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
     rounds: int = pydantic.Field(default=8, ge=1, le=40)
+    verification: Verification | None = None
 
     @pydantic.model_validator(mode="after")
     def _hashes_fit(self) -> "MinHashing":
