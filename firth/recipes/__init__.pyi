@@ -44,6 +44,7 @@ from .corpus.sources import (
     HtmlSource as HtmlSource,
     JsonlSource as JsonlSource,
     ParquetSource as ParquetSource,
+    SourceSample as SourceSample,
     TextSource as TextSource,
     TfrecordSource as TfrecordSource,
     WarcSource as WarcSource,

@@ -14,6 +14,7 @@ from firth.corpus.io.record_files import write_file
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.pii import Pii
 from firth.corpus.readers.record_profiles import profile
+from firth.corpus.readers.sampling import Drawn, SourceSampler, join_drawn
 from firth.corpus.readers.sources import SOURCES, list_files
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import AnySource
@@ -41,7 +42,7 @@ def ReadSources(
     Records that cannot be read do not stop the pipeline. They are written to `rejected.jsonl` in the side
     folder, as one JSON object a line with file and line number. `source_counts.json` in the same folder
     counts records and bytes by source. Each file is read by one worker, so a large corpus should consist of
-    many files.
+    many files. Of a source with a `sample`, the other documents are counted as `not_sampled`.
 
     Args:
         pipeline: The pipeline.
@@ -62,8 +63,15 @@ def ReadSources(
         pipeline
         | "Files" >> beam.Create(batches)
         | "Spread" >> beam.Reshuffle()
-        | "Read" >> read_files.with_outputs("rejections", "profiles", "totals", main="documents")
+        | "Read" >> read_files.with_outputs("rejections", "profiles", "totals", "drawn", main="documents")
     )
+    documents, totals = read.documents, read.totals
+    if any(source.sample and source.sample.documents for source in sources):
+        drawn = read.drawn | "Draw" >> beam.CombinePerKey(join_drawn)
+        taken = beam.FlatMapTuple(_take_drawn).with_output_types(bytes)
+        sampled = drawn | "Take" >> taken.with_outputs("totals", main="documents")
+        documents = (documents, sampled.documents) | "WithDrawn" >> beam.Flatten()
+        totals = (totals, sampled.totals) | "WithTheirTotals" >> beam.Flatten()
     if profiles_folder:
         _ = read.profiles | "WriteProfiles" >> beam.MapTuple(
             lambda name, profiles: write_file(profiles_folder, name, profiles)
@@ -72,7 +80,7 @@ def ReadSources(
         f"{side_folder}/{REJECTED_FILE}", shard_name_template="", skip_if_empty=True
     )
     _ = (
-        read.totals
+        totals
         | "Sum" >> beam.CombineGlobally(merge_counts)
         | "WriteCounts"
         >> beam.Map(
@@ -81,7 +89,12 @@ def ReadSources(
             [_describe(source) for source in sources],
         )
     )
-    return read.documents
+    return documents
+
+
+def _take_drawn(source: str, drawn: Drawn) -> Iterator[Any]:
+    yield from (candidate.record for candidate in drawn.candidates)
+    yield TaggedOutput("totals", drawn.counts())
 
 
 def _read_files(
@@ -92,19 +105,20 @@ def _read_files(
     index, files = element
     source: AnySource = sources[index]
     totals = CorpusCounts()
-    profiles = _Profiles(source.name)
+    profiles, sampler = _Profiles(source.name), SourceSampler(source, totals)
     for file in files:
         for record in SOURCES[source.kind].read(source, file):
             yield from profiles.add(file, profile(source, file.path, record))
             words = record.words if isinstance(record, Document) else 0
             totals.add(Flow(STEP, source.name, IN), record.size, words)
             if isinstance(record, Document):
-                totals.add(Flow(STEP, source.name, KEPT), record.size, words)
-                yield record.to_example()
+                yield from sampler.add(record)
             else:
                 totals.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
                 yield TaggedOutput("rejections", record.to_json(scrubber))
     yield from profiles.rest()
+    if sampler.drawn:
+        yield TaggedOutput("drawn", (source.name, sampler.drawn))
     yield TaggedOutput("totals", totals)
 
 

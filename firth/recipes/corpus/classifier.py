@@ -67,6 +67,9 @@ class ClassifierStep(CleaningStep):
     def _has_two_sides(self) -> "ClassifierStep":
         if not self.reference and not self.reference_files:
             raise ValueError("name a source under reference, or files under reference_files")
+        for i, source in enumerate(self.reference_files):
+            if source.sample:
+                raise ValueError(f"reference_files.{i}.sample: a reference is sampled by max_documents alone")
         both = sorted(set(self.reference) & set(self.crawl))
         if both:
             raise ValueError(f"crawl: {both[0]!r} is a reference too; it can be only one of them")

@@ -13,6 +13,29 @@ COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst", ".lz4")
 SourceName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9_.-]+$")]
 
 
+class SourceSample(Config):
+    """A random part of a source: a share of its documents, or a number of them.
+
+    A document belongs to it by a hash of the seed and of its id. A sample therefore stays the same when other
+    sources change, and a larger one of the same seed holds the smaller one.
+
+    Attributes:
+        fraction: Expected share of the documents.
+        documents: Number of documents, or all of a source that has fewer. One worker holds them.
+        seed: Seed of the hash.
+    """
+
+    fraction: float | None = pydantic.Field(default=None, gt=0.0, lt=1.0)
+    documents: int | None = pydantic.Field(default=None, ge=1, le=1_000_000)
+    seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
+
+    @pydantic.model_validator(mode="after")
+    def _states_one_size(self) -> "SourceSample":
+        if (self.fraction is None) == (self.documents is None):
+            raise ValueError("give a fraction or a number of documents, and not both")
+        return self
+
+
 class Source(Config):
     """Base of the kinds of source.
 
@@ -21,6 +44,8 @@ class Source(Config):
         licence: Licence of the text, as its owner states it.
         max_document_bytes: Most bytes of a document (or of a line of JSON); a longer one is rejected and
             counted.
+        sample: Random part of the documents that is read on; the rest is counted as `not_sampled`. Without
+            it, all documents.
         installed_packages: Names of packages that must be installed where it is read.
         documents_are_files: True if each of its files is one document.
         states: What the recipe names keys for, by which its records state it: of `id`, `uri` and `licence`.
@@ -34,6 +59,7 @@ class Source(Config):
     name: SourceName
     licence: str = "unknown"
     max_document_bytes: int = pydantic.Field(default=2**24, gt=0, lt=2**31)
+    sample: SourceSample | None = None
 
     @property
     def reads(self) -> tuple[str, ...]:
