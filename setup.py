@@ -33,6 +33,8 @@ INSTALL_REQUIRES = [
     # CRC-32C of TFRecords.
     "google-crc32c>=1.5",
     "h5py>=3.10",
+    # International names of hosts.
+    "idna>=3.7",
     # gzip, several times as fast as zlib.
     "isal>=1.6",
     "jinja2>=3.1",
@@ -73,6 +75,8 @@ INSTALL_REQUIRES = [
     "tensorflow-model-analysis",
     "tensorflow-serving-api",
     "threadpoolctl>=3.1",
+    # The Public Suffix List, which tells the registered domain of a host.
+    "tld>=0.13",
     "trafilatura>=2",
     "typer>=0.12",
     "zstandard>=0.22",

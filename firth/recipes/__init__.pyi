@@ -51,6 +51,7 @@ from .corpus.sources import (
     WetSource as WetSource,
     WikiextractorSource as WikiextractorSource,
 )
+from .corpus.urls import UrlList as UrlList, UrlListsStep as UrlListsStep
 from .models.bilstm import BiLSTMConfig as BiLSTMConfig, CharacterCNNConfig as CharacterCNNConfig
 from .models.blocks import (
     AttentionConfig as AttentionConfig,

@@ -44,6 +44,10 @@ FILES = {
         TEXT + "cleaning: {steps: [{kind: bad_words, lists: [{path: bad.txt}]}]}\n",
         "mine.yaml:2:47: cleaning.steps.0.lists.0.path: {here}/bad.txt matches no file",
     ),
+    "missing URL list": (
+        TEXT + "cleaning: {steps: [{kind: url_lists, block: [{path: goood.txt}]}]}\n",
+        "mine.yaml:2:47: cleaning.steps.0.block.0.path: {here}/goood.txt matches no file; did you mean {here}/good.txt?",
+    ),
     "missing benchmark": (
         TEXT + "cleaning: {steps: [{kind: decontaminate, benchmarks: [{kind: text, name: b, paths: [b]}]}]}\n",
         "cleaning.steps.0.benchmarks.0.paths.0: {here}/b matches no file",

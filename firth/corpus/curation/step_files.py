@@ -12,10 +12,10 @@ from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.hashing import digest
 from firth.corpus.io.file_systems import prepare_file_systems
 from firth.corpus.readers.sources import list_files
+from firth.recipes.base.file_names import named_files
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.corpus.benchmarks import Benchmark
 from firth.recipes.corpus.cleaning import Cleaning
-from firth.recipes.corpus.filters import WordList
 from firth.recipes.corpus.sources import Source
 
 BLOCK_BYTES = 2**20
@@ -44,15 +44,16 @@ def files_digest(cleaning: Cleaning) -> str:
 
 def _files_of(part: Any) -> Iterator[str]:
     """Yields the paths of all files that a part of the recipe names."""
-    if isinstance(part, WordList):
-        yield part.path
-    elif isinstance(part, Benchmark):
+    if isinstance(part, Benchmark):
         yield from list_benchmark_files(part)  # type: ignore[arg-type]
     elif isinstance(part, Source):
         yield from (file.path for file in list_files(part))  # type: ignore[arg-type]
     elif isinstance(part, Config):
-        for name in type(part).model_fields:
-            yield from _files_of(getattr(part, name))
+        parts = [getattr(part, name) for name in type(part).model_fields]
+        within = {file.pattern for each in parts for file in named_files(each)}
+        yield from (file.pattern for file in named_files(part) if file.pattern not in within)
+        for each in parts:
+            yield from _files_of(each)
     elif isinstance(part, tuple):
         for each in part:
             yield from _files_of(each)

@@ -16,6 +16,7 @@ from firth.corpus.filters.gutenberg import Gutenberg
 from firth.corpus.filters.language import Language
 from firth.corpus.filters.length import Length
 from firth.corpus.filters.normalize import Normalize
+from firth.corpus.filters.url_lists import UrlLists
 from firth.corpus.privacy.pii import Pii
 from firth.corpus.quality.classifier import Classifier
 
@@ -30,6 +31,7 @@ STEPS: dict[str, StepFactory] = {
     "fineweb": FineWeb,
     "language": Language,
     "bad_words": BadWords,
+    "url_lists": UrlLists,
     "pii": Pii,
     "sentence_duplicates": SentenceDuplicates,
     "exact_duplicates": ExactDuplicates,

@@ -15,6 +15,7 @@ from firth.recipes.corpus.limits import CorpusLimits
 from firth.recipes.corpus.normalization import Normalization, NormalizeStep
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.step import CleaningStep
+from firth.recipes.corpus.urls import UrlListsStep
 
 
 class LengthStep(CleaningStep):
@@ -54,6 +55,7 @@ Step = Annotated[
     | CharactersStep
     | GutenbergStep
     | FilterStep
+    | UrlListsStep
     | PiiStep
     | CorpusStep
     | ClassifierStep,

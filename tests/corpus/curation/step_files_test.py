@@ -5,16 +5,35 @@ import os
 import pytest
 
 from firth.corpus import CorpusError, files_digest
-from firth.recipes import BadWordsStep, Cleaning, DecontaminateStep, JsonlBenchmark, LengthStep, WordList
+from firth.recipes import (
+    BadWordsStep,
+    Cleaning,
+    DecontaminateStep,
+    JsonlBenchmark,
+    LengthStep,
+    UrlList,
+    UrlListsStep,
+    WordList,
+)
 
 
 @pytest.fixture
 def cleaning(tmp_path):
     (tmp_path / "words.txt").write_text("damn\n")
+    for name in ("block", "allow"):
+        (tmp_path / name).write_text("a.example\n")
     (tmp_path / "exam.jsonl").write_text('{"text": "What is a whale?"}\n')
     words = BadWordsStep(kind="bad_words", lists=(WordList(path=f"{tmp_path}/words.txt"),))
     exam = JsonlBenchmark(kind="jsonl", name="exam", paths=(f"{tmp_path}/*.jsonl",))
-    steps = (LengthStep(kind="length"), words, DecontaminateStep(kind="decontaminate", benchmarks=(exam,)))
+    urls = UrlListsStep(
+        kind="url_lists", block=(UrlList(path=f"{tmp_path}/block"),), allow=(f"{tmp_path}/allow",)
+    )
+    steps = (
+        LengthStep(kind="length"),
+        urls,
+        words,
+        DecontaminateStep(kind="decontaminate", benchmarks=(exam,)),
+    )
     return Cleaning(steps=steps)
 
 
@@ -23,10 +42,10 @@ def test_a_changed_content_counts_and_a_changed_time_does_not(cleaning, tmp_path
     os.utime(tmp_path / "words.txt", (0, 0))
     assert files_digest(cleaning) == before
     seen = {before}
-    for name in ("words.txt", "exam.jsonl", "another.jsonl"):
+    for name in ("words.txt", "exam.jsonl", "another.jsonl", "block", "allow"):
         (tmp_path / name).write_text("heck\n")
         seen.add(files_digest(cleaning))
-    assert len(seen) == 4
+    assert len(seen) == 6
 
 
 def test_a_missing_file_is_named(cleaning, tmp_path):
@@ -35,4 +54,4 @@ def test_a_missing_file_is_named(cleaning, tmp_path):
         files_digest(cleaning)
     (tmp_path / "exam.jsonl").unlink()
     with pytest.raises(CorpusError, match="no file matches"):
-        files_digest(cleaning.model_copy(update={"steps": cleaning.steps[2:]}))
+        files_digest(cleaning.model_copy(update={"steps": cleaning.steps[3:]}))

@@ -13,6 +13,7 @@ from firth.recipes.corpus import cleaning
 from firth.recipes.corpus.filters import BadWordsStep, C4Step, GopherQualityStep, LanguageStep, WordList
 from firth.recipes.corpus.normalization import NormalizeStep
 from firth.recipes.corpus.privacy import PiiStep
+from firth.recipes.corpus.urls import UrlList, UrlListsStep
 from tests.corpus.helpers import document
 
 
@@ -33,6 +34,7 @@ CONFIGS = [
     GopherQualityStep(kind="gopher_quality", min_words=5),
     LanguageStep(kind="language", languages=("en", "de"), min_probability=0.5),
     BadWordsStep(kind="bad_words", lists=(WordList(path=""),)),
+    UrlListsStep(kind="url_lists", block=(UrlList(path=""),)),
     PiiStep(kind="pii", replacement="surrogate", private_addresses=True, phone_regions=("US", "GB", "DE")),
 ]
 
@@ -54,10 +56,11 @@ TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=12).fla
 @pytest.fixture(scope="module", params=CONFIGS, ids=lambda config: config.kind)
 def step(request, tmp_path_factory) -> DocumentStep:
     config = request.param
-    if config.kind == "bad_words":
-        path = tmp_path_factory.mktemp("words") / "list"
-        path.write_text("darn\n")
-        config = config.model_copy(update={"lists": (WordList(path=str(path)),)})
+    path = tmp_path_factory.mktemp("words") / "list"
+    path.write_text("darn\n")
+    for key, type_of_list in (("lists", WordList), ("block", UrlList)):
+        if hasattr(config, key):
+            config = config.model_copy(update={key: (type_of_list(path=str(path)),)})
     return STEPS[config.kind](config)
 
 

@@ -1,0 +1,92 @@
+"""Hosts and registered domains of the addresses of web pages."""
+
+import functools
+import re
+
+import idna
+import tld
+
+# What is before the host: a scheme or nothing, and the name and password of a user.
+_AUTHORITY = re.compile(r"(?:https?:)?//(?:[^/?#\\@]*@)*(\[[^\]/?#]*\]|[^/?#\\:]*)(?::\d*)?", re.IGNORECASE)
+_CACHED_HOSTS = 2**16
+
+
+def host_of(uri: str) -> str:
+    """Returns the host of a page's address in the form of `canonical_host`, or "" if it is not on the web.
+
+    Args:
+        uri: Address of a document: a URL of `http` or `https`, or a path.
+
+    Example:
+
+    >>> host_of("https://user:pw@WWW.Example.com:8080/a?b"), host_of("books/a.txt#L12")
+    ('www.example.com', '')
+    """
+    found = _AUTHORITY.match(uri)
+    return canonical_host(found[1]) if found else ""
+
+
+def path_of(uri: str) -> str:
+    """Returns the rest of a page's address after the host and its port, which begins with `/` or is empty.
+
+    Args:
+        uri: URL of `http` or `https`.
+
+    Example:
+
+    >>> path_of("http://example.com:80/a/b?c")
+    '/a/b?c'
+    """
+    found = _AUTHORITY.match(uri)
+    return uri[found.end() :] if found else ""
+
+
+@functools.lru_cache(_CACHED_HOSTS)
+def canonical_host(host: str) -> str:
+    """Returns a host in lower case, in the ASCII form of international names and without a dot at its end.
+
+    A name that is not valid as an international one is returned in lower case.
+
+    Args:
+        host: Name of a host, or an IP address.
+
+    Example:
+
+    >>> canonical_host("Bücher.Example."), canonical_host("xn--bcher-kva.example")
+    ('xn--bcher-kva.example', 'xn--bcher-kva.example')
+    """
+    host = host.strip().rstrip(".").lower()
+    if host.isascii():
+        return host
+    try:
+        return idna.encode(host, uts46=True).decode("ascii")
+    except idna.IDNAError:
+        return host
+
+
+@functools.lru_cache(_CACHED_HOSTS)
+def registered_domain(host: str) -> str:
+    """Returns the domain that was registered, such as `example.co.uk`, by the Public Suffix List.
+
+    A host without a known suffix, such as an IP address, is returned as it is.
+
+    Args:
+        host: Host in the form of `canonical_host`.
+
+    Example:
+
+    >>> registered_domain("a.b.example.co.uk"), registered_domain("10.0.0.1"), registered_domain("")
+    ('example.co.uk', '10.0.0.1', '')
+    """
+    # The list has the international names in letters.
+    found = tld.get_fld(f"http://{_in_letters(host)}/", fail_silently=True)
+    return canonical_host(found) if found else host
+
+
+def _in_letters(host: str) -> str:
+    if "xn--" not in host:
+        return host
+    try:
+        return idna.decode(host)
+    except idna.IDNAError:
+        return host
