@@ -1,5 +1,6 @@
 """What holds for every step that looks at one document at a time."""
 
+import contextlib
 import dataclasses
 import pickle
 import typing
@@ -23,7 +24,9 @@ def defaults():
         (kind,) = typing.get_args(each.model_fields["kind"].annotation)
         required = [name for name, field in each.model_fields.items() if field.is_required()]
         if issubclass(STEPS[kind], DocumentStep) and required == ["kind"]:
-            yield each(kind=kind)
+            # Some need one of several values.
+            with contextlib.suppress(ValueError):
+                yield each(kind=kind)
 
 
 CONFIGS = [
