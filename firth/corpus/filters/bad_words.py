@@ -6,15 +6,12 @@ from collections.abc import Iterable
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.filters.language import identify
-from firth.corpus.io.lines import read_lines
+from firth.corpus.filters.language import LANGUAGE_CHARACTERS, identify
+from firth.corpus.filters.list_files import read_list
 from firth.corpus.text.words import comparable_text
 from firth.recipes.corpus.filters import BadWordsStep, WordList
 
 _WORD = re.compile(r"\w+")
-_MAX_ENTRY_BYTES = 2**12
-# The language is identified by so many characters of a document.
-_LANGUAGE_CHARACTERS = 10_000
 
 
 class BadWords(DocumentStep[BadWordsStep]):
@@ -43,7 +40,7 @@ class BadWords(DocumentStep[BadWordsStep]):
         for entries in self._lists:
             if entries.occur_in(text, words):
                 if entries.language and not language:
-                    language, _ = identify(document.text[:_LANGUAGE_CHARACTERS])
+                    language, _ = identify(document.text[:LANGUAGE_CHARACTERS])
                 if not entries.language or entries.language == language:
                     return Drop("bad_word")
         return Keep(document)
@@ -78,14 +75,7 @@ class _Entries:
 
 
 def _read_entries(config: WordList) -> frozenset[str]:
-    entries = set()
-    for line in read_lines(config.path, _MAX_ENTRY_BYTES):
-        if line.problem:
-            raise CorpusError(f"{config.path}, line {line.number}: {line.problem}")
-        try:
-            entries.add(comparable_text(line.data.decode("utf-8-sig").strip()))
-        except UnicodeDecodeError:
-            raise CorpusError(f"{config.path}, line {line.number}: invalid_utf8") from None
-    if not entries - {""}:
+    entries = frozenset(comparable_text(text) for _, text in read_list(config.path)) - {""}
+    if not entries:
         raise CorpusError(f"{config.path} has no entry")
-    return frozenset(entries - {""})
+    return entries

@@ -6,8 +6,10 @@ from itertools import filterfalse
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
+from firth.corpus.filters.language import LANGUAGE_CHARACTERS, identify
+from firth.corpus.filters.list_files import read_list
 from firth.corpus.text.line_shares import ELLIPSES, characters, stripped_lines
-from firth.recipes.corpus.filters import GopherQualityStep
+from firth.recipes.corpus.filters import GopherQualityRules, GopherQualityStep
 
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -18,7 +20,10 @@ class GopherQuality(DocumentStep[GopherQualityStep]):
     The rules are those of Rae et al. 2021 (arXiv:2112.11446, appendix A.1.1).
 
     Args:
-        config: Thresholds of the rules, stop words and bullets.
+        config: Thresholds of the rules, stop words and bullets, for all languages or by language.
+
+    Raises:
+        CorpusError: on construction, if a file of stop words cannot be read or is empty.
 
     Example:
 
@@ -42,18 +47,34 @@ class GopherQuality(DocumentStep[GopherQualityStep]):
 
     def __init__(self, config: GopherQualityStep) -> None:
         super().__init__(config)
-        self._stop_words = frozenset(config.stop_words)
+        self._rules = _Rules(config)
+        self._rules_of: dict[str, _Rules] = {each.language: _Rules(each) for each in config.languages}
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
-        text = document.text
+        rules = self._rules
+        if self._rules_of:
+            language, _ = identify(document.text[:LANGUAGE_CHARACTERS])
+            rules = self._rules_of.get(language, rules)
+        reason = rules.broken_by(document.text)
+        return Drop(reason) if reason else Keep(document)
+
+
+class _Rules:
+    def __init__(self, config: GopherQualityRules) -> None:
+        self._config = config
+        path = config.stop_words_file
+        words = [text.lower() for _, text in read_list(path)] if path else config.stop_words
+        self._stop_words = frozenset(words)
+
+    def broken_by(self, text: str) -> str | None:
+        """Returns the reason for which a text is dropped, or None."""
         words = text.split()
-        reason = (
+        return (
             self._in_words(words)
             or self._in_symbols(text, len(words))
             or self._in_lines(text)
             or self._in_vocabulary(words)
         )
-        return Drop(reason) if reason else Keep(document)
 
     def _in_words(self, words: Sequence[str]) -> str | None:
         config, length = self._config, characters(words)

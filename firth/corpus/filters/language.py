@@ -5,6 +5,9 @@ from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.text.language_model import language_model
 from firth.recipes.corpus.filters import LanguageStep
 
+# Other filters identify a document's language by so many characters.
+LANGUAGE_CHARACTERS = 10_000
+
 
 class Language(DocumentStep[LanguageStep]):
     """Drops documents in an `other_language`, and those whose identification is an `uncertain_language`.

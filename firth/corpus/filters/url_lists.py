@@ -9,11 +9,10 @@ from typing import NamedTuple
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.io.lines import read_lines
+from firth.corpus.filters.list_files import read_list
 from firth.corpus.text.web_addresses import canonical_host, host_of, path_of
 from firth.recipes.corpus.urls import UrlListsStep
 
-_MAX_ENTRY_BYTES = 2**14
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _ENTRY = re.compile(
     r"(?:https?:)?(?://)?(?:[^/@\s]*@)?(?:\*?\.)?([^/?#:@\s*]+)(?::\d+)?(/\S*)?", re.IGNORECASE
@@ -100,7 +99,10 @@ def read_url_list(path: str, made: str) -> UrlEntries:
     """
     hosts: set[str] = set()
     paths: dict[str, tuple[str, ...]] = {}
-    for number, text in _lines(path):
+    for number, line in read_list(path):
+        text = _COMMENT.sub("", line).strip()
+        if not text:
+            continue
         entry = _ENTRY.fullmatch(text)
         host = canonical_host(entry[1]) if entry else ""
         if not entry or not _HOST.fullmatch(host):
@@ -115,19 +117,6 @@ def read_url_list(path: str, made: str) -> UrlEntries:
     if not hosts and not paths:
         raise CorpusError(f"{path} has no entry")
     return UrlEntries(frozenset(hosts), paths)
-
-
-def _lines(path: str) -> Iterator[tuple[int, str]]:
-    """Yields the lines that are not blank, without comments, with their numbers."""
-    for line in read_lines(path, _MAX_ENTRY_BYTES):
-        if line.problem:
-            raise CorpusError(f"{path}, line {line.number}: {line.problem}")
-        try:
-            text = _COMMENT.sub("", line.data.decode("utf-8-sig")).strip()
-        except UnicodeDecodeError:
-            raise CorpusError(f"{path}, line {line.number}: invalid_utf8") from None
-        if text:
-            yield line.number, text
 
 
 def _domains(host: str) -> Iterator[str]:

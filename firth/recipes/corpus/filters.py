@@ -1,6 +1,6 @@
 """Rules of thumb for what is text worth learning from: each threshold, with its published default."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
 
@@ -51,8 +51,8 @@ class C4Step(CleaningStep):
     min_sentences: pydantic.NonNegativeInt = 5
 
 
-class GopherQualityStep(CleaningStep):
-    """Gopher's rules on quality (Rae et al. 2021, arXiv:2112.11446, appendix A.1.1); each drops documents.
+class GopherQualityRules(Config):
+    """Thresholds of Gopher's rules on quality.
 
     A word is a run of non-space characters. Blank lines do not count as lines.
 
@@ -64,11 +64,11 @@ class GopherQualityStep(CleaningStep):
         min_alphabetic_word_fraction: Least share of words with at least one letter.
         min_stop_words: Least number of different words of `stop_words` that occur.
         stop_words: Words that text in the language is expected to hold.
+        stop_words_file: Path of a file of such words, one a line, which are taken instead.
         min_words, max_words: Least and most words of a document.
         min_mean_word_length, max_mean_word_length: Least and most characters of a word on average.
     """
 
-    kind: Literal["gopher_quality"]
     min_words: pydantic.NonNegativeInt = 50
     max_words: pydantic.NonNegativeInt = 100_000
     min_mean_word_length: Ratio = 3.0
@@ -80,12 +80,58 @@ class GopherQualityStep(CleaningStep):
     min_alphabetic_word_fraction: Fraction = 0.8
     min_stop_words: pydantic.NonNegativeInt = 2
     stop_words: tuple[str, ...] = ("the", "be", "to", "of", "and", "that", "have", "with")
+    stop_words_file: Annotated[str | None, NamesFiles()] = None
 
     @pydantic.model_validator(mode="after")
-    def _bounds_in_order(self) -> "GopherQualityStep":
+    def _bounds_in_order(self) -> "GopherQualityRules":
         check_order(self, "min_words", "max_words")
         check_order(self, "min_mean_word_length", "max_mean_word_length")
         return self
+
+
+class LanguageQuality(GopherQualityRules):
+    """Thresholds for documents in one language; those that are not given are those of the step.
+
+    Attributes:
+        language: ISO 639-1 code.
+    """
+
+    language: Language
+
+
+class GopherQualityStep(CleaningStep, GopherQualityRules):
+    """Gopher's rules on quality (Rae et al. 2021, arXiv:2112.11446, appendix A.1.1); each drops documents.
+
+    Words of other languages are longer or shorter than English ones, and its stop words do not occur in them,
+    so FineWeb-2 sets thresholds and stop words by language (Penedo et al. 2025, arXiv:2506.20920).
+
+    Attributes:
+        languages: Thresholds and stop words by language. The language of each document is then identified,
+            by the model of the step `language`.
+    """
+
+    kind: Literal["gopher_quality"]
+    languages: tuple[LanguageQuality, ...] = ()
+
+    @pydantic.field_validator("languages")
+    @classmethod
+    def _complete(
+        cls, languages: tuple[LanguageQuality, ...], info: pydantic.ValidationInfo
+    ) -> tuple[LanguageQuality, ...]:
+        """Gives each language the values of the step that it does not state."""
+        codes = [each.language for each in languages]
+        if twice := next((code for code in codes if codes.count(code) > 1), None):
+            raise ValueError(f"{twice!r} is there twice")
+        given = {name: info.data[name] for name in GopherQualityRules.model_fields if name in info.data}
+        return tuple(_completed(language, given) for language in languages)
+
+
+def _completed(language: LanguageQuality, given: dict[str, Any]) -> LanguageQuality:
+    stated = {name: getattr(language, name) for name in language.model_fields_set}
+    # Words that are stated, in whichever way, take the place of those of the step.
+    words = {"stop_words", "stop_words_file"}
+    left = {name for name in given if not (name in words and words & stated.keys())}
+    return LanguageQuality(**{**{name: given[name] for name in left}, **stated})
 
 
 class NgramLimit(Config):
