@@ -18,6 +18,7 @@ from .corpus.duplicates import (
     ExactDuplicatesStep as ExactDuplicatesStep,
     NearDuplicatesStep as NearDuplicatesStep,
     SentenceDuplicatesStep as SentenceDuplicatesStep,
+    SubstringDuplicatesStep as SubstringDuplicatesStep,
     Verification as Verification,
 )
 from .corpus.filters import (

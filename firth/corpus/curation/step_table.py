@@ -5,6 +5,7 @@ from firth.corpus.dedup.dataset_duplicates import DatasetDuplicates
 from firth.corpus.dedup.exact_duplicates import ExactDuplicates
 from firth.corpus.dedup.near_duplicates import NearDuplicates
 from firth.corpus.dedup.sentence_duplicates import SentenceDuplicates
+from firth.corpus.dedup.substring_duplicates import SubstringDuplicates
 from firth.corpus.documents.steps import StepFactory
 from firth.corpus.filters.bad_words import BadWords
 from firth.corpus.filters.c4 import C4
@@ -34,6 +35,7 @@ STEPS: dict[str, StepFactory] = {
     "url_lists": UrlLists,
     "pii": Pii,
     "sentence_duplicates": SentenceDuplicates,
+    "substring_duplicates": SubstringDuplicates,
     "exact_duplicates": ExactDuplicates,
     "near_duplicates": NearDuplicates,
     "dataset_duplicates": DatasetDuplicates,

@@ -1,25 +1,22 @@
 """The step that removes sentences or lines that occur more than once in the corpus."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import apache_beam as beam
 import numpy as np
 
+from firth.corpus.dedup.repeated_spans import CUT, decide_spans, units_that_stay
 from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.identity import id_halves, source_first, source_ranks
 from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
-from firth.corpus.grouping.table_groups import Group, GroupTables
-from firth.corpus.grouping.tables import FirstRows, table_of
+from firth.corpus.grouping.table_groups import GroupTables
+from firth.corpus.grouping.tables import table_of
 from firth.corpus.text.sentences import split_sentences
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.duplicates import SentenceDuplicatesStep
-
-# Codes of spans that occur several times: a later occurrence, and the first one.
-CUT, FIRST = range(2)
-ORDER = ("order", "id_high", "id_low", "position")
 
 
 class SentenceDuplicates(CorpusStep[SentenceDuplicatesStep]):
@@ -45,7 +42,7 @@ class SentenceDuplicates(CorpusStep[SentenceDuplicatesStep]):
         ranks = source_ranks(self._config.source_priority, setting.sources)
         spans = documents | "Spans" >> beam.Map(spans_of, self._config, ranks)
         grouped = {"spans": spans} | GroupTables({"spans": "span"}, setting.grouping)
-        marks = grouped | "DecideSpans" >> beam.FlatMap(_decide_spans)
+        marks = grouped | "DecideSpans" >> beam.FlatMap(decide_spans)
         join = JoinMarks(_Cut(self._config), setting.grouping)
         decided = {"documents": documents, "marks": marks} | "Join" >> join
         return decided, documents.pipeline | "NothingElse" >> beam.Create([CorpusCounts()])
@@ -110,19 +107,6 @@ def spans_of(
     )
 
 
-def _decide_spans(element: Group) -> Iterator[np.ndarray]:
-    group = element[1]
-    first = FirstRows(group.of("spans"), "span", ORDER)
-    for spans in group.of("spans"):
-        best, counts = first.of(spans["span"])
-        several = (counts > 1) & (spans["check"] == best["check"])
-        spans, best = spans[several], best[several]
-        is_first = np.logical_and.reduce([spans[field] == best[field] for field in ORDER])
-        code = np.where(is_first, FIRST, CUT).astype(np.uint8)
-        columns = {field: spans[field] for field in ("id_high", "id_low", "position")}
-        yield table_of(**columns, code=code)
-
-
 class _Cut:
     def __init__(self, config: SentenceDuplicatesStep) -> None:
         self._config = config
@@ -131,10 +115,7 @@ class _Cut:
         if not len(marks) or not (marks["code"] == CUT).any():
             return Keep(document)
         units = units_of(document.text, self._config.unit)
-        stays = np.ones(len(units), bool)
-        for code, value in ((CUT, False), (FIRST, True)):
-            for position in marks["position"][marks["code"] == code].tolist():
-                stays[position : position + self._config.span] = value
+        stays = units_that_stay(marks, len(units), self._config.span)
         text = "".join(unit for unit, stay in zip(units, stays) if stay).strip()
         if len(text.split()) < self._config.min_words or not text:
             return Drop("too_few_words")

@@ -48,6 +48,33 @@ class SentenceDuplicatesStep(SourcePriority):
     min_sentences: int = pydantic.Field(default=3, ge=0)
 
 
+class SubstringDuplicatesStep(SourcePriority):
+    """Cuts all but one of the occurrences of a stretch of text, wherever in a document it begins and ends.
+
+    The one that stays is that of the first source, then of the smallest id, and there the first in the text.
+
+    Attributes:
+        unit: Unit of a stretch: words between white space, or characters, for text without white space. They
+            must be the same in every letter.
+        window: Least units of a stretch; Lee et al. 2022 took 50 tokens.
+        action: Treatment of a document with a later occurrence: `cut` cuts the stretch out of it, `drop`
+            drops the document, and with it the first occurrences of others that it has.
+        min_words: Least words of a document after a cut; with fewer it is dropped.
+        anchor: Units of the n-grams by which candidates are found, half a window.
+    """
+
+    kind: Literal["substring_duplicates"]
+    unit: Literal["word", "character"] = "word"
+    window: int = pydantic.Field(default=50, ge=2, le=512)
+    action: Literal["cut", "drop"] = "cut"
+    min_words: int = pydantic.Field(default=5, ge=0)
+
+    @property
+    def anchor(self) -> int:
+        """Units of the n-grams by which candidates are found, half a window."""
+        return self.window // 2
+
+
 class ExactDuplicatesStep(SourcePriority):
     """Drops all but one of the documents whose text is the same, whatever their source.
 
@@ -152,6 +179,7 @@ class DecontaminateStep(CleaningStep):
 
 CorpusStep = (
     SentenceDuplicatesStep
+    | SubstringDuplicatesStep
     | ExactDuplicatesStep
     | NearDuplicatesStep
     | DatasetDuplicatesStep

@@ -10,7 +10,12 @@ from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep
 from firth.recipes.corpus.benchmarks import JsonlBenchmark, TextBenchmark
 from firth.recipes.corpus.classifier import ClassifierStep
-from firth.recipes.corpus.duplicates import DatasetDuplicatesStep, DecontaminateStep, SentenceDuplicatesStep
+from firth.recipes.corpus.duplicates import (
+    DatasetDuplicatesStep,
+    DecontaminateStep,
+    SentenceDuplicatesStep,
+    SubstringDuplicatesStep,
+)
 from tests.corpus.duplicates_helpers import (
     EXACT,
     NEAR,
@@ -38,6 +43,7 @@ def steps(tmp_path_factory):
         NEAR,
         DatasetDuplicatesStep(kind="dataset_duplicates", rounds=3, benchmarks=(essays,)),
         SentenceDuplicatesStep(kind="sentence_duplicates", unit="line", span=1, min_words=5, min_sentences=0),
+        SubstringDuplicatesStep(kind="substring_duplicates", window=60),
         DecontaminateStep(kind="decontaminate", benchmarks=(quiz,), action="cut", margin_characters=0),
         ClassifierStep(kind="classifier", reference=("books",), max_documents=20, keep="threshold"),
     )

@@ -1,0 +1,199 @@
+"""The step that removes stretches of text that occur more than once in the corpus."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+import numpy as np
+
+from firth.corpus.dedup.repeated_spans import CUT, decide_spans, units_that_stay
+from firth.corpus.documents.coders import Unmeasured
+from firth.corpus.documents.corpus_counts import CorpusCounts
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
+from firth.corpus.grouping.identity import id_halves, source_first, source_ranks
+from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
+from firth.corpus.grouping.table_groups import Group, GroupTables
+from firth.corpus.grouping.tables import FirstRows, table_of
+from firth.corpus.text.rolling import rolling_hashes, winnow
+from firth.corpus.text.shingles import mix, word_hashes
+from firth.recipes.corpus.duplicates import SubstringDuplicatesStep
+
+_WORD = re.compile(r"\S+")
+
+
+class SubstringDuplicates(CorpusStep[SubstringDuplicatesStep]):
+    """Removes stretches of `window` or more units that occur several times, except the first of each.
+
+    This is the exact substring de-duplication of Lee et al. 2022 (arXiv:2107.06499, section 4.1), by hashes
+    instead of a suffix array, so that it runs on many workers. Some of the short n-grams of each text are
+    chosen by content (winnowing), such that each window has one; windows around n-grams that occur once are
+    not looked at again; all others are compared by 128 bits of their hash. So every window that occurs twice
+    is found, wherever it begins, and no other, but for equal hashes of different windows.
+
+    The first occurrence is that in the most preferred source, there in the document with the smallest id, and
+    there the first in the text. A unit is cut if a later occurrence contains it, unless it is also part of
+    the first occurrence of a window. Stretches that arise where text was cut are not compared.
+
+    Args:
+        config: The unit, the window, the order of the sources, and what becomes of a document.
+    """
+
+    reasons = frozenset({"repeated_span", "too_few_words"})
+
+    def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
+        config, grouping = self._config, setting.grouping
+        ranks = source_ranks(config.source_priority, setting.sources)
+        anchors = documents | "Anchors" >> beam.Map(anchors_of, config)
+        grouped = {"anchors": anchors} | "ByAnchor" >> GroupTables({"anchors": "anchor"}, grouping)
+        repeated = grouped | "Repeated" >> beam.FlatMap(repeated_anchors)
+        found = {"documents": documents, "marks": repeated} | "Find" >> JoinMarks(anchored, grouping)
+        found.element_type = Unmeasured
+        spans = found | "Windows" >> beam.Map(windows_of, config, ranks)
+        grouped = {"spans": spans} | "BySpan" >> GroupTables({"spans": "span"}, grouping)
+        marks = grouped | "DecideSpans" >> beam.FlatMap(decide_spans)
+        decided = {"documents": documents, "marks": marks} | "Join" >> JoinMarks(CutSpans(config), grouping)
+        return decided, documents.pipeline | "NothingElse" >> beam.Create([CorpusCounts()])
+
+
+class _Units(NamedTuple):
+    """The units of a text: where each begins, and two hashes of each, which do not depend on one another."""
+
+    starts: np.ndarray
+    hashes: np.ndarray
+    checks: np.ndarray
+
+
+def _units_of(text: str, unit: str) -> _Units:
+    if unit == "word":
+        words = list(_WORD.finditer(text))
+        (hashes, _), (checks, _) = (word_hashes([[each[0] for each in words]], seed) for seed in (1, 2))
+        return _Units(np.array([each.start() for each in words], np.int64), hashes, checks)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
+    return _Units(np.arange(len(codes)), mix(codes + np.uint64(1)), mix(codes + np.uint64(2**32)))
+
+
+def anchors_of(documents: Sequence[Document], config: SubstringDuplicatesStep) -> np.ndarray:
+    """Returns a table with a row for each chosen n-gram: `anchor`, its hash, and its place.
+
+    The n-grams have half as many units as a window; each window has at least one that is chosen.
+
+    Args:
+        documents: A batch of documents.
+        config: The unit and the window.
+
+    Returns:
+        Table of `anchor`, `id_high`, `id_low` (the document's id) and `position` (index of the first unit).
+    """
+    hashes, places = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
+    for document in documents:
+        grams = rolling_hashes(_units_of(document.text, config.unit).hashes, config.anchor)
+        chosen = winnow(grams, config.window - config.anchor + 1)
+        hashes.append(grams[chosen])
+        places.append(chosen)
+    of = np.repeat(np.arange(len(documents)), [len(each) for each in places[1:]])
+    high, low = id_halves(documents)
+    position = np.concatenate(places).astype(np.uint64)
+    return table_of(anchor=np.concatenate(hashes), id_high=high[of], id_low=low[of], position=position)
+
+
+def repeated_anchors(element: Group) -> Iterator[np.ndarray]:
+    """Yields the places of the n-grams of a group that occur several times, as marks for `JoinMarks`.
+
+    Args:
+        element: A group of tables `anchors`, of `anchors_of`.
+    """
+    group = element[1]
+    first = FirstRows(group.of("anchors"), "anchor", ())
+    for anchors in group.of("anchors"):
+        _, counts = first.of(anchors["anchor"])
+        several = anchors[counts > 1]
+        yield table_of(**{name: several[name] for name in ("id_high", "id_low", "position")})
+
+
+def anchored(document: Document, marks: np.ndarray, again: bool) -> Any:
+    """Returns the places of a document's repeated n-grams, or None, as a `decide` of `JoinMarks`.
+
+    Args:
+        document: The document.
+        marks: Table of its marks of `repeated_anchors`.
+        again: Whether the same document has been read before.
+    """
+    return np.unique(marks["position"]) if len(marks) else None
+
+
+def windows_of(decided: Any, config: SubstringDuplicatesStep, ranks: dict[str, int]) -> np.ndarray:
+    """Returns the windows of documents that have a repeated n-gram, as a table `spans` of `decide_spans`.
+
+    Args:
+        decided: Pairs of a document and its result of `anchored`.
+        config: The unit and the window.
+        ranks: Rank of each source by its name, the best being 0.
+    """
+    anchored = [(document, positions) for document, positions in decided if positions is not None]
+    documents = [document for document, _ in anchored]
+    rows = [_windows_of(document, positions, config) for document, positions in anchored]
+    of = np.repeat(np.arange(len(documents)), [len(each[0]) for each in rows])
+    span, check, position = (
+        np.concatenate([np.zeros(0, np.uint64), *(each[i].astype(np.uint64) for each in rows)])
+        for i in range(3)
+    )
+    high, low = id_halves(documents)
+    columns = {"order": source_first(documents, ranks)[of], "id_high": high[of], "id_low": low[of]}
+    return table_of(span=span, check=check, **columns, position=position)
+
+
+def _windows_of(
+    document: Document, positions: np.ndarray, config: SubstringDuplicatesStep
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns the two hashes and the place of each window with one of some n-grams."""
+    units = _units_of(document.text, config.unit)
+    before = config.window - config.anchor
+    windows = len(units.hashes) - config.window + 1
+    # A window has an n-gram that begins with its own first unit, or up to `before` units later.
+    places = np.flatnonzero(_any_within(positions, windows, before))
+    spans, checks = (rolling_hashes(each, config.window)[places] for each in (units.hashes, units.checks))
+    return spans, checks, places
+
+
+def _any_within(positions: np.ndarray, windows: int, before: int) -> np.ndarray:
+    """Returns bool [windows]: whether one of some places is in [window, window + before]."""
+    there = np.zeros(windows + before, np.int64)
+    there[positions.astype(np.int64)] = 1
+    sums = np.append(0, there.cumsum())
+    found: np.ndarray = sums[before + 1 :] > sums[:windows]
+    return found
+
+
+class CutSpans:
+    """Decides about a document by the marks of `decide_spans`, as a `decide` of `JoinMarks`.
+
+    Args:
+        config: The unit, the window, and what becomes of a document.
+    """
+
+    def __init__(self, config: SubstringDuplicatesStep) -> None:
+        self._config = config
+
+    def __call__(self, document: Document, marks: np.ndarray, again: bool) -> Decision:  # noqa: D102
+        config = self._config
+        if not len(marks) or not (marks["code"] == CUT).any():
+            return Keep(document)
+        if config.action == "drop":
+            return Drop("repeated_span")
+        starts = _units_of(document.text, config.unit).starts
+        stays = units_that_stay(marks, len(starts), config.window)
+        ends = np.append(starts[1:], len(document.text))
+        changes = np.flatnonzero(np.diff(stays, prepend=~stays[:1])).tolist()
+        runs = [(first, last) for first, last in zip(changes, [*changes[1:], len(stays)]) if stays[first]]
+        text = "".join(document.text[starts[first] : ends[last - 1]] for first, last in runs).strip()
+        if len(text.split()) < config.min_words or not text:
+            return Drop("too_few_words")
+        kept = document.with_text(text)
+        counts = {
+            "spans_cut": len(changes) - len(runs),
+            f"{config.unit}s_cut": int((~stays).sum()),
+            "bytes_cut": document.size - kept.size,
+        }
+        return Keep(kept, counts)
