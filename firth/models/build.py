@@ -7,6 +7,7 @@ from typing import Any
 import keras
 import numpy.typing as npt
 
+from firth.layers.elements.rematerialisation import rematerialise_blocks
 from firth.layers.elements.types import Seed
 from firth.models.additions.table import extend
 from firth.models.backbone_with_heads import BackboneWithHeads
@@ -72,6 +73,8 @@ def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
     model.build()
     if recipe.trained_by.extends_model:
         extend(model, recipe.trained_by)
+    if recipe.training.rematerialisation == "blocks":
+        rematerialise_blocks(model)
     if recipe.model.carries_state:
         model.backbone.carry(recipe.training.batch_size)
     return model

@@ -27,6 +27,7 @@ _PARTS = ("strategy", "replicas", "gradient_accumulation_steps")
 # Those that a run can go on with another value of.
 _INCIDENTAL = (
     "steps",
+    "rematerialisation",
     "jit_compile",
     "steps_per_execution",
     "checkpoint_every_steps",

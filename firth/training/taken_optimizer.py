@@ -41,7 +41,8 @@ def take_optimizer(state: Mapping[str, tf.Variable], bundle: str, same_weights: 
         )
     fitting = {name for name, each in variables.items() if saved.shapes.get(name) == tuple(each.shape)}
     for name in fitting:
-        variables[name].assign(saved[name])
+        # They may be kept in another dtype than there.
+        variables[name].assign(tf.cast(saved[name], variables[name].dtype))
     return tuple(name for name in variables if name not in fitting)
 
 

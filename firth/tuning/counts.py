@@ -52,9 +52,8 @@ def tuning_costs(recipe: AdaptingRecipe) -> TuningCosts:
         model = build_model(recipe)
         METHODS[recipe.method.kind](model, recipe.method, 1)
         trainable, held = _size(model.trainable_weights), _size(model.weights)
-    trained = _FLOAT32 * trainable
-    slots = recipe.training.optimizer.slots
-    return TuningCosts(trainable, _FLOAT32 * held, trained, slots * trained)
+    kept = recipe.training.optimizer.bytes_kept * trainable
+    return TuningCosts(trainable, _FLOAT32 * held, _FLOAT32 * trainable, kept)
 
 
 def trainable_parameters(recipe: AdaptingRecipe) -> int:

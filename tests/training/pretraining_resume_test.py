@@ -168,3 +168,22 @@ def test_muon_goes_on_from_its_own_moments(artifact, tmp_path):
     assert steps[0] == 7
     for value, other in zip(resumed.get_weights(), whole.get_weights(), strict=True):
         np.testing.assert_array_equal(value, other)
+
+
+def test_moments_in_bfloat16_go_on_exactly(artifact, tmp_path):
+    optimizer = {"moments": "bfloat16", "schedule": "constant", "warmup_steps": 1}
+    short, long = (_with_optimizer(tiny_recipe(steps=steps), optimizer) for steps in (5, 9))
+    run(short, artifact, tmp_path / "run", tmp_path / "checkpoints")
+    resumed = run(long, artifact, tmp_path / "run", tmp_path / "checkpoints").get_weights()
+    assert [line["step"] for line in read_history(tmp_path / "run")] == list(range(1, 10))
+    whole = run(long, artifact, tmp_path / "other", tmp_path / "others").get_weights()
+    for value, expected in zip(resumed, whole, strict=True):
+        np.testing.assert_array_equal(value, expected)
+
+
+def _with_optimizer(recipe, changes):
+    values = recipe.training.model_dump()
+    training = type(recipe.training).model_validate(
+        {**values, "optimizer": {**values["optimizer"], **changes}}
+    )
+    return recipe.model_copy(update={"training": training})

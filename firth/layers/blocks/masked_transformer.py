@@ -89,8 +89,8 @@ class MaskedTransformer(TransformerStack):
         reading = {"positions": positions, "training": training}
         *before, last = self._order
         for place in before:
-            hidden = self.blocks[place](hidden, bias, **reading)
+            hidden = self._run_block(self.blocks[place], hidden, bias, **reading)
         queries = ops.cast(hidden, self.compute_dtype) + ops.cast(absolute, self.compute_dtype)
         for _ in range(passes):
-            queries = self.blocks[last](hidden, bias, queries=queries, **reading)
+            queries = self._run_block(self.blocks[last], hidden, bias, queries=queries, **reading)
         return self._finish(queries, training)

@@ -12,8 +12,8 @@ from firth.layers.blocks.transformer_block import TransformerBlock
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.gather_rows import gather_tokens
-from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
+from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
@@ -22,7 +22,7 @@ from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
 Cache = tuple[tuple[KeysValues, ...], ...]
 
 
-class TransformerStack(Layer):
+class TransformerStack(BlocksLayer):
     """Blocks one after another, what their attention reads of positions, and a norm after pre-norm blocks.
 
     Subclasses say what sees what.
@@ -119,17 +119,18 @@ class TransformerStack(Layer):
         reading = {"training": training, **reading}
         *before, last = self._order
         for place, (bias, positions) in zip(before, layers):
-            hidden = self.blocks[place](hidden, bias, positions=positions, **reading)
+            hidden = self._run_block(self.blocks[place], hidden, bias, positions=positions, **reading)
         bias, positions = layers[-1]
         reading["positions"] = positions
         if wanted is None:
-            hidden = self.blocks[last](hidden, bias, **reading)
+            hidden = self._run_block(self.blocks[last], hidden, bias, **reading)
         elif positions is None:
             # All keys and values are needed of this block, and of all else only what belongs to these tokens.
             queries = gather_tokens(hidden, wanted)
-            hidden = self.blocks[last](hidden, _rows_of_bias(bias, wanted), queries=queries, **reading)
+            bias = _rows_of_bias(bias, wanted)
+            hidden = self._run_block(self.blocks[last], hidden, bias, queries=queries, **reading)
         else:
-            hidden = gather_tokens(self.blocks[last](hidden, bias, **reading), wanted)
+            hidden = gather_tokens(self._run_block(self.blocks[last], hidden, bias, **reading), wanted)
         return self._finish(hidden, training)
 
     def _run_with_cache(

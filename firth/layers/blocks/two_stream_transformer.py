@@ -9,14 +9,14 @@ from firth.layers.attention.attention_bias import attention_bias
 from firth.layers.blocks.two_stream_block import TwoStreamBlock
 from firth.layers.elements.configs import AnyTwoStreams, two_streams_of
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.layer import Layer
+from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_sinusoids import relative_sinusoids
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class TwoStreamTransformer(Layer):
+class TwoStreamTransformer(BlocksLayer):
     """A content stream over all tokens, and next to it, if asked, a query stream at the predicted ones.
 
     Yang et al. 2019, "XLNet", sections 2.3 to 2.5. A token of the content stream sees tokens whose order is
@@ -108,7 +108,7 @@ class TwoStreamTransformer(Layer):
         bias = attention_bias(document_ids, attention_order)
         if query is None:
             for block in self.blocks:
-                content = block(content, content, relative, differs, bias, training=training)
+                content = self._run_block(block, content, content, relative, differs, bias, training=training)
             return self.dropout(content, training=training)
         query = self.dropout(ops.cast(query, self.compute_dtype), training=training)
         own = self._of_query_stream(document_ids, segment_ids, attention_order, positions)
@@ -151,11 +151,11 @@ class TwoStreamTransformer(Layer):
         of_both = [ops.concatenate(pair, axis=2) for pair in zip(of_content, of_query)]
         states = ops.concatenate([content, query], axis=1)
         for block in self.blocks[:-1]:
-            states = block(
-                states, states[:, :length], relative, *of_both, positions, both=True, training=training
-            )
+            read = states, states[:, :length], relative, *of_both, positions
+            states = self._run_block(block, *read, both=True, training=training)
         content, query = states[:, :length], states[:, length:]
-        return self.blocks[-1](query, content, relative, *of_query, positions, training=training)
+        read = query, content, relative, *of_query, positions
+        return self._run_block(self.blocks[-1], *read, training=training)
 
     def compute_output_shape(
         self,

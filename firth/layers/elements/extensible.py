@@ -10,6 +10,7 @@ import numpy.typing as npt
 from keras import ops
 
 from firth.layers.elements.gradient_observer import GradientObserver
+from firth.layers.elements.inner_layers import inner_layers
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.types import Shape, Tensor
 
@@ -208,24 +209,14 @@ def by_tokens(base: Base, states: Tensor) -> Tensor:
 
 
 def extensible_layers(layer: keras.layers.Layer) -> Iterator[ExtensibleLayer]:
-    """Yields the extensible layers of a layer or a model, each once, in the order in which they were made.
+    """Returns the extensible layers of a layer or a model, each once, in the order in which they were made.
 
     Args:
         layer: Layer, built.
 
     Example: see `tests/layers/elements/extensible_test.py`.
     """
-    yield from _below(layer, set())
-
-
-def _below(layer: keras.layers.Layer, seen: set[int]) -> Iterator[ExtensibleLayer]:
-    seen.add(id(layer))
-    if isinstance(layer, ExtensibleLayer):
-        yield layer
-    for value in vars(layer).values():
-        for each in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(each, keras.layers.Layer) and id(each) not in seen:
-                yield from _below(each, seen)
+    return inner_layers(layer, ExtensibleLayer)
 
 
 class Additions(keras.layers.Layer):

@@ -34,11 +34,17 @@ class ExampleNoise:
 
     Args:
         keys: int32 [batch, 2], two hashes, see `firth.features.NOISE_KEYS`.
+        calls: Number of draws that have been made.
     """
 
-    def __init__(self, keys: Tensor) -> None:
+    def __init__(self, keys: Tensor, calls: int = 0) -> None:
         self._keys = _words(keys)
-        self._calls = 0
+        self.calls = calls
+
+    def halves(self) -> Tensor:
+        """Returns the keys as floats, which a function can take that has gradients: float32 [batch, 4]."""
+        low = ops.bitwise_and(self._keys, _word(2**16 - 1))
+        return ops.cast(ops.concatenate([low, shift_right(self._keys, 16)], axis=1), "float32")
 
     def draw_keys(self, parts: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, ...]:
         """Returns the keys of the next draw, a pair of tensors [batch, 1] of 32-bit words.
@@ -47,8 +53,8 @@ class ExampleNoise:
             parts: Pair of int tensors [n], the example of each part and its number in the example, where the
                 first axis holds parts of examples; the keys are [n, 1] then. None where it holds examples.
         """
-        self._calls += 1
-        pair = [self._keys[:, each : each + 1] + _word(self._calls * _CALL[each]) for each in (0, 1)]
+        self.calls += 1
+        pair = [self._keys[:, each : each + 1] + _word(self.calls * _CALL[each]) for each in (0, 1)]
         if parts is None:
             return tuple(pair)
         examples, numbers = (ops.cast(each, "int32") for each in parts)
@@ -120,6 +126,36 @@ def example_noise(keys: Tensor | None) -> Iterator[None]:
         yield
     finally:
         _CURRENT.reset(token)
+
+
+@contextlib.contextmanager
+def repeated_noise(noise: ExampleNoise, halves: Tensor, calls: int) -> Iterator[None]:
+    """Lets layers draw in the block what they have drawn, or will draw, of some noise after some calls.
+
+    Args:
+        noise: Noise of the batch, whose draws go on after those of the block.
+        halves: float32 [batch, 4] that its `halves` returned.
+        calls: Number of draws before those of the block.
+
+    Example:
+
+    >>> import numpy as np
+    >>> with example_noise(np.array([[70_000, -2]])):
+    ...     noise = current_noise()
+    ...     halves = noise.halves()
+    ...     once = float(noise.draw_uniform(1)[0, 0])
+    >>> with repeated_noise(noise, halves, calls=0):
+    ...     once == float(current_noise().draw_uniform(1)[0, 0])
+    True
+    """
+    low, high = (ops.cast(each, "int32") for each in ops.split(halves, 2, axis=1))
+    made = ExampleNoise(ops.bitwise_or(low, ops.left_shift(high, 16)), calls)
+    token = _CURRENT.set(made)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+        noise.calls = max(noise.calls, made.calls)
 
 
 def current_noise() -> ExampleNoise | None:

@@ -1,5 +1,6 @@
 """A stack of LSTMs in both directions, as ELMo has it."""
 
+import functools
 from typing import Any
 
 import keras
@@ -7,14 +8,14 @@ from keras import ops
 
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.layer import Layer
+from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.layers.recurrent.lstm import LSTM, from_steps, step_masks, to_steps
+from firth.layers.recurrent.lstm import LSTM, Masks, from_steps, step_masks, to_steps
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class BiLSTM(Layer):
+class BiLSTM(BlocksLayer):
     """Two stacks of LSTMs with projection, one from each end, side by side.
 
     Peters et al. 2018, "Deep contextualized word representations", section 3.1. The directions share no
@@ -43,6 +44,9 @@ class BiLSTM(Layer):
     >>> tuple(stack(np.ones((1, 4, 5)), np.array([[1, 1, 2, 0]])).shape)
     (1, 4, 6)
     """
+
+    # Blocks read steps.
+    _batch_axis = -1
 
     def __init__(
         self,
@@ -118,14 +122,26 @@ class BiLSTM(Layer):
         masks = step_masks(document_ids, directions=2)
         steps = to_steps(ops.concatenate([inputs, inputs], axis=-1), directions=2)
         outputs, states = [], []
-        for index, layer in enumerate(self.layers):
+        for index in range(len(self.layers)):
             first = None if state is None else [ops.transpose(part[:, index], (1, 2, 0)) for part in state]
-            steps = self.dropout(steps, training=training)
-            made, last = layer.run(steps, masks, first)
-            steps = made + steps if self.skip_connections and index > 0 else made
+            run = functools.partial(self._run_layer, index)
+            steps, last = self._run_block(run, steps, masks, first, training=training)
             outputs.append(from_steps(steps))
             states.append([ops.transpose(part, (2, 0, 1)) for part in last])
         return outputs, tuple(ops.stack(parts, axis=1) for parts in zip(*states))
+
+    def _run_layer(
+        self,
+        index: int,
+        steps: Tensor,
+        masks: Masks | None,
+        first: list[Tensor] | None,
+        training: bool | None,
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Returns the outputs and the last state of a layer, in the layout of `LSTM.run`."""
+        steps = self.dropout(steps, training=training)
+        made, last = self.layers[index].run(steps, masks, first)
+        return (made + steps if self.skip_connections and index > 0 else made), last
 
     def empty_state(self, batch: Tensor | int) -> tuple[Tensor, Tensor]:
         """Returns the state of the forward direction before the first token, a pair of zeros.

@@ -13,9 +13,9 @@ _BFLOAT16 = 2
 def memory_bytes(recipe: Recipe) -> dict[str, int]:
     """Returns the bytes that training holds at once, by what they hold.
 
-    `weights`, `gradients` and `moments` are float32 under either precision, and exact, of Muon an upper
-    bound: AdamW, LAMB and Muon keep two moments of each weight, Muon only one of a matrix, Adafactor and
-    Adagrad one. `activations` is an estimate of what the forward pass keeps for the backward pass over one
+    `weights` and `gradients` are float32 under either precision, `moments` what the optimizer keeps them in;
+    all are exact, of Muon an upper bound: AdamW, LAMB and Muon keep two moments of each weight, Muon only one
+    of a matrix, Adafactor and Adagrad one. `activations` is an estimate of what the forward pass keeps for the backward pass over one
     batch, in the compute dtype, in the stage that needs most; see `activation_bytes`. With accumulation it is
     that of a part of a batch, and `accumulated` is the sum of the gradients so far. The peak is above the sum
     by what the largest single operation needs. `activations` counts all replicas together; the others count
@@ -35,7 +35,7 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
     counts = {
         "weights": _FLOAT32 * parameters,
         "gradients": _FLOAT32 * parameters,
-        "moments": recipe.training.optimizer.slots * _FLOAT32 * parameters,
+        "moments": recipe.training.optimizer.bytes_kept * parameters,
         "activations": max(
             _rows_at_once(stage) * activation_bytes(stage) for _, _, stage in stages_of(recipe)
         ),
@@ -57,12 +57,15 @@ def activation_bytes(recipe: Recipe) -> int:
     probabilities a head (scores' softmax, the dropout mask, their product). For each word and LSTM, they are
     6 tensors as wide as its cells and 3 as its output; for each word also what the convolutions make of its
     characters. For each selected prediction, they are the logits and their probabilities in float32. If every
-    token is predicted, logits are made in chunks and not kept, except those of ELMo's drawn words.
+    token is predicted, logits are made in chunks and not kept, except those of ELMo's drawn words. With
+    rematerialisation all this is kept of one block, and of each of the others what goes into it.
 
     Args:
         recipe: Recipe of one stage.
     """
     element = _FLOAT32 if recipe.training.precision == "float32" else _BFLOAT16
     heads = heads_of(recipe)
-    kept = recipe.model.kept(lengths_of(recipe)) + heads.kept()
+    model, lengths = recipe.model, lengths_of(recipe)
+    again = recipe.training.rematerialisation == "blocks"
+    kept = (model.kept_by_block(lengths) if again else model.kept(lengths)) + heads.kept()
     return element * kept + 2 * _FLOAT32 * heads.logits()

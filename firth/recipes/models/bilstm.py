@@ -149,5 +149,17 @@ class BiLSTMConfig(ModelFacts, Config):
         Args:
             lengths: Words of a row.
         """
-        cells = 2 * self.layers * (6 * self.cells + 3 * self.projection_width)
-        return lengths.input * (self.characters.kept + cells)
+        return lengths.input * (self.characters.kept + self.layers * self._kept_of_layer)
+
+    @property
+    def _kept_of_layer(self) -> int:
+        return 2 * (6 * self.cells + 3 * self.projection_width)
+
+    def kept_by_block(self, lengths: Lengths) -> int:
+        """Returns the numbers kept before the LSTMs, those that go into each, and those that one keeps.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        between = self.characters.kept + self.layers * self.width
+        return lengths.input * (between + self._kept_of_layer)

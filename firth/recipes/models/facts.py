@@ -78,3 +78,13 @@ class ModelFacts:
             lengths: Tokens of a row.
         """
         raise NotImplementedError
+
+    def kept_by_block(self, lengths: Lengths) -> int:
+        """Returns the numbers that are kept at most if blocks are computed a second time: an estimate.
+
+        They are what goes into each block, and what a single block keeps.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        raise NotImplementedError

@@ -88,6 +88,14 @@ class TransformerConfig(ModelFacts, StackConfig):
         """
         return lengths.input * (self.layers * block_kept(self, lengths.input) + self.width)
 
+    def kept_by_block(self, lengths: Lengths) -> int:
+        """Returns the numbers that go into each block over the whole row, and those that one block keeps.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        return lengths.input * ((self.layers + 1) * self.width + block_kept(self, lengths.input))
+
 
 class MaskedTransformerConfig(TransformerConfig):
     """A bidirectional encoder: BERT, RoBERTa, SpanBERT, ALBERT, ELECTRA, DeBERTa, UniLM.
@@ -254,10 +262,24 @@ class EncoderDecoderConfig(TransformerConfig):
         Args:
             lengths: Tokens of a row.
         """
+        decoder = self.blocks_of_decoder * self._kept_of_decoder(lengths) + self.width
+        return super().kept(lengths) + lengths.target * decoder
+
+    def _kept_of_decoder(self, lengths: Lengths) -> int:
+        """Returns the numbers that a block of the decoder keeps for each token."""
+        cross = 4 * self.width + 3 * self.attention.heads * lengths.input
+        return block_kept(self, lengths.target) + cross
+
+    def kept_by_block(self, lengths: Lengths) -> int:
+        """Returns the numbers that go into each block of both stacks, and those that the largest block keeps.
+
+        Args:
+            lengths: Tokens of a row.
+        """
         source, target = lengths.input, lengths.target
-        cross = 4 * self.width + 3 * self.attention.heads * source
-        decoder = self.blocks_of_decoder * (block_kept(self, target) + cross) + self.width
-        return super().kept(lengths) + target * decoder
+        largest = max(source * block_kept(self, source), target * self._kept_of_decoder(lengths))
+        between = source * (self.layers + 1) + target * (self.blocks_of_decoder + 1)
+        return between * self.width + largest
 
     @pydantic.model_validator(mode="after")
     def _decoder_fits(self) -> "EncoderDecoderConfig":

@@ -82,5 +82,20 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         Args:
             lengths: Tokens of a row.
         """
-        token = block_kept(self, lengths.input) + 2 * self.attention.heads * lengths.input
-        return (lengths.input + lengths.selected) * (self.layers * token + self.width)
+        return (lengths.input + lengths.selected) * (self.layers * self._kept_of_token(lengths) + self.width)
+
+    def _kept_of_token(self, lengths: Lengths) -> int:
+        """Returns the numbers that a block keeps for each token of a stream."""
+        return block_kept(self, lengths.input) + 2 * self.attention.heads * lengths.input
+
+    def kept_by_block(self, lengths: Lengths) -> int:
+        """Returns the numbers that go into each block, of both streams, and those that one block keeps.
+
+        The content stream goes in twice: with the query stream, and alone to be read.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        both = lengths.input + lengths.selected
+        between = self.layers * (both + lengths.input) + both
+        return between * self.width + both * self._kept_of_token(lengths)

@@ -1,6 +1,6 @@
 """Optimizers, and the schedules of their learning rates."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
 
@@ -34,7 +34,12 @@ class _Optimizer(Config):
         return self
 
     @property
-    def own_values(self) -> dict[str, float]:
+    def bytes_kept(self) -> int:
+        """Bytes that are kept for each weight next to itself and its gradient."""
+        return 4 * self.slots
+
+    @property
+    def own_values(self) -> dict[str, Any]:
         """What it has next to the others, by the names that Keras gives it."""
         return self.model_dump(exclude={"kind", *_Optimizer.model_fields})
 
@@ -53,6 +58,8 @@ class AdamWConfig(_Optimizer):
         weight_decay: Weight decay, which is not applied to biases and norms.
         epsilon: Number added to the root of the second moment.
         beta_1, beta_2: Decay of the two moments.
+        moments: Dtype that the two moments are kept in. `bfloat16` takes half of their memory: each is rounded
+            up or down at random when it is stored, and computed in float32.
     """
 
     # Two moments.
@@ -62,6 +69,12 @@ class AdamWConfig(_Optimizer):
     beta_1: Share = 0.9
     beta_2: Share = 0.999
     epsilon: Positive = 1e-6
+    moments: Literal["float32", "bfloat16"] = "float32"
+
+    @property
+    def bytes_kept(self) -> int:
+        """Bytes that are kept for each weight next to itself and its gradient."""
+        return self.slots * (4 if self.moments == "float32" else 2)
 
 
 class LambConfig(AdamWConfig):
@@ -70,7 +83,7 @@ class LambConfig(AdamWConfig):
     Attributes:
         learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as
             in `AdamWConfig`.
-        weight_decay, beta_1, beta_2, epsilon: Values of the update, as in `AdamWConfig`.
+        weight_decay, beta_1, beta_2, epsilon, moments: Values of the update, as in `AdamWConfig`.
     """
 
     kind: Literal["lamb"] = "lamb"  # type: ignore[assignment]
@@ -90,6 +103,7 @@ class MuonConfig(AdamWConfig):
             in `AdamWConfig`.
         weight_decay: Weight decay of matrices and embeddings, which is not applied to biases and norms.
         beta_1, beta_2, epsilon: Values of AdamW's updates, as in `AdamWConfig`.
+        moments: Dtype of the momentum of matrices and of AdamW's moments, as in `AdamWConfig`.
     """
 
     # Those of AdamW; of a matrix there is but one, which is not told apart here.
@@ -140,7 +154,7 @@ class AdagradConfig(_Optimizer):
     initial_accumulator: float = pydantic.Field(default=1.0, ge=0)
 
     @property
-    def own_values(self) -> dict[str, float]:
+    def own_values(self) -> dict[str, Any]:
         """The sums' first value."""
         return {"initial_accumulator_value": self.initial_accumulator}
 

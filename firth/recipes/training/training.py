@@ -43,6 +43,9 @@ class Training(Config):
         gradient_accumulation_steps: Number of parts of a batch whose gradients are computed one after another
             and summed, so that activations take the memory of one part. The result is that of the whole
             batch, but for rounding; texts that are told from each other, as of `embedding`, are a part's.
+        rematerialisation: Blocks whose inner states are not kept for the backward pass, but computed a second
+            time in it, with the same dropout: `blocks` for all, which takes less memory and about a third
+            more time. The result is the same but for rounding.
         jit_compile: Whether XLA compiles the step on one device; on a `tpu` it always does.
         steps_per_execution: Most steps that are made on the device before anything is read from it; they
             change no result. Such a block ends where a checkpoint or a held-out loss is due, and a request to
@@ -62,6 +65,7 @@ class Training(Config):
     strategy: Literal["none", "mirrored", "multi_worker_mirrored", "tpu"] = "none"
     replicas: int | None = pydantic.Field(default=None, ge=1, le=4096)
     gradient_accumulation_steps: int = pydantic.Field(default=1, ge=1, le=4096)
+    rematerialisation: Literal["none", "blocks"] = "none"
     jit_compile: bool = False
     steps_per_execution: int | None = pydantic.Field(default=None, ge=1, le=10_000)
     checkpoint_every_steps: int = pydantic.Field(default=1_000, ge=1)

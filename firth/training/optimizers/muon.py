@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from firth.layers.elements.extensible import extensible_layers
 from firth.training.optimizers.adamw import AdamW
+from firth.training.optimizers.moments import random_bits, rounded
 
 # By the path of a weight the axis along which it falls into matrices, and their sizes along it.
 Matrices: TypeAlias = Mapping[str, tuple[int, Sequence[int]]]
@@ -116,20 +117,24 @@ class Muon(AdamW):
             for index, each in enumerate(variables)
         ]
 
-    def _moment(self, variable: keras.Variable, name: str) -> keras.Variable:
-        return self.add_variable_from_reference(variable, name=name)
-
     def _update(self, gradient: tf.Tensor, variable: tf.Variable, rate: tf.Tensor) -> None:
         index = self._index(variable)
         if index not in self._of_index:
             super()._update(gradient, variable, rate)
             return
-        momentum = self._momentums[index].value
-        kept = momentum.assign(self.momentum * momentum + gradient)
+        kept = self._next_momentum(gradient, index)
         axis, sizes = self._of_index[index]
         ahead = tf.split(gradient + self.momentum * kept, sizes, axis=axis)
         step = tf.concat([self._scaled(part) for part in ahead], axis=axis)
         variable.assign(variable - tf.cast(rate, variable.dtype) * step)
+
+    def _next_momentum(self, gradient: tf.Tensor, index: int) -> tf.Tensor:
+        """Returns the momentum with a gradient, float32, and stores it."""
+        place = self._momentums[index].value
+        value = self.momentum * tf.cast(place, tf.float32) + gradient
+        bits, _ = random_bits(self.iterations, index, gradient.shape)
+        place.assign(rounded(value, bits) if self._is_rounded else value)
+        return value
 
     def _scaled(self, momentum: tf.Tensor) -> tf.Tensor:
         scale = self.update_rms * max(momentum.shape) ** 0.5

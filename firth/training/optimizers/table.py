@@ -6,16 +6,11 @@ import keras
 import tensorflow as tf
 
 from firth.recipes.training.optimizers import AnyOptimizer
-from firth.training.optimizers.adamw import AdamW
+from firth.training.optimizers.adamw import AdamW, Lamb
 from firth.training.optimizers.muon import Muon, matrices_of
 from firth.training.optimizers.schedules import build_schedule
 from firth.training.optimizers.summed_gradients import SummedGradients
 from firth.tuning.multipliers import Multipliers
-
-
-@keras.saving.register_keras_serializable("firth")
-class Lamb(SummedGradients, keras.optimizers.Lamb):
-    """Keras's LAMB (You et al. 2019), with its gradients summed before they are used."""
 
 
 @keras.saving.register_keras_serializable("firth")

@@ -4,7 +4,9 @@ from firth.recipes import (
     Training,
 )
 from firth.recipes.counting import memory_bytes
-from firth.recipes.training.optimizers import AdafactorConfig, AdagradConfig, LambConfig
+from firth.recipes.models.counts import Lengths
+from firth.recipes.training.optimizers import AdafactorConfig, AdagradConfig, AdamWConfig, LambConfig
+from tests.models.table import MODELS, OTHERS
 from tests.recipes.counting.counted import BASE, recipe
 
 
@@ -27,3 +29,29 @@ def test_activations_grow_with_the_batch_and_shrink_with_the_precision():
     half = memory_bytes(recipe(BASE, training=Training(batch_size=1, precision="mixed_bfloat16")))
     logits = 2 * 4 * 20 * 30_522
     assert half["activations"] - logits == (one["activations"] - logits) // 2
+
+
+def test_moments_in_bfloat16_take_half():
+    whole, half = (
+        memory_bytes(recipe(BASE, training=Training(optimizer=AdamWConfig(moments=dtype))))
+        for dtype in ("float32", "bfloat16")
+    )
+    assert half["moments"] == whole["moments"] // 2
+    assert whole["total"] - half["total"] == half["moments"]
+
+
+@pytest.mark.parametrize("name", [*MODELS, *OTHERS])
+def test_blocks_that_are_computed_again_keep_their_inputs(name):
+    """Of each further layer, of both stacks of an encoder-decoder, as many numbers as the states have."""
+    model = {**MODELS, **OTHERS}[name]
+    lengths = Lengths(input=64, target=32, selected=8)
+
+    def kept(layers, again):
+        shape = model.model_copy(update={"layers": layers, "share_layers": None, "decoder_layers": None})
+        return shape.kept_by_block(lengths) if again else shape.kept(lengths)
+
+    states = 64 + (32 if model.has_decoder else 0)
+    if name == "xlnet":
+        states += 64 + 8
+    assert kept(7, True) - kept(6, True) == states * model.width
+    assert kept(7, True) < kept(7, False)

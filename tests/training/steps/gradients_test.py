@@ -1,4 +1,4 @@
-"""Gradients that are summed over parts of a batch are those of the batch."""
+"""Gradients that are summed over parts of a batch, or of blocks computed again, are those of the batch."""
 
 import numpy as np
 import pytest
@@ -44,3 +44,18 @@ def test_the_smallest_parts_equal_the_batch_too(tmp_path, name):
     whole = run(name, tmp_path / "whole", STEPS)
     batch_size = recipes(1)[name].training.batch_size
     assert_equal(whole, run(name, tmp_path / "parts", STEPS, gradient_accumulation_steps=batch_size))
+
+
+AGAIN = {"rematerialisation": "blocks", "gradient_accumulation_steps": 2, "steps_per_execution": 3}
+
+
+def test_blocks_that_are_computed_again_change_nothing(tmp_path):
+    """In parts of a batch, and in blocks of steps."""
+    whole = run("bert", tmp_path / "whole", 6)
+    assert_equal(whole, run("bert", tmp_path / "again", 6, **AGAIN))
+
+
+@pytest.mark.repeated
+def test_layers_of_elmo_that_are_computed_again_change_nothing(tmp_path):
+    whole = run("elmo", tmp_path / "whole", STEPS)
+    assert_equal(whole, run("elmo", tmp_path / "again", STEPS, **AGAIN))

@@ -1,0 +1,97 @@
+"""Blocks whose inner states are not kept for the backward pass, but computed again in it."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import keras
+from keras import ops
+
+from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.inner_layers import inner_layers
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.noise import current_noise, example_noise, repeated_noise
+from firth.layers.elements.types import Tensor
+
+
+class BlocksLayer(Layer):
+    """A stack of blocks, of which the forward pass may keep no more than what goes from one to the next.
+
+    Each block is computed once more in the backward pass then, with the same dropout (Chen et al. 2016,
+    "Training Deep Nets with Sublinear Memory Cost", section 4.1).
+    """
+
+    # Set by `rematerialise_blocks`.
+    _rematerialises = False
+    # Axis of the examples in what blocks read.
+    _batch_axis = 0
+    dropout: Dropout
+
+    def _run_block(
+        self, block: Callable[..., Any], hidden: Tensor, *inputs: Any, training: bool | None, **more: Any
+    ) -> Any:
+        """Returns what a block gives for its inputs; float tensors among them may have gradients."""
+        if not (training and self._rematerialises):
+            return block(hidden, *inputs, training=training, **more)
+        with self._noise(ops.shape(hidden)[self._batch_axis]):
+            return rematerialised(partial(block, training=training), hidden, *inputs, **more)
+
+    @contextlib.contextmanager
+    def _noise(self, rows: Tensor | int) -> Iterator[None]:
+        """Makes noise of examples where there is none: a generator would draw anew in the second pass."""
+        if current_noise() is not None:
+            yield
+            return
+        draw = {"dtype": "int32", "seed": self.dropout.seed_generator}
+        with example_noise(keras.random.randint((rows, 2), -(2**31), 2**31 - 1, **draw)):
+            yield
+
+
+def rematerialise_blocks(model: keras.Model) -> None:
+    """Lets a model compute its blocks once more in the backward pass of a training, to spare memory.
+
+    Args:
+        model: Model of any backbone.
+    """
+    for layer in inner_layers(model, BlocksLayer):
+        layer._rematerialises = True
+
+
+def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
+    """Returns what a function gives, of which only inputs and outputs are kept for its gradient.
+
+    What it draws from `example_noise` is the same when it is computed again.
+
+    Args:
+        function: Function of the inputs, and of variables, that gives a tensor or a nest of them.
+        *inputs: Inputs: tensors, nests of them, or other values.
+        **named: Inputs by name.
+
+    Example:
+
+    >>> import numpy as np
+    >>> float(rematerialised(lambda x, y: x * y, np.array(2.0), y=np.array(3.0)))
+    6.0
+    """
+    nest = (inputs, named)
+    flat = keras.tree.flatten(nest)
+    places = [place for place, value in enumerate(flat) if _is_float(value)]
+    noise = current_noise()
+    calls = 0 if noise is None else noise.calls
+
+    def run(halves: Tensor, *floats: Tensor) -> Any:
+        values = list(flat)
+        for place, value in zip(places, floats, strict=True):
+            values[place] = value
+        positional, by_name = keras.tree.pack_sequence_as(nest, values)
+        with contextlib.nullcontext() if noise is None else repeated_noise(noise, halves, calls):
+            return function(*positional, **by_name)
+
+    # On TensorFlow what does not follow from an input is computed once, and kept: draws follow from the keys.
+    halves = ops.zeros((1, 4)) if noise is None else noise.halves()
+    return keras.remat(run)(halves, *(ops.convert_to_tensor(flat[place]) for place in places))
+
+
+def _is_float(value: Any) -> bool:
+    return hasattr(value, "shape") and "float" in keras.backend.standardize_dtype(value.dtype)

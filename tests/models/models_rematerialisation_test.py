@@ -1,0 +1,97 @@
+"""Blocks that are computed again in the backward pass give the gradients of blocks that are kept."""
+
+import math
+
+import keras
+import numpy as np
+import pytest
+
+from firth import features as names
+from firth.layers.elements.rematerialisation import rematerialise_blocks
+from firth.models import PretrainingModel, example_sums, total_loss
+from tests.backends.gradients import gradients
+from tests.models.table import BATCH, MODELS, OTHERS, TRAINED, VOCABULARY, training_features
+
+# One of each kind of stack; the others' blocks read more, such as an order or vectors of positions.
+FIRST = ("masked_lm", "causal_lm", "span_corruption", "permutation_lm", "bidirectional_lm")
+cases = pytest.mark.parametrize(
+    "name", [name if name in FIRST else pytest.param(name, marks=pytest.mark.repeated) for name in TRAINED]
+)
+KEYS = np.arange(1, 2 * BATCH + 1, dtype="int32").reshape(BATCH, 2)
+
+
+def build(name, again, dtype="float32", **shape):
+    kind, objective = TRAINED[name]
+    config = {**MODELS, **OTHERS}[kind].model_copy(update=shape)
+    model = PretrainingModel(config, objective, VOCABULARY, seed=3, dtype=dtype, name="pretraining")
+    model.build()
+    if again:
+        rematerialise_blocks(model)
+    return model, objective.losses
+
+
+def loss_of(model, losses, features):
+    return total_loss(example_sums(model(features, training=True)), losses)["loss"]
+
+
+def gradients_of(name, again, keys=True, **how):
+    """All shapes drop a tenth of everything."""
+    model, losses = build(name, again, **how)
+    features = training_features(name) | ({names.NOISE_KEYS: KEYS} if keys else {})
+    return gradients(model, lambda: loss_of(model, losses, features))
+
+
+def assert_equal(made, kept, tolerance):
+    assert made.keys() == kept.keys()
+    for path, value in kept.items():
+        largest = max(1.0, np.abs(value).max())
+        np.testing.assert_allclose(made[path], value, rtol=0, atol=tolerance * largest, err_msg=path)
+
+
+@cases
+def test_gradients_are_those_of_blocks_that_are_kept(name):
+    assert_equal(gradients_of(name, again=True), gradients_of(name, again=False), 1e-6)
+
+
+@pytest.mark.repeated
+@pytest.mark.parametrize("name", FIRST)
+def test_gradients_in_bfloat16_are_those_of_blocks_that_are_kept(name):
+    """Where a sum is rounded may differ."""
+    how = {"dtype": "mixed_bfloat16"}
+    assert_equal(gradients_of(name, again=True, **how), gradients_of(name, again=False, **how), 1e-2)
+
+
+@pytest.mark.skipif(keras.backend.backend() == "jax", reason="draws without keys change a generator")
+@pytest.mark.parametrize("name", ["masked_lm", "bidirectional_lm"])
+def test_without_keys_a_block_draws_the_same_twice(name):
+    """The loss is a function of the drawn masks: with the same masks it falls along its gradient."""
+    model, losses = build(name, again=True)
+    features = training_features(name)
+    state = model.seed_generator.state
+    first = keras.ops.copy(state)
+
+    def loss():
+        state.assign(first)
+        return loss_of(model, losses, features)
+
+    found = gradients(model, loss)
+    before, step = float(loss()), 1e-3
+    norm = math.sqrt(sum(float((value**2).sum()) for value in found.values()))
+    for variable in model.trainable_variables:
+        variable.assign(variable - step / norm * found[variable.path])
+    assert before - float(loss()) == pytest.approx(step * norm, rel=0.05)
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="its graph is TensorFlow's")
+@pytest.mark.parametrize("name", FIRST)
+def test_two_more_layers_keep_little_more_than_their_inputs(name):
+    """Counted in the graph: what is made before the loss, and read after it."""
+    from tests.backends.held_tensors import held_bytes
+
+    def held(again, layers):
+        model, losses = build(name, again, layers=layers)
+        features = training_features(name) | {names.NOISE_KEYS: KEYS}
+        return held_bytes(model.trainable_variables, lambda: loss_of(model, losses, features))
+
+    kept, made = (held(again, 4) - held(again, 2) for again in (False, True))
+    assert 0 < made < 0.2 * kept

@@ -1,0 +1,83 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth.training.optimizers.adamw import AdamW, Lamb
+from firth.training.optimizers.moments import random_bits, rounded
+from firth.training.optimizers.muon import Muon
+
+
+def test_rounding_is_right_in_the_mean():
+    """Between two neighbours in bfloat16, 1/128 apart, at a tenth of the way."""
+    value = tf.fill([100_000], 1.0 + 0.1 / 128)
+    made = rounded(value, random_bits(tf.constant(3), 1, value.shape)[0])
+    assert made.dtype == tf.bfloat16
+    found = np.asarray(tf.cast(made, tf.float64))
+    assert set(found) == {1.0, 1.0 + 1 / 128}
+    # Five standard deviations of the mean of so many draws.
+    assert found.mean() == pytest.approx(1.0 + 0.1 / 128, abs=5 * 0.3 / 128 / 100_000**0.5)
+
+
+def test_what_bfloat16_has_stays_as_it_is():
+    values = tf.constant([0.0, -1.5, 3e-38, 2.0**100, -1e-10])
+    exact = tf.cast(tf.cast(values, tf.bfloat16), tf.float32)
+    made = rounded(exact, tf.fill([5], tf.constant(2**16 - 1, tf.uint32)))
+    np.testing.assert_array_equal(tf.cast(made, tf.float32), exact)
+
+
+def test_both_lots_of_bits_differ_and_follow_from_step_and_weight():
+    first, second = random_bits(tf.constant(3), 1, tf.TensorShape([1000]))
+    low = 2**16 - 1
+    assert np.corrcoef(first.numpy() & low, second.numpy() & low)[0, 1] == pytest.approx(0, abs=0.15)
+    np.testing.assert_array_equal(first, random_bits(tf.constant(3), 1, tf.TensorShape([1000]))[0])
+    for other in (random_bits(tf.constant(4), 1, [1000]), random_bits(tf.constant(3), 2, [1000])):
+        assert (first.numpy() != other[0].numpy()).mean() > 0.99
+
+
+KINDS = {
+    "adamw": lambda **more: AdamW(0.01, weight_decay=0.1, **more),
+    "lamb": lambda **more: Lamb(0.01, **more),
+    "muon": lambda **more: Muon(0.01, matrices={"matrix": (1, (8,))}, **more),
+}
+
+
+def run(kind, steps=60, **how):
+    """Weights after noisy gradients of a square, and the optimizer's variables."""
+    rng = np.random.default_rng(0)
+    start = rng.normal(size=(8, 8)).astype("float32")
+    variables = [keras.Variable(start, name="matrix"), keras.Variable(start[0], name="vector")]
+    optimizer = KINDS[kind](global_clipnorm=5.0, **how)
+    optimizer.build(variables)
+    for _ in range(steps):
+        noise = [rng.normal(size=each.shape, scale=0.3).astype("float32") for each in variables]
+        optimizer.apply([each.value + more for each, more in zip(variables, noise)], variables)
+    return start, [np.asarray(each) for each in variables], optimizer
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_updates_are_near_those_of_float32(kind):
+    start, exact, _ = run(kind)
+    _, halved, optimizer = run(kind, moments="bfloat16")
+    dtypes = {each.dtype for each in optimizer.variables if "moment" in each.path or "veloc" in each.path}
+    assert dtypes == {"bfloat16"}
+    for one, other, first in zip(exact, halved, (start, start[0])):
+        moved = np.sqrt(np.mean((one - first) ** 2))
+        assert 0 < np.sqrt(np.mean((one - other) ** 2)) < 0.05 * moved
+
+
+def test_a_second_moment_falls_when_gradients_end():
+    """Rounded to the nearest, it would stay at its first value: it changes by less than half a step."""
+    variable = keras.Variable(np.ones((64, 64), "float32"))
+    optimizer = AdamW(0.0, moments="bfloat16", beta_2=0.999)
+    optimizer.apply([tf.ones((64, 64))], [variable])
+    before = float(tf.reduce_mean(tf.cast(optimizer._velocities[0].value, tf.float32)))
+    for _ in range(200):
+        optimizer.apply([tf.zeros((64, 64))], [variable])
+    after = float(tf.reduce_mean(tf.cast(optimizer._velocities[0].value, tf.float32)))
+    assert after / before == pytest.approx(0.999**200, rel=0.01)
+
+
+def test_an_optimizer_is_rebuilt_with_its_dtype():
+    again = AdamW.from_config(AdamW(0.1, moments="bfloat16").get_config())
+    assert again.moments == "bfloat16"
