@@ -15,11 +15,11 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
 
     `weights` and `gradients` are float32 under either precision, `moments` what the optimizer keeps them in;
     all are exact, of Muon an upper bound: AdamW, LAMB and Muon keep two moments of each weight, Muon only one
-    of a matrix, Adafactor and Adagrad one. `activations` is an estimate of what the forward pass keeps for the backward pass over one
-    batch, in the compute dtype, in the stage that needs most; see `activation_bytes`. With accumulation it is
-    that of a part of a batch, and `accumulated` is the sum of the gradients so far. The peak is above the sum
-    by what the largest single operation needs. `activations` counts all replicas together; the others count
-    one.
+    of a matrix, Adafactor and Adagrad one. `activations` is an estimate of what the forward pass keeps for
+    the backward pass over one batch, in the compute dtype, in the stage that needs most; see
+    `activation_bytes`. With accumulation it is that of a part of a batch, and `accumulated` is the sum of the
+    gradients so far. The peak is above the sum by what the largest single operation needs. `activations`
+    counts all replicas together; the others count one.
 
     Args:
         recipe: Recipe of the whole run.

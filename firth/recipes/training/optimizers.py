@@ -58,8 +58,8 @@ class AdamWConfig(_Optimizer):
         weight_decay: Weight decay, which is not applied to biases and norms.
         epsilon: Number added to the root of the second moment.
         beta_1, beta_2: Decay of the two moments.
-        moments: Dtype that the two moments are kept in. `bfloat16` takes half of their memory: each is rounded
-            up or down at random when it is stored, and computed in float32.
+        moments: Dtype that the two moments are kept in. `bfloat16` takes half of their memory: each is
+            rounded up or down at random when it is stored, and computed in float32.
     """
 
     # Two moments.

@@ -11,7 +11,7 @@ from firth.training.optimizers.summed_gradients import SummedGradients
 
 
 class TwoMoments(SummedGradients):
-    """An optimizer that keeps the means of each gradient and of its square; to stand before a Keras optimizer.
+    """What keeps the means of each gradient and of its square; to stand before a Keras optimizer as a base.
 
     In bfloat16 they are stored rounded at random; an update is computed in float32, of what is not rounded
     yet.
@@ -39,10 +39,10 @@ class TwoMoments(SummedGradients):
 
     def _moment(self, variable: keras.Variable, name: str) -> keras.Variable:
         if not self._is_rounded:
-            return self.add_variable_from_reference(variable, name=name)  # type: ignore[attr-defined, no-any-return]
+            return self.add_variable_from_reference(variable, name=name)  # type: ignore[attr-defined]
         path = variable.path.replace("/", "_")
         with tf.distribute.get_strategy().extended.colocate_vars_with(variable.value):
-            return self.add_variable(  # type: ignore[attr-defined, no-any-return]  # Of the Keras optimizer.
+            return self.add_variable(  # type: ignore[attr-defined]  # Of the Keras optimizer.
                 variable.shape, dtype=self.moments, name=f"{path}_{name}"
             )
 

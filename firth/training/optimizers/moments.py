@@ -6,8 +6,8 @@ import tensorflow as tf
 def rounded(value: tf.Tensor, bits: tf.Tensor) -> tf.Tensor:
     """Returns bfloat16, up or down at random, in proportion to how near each of both is.
 
-    A second moment changes by a thousandth of itself in a step, less than bfloat16 tells apart, and would stand
-    still if it were rounded to the nearest (Gupta et al. 2015, "Deep Learning with Limited Numerical
+    A second moment changes by a thousandth of itself in a step, less than bfloat16 tells apart, and would
+    stand still if it were rounded to the nearest (Gupta et al. 2015, "Deep Learning with Limited Numerical
     Precision", section 3).
 
     Args:

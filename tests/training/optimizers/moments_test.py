@@ -42,7 +42,7 @@ KINDS = {
 }
 
 
-def run(kind, steps=60, **how):
+def run(kind, steps=30, **how):
     """Weights after noisy gradients of a square, and the optimizer's variables."""
     rng = np.random.default_rng(0)
     start = rng.normal(size=(8, 8)).astype("float32")
