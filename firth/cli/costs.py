@@ -9,6 +9,8 @@ from firth.recipes.counting import (
     training_flops_per_step,
     training_tokens,
 )
+from firth.recipes.counting.accelerators import Accelerator
+from firth.recipes.counting.step_time import step_seconds
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.stages import RunStage, stages_of
 
@@ -40,6 +42,33 @@ def cost_lines(recipe: Recipe) -> list[str]:
         *(f"  {_stage_text(stage)}" for stage in stages_of(recipe)),
         f"memory in training: about {bytes_text(memory['total'])}",
         f"  {', '.join(held)}",
+    ]
+
+
+def accelerator_lines(recipe: Recipe, accelerator: Accelerator) -> list[str]:
+    """Returns whether a training fits an accelerator, and what a step takes there.
+
+    Args:
+        recipe: Recipe of the run.
+        accelerator: Accelerator that all rows of a step are on.
+
+    Example:
+
+    >>> from firth.recipes import load_recipe
+    >>> from firth.recipes.counting.accelerators import ACCELERATORS
+    >>> for line in accelerator_lines(load_recipe("bert_base"), ACCELERATORS["h100"]):
+    ...     print(line)
+    """
+    memory, seconds = memory_bytes(recipe), step_seconds(recipe, accelerator)
+    held = memory["total"] - memory["checkpoint"]
+    rate = accelerator.rates[recipe.training.precision]
+    fits = "fits in" if held <= accelerator.memory else "does not fit in"
+    return [
+        f"{accelerator.name}: about {bytes_text(held)} {fits} {bytes_text(accelerator.memory)}, "
+        f"and {bytes_text(memory['checkpoint'])} in the host's memory while a checkpoint is written",
+        f"  a step of the last stage about {seconds['total']:.3g} s: products {seconds['products']:.3g} s at "
+        f"{rate / 1e12:.3g} TFLOP/s, memory {seconds['memory']:.3g} s at "
+        f"{bytes_text(accelerator.bandwidth)}/s",
     ]
 
 

@@ -14,6 +14,7 @@ from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, run_named
 
 if TYPE_CHECKING:
     from firth.recipes import Recipe
+    from firth.recipes.counting.accelerators import Accelerator
     from firth.recipes.reading.raw_recipes import Option
     from firth.recipes.run.adapting import AdaptingRecipe
     from firth.tuning import TuningCosts
@@ -27,18 +28,32 @@ Shown = Annotated[
     ),
 ]
 
+OnAccelerator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Also memory and time of a step on an accelerator: a100, l4, h100 or h200, or `cpu`, which is "
+        "measured.",
+        show_default=False,
+    ),
+]
+_CPU = "cpu"
+
 
 def _show(
     recipe: Shown,
     base: commands.Base = None,
     overrides: commands.Overrides = None,
     root: commands.Root = commands.DEFAULT_ROOT,
+    accelerator: OnAccelerator = None,
 ) -> None:
     """Checks a recipe and prints it in full, with its parameter count, FLOPs and memory.
 
     What is printed is itself a recipe file. Of a run, or of a model that was imported, it is what that was
     made from.
     """
+    if accelerator is not None and (_run_of(recipe, root) is not None or adapts(recipe)):
+        fail(f"--accelerator goes with a recipe that pre-trains, which {recipe} is not", ExitCode.USAGE)
     if (run := _run_of(recipe, root)) is not None:
         if base is not None or overrides:
             fail(
@@ -50,11 +65,28 @@ def _show(
     if adapts(recipe):
         _print(*_shown_adapting(recipe, [*base_option(base), *(overrides or ())], root))
         return
-    from firth.cli.costs import cost_lines
+    from firth.cli.costs import accelerator_lines, cost_lines
     from firth.recipes import recipe_to_yaml
 
     checked = recipe_or_exit(recipe, [*base_option(base), *(overrides or ())], root=root)
-    _print([*base_lines(checked), *cost_lines(checked)], recipe_to_yaml(checked))
+    lines = [*base_lines(checked), *cost_lines(checked)]
+    if accelerator is not None:
+        lines += accelerator_lines(checked, _accelerator(accelerator))
+    _print(lines, recipe_to_yaml(checked))
+
+
+def _accelerator(name: str) -> "Accelerator":
+    from firth.recipes.counting.accelerators import ACCELERATORS
+
+    if name == _CPU:
+        from firth.training.cpu_rates import measure_cpu
+
+        return measure_cpu()
+    if name not in ACCELERATORS:
+        from firth.recipes.base.errors import suggest
+
+        fail(f"--accelerator {name}: unknown; {suggest(name, [_CPU, *ACCELERATORS])}", ExitCode.USAGE)
+    return ACCELERATORS[name]
 
 
 def _print(lines: list[str], text: str) -> None:

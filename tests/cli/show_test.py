@@ -92,3 +92,18 @@ def test_a_run_is_shown_by_its_name(firth, make_run):
 def recipe_json(text, folder):
     (folder / "shown.yaml").write_text(text)
     return load_recipe(folder / "shown.yaml").to_json()
+
+
+def test_a_recipe_is_shown_on_an_accelerator(firth):
+    result = firth("show", "gpt2_small", "--accelerator", "h100", "--set", "training.batch_size=8")
+    assert result.exit_code == 0, result.output
+    fits = r"# h100: about [\d.]+ GB fits in 80\.0 GB, and 1\.5 GB in the host's memory"
+    assert re.search(fits, result.stdout)
+    assert re.search(r"a step of the last stage about [\d.]+ s: products .* at 67 TFLOP/s", result.stdout)
+    large = firth("show", "gpt2_xl", "--accelerator", "l4")
+    assert "does not fit in 24.0 GB" in large.stdout
+
+
+def test_an_unknown_accelerator_is_refused_with_the_nearest(firth):
+    result = firth("show", "bert_base", "--accelerator", "h10")
+    assert result.exit_code == 2 and "unknown; did you mean h100?" in result.output

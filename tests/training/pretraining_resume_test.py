@@ -172,10 +172,10 @@ def test_muon_goes_on_from_its_own_moments(artifact, tmp_path):
 
 def test_moments_in_bfloat16_go_on_exactly(artifact, tmp_path):
     optimizer = {"moments": "bfloat16", "schedule": "constant", "warmup_steps": 1}
-    short, long = (_with_optimizer(tiny_recipe(steps=steps), optimizer) for steps in (5, 9))
+    short, long = (_with_optimizer(tiny_recipe(steps=steps), optimizer) for steps in (3, 5))
     run(short, artifact, tmp_path / "run", tmp_path / "checkpoints")
     resumed = run(long, artifact, tmp_path / "run", tmp_path / "checkpoints").get_weights()
-    assert [line["step"] for line in read_history(tmp_path / "run")] == list(range(1, 10))
+    assert [line["step"] for line in read_history(tmp_path / "run")] == list(range(1, 6))
     whole = run(long, artifact, tmp_path / "other", tmp_path / "others").get_weights()
     for value, expected in zip(resumed, whole, strict=True):
         np.testing.assert_array_equal(value, expected)

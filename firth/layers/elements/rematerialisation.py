@@ -88,9 +88,16 @@ def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> 
         with contextlib.nullcontext() if noise is None else repeated_noise(noise, halves, calls):
             return function(*positional, **by_name)
 
-    # On TensorFlow what does not follow from an input is computed once, and kept: draws follow from the keys.
-    halves = ops.zeros((1, 4)) if noise is None else noise.halves()
-    return keras.remat(run)(halves, *(ops.convert_to_tensor(flat[place]) for place in places))
+    floats = [ops.convert_to_tensor(flat[place]) for place in places]
+    # TensorFlow computes first, and then holds, what does not follow from an input: draws follow from the
+    # keys, and these from the hidden states.
+    halves = ops.zeros((1, 4)) if noise is None else noise.halves() + _zero(floats[0])
+    return keras.remat(run)(halves, *floats)
+
+
+def _zero(value: Tensor) -> Tensor:
+    """Returns 0, which is known only when a tensor is: float32 [1]."""
+    return ops.minimum(ops.abs(ops.cast(ops.reshape(value, (-1,))[:1], "float32")), 0.0)
 
 
 def _is_float(value: Any) -> bool:

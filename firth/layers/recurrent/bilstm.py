@@ -11,7 +11,8 @@ from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.layers.recurrent.lstm import LSTM, Masks, from_steps, step_masks, to_steps
+from firth.layers.recurrent.lstm import LSTM, from_steps, step_masks, to_steps
+from firth.layers.recurrent.lstm_recurrence import Masks
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -10,7 +10,7 @@ _FLOAT32 = 4
 _BFLOAT16 = 2
 
 
-def memory_bytes(recipe: Recipe) -> dict[str, int]:
+def memory_bytes(recipe: Recipe, last_stage: bool = False) -> dict[str, int]:
     """Returns the bytes that training holds at once, by what they hold.
 
     `weights` and `gradients` are float32 under either precision, `moments` what the optimizer keeps them in;
@@ -21,8 +21,12 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
     gradients so far. The peak is above the sum by what the largest single operation needs. `activations`
     counts all replicas together; the others count one.
 
+    `checkpoint` is the copy of weights and moments that is written while training goes on, in the memory of
+    the host.
+
     Args:
         recipe: Recipe of the whole run.
+        last_stage: Whether `activations` are those of the last stage.
 
     Example:
 
@@ -37,11 +41,13 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
         "gradients": _FLOAT32 * parameters,
         "moments": recipe.training.optimizer.bytes_kept * parameters,
         "activations": max(
-            _rows_at_once(stage) * activation_bytes(stage) for _, _, stage in stages_of(recipe)
+            _rows_at_once(stage) * activation_bytes(stage)
+            for _, _, stage in stages_of(recipe)[-1 if last_stage else 0 :]
         ),
     }
     if recipe.training.gradient_accumulation_steps > 1:
         counts["accumulated"] = _FLOAT32 * parameters
+    counts["checkpoint"] = counts["weights"] + counts["moments"]
     return {**counts, "total": sum(counts.values())}
 
 
