@@ -78,6 +78,30 @@ def plot(name: str, title: str, draw: Callable[[Axes], None], has_bars: bool = F
     return _inline(buffer.getvalue(), name, title)
 
 
+def training_plots(
+    history: History, losses: Sequence[Loss], unigram_loss: float | None = None, main: str = ""
+) -> dict[str, str]:
+    """Returns the losses, the learning rate and the norm of the gradient by step: SVG elements by title.
+
+    Args:
+        history: History of the training; nothing is drawn if it is empty.
+        losses: Losses to draw.
+        unigram_loss: Held-out loss of the unigram baseline; None to draw no line.
+        main: Name of the loss that the baseline stands next to.
+    """
+    if not history:
+        return {}
+    drawn = {
+        f"Loss of {each.title}": loss_plot(history, each, unigram_loss if each.name == main else None)
+        for each in losses
+    }
+    return {
+        **drawn,
+        "Learning rate": learning_rate_plot(history),
+        "Norm of the gradient": gradient_norm_plot(history),
+    }
+
+
 def loss_plot(history: History, loss: Loss, unigram_loss: float | None = None) -> str:
     """Returns one loss by step, next to that of the unigram baseline or of guessing.
 

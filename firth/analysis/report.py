@@ -118,17 +118,9 @@ def _training_plots(record: RunRecord, metrics: Mapping[str, float]) -> dict[str
         return {}
     unigram = metrics.get("unigram_perplexity")
     loss = math.log(unigram) if unigram and math.isfinite(unigram) else None
-    main = record.recipe.goal.main_loss
-    drawn = {
-        f"Loss of {each.title}": plots.loss_plot(record.history, each, loss if each.name == main else None)
-        for each in record.recipe.goal.loss_terms
-    }
-    return {
-        **drawn,
-        "Learning rate": plots.learning_rate_plot(record.history),
-        "Norm of the gradient": plots.gradient_norm_plot(record.history),
-        "Non-padding tokens per second": plots.speed_plot(record.history),
-    }
+    goal = record.recipe.goal
+    drawn = plots.training_plots(record.history, goal.loss_terms, loss, goal.main_loss)
+    return {**drawn, "Non-padding tokens per second": plots.speed_plot(record.history)}
 
 
 def _corpus_headline(corpus: CorpusView) -> list[tuple[str, str, str]]:

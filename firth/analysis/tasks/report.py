@@ -60,7 +60,7 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
         if record.recipe.evaluation.thresholds
         else [],
         headline=_headline(record, task, metrics),
-        training_plots=_training_plots(record),
+        training_plots=plots.training_plots(record.history, goal.loss_terms),
         tensorboard=tensorboard_command(record.curves) if record.curves else "",
         recipe_yaml=recipe_to_yaml(record.recipe),
         slowest=max((timing.get("seconds") or 0.0 for timing in record.timings.values()), default=0.0),
@@ -92,17 +92,3 @@ def _headline(record: RunRecord, task: TaskRecord, metrics: dict[str, float]) ->
 
 def _interval(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"95% interval {low:.3f} to {high:.3f}"
-
-
-def _training_plots(record: RunRecord) -> dict[str, str]:
-    if not record.history:
-        return {}
-    drawn = {
-        f"Loss of {each.title}": plots.loss_plot(record.history, each)
-        for each in record.recipe.goal.loss_terms
-    }
-    return {
-        **drawn,
-        "Learning rate": plots.learning_rate_plot(record.history),
-        "Norm of the gradient": plots.gradient_norm_plot(record.history),
-    }

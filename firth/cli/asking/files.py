@@ -47,11 +47,8 @@ def predict_records(
         with drawing_records(console) as draw:
             return predict_file(client, name, source, target, said, draw)
 
-    try:
-        expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
-        found = work() if verbose else quietly(work, "predict", expected)
-    except (OSError, ValueError) as error:
-        fail(str(error), ExitCode.USAGE if isinstance(error, ValueError) else ExitCode.FAILED)
+    expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
+    found = quietly(work, "predict", expected, verbose)
     print_counts(found, target)
 
 

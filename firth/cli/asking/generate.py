@@ -176,12 +176,7 @@ def _guarded(work: Any, verbose: bool, name: str = "") -> Any:
             ) from error
 
     expected: dict[type[Exception], ExitCode] = {NotWholeError: ExitCode.USAGE, ValueError: ExitCode.USAGE}
-    if not verbose:
-        return quietly(asked, "generate", expected)
-    try:
-        return asked()
-    except tuple(expected) as error:
-        fail(str(error), ExitCode.USAGE)
+    return quietly(asked, "generate", expected, verbose)
 
 
 def _numbered(request: "GenerationRequest", n: int) -> "list[GenerationRequest]":

@@ -165,17 +165,8 @@ def _ask(
     directory: pathlib.Path, name: str, texts: Sequence[str], others: Mapping[str, Any], verbose: bool
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Loads the model with TensorFlow's noise in a file, which stays only if something fails."""
-    if verbose:
-        try:
-            return _answers(directory, name, texts, others)
-        except _Unaskable as error:
-            fail(str(error), ExitCode.USAGE)
-    expected = {
-        _Unaskable: ExitCode.USAGE,
-        FileNotFoundError: ExitCode.FAILED,
-        ValueError: ExitCode.FAILED,
-    }
-    return quietly(lambda: _answers(directory, name, texts, others), "predict", expected)
+    expected = {_Unaskable: ExitCode.USAGE, FileNotFoundError: ExitCode.FAILED, ValueError: ExitCode.FAILED}
+    return quietly(lambda: _answers(directory, name, texts, others), "predict", expected, verbose)
 
 
 def _ask_engine(
@@ -195,12 +186,7 @@ def _ask_engine(
         folder, opening = opened_by(run, root, engine, dtype)
         return ask_served(load_served(folder, **opening), name, texts)
 
-    if not verbose:
-        return quietly(work, "predict", {ValueError: ExitCode.USAGE})
-    try:
-        return work()
-    except ValueError as error:
-        fail(str(error), ExitCode.USAGE)
+    return quietly(work, "predict", {ValueError: ExitCode.USAGE}, verbose)
 
 
 def _answers(

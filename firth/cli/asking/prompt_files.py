@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from firth.cli.asking.files import print_counts
 from firth.cli.asking.record_lines import drawing_records
-from firth.cli.output import ExitCode, fail, terminal
+from firth.cli.output import ExitCode, terminal
 from firth.cli.quietly import quietly
 
 if TYPE_CHECKING:
@@ -43,9 +43,6 @@ def write_file(
         with drawing_records(console, "generate") as draw:
             return write_after_file(generator, requests, tell, source, target, column or TEXT, draw)
 
-    try:
-        expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
-        found = work() if verbose else quietly(work, "generate", expected)
-    except (OSError, ValueError) as error:
-        fail(str(error), ExitCode.USAGE if isinstance(error, ValueError) else ExitCode.FAILED)
+    expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
+    found = quietly(work, "generate", expected, verbose)
     print_counts(found, target)
