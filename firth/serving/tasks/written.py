@@ -12,7 +12,7 @@ from firth.generation.choices import likeliest
 from firth.generation.controls import neutral_controls
 from firth.generation.writing import AT_END
 from firth.serving.served import Served
-from firth.tasks.text_to_text import input_pieces
+from firth.tasks.writing import input_pieces
 
 Tensors = dict[str, tf.Tensor]
 
