@@ -58,7 +58,13 @@ def corpus_components(
         "corpus_validator": limits,
     }
     if recipe.outputs:
-        exporter = CorpusExporter(examples=curator.outputs["examples"], report=report, outputs=recipe.outputs)
+        exporter = CorpusExporter(
+            examples=curator.outputs["examples"],
+            report=report,
+            outputs=recipe.outputs,
+            recipe=recipe,
+            fingerprint=digests.of_sources(sources),
+        )
         # A corpus that is refused is not given to others.
         exporter.add_upstream_node(limits)
         components["corpus_exporter"] = exporter

@@ -70,6 +70,9 @@ def test_the_corpus_is_given_out_in_other_formats_without_cleaning_again(first, 
         "parquet": len(TEXTS),
         "jsonl": len(TEXTS),
     }
+    sheet = json.loads((corpus / "datasheet.json").read_text())
+    assert sum(row["documents"] for row in sheet["splits"]) == len(TEXTS) and sheet["fingerprint"]
+    assert "| plays | text |" in (corpus / "README.md").read_text()
     texts = dataset.dataset(corpus / "parquet").to_table()["text"].to_pylist()
     assert set(texts) == set(TEXTS)
     shutil.rmtree(corpus)

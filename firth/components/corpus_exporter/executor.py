@@ -1,7 +1,9 @@
 """The work of CorpusExporter: calls `write_outputs`."""
 
+import datetime
 import os
 from collections import Counter
+from typing import Any
 
 from tfx.dsl.components.base import base_beam_executor
 from tfx.types import artifact_utils
@@ -12,32 +14,52 @@ from firth.components.execution import Artifacts, Properties
 from firth.components.split_folders import split_folders
 from firth.corpus import write_outputs
 from firth.corpus.curation.curate import REPORT_FILE
+from firth.corpus.documents.hashing import digest
+from firth.corpus.report.datasheet import datasheet_page, make_datasheet
 from firth.recipes.corpus.outputs import outputs_from_json
+from firth.recipes.corpus.sources_json import sources_from_json
 
 
 class Executor(base_beam_executor.BaseBeamExecutor):
     """Exports one corpus."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes a folder for each format, and `outputs.json`.
+        """Writes a folder for each format, `outputs.json`, and the datasheet.
 
         Args:
             input_dict: `documents` and `report`.
             output_dict: `corpus`.
-            exec_properties: `outputs` as JSON.
+            exec_properties: `outputs`, `sources` and `cleaning` as JSON, `name` and `fingerprint`.
 
         Raises:
             firth.corpus.CountMismatchError: if the documents are not those that the report counts.
         """
         folders = split_folders(artifact_utils.get_single_instance(input_dict["documents"]))
-        report = os.path.join(artifact_utils.get_single_uri(input_dict["report"]), REPORT_FILE)
+        folder = artifact_utils.get_single_uri(output_dict["corpus"])
+        path = os.path.join(artifact_utils.get_single_uri(input_dict["report"]), REPORT_FILE)
+        report = storage.read_json(path)
         counts: Counter[str] = Counter()
-        for row in storage.read_json(report)["splits"]:
+        for row in report["splits"]:
             counts[row["split"]] += row["documents"]
         write_outputs(
             self._make_beam_pipeline,
             {split: io_utils.all_files_pattern(each) for split, each in folders.items()},
             outputs_from_json(exec_properties["outputs"]),
-            artifact_utils.get_single_uri(output_dict["corpus"]),
+            folder,
             counts,
         )
+        _write_datasheet(folder, report, exec_properties)
+
+
+def _write_datasheet(folder: str, report: dict[str, Any], exec_properties: Properties) -> None:
+    sources = exec_properties["sources"]
+    sheet = make_datasheet(
+        exec_properties["name"],
+        sources_from_json(sources),
+        exec_properties["fingerprint"],
+        digest(sources, exec_properties["cleaning"]).hex(),
+        datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        report,
+    )
+    storage.write_json(os.path.join(folder, "datasheet.json"), sheet)
+    storage.write_text(os.path.join(folder, "README.md"), datasheet_page(sheet))

@@ -1,0 +1,128 @@
+"""A datasheet of a cleaned corpus, made of facts (Gebru et al. 2018, "Datasheets for Datasets")."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from firth.corpus.documents.corpus_counts import DROPPED, REJECTED, UNITS
+from firth.corpus.report.spdx import spdx_of
+from firth.recipes.corpus.sources import AnySource
+
+UNKNOWN = "unknown"
+OPEN = "Not known to firth; to be answered by whoever publishes the corpus."
+# Questions that no count answers.
+_LEFT_OPEN = (
+    "For what purpose was the corpus created, by whom, and who paid for it?",
+    "Were the people whom the texts are about, or by, asked, and how can they withdraw?",
+    "Over what time were the texts written?",
+    "Which uses are the texts not fit for?",
+    "How and where will the corpus be distributed, and who will maintain it?",
+)
+
+
+def make_datasheet(
+    name: str,
+    sources: Sequence[AnySource],
+    fingerprint: str,
+    digest: str,
+    made: str,
+    report: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Returns what is known of a corpus as a JSON object.
+
+    Args:
+        name: Name of the recipe.
+        sources: Sources of the recipe.
+        fingerprint: Digest of the files of the sources.
+        digest: Digest of the sources and the cleaning of the recipe.
+        made: Date, YYYY-MM-DD.
+        report: The corpus report of `build_report`.
+
+    Returns:
+        `name`, `made`, `fingerprint`, `recipe_digest`; `sources` with name, kind, places and licence;
+        `splits`, sizes by split; `licences`, sizes by licence with the SPDX identifier, or null; the
+        `documents_of_unknown_licence`; `removed`, documents by step, rule and outcome; and `languages` of a
+        sample of the cleaned documents.
+    """
+    licences = _summed(report["splits"], "licence")
+    removed: dict[tuple[str, str, str], int] = {}
+    for row in report["funnel"]:
+        for outcome in (DROPPED, REJECTED):
+            for reason, size in row[outcome].items():
+                key = (row["step"], reason, outcome)
+                removed[key] = removed.get(key, 0) + size["documents"]
+    return {
+        "name": name,
+        "made": made,
+        "fingerprint": fingerprint,
+        "recipe_digest": digest,
+        "sources": [
+            {"name": each.name, "kind": each.kind, "places": list(each.places), "licence": each.licence}
+            for each in sources
+        ],
+        "splits": _summed(report["splits"], "split"),
+        "licences": [{**row, "spdx": spdx_of(row["licence"])} for row in licences],
+        "documents_of_unknown_licence": sum(
+            row["documents"] for row in licences if row["licence"] == UNKNOWN
+        ),
+        "removed": [
+            {"step": step, "rule": rule, "outcome": outcome, "documents": documents}
+            for (step, rule, outcome), documents in removed.items()
+        ],
+        "languages": report["languages"]["cleaned"],
+    }
+
+
+def _summed(rows: Sequence[Mapping[str, Any]], key: str) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        sums = found.setdefault(row[key], {key: row[key], **dict.fromkeys(UNITS, 0)})
+        for unit in UNITS:
+            sums[unit] += row[unit]
+    return [found[name] for name in sorted(found)]
+
+
+def datasheet_page(sheet: Mapping[str, Any]) -> str:
+    """Returns a datasheet as Markdown: answers where there are facts, and the other questions left open.
+
+    Args:
+        sheet: Result of `make_datasheet`.
+    """
+    facts = f"Made on {sheet['made']}. Recipe: `{sheet['recipe_digest']}`. Files: `{sheet['fingerprint']}`."
+    unknown = sheet["documents_of_unknown_licence"]
+    parts = [
+        f"# Datasheet of {_shown(sheet['name'])}\n\n{facts}",
+        "## What are the texts, and how many are there?",
+        _table(sheet["splits"], ("split", *UNITS)),
+        "## Where do they come from?",
+        _table(sheet["sources"], ("name", "kind", "places", "licence")),
+        "## Under which licences?",
+        _table(sheet["licences"], ("licence", "spdx", *UNITS)),
+        f"The licence of {unknown:,} documents is not known.",
+        "## What was removed, and by which rule?",
+        _table(sheet["removed"], ("step", "rule", "outcome", "documents")),
+        "## In which languages are they?",
+        _table(
+            [{"language": name, "documents": count} for name, count in sheet["languages"].items()],
+            ("language", "documents"),
+        ),
+        "The languages are those of a sample, as a classifier tells them.",
+        *(f"## {question}\n\n{OPEN}" for question in _LEFT_OPEN),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    if not rows:
+        return "None."
+    lines = [columns, ["---"] * len(columns), *([_shown(row[name]) for name in columns] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    if isinstance(value, int):
+        return f"{value:,}"
+    # What others have named must not end a cell or begin a tag.
+    plain = " ".join(str("" if value is None else value).split())
+    return plain.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")

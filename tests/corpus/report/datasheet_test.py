@@ -1,0 +1,57 @@
+"""A datasheet says what the report counts, and leaves open what no count answers."""
+
+from firth.corpus import SPLITS
+from firth.corpus.report.datasheet import OPEN, datasheet_page, make_datasheet
+from firth.corpus.report.spdx import spdx_of
+from firth.recipes.corpus.sources import TextSource
+from tests.corpus.helpers import CLEANING, clean, document
+
+LICENCES = ("CC BY 4.0", "unknown", "my | <own>")
+
+
+def sheet_of(folder):
+    documents = [document(f"The whale number {i} rose.", f"{i}", licence=LICENCES[i % 3]) for i in range(30)]
+    documents += [document("One.", "short"), document("The whale number 0 rose.", "copy")]
+    report = clean(folder, documents, CLEANING)
+    sources = [TextSource(kind="text", name="docs", paths=("a/*.txt",), licence="CC BY 4.0")]
+    return report, make_datasheet("demo", sources, "f00", "d00", "2026-11-25", report)
+
+
+def test_it_says_what_the_report_counts(tmp_path):
+    report, sheet = sheet_of(tmp_path)
+    assert {row["split"] for row in sheet["splits"]} == set(SPLITS)
+    for unit in ("documents", "bytes", "words"):
+        total = sum(row[unit] for row in report["splits"])
+        assert sum(row[unit] for row in sheet["splits"]) == total
+        assert sum(row[unit] for row in sheet["licences"]) == total
+    assert {row["licence"]: row["spdx"] for row in sheet["licences"]} == {
+        "CC BY 4.0": "CC-BY-4.0",
+        "unknown": None,
+        "my | <own>": None,
+    }
+    assert sheet["documents_of_unknown_licence"] == 10
+    assert {(row["step"], row["rule"]): row["documents"] for row in sheet["removed"]} == {
+        ("length", "too_few_words"): 1,
+        ("exact_duplicates", "duplicate"): 1,
+    }
+    assert sum(sheet["languages"].values()) == 30
+
+
+def test_the_page_has_the_facts_and_leaves_questions_open(tmp_path):
+    _, sheet = sheet_of(tmp_path)
+    page = datasheet_page(sheet)
+    assert "| CC BY 4.0 | CC-BY-4.0 | 10 |" in page
+    assert "| length | too_few_words | dropped | 1 |" in page
+    assert "The licence of 10 documents is not known." in page
+    assert "my \\| &lt;own>" in page and "<own>" not in page.replace("&lt;own>", "")
+    assert page.count(OPEN) == 5
+
+
+def test_a_licence_without_its_version_has_no_identifier():
+    assert [spdx_of(each) for each in ("mit", "CC-BY-SA-3.0", "CC BY", "public domain", "")] == [
+        "MIT",
+        "CC-BY-SA-3.0",
+        None,
+        None,
+        None,
+    ]
