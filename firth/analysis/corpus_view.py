@@ -139,6 +139,12 @@ class CorpusView:
         return sorted(rows, key=lambda row: -row["bytes_in"])
 
     @property
+    def domains(self) -> Mapping[str, Any]:
+        """The `number` of domains of pages and the rows of the `largest`, if a document has a URL."""
+        found = self.report.get("domains", {"largest": []})
+        return found if any(row["domain"] for row in found["largest"]) else {"largest": []}
+
+    @property
     def benchmarks(self) -> list[tuple[str, Mapping[str, Any]]]:
         """Name and report of each step that looks for evaluation data."""
         return [(name, found) for name, found in self.steps.items() if "benchmarks" in found]

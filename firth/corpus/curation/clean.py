@@ -22,6 +22,7 @@ from firth.corpus.documents.steps import (
     Setting,
 )
 from firth.corpus.privacy.excerpts import RAW_EXCERPT_CHARACTERS
+from firth.corpus.report.domains import count_domain
 from firth.recipes.corpus.cleaning import Step, step_names
 
 
@@ -77,6 +78,7 @@ class _Count(CountingFn):
             excerpt = document.text[:RAW_EXCERPT_CHARACTERS]
             example = DroppedExample(document.id, source, document.uri, excerpt)
             totals.add_example(name, decision.reason, example)
+            count_domain(totals, document, DROPPED, f"{name}: {decision.reason}")
             return None
         kept = decision.document
         totals.add(Flow(name, source, KEPT), kept.size, kept.words)

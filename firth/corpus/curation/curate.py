@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import apache_beam as beam
+from apache_beam.pvalue import AsSingleton
 
 from firth import storage
 from firth.corpus.curation.clean import Clean
@@ -18,6 +19,7 @@ from firth.corpus.io.removal import remove_leftovers
 from firth.corpus.privacy.excerpts import scrubber_for
 from firth.corpus.readers.read import STEP, read_source_counts, source_names, sources_that_state_ids
 from firth.corpus.report.corpus_report import build_report, check_report
+from firth.corpus.report.domains import LargestDomains, SumDomains, domain_rows
 from firth.corpus.report.held_out import held_out
 from firth.recipes.corpus.cleaning import Cleaning, step_names
 from firth.storage import read_json, write_json
@@ -46,7 +48,8 @@ def curate(
         report_folder: Folder of `corpus_report.json`.
 
     Returns:
-        The report, as `build_report` describes it, and under `held_out` the result of that function.
+        The report, as `build_report` describes it, and under `held_out` and `domains` the results of
+        `held_out` and `domain_rows`.
 
     Raises:
         EmptyCorpusError: if no document is left, or one of the splits has no document.
@@ -65,11 +68,13 @@ def curate(
             partial_totals += [written, measured[CORPUS_COUNTS]]
             if stating := sources_that_state_ids(corpus_folder):
                 partial_totals.append(raw | "RepeatedIds" >> RepeatedIds(stating, grouping))
+            totals = partial_totals | "Flatten" >> beam.Flatten()
+            domains = AsSingleton(totals | "SumDomains" >> SumDomains())
+            read = read_source_counts(corpus_folder)
             _ = (
-                partial_totals
-                | "Flatten" >> beam.Flatten()
+                totals
                 | "Sum" >> beam.CombineGlobally(merge_counts)
-                | "Report" >> beam.Map(_write_report, path, read_source_counts(corpus_folder), cleaning)
+                | "Report" >> beam.Map(_write_report, path, read, cleaning, domains)
             )
     finally:
         storage.remove(scratch)
@@ -82,7 +87,9 @@ def _parse(records: list[bytes]) -> list[Document]:
     return [Document.from_example(record) for record in records]
 
 
-def _write_report(totals: CorpusCounts, path: str, read: CorpusCounts, cleaning: Cleaning) -> None:
+def _write_report(
+    totals: CorpusCounts, path: str, read: CorpusCounts, cleaning: Cleaning, domains: LargestDomains
+) -> None:
     steps = step_names(cleaning.steps)
     # There are no counts of reading for a corpus that ReadSources did not make.
     if read.documents:
@@ -90,4 +97,5 @@ def _write_report(totals: CorpusCounts, path: str, read: CorpusCounts, cleaning:
         totals = merge_counts([totals, read])
     report = build_report(totals, steps, scrubber_for(cleaning))
     report["held_out"] = held_out(report["splits"], cleaning.split.eval_fraction)
+    report["domains"] = domain_rows(domains)
     write_json(path, report)

@@ -7,7 +7,7 @@ from operator import attrgetter
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
-from firth.corpus.documents.corpus_counts import IN, CorpusCounts, Flow, Sampled
+from firth.corpus.documents.corpus_counts import IN, KEPT, CorpusCounts, Flow, Sampled
 from firth.corpus.documents.counting_fn import CountingFn
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.split import HashRange, hash_range, join_ranges, split_of
@@ -16,6 +16,7 @@ from firth.corpus.grouping.document_groups import PutDown, grouped_documents
 from firth.corpus.grouping.values import Values
 from firth.corpus.io.record_files import write_records
 from firth.corpus.report.corpus_report import length_bin
+from firth.corpus.report.domains import count_domain
 from firth.corpus.report.report_rows import LICENCE_STEP, SPLIT_STEP
 from firth.recipes.corpus.cleaning import Split
 
@@ -62,6 +63,7 @@ def _write_group(
     for document in sorted(documents, key=attrgetter("id", "text")):
         split = split_of(document.text, eval_fraction, whole)
         totals.add(Flow(SPLIT_STEP, document.source, split, document.licence), document.size, document.words)
+        count_domain(totals, document, KEPT)
         records.setdefault(split, []).append(document.to_example())
     for split, each in records.items():
         write_records(folders[split], element[0], groups, each)
@@ -76,6 +78,7 @@ class MeasureRead(CountingFn):
         for document in documents:
             flow = Flow(LICENCE_STEP, document.source, IN, document.licence)
             self.totals.add(flow, document.size, document.words)
+            count_domain(self.totals, document, IN)
 
 
 def _measure(documents: list[Document], stage: str) -> CorpusCounts:

@@ -46,6 +46,22 @@ class Count(NamedTuple):
     name: str
 
 
+class DomainFlow(NamedTuple):
+    """A key of the counts by domain.
+
+    Attributes:
+        domain: Registered domain of a document's page; empty for a document without a URL.
+        outcome: `in`, `kept` or `dropped`.
+        reason: Step and reason for which documents were dropped; empty for the other outcomes.
+        unit: `documents` or `bytes`.
+    """
+
+    domain: str
+    outcome: str
+    reason: str
+    unit: str
+
+
 class DroppedExample(NamedTuple):
     """A dropped document that the report shows, one of those with the smallest ids.
 
@@ -85,6 +101,8 @@ class CorpusCounts:
         histograms: Number of occurrences by (name of the histogram, value).
         examples: At most `MAX_EXAMPLES` dropped documents by (step, reason).
         samples: At most `SAMPLED_DOCUMENTS` documents by name of the sample.
+        domains: Counts by `DomainFlow`. They are not merged with the others: there may be too many domains
+            for one worker, so that `SumDomains` sums them by domain.
 
     Example:
 
@@ -102,6 +120,7 @@ class CorpusCounts:
         self.histograms: Counter[tuple[str, int]] = Counter()
         self.examples: dict[tuple[str, str], list[DroppedExample]] = {}
         self.samples: dict[str, list[Sampled]] = {}
+        self.domains: Counter[DomainFlow] = Counter()
 
     def add(self, flow: Flow, size: int, words: int = 0) -> None:
         """Counts one document or one rejected record.
@@ -138,7 +157,7 @@ class CorpusCounts:
         self.samples[name] = heapq.nsmallest(SAMPLED_DOCUMENTS, [*kept, *sampled])
 
     def merge(self, other: "CorpusCounts") -> None:
-        """Adds the counts, examples and samples of another part.
+        """Adds the counts, examples and samples of another part, without those by domain.
 
         Args:
             other: Counts of another part of the corpus. It is not changed.

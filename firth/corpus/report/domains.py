@@ -1,0 +1,116 @@
+"""Counts of documents by the domain of their pages, on Beam."""
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection
+
+from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, CorpusCounts, DomainFlow
+from firth.corpus.documents.document import Document
+from firth.corpus.text.web_addresses import host_of, registered_domain
+
+TOP_DOMAINS = 100
+DomainCounts = Counter[DomainFlow]
+
+
+class LargestDomains(NamedTuple):
+    """The domains with most documents, of all or of a part of them.
+
+    Attributes:
+        domains: Number of all domains.
+        largest: At most `TOP_DOMAINS` of them: documents read, domain, and counts.
+    """
+
+    domains: int
+    largest: list[tuple[int, str, DomainCounts]]
+
+
+def count_domain(totals: CorpusCounts, document: Document, outcome: str, reason: str = "") -> None:
+    """Counts a document by the registered domain of its page; that of a document without a URL is "".
+
+    Args:
+        totals: Counts to add to.
+        document: The document.
+        outcome: `in`, for a document as read, `kept`, for one that is left, or `dropped`.
+        reason: Step and reason for which it was dropped.
+    """
+    domain = registered_domain(host_of(document.uri))
+    totals.domains[DomainFlow(domain, outcome, reason, "documents")] += 1
+    totals.domains[DomainFlow(domain, outcome, reason, "bytes")] += document.size
+
+
+@beam.ptransform_fn
+def SumDomains(totals: PCollection[CorpusCounts]) -> PCollection[LargestDomains]:
+    """Sums the counts of all domains, each on one worker, and takes the largest: counts to one element.
+
+    No worker holds the counts of all domains.
+
+    Args:
+        totals: Counts of parts of the corpus.
+    """
+    return (
+        totals
+        | "Domains" >> beam.FlatMap(_by_domain)
+        | "Sum" >> beam.CombinePerKey(_sum)
+        | "One" >> beam.MapTuple(_alone)
+        | "Largest" >> beam.CombineGlobally(_join)
+    )
+
+
+def domain_rows(found: LargestDomains) -> dict[str, Any]:
+    """Returns what the corpus report has under `domains`.
+
+    Args:
+        found: The largest domains of the corpus.
+
+    Returns:
+        `number`, the number of domains, and `largest`, a row for each of the largest: `domain`, empty for
+        documents without a URL; `documents_in`, `bytes_in`, `documents_kept` and `bytes_kept`; and `dropped`,
+        the number of documents by step and reason.
+    """
+    return {"number": found.domains, "largest": [_row(domain, counts) for _, domain, counts in found.largest]}
+
+
+def _row(domain: str, counts: DomainCounts) -> dict[str, Any]:
+    sizes = {
+        f"{unit}_{outcome}": counts.get(DomainFlow(domain, outcome, "", unit), 0)
+        for outcome in (IN, KEPT)
+        for unit in ("documents", "bytes")
+    }
+    dropped = {
+        flow.reason: count
+        for flow, count in sorted(counts.items())
+        if (flow.outcome, flow.unit) == (DROPPED, "documents")
+    }
+    return {"domain": domain, **sizes, "dropped": dropped}
+
+
+def _by_domain(totals: CorpusCounts) -> Iterator[tuple[str, DomainCounts]]:
+    found: dict[str, DomainCounts] = {}
+    for flow, count in totals.domains.items():
+        found.setdefault(flow.domain, Counter())[flow] = count
+    # Beam's runner of several processes cannot group an empty collection (apache/beam#25315).
+    yield from (found or {"": Counter()}).items()
+
+
+def _sum(parts: Iterable[DomainCounts]) -> DomainCounts:
+    total: DomainCounts = Counter()
+    for part in parts:
+        total.update(part)
+    return total
+
+
+def _alone(domain: str, counts: DomainCounts) -> LargestDomains:
+    if not counts:
+        return LargestDomains(0, [])
+    return LargestDomains(1, [(counts.get(DomainFlow(domain, IN, "", "documents"), 0), domain, counts)])
+
+
+def _join(parts: Iterable[LargestDomains]) -> LargestDomains:
+    every = list(parts)
+    rows = (row for part in every for row in part.largest)
+    largest = heapq.nsmallest(TOP_DOMAINS, rows, key=lambda row: (-row[0], row[1]))
+    return LargestDomains(sum(part.domains for part in every), largest)

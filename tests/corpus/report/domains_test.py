@@ -1,0 +1,59 @@
+"""Counts by domain: sums, and which domains are shown."""
+
+import dataclasses
+
+from firth.analysis import CorpusView, render_corpus_report
+from firth.recipes import Cleaning, LengthStep, Split
+from tests.corpus.helpers import clean, document, make_pipeline, make_pipeline_of_two
+
+CLEANING = Cleaning(steps=(LengthStep(kind="length", min_words=2),), split=Split(eval_fraction=0.3))
+URLS = (
+    "http://www.a.co.uk/1",
+    "https://b.a.co.uk:80/2",
+    "http://b.example/",
+    "http://c.example/",
+    "books/a.txt",
+)
+
+
+def report(folder, monkeypatch, pipeline=make_pipeline, top=100):
+    monkeypatch.setattr("firth.corpus.report.domains.TOP_DOMAINS", top)
+    documents = [
+        dataclasses.replace(document(text, f"{number} {url}"), uri=url)
+        for number, url in enumerate(URLS * 4)
+        for text in ([f"Text {number}."] if number % 3 else ["Text."])
+    ]
+    return clean(folder, documents, CLEANING, pipeline)
+
+
+def test_documents_are_counted_by_registered_domain_and_rule(tmp_path, monkeypatch):
+    found = report(tmp_path, monkeypatch)["domains"]
+    rows = {row["domain"]: row for row in found["largest"]}
+    assert found["number"] == 4 and list(rows) == ["a.co.uk", "", "b.example", "c.example"]
+    first = rows["a.co.uk"]
+    assert (first["documents_in"], first["documents_kept"]) == (8, 5)
+    assert first["dropped"] == {"length: too_few_words": 3}
+    assert first["bytes_in"] == first["bytes_kept"] + 3 * len("Text.")
+    assert sum(row["documents_in"] for row in rows.values()) == 4 * len(URLS)
+
+
+def test_the_largest_are_the_same_on_two_workers(tmp_path, monkeypatch):
+    one = report(tmp_path / "one", monkeypatch, top=2)["domains"]
+    two = report(tmp_path / "two", monkeypatch, make_pipeline_of_two, top=2)["domains"]
+    assert one == two and one["number"] == 4
+    assert [row["domain"] for row in one["largest"]] == ["a.co.uk", ""]
+
+
+def test_the_page_shows_domains_if_there_are_any():
+    row = {"domain": "", "documents_in": 1}
+    assert CorpusView({"domains": {"number": 1, "largest": [row]}}).domains["largest"] == []
+    assert CorpusView({}).domains["largest"] == []
+    both = [row, {**row, "domain": "a.example"}]
+    assert CorpusView({"domains": {"number": 2, "largest": both}}).domains["largest"] == both
+
+
+def test_the_page_has_a_row_for_each_domain(tmp_path, monkeypatch):
+    found = report(tmp_path, monkeypatch)
+    page = render_corpus_report("web", CLEANING, CorpusView(found))
+    assert "The 4 domains with most documents read, of 4." in page
+    assert "a.co.uk" in page and "no URL" in page and "length: too_few_words 3" in page
