@@ -137,6 +137,7 @@ class Attention(ProjectedHeads):
         positions: Tensor | None = None,
         causal: bool = False,
         content: Tensor | None = None,
+        local: bool = False,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width].
@@ -155,6 +156,9 @@ class Attention(ProjectedHeads):
             content: Float tensor [batch, keys, width] that keys and values are made of, by the same weights,
                 where `hidden` is but some of its tokens; without `positions`. `hidden` itself where it is
                 None.
+            local: A Python bool, whether `bias` hides all keys that are not near their query. Of long rows
+                only those blocks are read then in which a key is seen, where their number can be left to the
+                data.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
@@ -162,7 +166,7 @@ class Attention(ProjectedHeads):
             query, key, value = self._project(hidden, context, positions)
         else:
             query, key, value = self._apart(hidden, content)
-        return self._attend(hidden, query, key, value, bias, training, causal)
+        return self._attend(hidden, query, key, value, bias, training, causal, local=local)
 
     def empty_cache(self, batch: int, length: int) -> KeysValues:
         """Returns the keys and values of rows of `length` tokens of which none has been read.
@@ -246,10 +250,11 @@ class Attention(ProjectedHeads):
         training: bool | None,
         causal: bool = False,
         scale: float = 1.0,
+        local: bool = False,
     ) -> Tensor:
         if (prefix := self._additions.get("keys_values")) is not None:
             key, value = prefix(key, value)
         context = read_heads(
-            query, key, value, bias, self.dropout, training, causal, self.prefix_length, scale
+            query, key, value, bias, self.dropout, training, causal, self.prefix_length, scale, local
         )
         return self._join_heads(context, hidden)

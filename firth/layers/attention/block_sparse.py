@@ -15,7 +15,7 @@ BLOCK, FEWEST_TOKENS = 128, 512
 _HIDDEN = -5e8
 
 
-def suits_blocks(query: Tensor, key: Tensor, bias: Tensor | None, causal: bool) -> bool:
+def suits_blocks(query: Tensor, key: Tensor, bias: Tensor | None, hides: bool) -> bool:
     """Returns a Python bool: whether `read_blocks` can and should read these rows.
 
     How many blocks there are is known when a step runs, so only TensorFlow can: JAX compiles fixed shapes.
@@ -24,12 +24,12 @@ def suits_blocks(query: Tensor, key: Tensor, bias: Tensor | None, causal: bool) 
         query: Float tensor [group, batch, heads, length, head_width].
         key: Float tensor [batch, heads, keys, head_width].
         bias: Float32 tensor [batch or 1, 1 or group * heads, length, keys], or None.
-        causal: Python bool, whether the bias hides every key after its query.
+        hides: Python bool, whether the bias hides every key after its query, or all that are not near it.
     """
     length, keys = query.shape[-2], key.shape[-2]
     return (
         keras.backend.backend() == "tensorflow"
-        and causal
+        and hides
         and bias is not None
         and length == keys
         and length is not None

@@ -22,6 +22,7 @@ def read_heads(
     causal: bool = False,
     prefix_length: int = 0,
     scale: float = 1.0,
+    local: bool = False,
 ) -> Tensor:
     """Returns the mean of values that each query sees.
 
@@ -35,13 +36,14 @@ def read_heads(
         causal: Python bool, whether the bias hides every key after its query.
         prefix_length: Number of keys before those of the tokens.
         scale: Number that scores are multiplied by before the bias; 1 where the bias hides every key after
-            its query.
+            its query, or all that are not near it.
+        local: Python bool, whether the bias hides all keys that are not near their query.
 
     Returns:
         A float tensor of the shape of `query`, without the first axis where the group is 1, unless only
         blocks of queries and keys are read.
     """
-    if suits_blocks(query, key, bias, causal):
+    if suits_blocks(query, key, bias, causal or local):
         return read_blocks(
             query,
             key,

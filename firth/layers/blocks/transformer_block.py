@@ -111,6 +111,7 @@ class TransformerBlock(ExtensibleLayer):
         positions: Tensor | None = None,
         causal: bool = False,
         queries: Tensor | None = None,
+        local: bool = False,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width].
@@ -127,10 +128,13 @@ class TransformerBlock(ExtensibleLayer):
             queries: Float tensor [batch, queries, width] that the block renews, where it reads `hidden` but
                 does not renew it; `bias` is that of these queries then. With `positions` of disentangled
                 attention there are as many as tokens; other attention takes no `positions` then.
+            local: A Python bool, whether `bias` hides all keys that are not near their query.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
         reading = {"positions": positions, "causal": causal, "training": training}
+        if local:
+            reading["local"] = local
         if queries is not None:
             reading["content"] = self._before(hidden, self.attention_norm)
             hidden = ops.cast(queries, self.compute_dtype)

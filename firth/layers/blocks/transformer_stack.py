@@ -118,10 +118,11 @@ class TransformerStack(BlocksLayer):
         layers = self._relate_layers(bias, position_ids)
         reading = {"training": training, **reading}
         *before, last = self._order
-        for place, (bias, positions) in zip(before, layers):
-            hidden = self._run_block(self.blocks[place], hidden, bias, positions=positions, **reading)
+        for layer, (place, (bias, positions)) in enumerate(zip(before, layers)):
+            own = {**reading, **self._local(layer)}
+            hidden = self._run_block(self.blocks[place], hidden, bias, positions=positions, **own)
         bias, positions = layers[-1]
-        reading["positions"] = positions
+        reading |= {"positions": positions, **self._local(len(before))}
         if wanted is None:
             hidden = self._run_block(self.blocks[last], hidden, bias, **reading)
         elif positions is None:
@@ -132,6 +133,9 @@ class TransformerStack(BlocksLayer):
         else:
             hidden = gather_tokens(self._run_block(self.blocks[last], hidden, bias, **reading), wanted)
         return self._finish(hidden, training)
+
+    def _local(self, layer: int) -> dict[str, bool]:
+        return {"local": True} if self.stack.is_local(layer) else {}
 
     def _run_with_cache(
         self,
