@@ -89,11 +89,15 @@ S3 = ["boto3>=1.34", f"tensorflow-io==0.37.1; {FIRST}"]
 ONNX = [*by_stack("onnx", "==1.17.0", ">=1.18"), "tf2onnx>=1.16", "onnxruntime>=1.20"]
 KUBEFLOW = by_stack("kfp-pipeline-spec", ">=0.2,<0.3", ">=2.15,<3")
 CTRANSLATE2 = ["ctranslate2>=4.6"]
+# 0.4.30 is the newest that has TensorFlow 2.16's ml-dtypes.
+JAX = by_stack("jax", "==0.4.30", ">=0.7")
 
 EXTRAS_REQUIRE = {
     "s3": S3,
     "onnx": ONNX,
     "ctranslate2": CTRANSLATE2,
+    # The second trainer, `training.backend: jax`.
+    "jax": JAX,
     # `firth compile` writes Kubeflow's format. All of kfp needs another urllib3 than TFX.
     "kubeflow": KUBEFLOW,
     # tf-models-official pins TensorFlow, and has no release for the second stack's.
@@ -101,6 +105,7 @@ EXTRAS_REQUIRE = {
     "test": [
         *ONNX,
         *CTRANSLATE2,
+        JAX[1],
         *(f"{each.split(';')[0]}; {FIRST}" for each in S3),
         # A server of S3 on this machine. All of `moto[server]` would bring thirty packages.
         *(f"{each}; {FIRST}" for each in ("moto[s3]>=5", "flask>=3", "flask-cors>=5")),

@@ -43,7 +43,13 @@ def _train_worker(
     checked = recipe_or_exit(recipe, overrides or ())
     logging.basicConfig(format="%(message)s")
     logging.getLogger("firth").setLevel(logging.INFO)
-    from firth.training import ClusterError, DeviceError, NonFiniteLossError, WorkerLostError
+    from firth.training import (
+        ClusterError,
+        DeviceError,
+        JaxTrainingError,
+        NonFiniteLossError,
+        WorkerLostError,
+    )
     from firth.training.run_fn import run_fn
 
     arguments = types.SimpleNamespace(
@@ -55,7 +61,14 @@ def _train_worker(
     )
     try:
         run_fn(arguments)
-    except (ClusterError, DeviceError, NonFiniteLossError, WorkerLostError, ValueError) as error:
+    except (
+        ClusterError,
+        DeviceError,
+        JaxTrainingError,
+        NonFiniteLossError,
+        WorkerLostError,
+        ValueError,
+    ) as error:
         fail(str(error))
 
 

@@ -35,21 +35,13 @@ def evaluator(
     """
     recipe, goal = served.recipe, served.recipe.goal
     make = served.features_function()
-    specs = goal.row_specs(recipe.sequences, recipe.tokenizer.max_characters)
+    read = _row_reader(served, make)
     written = getattr(goal, "answered_by", "") in ROW_ANSWERS and answering
     token_bytes = None if unigram is None else bytes_of_tokens(served.tokenizer)
     answers = getattr(make, "answers", None) if answering else None
-    outputs = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in make.specs().items()}
-
-    def features(row_and_negative: tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
-        row, negative = row_and_negative
-        seed = tf.stack([tf.constant(recipe.seed, tf.int64), row[names.EXAMPLE_ID]])
-        return make(row, negative, seed)
 
     def evaluate(examples: tf.Tensor) -> Outputs:
-        rows, negatives = parse_rows(examples, specs)
-        rows[names.RAW_TOKENS] = _known(rows[names.RAW_TOKENS], recipe.tokenizer.vocabulary_size)
-        batch = tf.map_fn(features, (rows, negatives), fn_output_signature=outputs)
+        rows, batch = read(examples)
         if answers is not None:
             logits = served.model.logits(batch, training=False)
             has_all = goal.losses.keys() <= logits.keys()
@@ -69,6 +61,36 @@ def evaluator(
         return in_chunks(evaluate, examples, recipe.evaluation.batch_size)
 
     return evaluate_in_chunks
+
+
+def features_reader(served: Served) -> Callable[[tf.Tensor], Outputs]:
+    """Returns a function from serialized rows, string [batch], to the features that `evaluator` reads.
+
+    Args:
+        served: Tokenizer and recipe; its model is not called.
+    """
+    read = _row_reader(served, served.features_function())
+    return lambda examples: read(examples)[1]
+
+
+def _row_reader(served: Served, make: Any) -> Callable[[tf.Tensor], tuple[dict[str, Any], Outputs]]:
+    """Returns a function from serialized rows to their fields and to what a goal's function makes of them."""
+    recipe = served.recipe
+    specs = recipe.goal.row_specs(recipe.sequences, recipe.tokenizer.max_characters)
+    outputs = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in make.specs().items()}
+
+    def features(row_and_negative: tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]) -> Outputs:
+        row, negative = row_and_negative
+        seed = tf.stack([tf.constant(recipe.seed, tf.int64), row[names.EXAMPLE_ID]])
+        made: Outputs = make(row, negative, seed)
+        return made
+
+    def read(examples: tf.Tensor) -> tuple[dict[str, Any], Outputs]:
+        rows, negatives = parse_rows(examples, specs)
+        rows[names.RAW_TOKENS] = _known(rows[names.RAW_TOKENS], recipe.tokenizer.vocabulary_size)
+        return rows, tf.map_fn(features, (rows, negatives), fn_output_signature=outputs)
+
+    return read
 
 
 def _known(ids: tf.Tensor, vocabulary_size: int) -> tf.Tensor:

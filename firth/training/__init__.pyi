@@ -6,6 +6,7 @@ from .distribution import (
     prepare_devices as prepare_devices,
 )
 from .history import read_history as read_history
+from .jax_process import JaxTrainingError as JaxTrainingError
 from .loop import NonFiniteLossError as NonFiniteLossError
 from .optimizers.adamw import AdamW as AdamW
 from .optimizers.schedules import WarmupSchedule as WarmupSchedule

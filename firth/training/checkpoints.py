@@ -28,6 +28,7 @@ _PARTS = ("strategy", "replicas", "gradient_accumulation_steps")
 _INCIDENTAL = (
     "steps",
     "rematerialisation",
+    "backend",
     "jit_compile",
     "steps_per_execution",
     "checkpoint_every_steps",
@@ -85,7 +86,17 @@ def run_key(recipe: RunRecipe, data_digest: str, tokenizer_digest: str) -> str:
 
 
 def state_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> dict[str, tf.Variable]:
-    """Returns all variables of a run, by names such as `model/backbone/token_embedding/table`.
+    """Returns TensorFlow's variables of a run, by names such as `model/backbone/token_embedding/table`.
+
+    Args:
+        model: Model, built.
+        optimizer: Optimizer, built.
+    """
+    return {name: variable.value for name, variable in variables_by_name(model, optimizer).items()}
+
+
+def variables_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> dict[str, keras.Variable]:
+    """Returns all variables of a run, by the names of `state_by_name`, on whichever backend.
 
     Variables of one name, which Keras's Adafactor makes, are told apart by a number after it.
 
@@ -93,13 +104,13 @@ def state_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> 
         model: Model, built.
         optimizer: Optimizer, built.
     """
-    state: dict[str, tf.Variable] = {}
+    state: dict[str, keras.Variable] = {}
     seen: Counter[str] = Counter()
     for part, variables in (("model", model.variables), ("optimizer", optimizer.variables)):
         for variable in variables:
             # The first part of a path is the model's own name, or the optimizer's.
             name = f"{part}/{variable.path.split('/', 1)[-1]}"
-            state[f"{name}:{seen[name]}" if seen[name] else name] = variable.value
+            state[f"{name}:{seen[name]}" if seen[name] else name] = variable
             seen[name] += 1
     return state
 
@@ -116,6 +127,8 @@ class SavedState(Mapping[str, npt.NDArray[Any]]):
         shapes = self._reader.get_variable_to_shape_map()
         self._keys = {_name_of(key): key for key in shapes if key.endswith(_VALUE)}
         self.shapes = {name: tuple(shapes[key]) for name, key in self._keys.items()}
+        dtypes = self._reader.get_variable_to_dtype_map()
+        self.dtypes = {name: dtypes[key] for name, key in self._keys.items()}
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         value: npt.NDArray[Any] = self._reader.get_tensor(self._keys[name])
@@ -223,7 +236,7 @@ class Checkpoints:
         Raises:
             Exception: what writing the one before has failed with.
         """
-        final = os.path.join(self.directory, f"step-{progress.step:010d}")
+        final = self.folder_of(progress)
         self.wait()
         if self._writes:
             # A copy in the memory of the host, which shares what has not changed yet.
@@ -231,6 +244,14 @@ class Checkpoints:
                 held = {name: tf.Variable(tf.identity(each)) for name, each in self._variables.items()}
             self._writing = self._thread.submit(self._write, final, progress, held)
         return final
+
+    def folder_of(self, progress: Progress) -> str:
+        """Returns the folder of a checkpoint, whether it is there or not.
+
+        Args:
+            progress: Progress of the run.
+        """
+        return os.path.join(self.directory, f"step-{progress.step:010d}")
 
     def wait(self) -> None:
         """Returns when the checkpoint that was begun is whole.

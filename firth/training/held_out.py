@@ -1,6 +1,6 @@
 """Held-out losses and samples while a model trains."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -38,7 +38,6 @@ class HeldOut:
     def __init__(
         self, model: keras.Model, tokenizer: Any, recipe: RunRecipe, patterns: Sequence[str]
     ) -> None:
-        self._losses = recipe.goal.losses
         self._rows = first_rows(patterns, recipe.training.eval_rows)
         self._parts = model, tokenizer, recipe
         self._made: tuple[Callable[..., dict[str, tf.Tensor]], Callable[[], list[dict[str, Any]]]] | None = (
@@ -55,20 +54,8 @@ class HeldOut:
         if self._made is None:
             self._made = self._make()
         sums_of, samples_of = self._made
-        sums = sums_of(tf.constant(self._rows))
-        means = {
-            name: float(
-                tf.math.divide_no_nan(
-                    tf.reduce_sum(sums[f"{name}_loss_sum"]), tf.reduce_sum(sums[f"{name}_weight_sum"])
-                )
-            )
-            for name in self._losses
-        }
-        return {
-            "held_out_loss": sum(weight * means[name] for name, weight in self._losses.items()),
-            **{f"held_out_{name}_loss": value for name, value in means.items()},
-            "samples": samples_of(),
-        }
+        sums = {name: float(tf.reduce_sum(value)) for name, value in sums_of(tf.constant(self._rows)).items()}
+        return {**means_of(sums, self._parts[-1]), "samples": samples_of()}
 
     def _make(self) -> tuple[Callable[..., dict[str, tf.Tensor]], Callable[[], list[dict[str, Any]]]]:
         from firth.serving.evaluate import evaluator
@@ -81,6 +68,22 @@ class HeldOut:
         return tf.function(evaluator(served, unigram, answering=False), autograph=False), sampler(
             served, _tokens(self._rows[:_SAMPLES])
         )
+
+
+def means_of(sums: Mapping[str, float], recipe: RunRecipe) -> dict[str, float]:
+    """Returns `held_out_loss` and `held_out_<loss>_loss` of each loss, in nats, 0 where nothing is predicted.
+
+    Args:
+        sums: Sums over all held-out rows, by the names of `firth.models.example_sums`.
+        recipe: Recipe of the run.
+    """
+    losses = recipe.goal.losses
+    weights = {name: sums[f"{name}_weight_sum"] for name in losses}
+    means = {name: sums[f"{name}_loss_sum"] / weights[name] if weights[name] else 0.0 for name in losses}
+    return {
+        "held_out_loss": sum(factor * means[name] for name, factor in losses.items()),
+        **{f"held_out_{name}_loss": value for name, value in means.items()},
+    }
 
 
 def first_rows(patterns: Sequence[str], count: int) -> list[bytes]:

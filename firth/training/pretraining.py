@@ -1,11 +1,12 @@
 """Training as a plain function, from rows on disk to a trained model."""
 
+import contextlib
 import functools
 import hashlib
 import logging
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -20,6 +21,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.stages import RunStage, rows_folder, stages_of
 from firth.tasks import TASKS
 from firth.tokenizers import load_tokenizer
+from firth.training.backends import TENSORFLOW, BackendParts, check_backend
 from firth.training.checkpoints import Checkpoints, Progress, run_folder, run_key, state_by_name
 from firth.training.distribution import (
     BatchShare,
@@ -27,11 +29,10 @@ from firth.training.distribution import (
     build_strategy,
     distribute,
     lost_workers_told,
-    prepare_devices,
 )
-from firth.training.held_out import HeldOut
 from firth.training.history import History
 from firth.training.input_pipeline import training_batches
+from firth.training.jax_process import train_on_jax
 from firth.training.loop import Loop
 from firth.training.optimizers.table import build_optimizer
 from firth.training.order import stage_seed
@@ -39,7 +40,6 @@ from firth.training.other_steps import tell_other_steps
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
 from firth.training.starting import show_start, take_start
-from firth.training.steps import Block, build_block, build_train_step
 from firth.training.termination import TrainingTerminated, termination_deferred
 from firth.tuning import METHODS
 
@@ -53,6 +53,7 @@ def train(
     model_run_directory: str,
     checkpoint_root: str,
     eval_files: Sequence[str] = (),
+    parts: BackendParts = TENSORFLOW,
 ) -> keras.Model:
     """Trains the recipe's model, going on from the newest checkpoint of the same recipe and data.
 
@@ -67,6 +68,8 @@ def train(
             a form for random access. Only one training at a time may use it; all its processes see the same.
         eval_files: Patterns of row files for the held-out losses of `eval_every_steps`; without any, no such
             loss is measured.
+        parts: Parts of the backend that Keras has in this process. Steps that are another's are made in a
+            process that it has.
 
     Returns:
         The model, after `recipe.training.steps` steps.
@@ -78,13 +81,22 @@ def train(
         firth.recipes.reading.method_sources.MethodSourceError: if the recipe's method cannot start from its
             source.
         firth.tuning.TuningError: if the recipe's method cannot prepare the model.
-        DeviceError: if the devices that the recipe asks for are not available.
+        DeviceError: if the devices that the recipe asks for are not available, or JAX is not installed.
+        JaxTrainingError: if the recipe trains on JAX, and its process has ended with an error.
         ClusterError: if TF_CONFIG cannot be read, or the processes that it lists train different things.
         WorkerLostError: if another process of the training has ended; all have to be started again.
         NonFiniteLossError: if the loss is infinite or not a number.
         TrainingTerminated: if SIGTERM comes while steps are made; the next call goes on from there.
     """
-    prepare_devices(recipe.training)
+    places = {
+        "train_files": list(train_files),
+        "tokenizer_directory": tokenizer_directory,
+        "model_run_directory": model_run_directory,
+        "checkpoint_root": checkpoint_root,
+        "eval_files": list(eval_files),
+    }
+    check_backend(parts)
+    parts.prepare(recipe.training)
     strategy = build_strategy(recipe.training)
     workers = Workers(strategy)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
@@ -95,56 +107,64 @@ def train(
     with lost_workers_told(workers):
         workers.check_same("recipe, rows or tokenizer", _number_of(key, recipe))
         model, optimizer = _build(recipe, strategy, math.ceil(len(rows[-1]) / recipe.training.batch_size))
-        state = state_by_name(model, optimizer)
         folder = run_folder(checkpoint_root, key, recipe.training.steps)
-        checkpoints = Checkpoints(folder, state, writes=workers.is_chief)
+        checkpoints = parts.checkpoints(folder, model, optimizer, workers.is_chief)
         progress = checkpoints.restore()
         workers.check_same("the checkpoint to go on from, so that they see different folders", progress.step)
         # What only the chief's are read of.
         kept = os.path.join(own_root, os.path.basename(folder))
         run_directory = model_run_directory if workers.is_chief else os.path.join(kept, "run")
-        if recipe.base is not None:
+        if recipe.base is not None and parts.begins:
             if progress.step == 0:
-                _begin(recipe, recipe.base, model, state, tokenizer, kept)
+                _begin(recipe, recipe.base, model, optimizer, tokenizer, kept)
             if workers.is_chief:
                 show_start(kept, run_directory)
+        if recipe.training.backend != parts.name:
+            progress = _in_own_process(checkpoints, progress, recipe, places)
         tell_other_steps(recipe, progress)
         history = History(kept, run_directory, progress.step)
-        try:
+        with _closed_at_end(history, checkpoints):
             with termination_deferred() as termination:
                 loop = Loop(
-                    _build_block(recipe, model, optimizer, strategy),
+                    parts.block(recipe, model, optimizer, strategy),
                     recipe.training,
                     checkpoints,
                     history,
                     termination,
-                    HeldOut(model, tokenizer, recipe, eval_files if workers.is_chief else ()),
+                    parts.held_out(model, tokenizer, recipe, eval_files if workers.is_chief else ()),
                     workers,
                 )
                 _run_stages(loop, strategy, stages, rows, tokenizer, progress)
             # A process that ends is taken for lost by those that still measure or write.
             checkpoints.wait()
             workers.wait()
-        except TrainingTerminated as terminated:
-            _LOG.warning("%s", terminated)
-            raise
-        finally:
-            history.close()
-            checkpoints.wait()
     return model
+
+
+@contextlib.contextmanager
+def _closed_at_end(history: History, checkpoints: Checkpoints) -> Iterator[None]:
+    """Closes what a training writes, whether it comes to its end or not."""
+    try:
+        yield
+    except TrainingTerminated as terminated:
+        _LOG.warning("%s", terminated)
+        raise
+    finally:
+        history.close()
+        checkpoints.wait()
 
 
 def _begin(
     recipe: RunRecipe,
     base: Base,
     model: keras.Model,
-    state: Mapping[str, tf.Variable],
+    optimizer: keras.optimizers.Optimizer,
     tokenizer: Any,
     kept: str,
 ) -> None:
     """Sets the weights to what they are before the first step of a run with a base."""
     check_source(recipe.trained_by, base.digest)
-    take_start(model, state, base, tokenizer, kept)
+    take_start(model, state_by_name(model, optimizer), base, tokenizer, kept)
     for addition in model.added.held:
         addition.begin(model, tokenizer, recipe.trained_by)
 
@@ -155,23 +175,22 @@ def _number_of(key: str, recipe: RunRecipe) -> int:
     return int(hashlib.sha256(text.encode()).hexdigest()[:12], 16)
 
 
-def _build_block(
-    recipe: RunRecipe,
-    model: keras.Model,
-    optimizer: keras.optimizers.Optimizer,
-    strategy: tf.distribute.Strategy,
-) -> Callable[[Iterator[Any], int], Block]:
-    losses, training = recipe.goal.losses, recipe.training
-    step = build_train_step(
-        model,
-        optimizer,
-        losses,
-        strategy,
-        recipe.seed,
-        training.gradient_accumulation_steps,
-        training.jit_compile,
-    )
-    return build_block(step, list(losses), strategy)
+def _in_own_process(
+    checkpoints: Checkpoints, progress: Progress, recipe: RunRecipe, places: Mapping[str, Any]
+) -> Progress:
+    """Makes the steps that are left on JAX, and returns the progress after them.
+
+    That process finds the weights to go on from in a checkpoint, those of the beginning too.
+    """
+    if progress.step >= recipe.training.steps:
+        return progress
+    if progress.step == 0:
+        checkpoints.save(progress)
+    is_whole = train_on_jax(recipe, **places)
+    progress = checkpoints.restore()
+    if not is_whole:
+        raise TrainingTerminated(progress.step, recipe.training.steps, checkpoints.folder_of(progress))
+    return progress
 
 
 def _run_stages(

@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.noise import current_noise, random_words, shift_right
+from firth.layers.elements.noise import batch_keys, current_noise, random_words, shift_right
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
@@ -84,8 +84,10 @@ class Dropout(Layer):
         if not training or self.rate == 0.0:
             return None
         noise = current_noise()
-        if noise is None or self.batch_axis is None:
+        if noise is None:
             keep = ops.greater_equal(random_bytes(shape, self.seed_generator), self._threshold())
+        elif self.batch_axis is None:
+            keep = _keep_in_batch(shape, batch_keys(self.seed_generator), self.rate)
         else:
             axis = self.batch_axis % len(shape) if parts is None else 0
             keep = _keep_by_example(shape, axis, noise.draw_keys(parts), self.rate)
@@ -103,6 +105,11 @@ def _keep_by_example(shape: Shape, axis: int, keys: tuple[Tensor, ...], rate: fl
     random = ops.view(random_words(keys, -(-count // 4)), dtype="uint8")
     keep = ops.greater_equal(random[:, :count], _threshold_by_example(keys[1], rate))
     return ops.moveaxis(ops.reshape(keep, first), 0, axis)
+
+
+def _keep_in_batch(shape: Shape, keys: tuple[Tensor, ...], rate: float) -> Tensor:
+    """Returns bool of `shape`, which the keys [1, 1] of the whole batch decide."""
+    return _keep_by_example((1, *shape), 0, keys, rate)[0]
 
 
 def _threshold_by_example(key: Tensor, rate: float) -> Tensor:

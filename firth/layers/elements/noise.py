@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.types import Tensor
+from firth.layers.elements.types import Seed, Tensor
 
 # Odd numbers without a pattern; products wrap around.
 _ELEMENT, _FIRST, _SECOND = 2654435769, 739982445, 2401173565
@@ -69,8 +69,43 @@ class ExampleNoise:
         Args:
             count: Number of draws for each example: an int or an int scalar tensor.
         """
-        words = random_words(self.draw_keys(), count)
-        return ops.cast(ops.bitwise_and(words, _word(2**_UNIT_BITS - 1)), "float32") / float(2**_UNIT_BITS)
+        return unit_floats(random_words(self.draw_keys(), count))
+
+
+def batch_keys(seed: Seed) -> tuple[Tensor, Tensor]:
+    """Returns the keys of a draw that a whole batch shares, a pair of tensors [1, 1] of 32-bit words.
+
+    The same seed gives the same keys on every backend, other than `keras.random`'s functions.
+
+    Args:
+        seed: An int, or a `keras.random.SeedGenerator`, whose next draw this is.
+
+    Example:
+
+    >>> [tuple(key.shape) for key in batch_keys(7)]
+    [(1, 1), (1, 1)]
+    """
+    state = seed.next() if isinstance(seed, keras.random.SeedGenerator) else np.array([seed, 0])
+    words = ops.reshape(_words(state), (2, 1, 1))
+    # The draws of a generator are counted: numbers that follow each other are made different in all bits.
+    first, second = (
+        words[0] * _word(_CALL[each]) + words[1] * _word(_PART[each]) + _word(_ELEMENT) for each in (0, 1)
+    )
+    return _mixed(first), _mixed(second)
+
+
+def _mixed(words: Tensor) -> Tensor:
+    words = ops.bitwise_xor(words, shift_right(words, 15)) * _word(_FIRST)
+    return ops.bitwise_xor(words, shift_right(words, 16)) * _word(_SECOND)
+
+
+def unit_floats(words: Tensor) -> Tensor:
+    """Returns random words as float32 in [0, 1), of the same shape.
+
+    Args:
+        words: Tensor of 32-bit words, as `random_words` returns them.
+    """
+    return ops.cast(ops.bitwise_and(words, _word(2**_UNIT_BITS - 1)), "float32") / float(2**_UNIT_BITS)
 
 
 def random_words(keys: tuple[Tensor, ...], count: Tensor | int) -> Tensor:

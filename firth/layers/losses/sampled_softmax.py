@@ -9,6 +9,7 @@ from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.gather_rows import gather_rows
+from firth.layers.elements.noise import batch_keys, random_words, unit_floats
 from firth.layers.elements.types import Tensor
 
 
@@ -102,7 +103,7 @@ def draw_candidates(
         return head, ops.zeros((certain,), "float32")
     mass = math.log((vocabulary + 1) / (certain + 1))
     parts = ops.arange(drawn, dtype="float32")
-    quantiles = (parts + keras.random.uniform((drawn,), dtype="float32", seed=seed)) / drawn
+    quantiles = (parts + unit_floats(random_words(batch_keys(seed), drawn))[0]) / drawn
     tail = ops.cast(ops.floor((certain + 1) * ops.exp(quantiles * mass)), "int32") - 1
     tail = ops.clip(tail, certain, vocabulary - 1)
     expected = ops.log1p(1.0 / (ops.cast(tail, "float32") + 1.0)) * (drawn / mass)

@@ -119,6 +119,7 @@ def _carried_state(recipe: "AnyPretrained") -> Iterator[str]:
 def _compiled(recipe: "AnyPretrained") -> Iterator[str]:
     training = recipe.training
     asked = {"jit_compile: true": training.jit_compile, "strategy: tpu": training.strategy == "tpu"}
+    asked["backend: jax"] = training.backend == "jax"
     if not recipe.model.is_compiled_by_xla:
         for said in (said for said, is_asked in asked.items() if is_asked):
             yield (

@@ -1,11 +1,20 @@
 """Settings of the training."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE, Config
 from firth.recipes.training.optimizers import AdamWConfig, AnyOptimizer
+
+# By backend.
+_STRATEGIES = {
+    "tensorflow": ("none", "mirrored", "multi_worker_mirrored", "tpu"),
+    "jax": ("none", "data_parallel"),
+}
+# Those whose number of replicas a recipe may say.
+_COUNTED = ("mirrored", "data_parallel")
 
 
 class Stage(Config):
@@ -35,11 +44,15 @@ class Training(Config):
             steps. Optimizer and learning rate go on from stage to stage.
         optimizer: Optimizer, with the schedule of its learning rate.
         precision: Keras dtype policy; norms, softmax and losses stay in float32.
+        backend: Library that makes the steps: `tensorflow`; or `jax`, in a process of its own, for which
+            firth needs its extra `jax`. Rows, masks and dropout are the same, and so are the weights, but for
+            rounding.
         strategy: Distribution: `none` for one device; `mirrored` for all devices of this machine;
             `multi_worker_mirrored` for those of all processes that TF_CONFIG lists; `tpu` for the cores of a
-            TPU of one host. Each gives the same weights, but for rounding.
-        replicas: Number of devices with `mirrored`; null takes every device. On a machine without a GPU,
-            logical CPUs.
+            TPU of one host. With `backend: jax` there are `none`, and `data_parallel` for all devices of this
+            machine. Each gives the same weights, but for rounding.
+        replicas: Number of devices with `mirrored` and `data_parallel`; null takes every device. On a machine
+            without a GPU, logical CPUs.
         gradient_accumulation_steps: Number of parts of a batch whose gradients are computed one after another
             and summed, so that activations take the memory of one part. The result is that of the whole
             batch, but for rounding; texts that are told from each other, as of `embedding`, are a part's.
@@ -62,7 +75,8 @@ class Training(Config):
     earlier_stages: tuple[Stage, ...] = ()
     optimizer: AnyOptimizer = AdamWConfig()
     precision: Literal["float32", "mixed_bfloat16"] = "float32"
-    strategy: Literal["none", "mirrored", "multi_worker_mirrored", "tpu"] = "none"
+    backend: Literal["tensorflow", "jax"] = "tensorflow"
+    strategy: Literal["none", "mirrored", "multi_worker_mirrored", "tpu", "data_parallel"] = "none"
     replicas: int | None = pydantic.Field(default=None, ge=1, le=4096)
     gradient_accumulation_steps: int = pydantic.Field(default=1, ge=1, le=4096)
     rematerialisation: Literal["none", "blocks"] = "none"
@@ -75,8 +89,8 @@ class Training(Config):
 
     @pydantic.model_validator(mode="after")
     def _replicas_divide_batch(self) -> "Training":
-        if self.replicas and self.strategy != "mirrored" and self.replicas > 1:
-            raise ValueError(f"replicas: {self.replicas} needs strategy: mirrored")
+        if self.replicas and self.strategy not in _COUNTED and self.replicas > 1:
+            raise ValueError(f"replicas: {self.replicas} needs strategy: {self._strategies(_COUNTED)}")
         parts = self.gradient_accumulation_steps
         for batch_size in self.batch_sizes:
             if self.replicas and batch_size % self.replicas:
@@ -86,6 +100,27 @@ class Training(Config):
                 if self.replicas and self.replicas > 1:
                     rows = f"the {batch_size // self.replicas} rows of a replica, of {rows}"
                 raise ValueError(f"gradient_accumulation_steps: {parts} does not divide {rows}")
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _strategy_is_of_backend(self) -> "Training":
+        if self.strategy not in _STRATEGIES[self.backend]:
+            raise ValueError(
+                f"strategy: {self.strategy} does not work with backend: {self.backend}; "
+                f"use {self._strategies(_STRATEGIES[self.backend])}"
+            )
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _saves_memory_on_tensorflow(self) -> "Training":
+        settings = {
+            "gradient_accumulation_steps": (self.gradient_accumulation_steps, 1),
+            "rematerialisation": (self.rematerialisation, "none"),
+            "optimizer.moments": (getattr(self.optimizer, "moments", "float32"), "float32"),
+        }
+        for key, (value, plain) in settings.items():
+            if self.backend == "jax" and value != plain:
+                raise ValueError(f"{key}: {value} does not work with backend: jax")
         return self
 
     @pydantic.model_validator(mode="after")
@@ -102,6 +137,11 @@ class Training(Config):
         if earlier >= 1.0:
             raise ValueError(f"earlier_stages: their steps_fraction is {earlier:g} together, not below 1")
         return self
+
+    def _strategies(self, among: Sequence[str]) -> str:
+        """Returns those of some strategies that the backend has, for an error."""
+        *most, last = [each for each in _STRATEGIES[self.backend] if each in among]
+        return f"{', '.join(most)} or {last}" if most else last
 
     @property
     def batch_parts(self) -> int:

@@ -1,6 +1,7 @@
 """The strategies by which a training is divided among devices."""
 
 import functools
+import importlib.util
 from collections.abc import Callable
 
 import tensorflow as tf
@@ -24,10 +25,33 @@ def prepare_devices(training: Training, is_pipeline: bool = False) -> None:
         is_pipeline: Whether this process does more than to train, so that it cannot be one of several.
 
     Raises:
-        DeviceError: if TensorFlow has already started with other devices, or there is no TPU.
+        DeviceError: if TensorFlow has already started with other devices, there is no TPU, or JAX is asked
+            for and not installed.
         ClusterError: if TF_CONFIG cannot be read, or lists several processes for a pipeline.
     """
     _PREPARE[training.strategy](training, is_pipeline)
+    if training.backend == "jax":
+        _check_jax()
+        _leave_accelerators()
+
+
+def _check_jax() -> None:
+    if importlib.util.find_spec("jax") is None:
+        raise DeviceError(
+            "training.backend: jax needs JAX, which is not installed here; install firth with its extra: "
+            "pip install 'firth[jax]'"
+        )
+
+
+def _leave_accelerators() -> None:
+    """Keeps TensorFlow on the CPU, since the memory of an accelerator is JAX's."""
+    try:
+        tf.config.set_visible_devices([], "GPU")
+    except RuntimeError as error:
+        raise DeviceError(
+            "training.backend: jax: TensorFlow has already started on this machine's GPU; call "
+            "firth.training.prepare_devices before any other use of TensorFlow"
+        ) from error
 
 
 def _prepare_mirrored(training: Training, is_pipeline: bool) -> None:
@@ -141,13 +165,14 @@ def _tpu() -> tf.distribute.Strategy:
 
 
 _PREPARE: dict[str, Callable[[Training, bool], None]] = {
-    "none": lambda training, is_pipeline: None,
+    **dict.fromkeys(("none", "data_parallel"), lambda training, is_pipeline: None),
     "mirrored": _prepare_mirrored,
     "multi_worker_mirrored": _prepare_workers,
     "tpu": _prepare_tpu,
 }
 _BUILD: dict[str, Callable[[Training], tf.distribute.Strategy]] = {
-    "none": lambda training: tf.distribute.get_strategy(),
+    # The latter is JAX's, of another process.
+    **dict.fromkeys(("none", "data_parallel"), lambda training: tf.distribute.get_strategy()),
     "mirrored": _build_mirrored,
     "multi_worker_mirrored": lambda training: _multi_worker_mirrored(),
     "tpu": lambda training: _tpu(),

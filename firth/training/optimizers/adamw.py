@@ -5,7 +5,9 @@ from typing import Any
 
 import keras
 import tensorflow as tf
+from keras import ops
 
+from firth.layers.elements.types import Tensor
 from firth.training.optimizers.moments import random_bits, rounded
 from firth.training.optimizers.summed_gradients import SummedGradients
 
@@ -76,18 +78,22 @@ class AdamW(TwoMoments, keras.optimizers.AdamW):
     """Keras's AdamW, with its gradients summed before they are used (Loshchilov and Hutter 2017).
 
     See `SummedGradients` for how it differs from its parent, and `TwoMoments` for its moments in bfloat16;
-    moments and variable are also updated in one pass over memory. Takes the arguments of
+    on TensorFlow, moments and variable are also updated in one pass over memory. Takes the arguments of
     `keras.optimizers.AdamW`, but for `amsgrad`.
 
     Raises:
         ValueError: for the arguments that it refuses.
     """
 
-    def _decay(self, variable: tf.Variable, rate: tf.Tensor) -> None:
+    def _decay(self, variable: Any, rate: Tensor) -> None:
         # Not by a scatter in place: from then on TensorFlow copies the variable at each read.
-        variable.assign(variable * tf.cast(1.0 - rate * self.weight_decay, variable.dtype))
+        self.assign(variable, variable * ops.cast(1.0 - rate * self.weight_decay, variable.dtype))
 
-    def _update(self, gradient: tf.Tensor, variable: tf.Variable, rate: tf.Tensor) -> None:
+    def _update(self, gradient: Tensor, variable: Any, rate: Tensor) -> None:
+        if keras.backend.backend() != "tensorflow":
+            # XLA makes a single kernel of it.
+            super()._update(gradient, variable, rate)
+            return
         index = self._index(variable)
         if self._is_rounded:
             first, second = self._next_moments(gradient, index)

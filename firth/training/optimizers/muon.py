@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import keras
-import tensorflow as tf
+import numpy as np
+from keras import ops
 
 from firth.layers.elements.extensible import extensible_layers
+from firth.layers.elements.types import Tensor
 from firth.training.optimizers.adamw import AdamW
 from firth.training.optimizers.moments import random_bits, rounded
 
@@ -42,7 +44,7 @@ def matrices_of(model: keras.Model) -> dict[str, tuple[int, tuple[int, ...]]]:
     return found
 
 
-def orthogonal(matrix: tf.Tensor, steps: int) -> tf.Tensor:
+def orthogonal(matrix: Tensor, steps: int) -> Tensor:
     """Returns a matrix of the same singular vectors, with singular values from about 0.7 to 1.2.
 
     A Newton-Schulz iteration of the fifth order (Jordan et al. 2024, "Muon: An optimizer for hidden layers
@@ -54,18 +56,18 @@ def orthogonal(matrix: tf.Tensor, steps: int) -> tf.Tensor:
 
     Example:
 
-    >>> made = orthogonal(tf.constant([[3.0, 0.0, 0.0], [0.0, 0.0, 2.0]]), steps=5)
+    >>> made = orthogonal(np.array([[3.0, 0.0, 0.0], [0.0, 0.0, 2.0]], "float32"), steps=5)
     >>> [[round(float(each), 2) for each in row] for row in made]
     [[1.12, 0.0, 0.0], [0.0, 0.0, 0.68]]
     """
     a, b, c = _COEFFICIENTS
     is_tall = matrix.shape[0] > matrix.shape[1]
-    made = tf.transpose(matrix) if is_tall else matrix
-    made = made / (tf.norm(made) + _TINY)
+    made = ops.transpose(matrix) if is_tall else matrix
+    made = made / (ops.norm(made) + _TINY)
     for _ in range(steps):
-        square = tf.matmul(made, made, transpose_b=True)
-        made = a * made + tf.matmul(b * square + c * tf.matmul(square, square), made)
-    return tf.transpose(made) if is_tall else made
+        square = ops.matmul(made, ops.transpose(made))
+        made = a * made + ops.matmul(b * square + c * ops.matmul(square, square), made)
+    return ops.transpose(made) if is_tall else made
 
 
 @keras.saving.register_keras_serializable("firth")
@@ -117,26 +119,29 @@ class Muon(AdamW):
             for index, each in enumerate(variables)
         ]
 
-    def _update(self, gradient: tf.Tensor, variable: tf.Variable, rate: tf.Tensor) -> None:
+    def _update(self, gradient: Tensor, variable: Any, rate: Tensor) -> None:
         index = self._index(variable)
         if index not in self._of_index:
             super()._update(gradient, variable, rate)
             return
         kept = self._next_momentum(gradient, index)
         axis, sizes = self._of_index[index]
-        ahead = tf.split(gradient + self.momentum * kept, sizes, axis=axis)
-        step = tf.concat([self._scaled(part) for part in ahead], axis=axis)
-        variable.assign(variable - tf.cast(rate, variable.dtype) * step)
+        ahead = _apart(gradient + self.momentum * kept, axis, sizes)
+        step = ops.concatenate([self._scaled(part) for part in ahead], axis=axis)
+        self.assign(variable, variable - ops.cast(rate, variable.dtype) * step)
 
-    def _next_momentum(self, gradient: tf.Tensor, index: int) -> tf.Tensor:
+    def _next_momentum(self, gradient: Tensor, index: int) -> Tensor:
         """Returns the momentum with a gradient, float32, and stores it."""
-        place = self._momentums[index].value
-        value = self.momentum * tf.cast(place, tf.float32) + gradient
-        bits, _ = random_bits(self.iterations, index, gradient.shape)
-        place.assign(rounded(value, bits) if self._is_rounded else value)
+        place = self._momentums[index]
+        value = self.momentum * ops.cast(place, "float32") + gradient
+        if self._is_rounded:
+            bits, _ = random_bits(self.iterations, index, gradient.shape)
+            self.assign(place, rounded(value, bits))
+        else:
+            self.assign(place, value)
         return value
 
-    def _scaled(self, momentum: tf.Tensor) -> tf.Tensor:
+    def _scaled(self, momentum: Tensor) -> Tensor:
         scale = self.update_rms * max(momentum.shape) ** 0.5
         return scale * orthogonal(momentum, self.newton_schulz_steps)
 
@@ -149,3 +154,9 @@ class Muon(AdamW):
             "newton_schulz_steps": self.newton_schulz_steps,
             "update_rms": self.update_rms,
         }
+
+
+def _apart(matrix: Tensor, axis: int, sizes: Sequence[int]) -> list[Tensor]:
+    # TensorFlow does not split into one part.
+    ends = np.cumsum(sizes)[:-1].tolist()
+    return list(ops.split(matrix, ends, axis=axis)) if ends else [matrix]

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
-import tensorflow as tf
+from keras import ops
 
+from firth.layers.elements.types import Tensor
 from firth.recipes.base.choices import config_of
 from firth.recipes.training.optimizers import AnyOptimizer
 from firth.recipes.training.schedules import AnySchedule, ScheduleConfig, WarmupStableDecayScheduleConfig
@@ -64,23 +65,23 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
         self.peak, self.warmup_steps, self.steps = peak, warmup_steps, steps
         self.final_fraction, self.first = final_fraction, first
 
-    def __call__(self, step: tf.Tensor) -> tf.Tensor:
+    def __call__(self, step: Tensor) -> Tensor:
         """Returns the rate of update `step`, float32 []."""
-        step = tf.cast(step - self.first, tf.float32)
+        step = ops.cast(step - self.first, "float32")
         after = SCHEDULES[self.decay.kind](self, step)
         if not self.decay.climbs:
             return self.peak * after
         climb = (step + 1.0) / float(max(self.warmup_steps, 1))
-        return self.peak * tf.where(step < self.warmup_steps, climb, after)
+        return self.peak * ops.where(step < self.warmup_steps, climb, after)
 
-    def done(self, step: tf.Tensor, begin: float) -> tf.Tensor:
+    def done(self, step: Tensor, begin: float) -> Tensor:
         """Returns the share of the steps from `begin` to the end that have been made, float32 [].
 
         Args:
             step: Number of an update, float32 [].
             begin: Number of the update that the share is 0 at.
         """
-        return tf.clip_by_value((step - begin) / max(self.steps - begin, 1.0), 0.0, 1.0)
+        return ops.clip((step - begin) / max(self.steps - begin, 1.0), 0.0, 1.0)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that rebuild this schedule."""
@@ -94,38 +95,38 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
         }
 
 
-def _linear(schedule: WarmupSchedule, step: tf.Tensor) -> tf.Tensor:
+def _linear(schedule: WarmupSchedule, step: Tensor) -> Tensor:
     return _above(schedule.final_fraction, 1.0 - schedule.done(step, schedule.warmup_steps))
 
 
-def _cosine(schedule: WarmupSchedule, step: tf.Tensor) -> tf.Tensor:
+def _cosine(schedule: WarmupSchedule, step: Tensor) -> Tensor:
     done = schedule.done(step, schedule.warmup_steps)
-    return _above(schedule.final_fraction, 0.5 * (1.0 + tf.cos(math.pi * done)))
+    return _above(schedule.final_fraction, 0.5 * (1.0 + ops.cos(math.pi * done)))
 
 
-def _constant(schedule: WarmupSchedule, step: tf.Tensor) -> tf.Tensor:
-    return tf.ones_like(step)
+def _constant(schedule: WarmupSchedule, step: Tensor) -> Tensor:
+    return ops.ones_like(step)
 
 
-def _inverse_square_root(schedule: WarmupSchedule, step: tf.Tensor) -> tf.Tensor:
+def _inverse_square_root(schedule: WarmupSchedule, step: Tensor) -> Tensor:
     warmup = float(max(schedule.warmup_steps, 1))
-    return tf.sqrt(warmup / tf.maximum(step + 1.0, warmup))
+    return ops.sqrt(warmup / ops.maximum(step + 1.0, warmup))
 
 
-def _warmup_stable_decay(schedule: WarmupSchedule, step: tf.Tensor) -> tf.Tensor:
+def _warmup_stable_decay(schedule: WarmupSchedule, step: Tensor) -> Tensor:
     config: WarmupStableDecayScheduleConfig = schedule.decay
     # A decay that is longer than what is left after the warm-up begins with its end.
     begin = max(schedule.steps * (1.0 - config.decay_fraction), float(schedule.warmup_steps))
     return SHAPES[config.shape](schedule.done(step, begin), schedule.final_fraction)
 
 
-def _above(final: float, left: tf.Tensor) -> tf.Tensor:
+def _above(final: float, left: Tensor) -> Tensor:
     """Returns the way from 1 to `final` of which `left` is left."""
     return final + (1.0 - final) * left
 
 
 # By `training.optimizer.schedule.kind`: the share of the peak after the warm-up.
-SCHEDULES: dict[str, Callable[[WarmupSchedule, tf.Tensor], tf.Tensor]] = {
+SCHEDULES: dict[str, Callable[[WarmupSchedule, Tensor], Tensor]] = {
     "linear": _linear,
     "cosine": _cosine,
     "constant": _constant,
@@ -133,10 +134,10 @@ SCHEDULES: dict[str, Callable[[WarmupSchedule, tf.Tensor], tf.Tensor]] = {
     "warmup_stable_decay": _warmup_stable_decay,
 }
 # By `shape` of a decay: the share of the peak once a share of the decay has been made.
-SHAPES: dict[str, Callable[[tf.Tensor, float], tf.Tensor]] = {
+SHAPES: dict[str, Callable[[Tensor, float], Tensor]] = {
     "linear": lambda done, final: _above(final, 1.0 - done),
-    "one_minus_sqrt": lambda done, final: _above(final, 1.0 - tf.sqrt(done)),
-    "exponential": lambda done, final: tf.pow(final, done),
+    "one_minus_sqrt": lambda done, final: _above(final, 1.0 - ops.sqrt(done)),
+    "exponential": lambda done, final: ops.power(final, done),
 }
 
 

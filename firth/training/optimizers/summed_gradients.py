@@ -5,7 +5,9 @@ from typing import Any
 
 import keras
 import tensorflow as tf
+from keras import ops
 
+from firth.layers.elements.types import Tensor
 from firth.tuning.own_rates import OwnRates
 
 
@@ -70,29 +72,28 @@ class SummedGradients:
         super().build(variables)  # type: ignore[misc]  # Of the Keras optimizer.
 
     def apply(
-        self, grads: Sequence[tf.Tensor], trainable_variables: Sequence[keras.Variable] | None = None
-    ) -> tf.Tensor:
+        self, grads: Sequence[Tensor], trainable_variables: Sequence[keras.Variable] | None = None
+    ) -> Tensor:
         """Updates the variables and returns the gradients' global norm before clipping, float32 [].
 
         Args:
             grads: Gradients of the variables, of this replica's share of the batch.
             trainable_variables: Variables to update; None for those that the optimizer was built with.
         """
-        # Converting sums the duplicates.
-        grads = [tf.convert_to_tensor(grad) for grad in grads]
+        grads = [_dense(grad) for grad in grads]
         context = tf.distribute.get_replica_context()
         if context is not None and context.num_replicas_in_sync > 1:
             grads = context.all_reduce(tf.distribute.ReduceOp.SUM, grads)
         if trainable_variables is not None:
             self.build(trainable_variables)
         indices = map(self._index, trainable_variables or self._trainable_variables)
-        norm = tf.linalg.global_norm(self._own_rates.trained(grads, list(indices), self.iterations))
+        norm = _global_norm(self._own_rates.trained(grads, list(indices), self.iterations))
         if self.global_clipnorm:
             grads = self.clipped(grads, norm)
         super().apply(grads, trainable_variables)  # type: ignore[misc]
         return norm
 
-    def clipped(self, grads: Sequence[tf.Tensor], norm: tf.Tensor) -> list[tf.Tensor]:
+    def clipped(self, grads: Sequence[Tensor], norm: Tensor) -> list[Tensor]:
         """Returns gradients as `apply` reads them, those of the whole batch clipped by their global norm.
 
         Args:
@@ -100,10 +101,10 @@ class SummedGradients:
             norm: Their norm, as `apply` returns it, float32 [].
         """
         most = self.global_clipnorm
-        scale = most / tf.maximum(norm, most) if most else tf.ones([])
-        return [grad * tf.cast(scale, grad.dtype) for grad in grads]
+        scale = most / ops.maximum(norm, most) if most else ops.ones([])
+        return [grad * ops.cast(scale, grad.dtype) for grad in grads]
 
-    def update_step(self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor) -> None:
+    def update_step(self, gradient: Tensor, variable: Any, learning_rate: Tensor) -> None:
         """Decays and updates one variable, and its moments.
 
         Args:
@@ -118,14 +119,14 @@ class SummedGradients:
             self._decay(variable, learning_rate)
         self._update(gradient, variable, learning_rate)
 
-    def _multiplied(self, learning_rate: tf.Tensor, multiplier: Any) -> tf.Tensor:
+    def _multiplied(self, learning_rate: Tensor, multiplier: Any) -> Tensor:
         return learning_rate * multiplier
 
-    def _decay(self, variable: tf.Variable, rate: tf.Tensor) -> None:
-        decay, rate = (tf.cast(value, variable.dtype) for value in (self.weight_decay, rate))
+    def _decay(self, variable: Any, rate: Tensor) -> None:
+        decay, rate = (ops.cast(value, variable.dtype) for value in (self.weight_decay, rate))
         variable.assign_sub(variable * decay * rate)
 
-    def _update(self, gradient: tf.Tensor, variable: tf.Variable, rate: tf.Tensor) -> None:
+    def _update(self, gradient: Tensor, variable: Any, rate: Tensor) -> None:
         super().update_step(gradient, variable, rate)  # type: ignore[misc]  # Of the Keras optimizer.
 
     def get_config(self) -> dict[str, Any]:
@@ -136,13 +137,25 @@ class SummedGradients:
         index: int = self._get_variable_index(variable)  # type: ignore[attr-defined]  # As above.
         return index
 
-    def _clip_gradients(self, grads: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
+    def _clip_gradients(self, grads: Sequence[Tensor]) -> Sequence[Tensor]:
         return grads  # Done in `apply`.
 
     def _all_reduce_sum_gradients(
-        self, grads_and_vars: Sequence[tuple[tf.Tensor, keras.Variable]]
-    ) -> Sequence[tuple[tf.Tensor, keras.Variable]]:
+        self, grads_and_vars: Sequence[tuple[Tensor, keras.Variable]]
+    ) -> Sequence[tuple[Tensor, keras.Variable]]:
         return list(grads_and_vars)  # Done in `apply`.
+
+
+def _dense(gradient: Any) -> Tensor:
+    """Returns a gradient as one tensor; TensorFlow's lists of rows with repeats are summed by it."""
+    return tf.convert_to_tensor(gradient) if isinstance(gradient, tf.IndexedSlices) else gradient
+
+
+def _global_norm(gradients: Sequence[Tensor]) -> Tensor:
+    if keras.backend.backend() == "tensorflow":
+        # One kernel a gradient.
+        return tf.linalg.global_norm(gradients)
+    return ops.sqrt(sum(ops.sum(ops.square(ops.cast(each, "float32"))) for each in gradients))
 
 
 def _is_decayed(variable: keras.Variable) -> bool:

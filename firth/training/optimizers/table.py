@@ -3,8 +3,9 @@
 from typing import Any
 
 import keras
-import tensorflow as tf
+from keras import ops
 
+from firth.layers.elements.types import Tensor
 from firth.recipes.training.optimizers import AnyOptimizer
 from firth.training.optimizers.adamw import AdamW, Lamb
 from firth.training.optimizers.muon import Muon, matrices_of
@@ -17,10 +18,10 @@ from firth.tuning.multipliers import Multipliers
 class Adafactor(SummedGradients, keras.optimizers.Adafactor):
     """Keras's Adafactor (Shazeer and Stern 2018), with its gradients summed before they are used."""
 
-    def _multiplied(self, learning_rate: tf.Tensor, multiplier: Any) -> tf.Tensor:
+    def _multiplied(self, learning_rate: Tensor, multiplier: Any) -> Tensor:
         # Keras takes no more than this of a rate, of a multiplied one too.
-        most = 1.0 / tf.sqrt(tf.cast(self.iterations + 1, tf.float32))
-        return tf.minimum(learning_rate, most) * multiplier
+        most = 1.0 / ops.sqrt(ops.cast(self.iterations + 1, "float32"))
+        return ops.minimum(learning_rate, most) * multiplier
 
 
 @keras.saving.register_keras_serializable("firth")

@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
+from keras import ops
 
 from firth import features
+from firth.layers.elements.types import Tensor
 from firth.training.distribution import sum_over_replicas
 from firth.training.steps.gradients import Differentiator
 
@@ -90,12 +92,21 @@ def build_train_step(
 
 
 def _seed_draws(generator: keras.random.SeedGenerator, seed: int, step: tf.Tensor) -> None:
+    generator.state.assign(tf.cast(draw_state(seed, step), generator.state.dtype))
+
+
+def draw_state(seed: int, step: tf.Tensor) -> tf.Tensor:
+    """Returns what draws for a batch start from, int64 [2].
+
+    Args:
+        seed: Seed of the recipe.
+        step: Number of updates made, an integer scalar.
+    """
     key = tf.constant([seed, 0], tf.int64)
-    state = tf.random.fold_in(key, tf.cast(step, tf.int64), alg="philox")
-    generator.state.assign(tf.cast(state, generator.state.dtype))
+    return tf.random.fold_in(key, tf.cast(step, tf.int64), alg="philox")
 
 
-def count_tokens(batch: Mapping[str, tf.Tensor]) -> tf.Tensor:
+def count_tokens(batch: Mapping[str, Tensor]) -> Tensor:
     """Returns the number of tokens of a batch that are not padding, float32 [].
 
     Those that a decoder reads next to an encoder are counted with those of the encoder.
@@ -104,4 +115,4 @@ def count_tokens(batch: Mapping[str, tf.Tensor]) -> tf.Tensor:
         batch: Features of the batch.
     """
     read = [batch[name] for name in (features.DOCUMENT_IDS, features.DECODER_DOCUMENT_IDS) if name in batch]
-    return tf.add_n([tf.reduce_sum(tf.cast(ids > 0, tf.float32)) for ids in read])
+    return sum(ops.sum(ops.cast(ids > 0, "float32")) for ids in read)

@@ -1,0 +1,73 @@
+"""The process that trains on JAX, which `firth.training.jax_process` starts and tells what to train."""
+
+import json
+import logging
+import os
+import sys
+import threading
+from typing import IO, Any
+
+from firth.recipes.run.kinds import run_recipe_from_json
+
+
+class _Messages(logging.Handler):
+    """Writes what is logged as lines of JSON, for the process that started this one.
+
+    Args:
+        lines: File of the lines.
+    """
+
+    def __init__(self, lines: IO[str]) -> None:
+        super().__init__()
+        self._lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Writes one record.
+
+        Args:
+            record: What was logged.
+        """
+        event = getattr(record, "firth", None)
+        self.tell(logger=record.name, level=record.levelno, message=record.getMessage(), event=event)
+
+    def tell(self, **said: Any) -> None:
+        """Writes one line.
+
+        Args:
+            **said: Values of the line, fit for JSON.
+        """
+        self._lines.write(json.dumps(said) + "\n")
+        self._lines.flush()
+
+
+def main() -> None:
+    """Trains what the standard input says, until the run ends, or the process that started this one."""
+    arguments = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_starter, daemon=True).start()
+    messages = _Messages(os.fdopen(os.dup(sys.stdout.fileno()), "w"))
+    # What libraries print is for people.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    logger = logging.getLogger("firth")
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logger.addHandler(messages)
+
+    from firth.training import train
+    from firth.training.jax_backend.parts import JAX
+
+    recipe = run_recipe_from_json(arguments.pop("recipe"))
+    try:
+        train(recipe, **arguments, parts=JAX)
+    except Exception as error:
+        messages.tell(error=f"{type(error).__name__}: {error}")
+        raise
+
+
+def _end_with_starter() -> None:
+    """Ends this process when its standard input ends, since another may be started for the same run then."""
+    sys.stdin.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

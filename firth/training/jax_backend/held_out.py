@@ -1,0 +1,69 @@
+"""Held-out losses while a model trains on JAX."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import keras
+import numpy.typing as npt
+import tensorflow as tf
+
+from firth.models import example_sums
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.training.held_out import first_rows, means_of
+
+
+class JaxHeldOut:
+    """The held-out losses of a model on JAX, as `firth.training.held_out.HeldOut` has them, without samples.
+
+    Args:
+        model: Model on JAX; its weights are read at each call.
+        tokenizer: Tokenizer of the rows.
+        recipe: Recipe of the run.
+        patterns: Patterns of the eval split's row files; without any, nothing is measured.
+
+    Raises:
+        RowsError: naming a file that cannot be read, or ends too early.
+    """
+
+    def __init__(
+        self, model: keras.Model, tokenizer: Any, recipe: RunRecipe, patterns: Sequence[str]
+    ) -> None:
+        self._rows = first_rows(patterns, recipe.training.eval_rows)
+        self._model, self._tokenizer, self._recipe = model, tokenizer, recipe
+        self._sums_of = jax.jit(self._sums)
+        self._batches: list[dict[str, npt.NDArray[Any]]] = []
+
+    def __call__(self) -> dict[str, Any]:
+        """Returns `held_out_loss` and `held_out_<loss>_loss` of each loss, in nats; nothing without rows."""
+        if not self._rows:
+            return {}
+        self._batches = self._batches or self._read()
+        model = self._model
+        values = [
+            [each.value for each in part]
+            for part in (model.trainable_variables, model.non_trainable_variables)
+        ]
+        parts = [self._sums_of(*values, batch) for batch in self._batches]
+        return means_of({name: sum(float(part[name]) for part in parts) for name in parts[0]}, self._recipe)
+
+    def _read(self) -> list[dict[str, npt.NDArray[Any]]]:
+        from firth.serving.evaluate import features_reader
+        from firth.serving.served import Served
+
+        read = tf.function(
+            features_reader(Served(self._model, self._tokenizer, self._recipe)),
+            input_signature=[tf.TensorSpec([None], tf.string)],
+            autograph=False,
+        )
+        size = self._recipe.evaluation.batch_size
+        starts = range(0, len(self._rows), size)
+        made = [read(tf.constant(self._rows[start : start + size])) for start in starts]
+        return [{name: value.numpy() for name, value in batch.items()} for batch in made]
+
+    def _sums(
+        self, trained: list[jax.Array], others: list[jax.Array], batch: Mapping[str, jax.Array]
+    ) -> dict[str, jax.Array]:
+        predictions, _ = self._model.stateless_call(trained, others, batch, training=False)
+        return {name: jnp.sum(value) for name, value in example_sums(predictions).items()}
