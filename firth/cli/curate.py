@@ -69,6 +69,7 @@ register = commands.registrar(
     "firth curate my_recipe.yaml",
     "firth curate bert_mini --text 'books/*.txt' --set cleaning.limits.max_dropped_fraction=0.6",
     "firth curate my_recipe.yaml --workers 8",
+    "firth curate my_recipe.yaml --metadata mysql://firth@localhost:3306/runs",
     "firth curate my_recipe.yaml --beam-arg=--runner=FlinkRunner --beam-arg=--parallelism=8",
     after=(
         "To train on this corpus, use firth run with the same recipe and folder. Exit codes: 0 done; "

@@ -62,6 +62,17 @@ BeamArgs = Annotated[
         "in this process.",
     ),
 ]
+Metadata = Annotated[
+    str,
+    typer.Option(
+        "--metadata",
+        metavar="PLACE",
+        envvar="FIRTH_METADATA",
+        help="Where ML Metadata keeps what it knows, which several runs may share: a file of SQLite, or "
+        "postgresql://user@host:port/database, or the same of mysql:// (MariaDB), with the password in "
+        "FIRTH_METADATA_PASSWORD; in the run's folder if not given.",
+    ),
+]
 Workers = Annotated[
     int,
     typer.Option(
@@ -91,11 +102,16 @@ def on_recipe(act: Callable[["Recipe", Execute, pathlib.Path], None]) -> Callabl
         reuse_folder: ReuseFolder = False,
         workers: Workers = 1,
         beam_arg: BeamArgs = None,
+        metadata: Metadata = "",
         verbose: Verbose = False,
     ) -> None:
         options = beam_args(beam_arg, workers)
         checked = recipe_of(context, recipe, text, jsonl, text_key, overrides, base, root)
-        act(checked, lambda run: execute(run, checked, root, name, verbose, options, reuse_folder), root)
+        act(
+            checked,
+            lambda run: execute(run, checked, root, name, verbose, options, reuse_folder, metadata),
+            root,
+        )
 
     command.__doc__ = act.__doc__
     return command
@@ -169,6 +185,7 @@ def execute(
     verbose: bool,
     beam_pipeline_args: Sequence[str],
     reuse_folder: bool,
+    metadata: str = "",
 ) -> Result:
     """Returns the result of a function of `firth.pipelines.local`; an error ends the command.
 
@@ -180,6 +197,7 @@ def execute(
         verbose: True to print the output of TFX and TensorFlow.
         beam_pipeline_args: Options of Beam.
         reuse_folder: True to run in a folder that was made from another recipe or other sources.
+        metadata: Place of the run's metadata; empty for its folder.
     """
     from firth.cli.progress import drawing
     from firth.pipelines import local
@@ -192,8 +210,8 @@ def execute(
         run_folder(root, folder)
         console.print(f"[bold]{recipe.name}[/] in {root / folder} (loading TFX takes a while)")
         with drawing(console, live=console.is_terminal and not verbose) as draw:
-            options = local.RunOptions(folder, verbose, draw, beam_pipeline_args, reuse_folder)
-            return run(recipe, root, options)
+            given = (folder, verbose, draw, beam_pipeline_args, reuse_folder, metadata)
+            return run(recipe, root, local.RunOptions(*given))
     except RunFolderError as error:
         fail(str(error), ExitCode.USAGE)
     except local.RunLockedError as error:

@@ -31,6 +31,7 @@ register = commands.registrar(
     "firth run bert_mini --text 'books/*.txt'",
     "firth run bert_tiny --jsonl 'news/*.jsonl.gz' --text-key body --set training.steps=2000",
     "firth run my_recipe.yaml --name second_try",
+    "firth run bert_mini --metadata postgresql://firth@localhost:5432/runs",
     "firth run --base minilm --text 'notes/*.txt' --set training.steps=500",
     after=(
         "Run the same command again to go on where a run stopped. Exit codes: 0 done; 1 the run failed, "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from firth import storage
 
 if TYPE_CHECKING:
-    from firth.pipelines.lineage import Outputs
+    from firth.pipelines.metadata.lineage import Outputs
 
 SERVING_REPORT = "serving_report.json"
 

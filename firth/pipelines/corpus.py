@@ -17,7 +17,7 @@ from firth.components import (
 )
 from firth.components.file_digests import FILES, FileDigests
 from firth.corpus.privacy.excerpts import privacy_of
-from firth.pipelines.metadata_stores import connection_config
+from firth.pipelines.metadata.stores import connection_config
 from firth.recipes import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 

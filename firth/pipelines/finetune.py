@@ -50,7 +50,7 @@ def create_pipeline(
             `checkpoints` next to the artifacts if it is not given.
         run_dir: Folder of a local run, from which the report takes wall time and memory; may be empty.
         metadata_path: Path of a local runner's SQLite file, or the URL of a database (see
-            `metadata_stores.connection_config`); None leaves the metadata to the orchestrator.
+            `metadata.stores.connection_config`); None leaves the metadata to the orchestrator.
         beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
         enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
         baseline_strategy: Strategy that chooses the model to compare with; see `pretrain.create_pipeline`.

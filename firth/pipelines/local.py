@@ -13,9 +13,9 @@ import filelock
 
 from firth.pipelines import logs
 from firth.pipelines.events import ComponentEvents, Event, Timings, reporting
+from firth.pipelines.metadata.of_run import METADATA_FILE, keep_metadata_in, metadata_of
 from firth.pipelines.results import (
     CORPUS_PAGE_FILE,
-    METADATA_FILE,
     ComponentResult,
     CurationResult,
     RunResult,
@@ -83,6 +83,8 @@ class RunOptions:
             another.
         beam_pipeline_args: Options of Beam, a runner's among them; without any, it runs in this process.
         reuse_folder: True to run in the folder even if made from another recipe, other sources or data.
+        metadata: Path of a file of SQLite, or URL of a database without its password, which runs may share;
+            a file in the run's folder if it is not given.
     """
 
     name: str | None = None
@@ -90,6 +92,7 @@ class RunOptions:
     on_event: OnEvent = lambda event: None
     beam_pipeline_args: Sequence[str] = ()
     reuse_folder: bool = False
+    metadata: str = ""
 
 
 _USUAL = RunOptions()
@@ -180,10 +183,11 @@ def _run(job: _Job, collect: Collect[Result]) -> Result:
             options.on_event({"kind": "changes", "lines": changes})
         if not getattr(recipe, "source_schema", None) and sources_changed(run_dir, recipe):
             set_schema_aside(run_dir)
-        remember_recipe(run_dir, recipe)
         log_path = logs.new_log_path(run_dir)
         quiet = logs.logging_to(log_path) if options.verbose else logs.output_in(log_path)
         with quiet:
+            keep_metadata_in(run_dir, options.metadata)
+            remember_recipe(run_dir, recipe)
             return collect(run_dir, _execute(job, log_path), log_path)
 
 
@@ -246,14 +250,18 @@ def _run_pipeline(job: _Job, components: ComponentEvents) -> None:
     from firth.training.distribution import prepare_devices
 
     prepare_devices(job.recipe.training, is_pipeline=True)
-    from firth.pipelines.leftovers import remove_leftovers
-    from firth.pipelines.metadata_repair import remove_dangling_rows
+    from firth.pipelines.metadata.leftovers import remove_leftovers
+    from firth.pipelines.metadata.repair import remove_dangling_rows
     from firth.pipelines.observed_runner import ObservedDagRunner
 
-    run_dir = job.run_dir
+    run_dir, metadata = job.run_dir, metadata_of(job.run_dir)
+    # In a store that others share, a run may be going on.
     remove_dangling_rows(run_dir / METADATA_FILE)
-    remove_leftovers(run_dir / PIPELINE_FOLDER, run_dir / METADATA_FILE, run_dir / SERVING_FOLDER)
-    ObservedDagRunner(components).run(job.make_pipeline(job.recipe, run_dir, job.options.beam_pipeline_args))
+    remove_leftovers(run_dir / PIPELINE_FOLDER, metadata, run_dir / SERVING_FOLDER)
+    pipeline = job.make_pipeline(job.recipe, run_dir, job.options.beam_pipeline_args)
+    if metadata.pipeline:
+        pipeline.pipeline_info.pipeline_name = metadata.pipeline
+    ObservedDagRunner(components).run(pipeline)
 
 
 def create_local_pipeline(
@@ -293,7 +301,7 @@ def _create_finetuning_pipeline(
 def _places(run_dir: pathlib.Path) -> dict[str, Any]:
     return {
         "pipeline_root": str(run_dir / PIPELINE_FOLDER),
-        "metadata_path": str(run_dir / METADATA_FILE),
+        "metadata_path": metadata_of(run_dir).place,
     }
 
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from firth import storage
 from firth.pipelines.blessing import newest_version, reasons_against
+from firth.pipelines.metadata.of_run import metadata_of
 from firth.pipelines.source_schema import propose_schema
 from firth.storage import BUNDLE_FOLDER, is_whole
 
 if TYPE_CHECKING:
-    from firth.pipelines.lineage import Outputs
+    from firth.pipelines.metadata.lineage import Outputs
 
 REPORT_FILE = "report.html"
 CORPUS_PAGE_FILE = "corpus_report.html"
 SUMMARY_FILE = "run.json"
-METADATA_FILE = "metadata.sqlite"
 # In the folder of the training's curve.
 START_FILE = "start.json"
 # In the folder of a task's rows.
@@ -132,10 +132,10 @@ def collect_run(
         ended: Components in the order in which they ended.
         log_path: Path of the run's log.
     """
-    from firth.pipelines.lineage import newest_push
+    from firth.pipelines.metadata.lineage import newest_push
 
     of_corpus = collect_curation(run_dir, ended, log_path)
-    outputs, pushed = of_corpus.outputs, newest_push(run_dir / METADATA_FILE)
+    outputs, pushed = of_corpus.outputs, newest_push(metadata_of(run_dir))
     result = RunResult(
         **vars(of_corpus),
         blessed=_is_blessed(outputs),
@@ -154,9 +154,9 @@ def outputs_of(run_dir: pathlib.Path) -> "Outputs":
     Args:
         run_dir: Folder of the run.
     """
-    from firth.pipelines.lineage import newest_outputs
+    from firth.pipelines.metadata.lineage import newest_outputs
 
-    return newest_outputs(run_dir / METADATA_FILE)
+    return newest_outputs(metadata_of(run_dir))
 
 
 def copy_pages(run_dir: pathlib.Path, outputs: "Outputs") -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from firth import storage
-from firth.pipelines.results import METADATA_FILE
+from firth.pipelines.metadata.of_run import metadata_of
 from firth.pipelines.run_errors import RunFolderError, is_full
 from firth.recipes import RecipeError
 from firth.recipes.base.names import check_folder_name
@@ -157,9 +157,9 @@ def changed_keys(run_dir: pathlib.Path, recipe: RunRecipe) -> list[str]:
 
 def _has_read_sources(run_dir: pathlib.Path) -> bool:
     # ML Metadata takes a while to import, and is needed only where something differs.
-    from firth.pipelines.lineage import has_completed
+    from firth.pipelines.metadata.lineage import has_completed
 
-    return any(has_completed(run_dir / METADATA_FILE, reader) for reader in READERS)
+    return any(has_completed(metadata_of(run_dir), reader) for reader in READERS)
 
 
 def _data_of(recipe: RunRecipe) -> Any:

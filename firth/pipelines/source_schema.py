@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from firth import storage
 
 if TYPE_CHECKING:
-    from firth.pipelines.lineage import Outputs
+    from firth.pipelines.metadata.lineage import Outputs
 
 SCHEMA_FILE = "schema.pbtxt"
 # The name that a schema gets when the folder's sources are no longer those that it describes.

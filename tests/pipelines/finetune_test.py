@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from firth.cli.main import app
 from firth.models import load_model, save_model
 from firth.models.bundle import weights_by_path
-from firth.pipelines import results
-from firth.pipelines.lineage import metadata_store
+from firth.pipelines.metadata.lineage import metadata_store
+from firth.pipelines.metadata.of_run import metadata_of
 from firth.tokenizers import save_tokenizer
 from tests.exported_model import RECIPE, make_served
 
@@ -89,7 +89,7 @@ def test_its_bundle_is_of_the_task_and_names_its_steps(first):
 
 
 def test_lineage_names_the_base(first, folder):
-    store = metadata_store(folder / "firth-runs" / "base_classification" / results.METADATA_FILE)
+    store = metadata_store(metadata_of(folder / "firth-runs" / "base_classification"))
     (imported,) = store.get_artifacts_by_uri(str(folder / "firth-runs" / "base" / "bundle"))
     readers = {event.execution_id for event in store.get_events_by_artifact_ids([imported.id])}
     names = {
@@ -116,7 +116,7 @@ def test_what_has_not_changed_is_cached(first, folder):
 def test_a_second_model_is_compared_with_the_first(first, folder):
     result = finetune(folder, *of_csv(), "--set=seed=5")
     assert result.exit_code in (0, 3), result.output
-    store = metadata_store(folder / "firth-runs" / "base_classification" / "metadata.sqlite")
+    store = metadata_store(metadata_of(folder / "firth-runs" / "base_classification"))
     (type_id,) = [each.id for each in store.get_execution_types() if each.name.endswith(".Evaluator")]
     last = max(each.id for each in store.get_executions() if each.type_id == type_id)
     read = [event.path.steps[0].key for event in store.get_events_by_execution_ids([last])]

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from firth.cli.main import app
 from firth.models import load_model
 from firth.models.bundle import weights_by_path
-from firth.pipelines import results
-from firth.pipelines.lineage import metadata_store
+from firth.pipelines.metadata.lineage import metadata_store
+from firth.pipelines.metadata.of_run import metadata_of
 from firth.pipelines.trained import BASE_IMPORTER
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.tokenizers import load_tokenizer
@@ -103,7 +103,7 @@ def test_the_model_goes_on_from_the_base_with_its_tokenizer(first, root):
 
 
 def test_lineage_names_the_base(first, root):
-    store = metadata_store(root / "minilm_continued" / results.METADATA_FILE)
+    store = metadata_store(metadata_of(root / "minilm_continued"))
     bundle = str(root / "minilm" / "bundle")
     (imported,) = store.get_artifacts_by_uri(bundle)
     assert imported.custom_properties["digest"].string_value == digest_of_bundle(bundle)

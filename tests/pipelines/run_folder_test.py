@@ -8,7 +8,7 @@ from ml_metadata.metadata_store import MetadataStore
 from ml_metadata.proto import metadata_store_pb2
 
 from firth.pipelines import local
-from firth.pipelines.results import METADATA_FILE
+from firth.pipelines.metadata.of_run import METADATA_FILE
 from firth.pipelines.run_errors import RunFolderError
 from firth.pipelines.run_folder import READERS, RECIPE_FILE
 from firth.pipelines.source_schema import PREVIOUS_FILE, SCHEMA_FILE

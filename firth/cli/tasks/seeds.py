@@ -29,7 +29,13 @@ Seeds = Annotated[
 
 
 def run_seeds(
-    recipe: "AdaptingRecipe", seeds: int, root: pathlib.Path, name: str | None, verbose: bool, reuse: bool
+    recipe: "AdaptingRecipe",
+    seeds: int,
+    root: pathlib.Path,
+    name: str | None,
+    verbose: bool,
+    reuse: bool,
+    metadata: str = "",
 ) -> None:
     """Runs a recipe by several seeds, from its own on, and prints and keeps what their scores are.
 
@@ -45,6 +51,7 @@ def run_seeds(
         name: Start of the names of the runs; the recipe's name if it is None.
         verbose: True to print the output of TFX and TensorFlow.
         reuse: True to run in folders that were made from other recipes or data.
+        metadata: Place of the runs' metadata; empty for their folders.
     """
     from firth.analysis.tasks.seeds import scores_of_seeds
     from firth.analysis.threshold_results import overall
@@ -56,7 +63,8 @@ def run_seeds(
     for seed in range(recipe.seed, recipe.seed + seeds):
         folder = f"{start}_seed{seed}"
         of_seed = recipe.model_copy(update={"seed": seed, "name": folder})
-        results[seed] = execution.execute(local.finetune, of_seed, root, folder, verbose, (), reuse)
+        run = execution.execute(local.finetune, of_seed, root, folder, verbose, (), reuse, metadata)
+        results[seed] = run
     metrics = {seed: overall(result.evaluation) for seed, result in results.items()}
     scores = scores_of_seeds(metrics, recipe.task.scores)
     of_clean = {seed: result.evaluation.get(CLEAN, {}) for seed, result in results.items()}

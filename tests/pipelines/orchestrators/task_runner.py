@@ -22,15 +22,17 @@ CHECKOUT = pathlib.Path(__file__).parents[3]
 class TaskRunner:
     """Runs the tasks of one pipeline.
 
-    `outputs` holds what each task has said: artifacts and parameter values by name, as JSON.
+    `outputs` holds what each task has said: artifacts and parameter values by name, as JSON. `ran` names
+    those whose command has run, and `cache` holds what they said by what they were asked, as that of an
+    orchestrator does.
     """
 
-    def __init__(self, spec, deployment, root, bucket, environment, folder):
+    def __init__(self, spec, deployment, root, bucket, environment, folder, cache=None):
         self.spec, self.deployment, self.root = spec, deployment, root
         self.bucket, self.folder = bucket, folder
         path = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self.environment = {**os.environ, **environment, "PATH": path, "PYTHONPATH": str(CHECKOUT)}
-        self.outputs = {}
+        self.outputs, self.ran, self.cache = {}, [], dict(cache or {})
 
     def run(self, **parameters):
         defined = self.spec.root.input_definitions.parameters
@@ -89,7 +91,14 @@ class TaskRunner:
                 "outputFile": file,
             },
         }
-        text = json.dumps(executor_input)
+        # What decides whether a task is taken from the cache.
+        asked = json.dumps([[*container.command, *container.args], executor_input["inputs"]], sort_keys=True)
+        if not task.caching_options.enable_cache or asked not in self.cache:
+            self.cache[asked] = self._said(name, container, executor_input, made)
+        return self.cache[asked]
+
+    def _said(self, name, container, executor_input, made):
+        file, text = executor_input["outputs"]["outputFile"], json.dumps(executor_input)
         command = [text if each == "{{$}}" else each for each in (*container.command, *container.args)]
         with open(self.folder / f"{name}.txt", "w") as log:
             done = subprocess.run(
@@ -103,8 +112,9 @@ class TaskRunner:
             )
         said = (self.folder / f"{name}.txt").read_text(errors="replace")
         assert done.returncode == 0, f"{name}: {said[-5000:]}"
+        self.ran.append(name)
         output = json.loads(self.bucket.read(file))
-        assert set(definitions) == set(output.get("parameterValues", {})), name
+        assert set(executor_input["outputs"]["parameters"]) == set(output.get("parameterValues", {})), name
         for key, each in output.get("artifacts", {}).items():
             # What is said of an artifact lacks its type, which orchestrators know.
             (artifact,) = each["artifacts"]

@@ -8,13 +8,21 @@ from ml_metadata.proto import metadata_store_pb2
 
 from firth import storage
 from firth.components.pusher.executor import UNFINISHED
-from firth.pipelines.lineage import DESTINATION_PROPERTY, PUSHED_TYPE, PUSHER, WHOLE, metadata_store
+from firth.pipelines.metadata.lineage import (
+    DESTINATION_PROPERTY,
+    PUSHED_TYPE,
+    PUSHER,
+    WHOLE,
+    executions_of,
+    metadata_store,
+)
+from firth.pipelines.metadata.of_run import RunMetadata
 
 _SECONDS_TO_BEGIN = 60
 
 
 def remove_leftovers(
-    pipeline_root: pathlib.Path, metadata_path: pathlib.Path, serving_dir: pathlib.Path | None = None
+    pipeline_root: pathlib.Path, metadata: RunMetadata, serving_dir: pathlib.Path | None = None
 ) -> list[pathlib.Path]:
     """Removes the folders of executions that did not end, and returns them.
 
@@ -24,15 +32,16 @@ def remove_leftovers(
 
     Args:
         pipeline_root: Folder where TFX keeps artifacts. No run may be going on there.
-        metadata_path: Path of its SQLite file.
+        metadata: Where its metadata are.
         serving_dir: Folder where versions of the model are pushed. Versions that a Pusher left without
             recording them are removed too.
     """
-    store = metadata_store(metadata_path)
+    store = metadata_store(metadata)
     if store is None:
         return []
     found: list[pathlib.Path] = []
-    cut_short = [each for each in store.get_executions() if each.last_known_state not in WHOLE]
+    executions = executions_of(store, metadata.pipeline)
+    cut_short = [each for each in executions if each.last_known_state not in WHOLE]
     for execution in cut_short:
         for pattern in (f"*/*/{execution.id}", f"*/*/.{execution.id}.*", f"*/.system/*/{execution.id}"):
             found += sorted(pipeline_root.glob(pattern))

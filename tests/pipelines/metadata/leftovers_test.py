@@ -1,12 +1,13 @@
 from ml_metadata.proto import metadata_store_pb2
 
-from firth.pipelines.leftovers import remove_leftovers
+from firth.pipelines.metadata.leftovers import remove_leftovers
+from firth.pipelines.metadata.of_run import RunMetadata
 from tests.pipelines.sqlite_stores import open_store
 
 
 def test_what_a_killed_component_left_is_removed_and_nothing_else(tmp_path):
     metadata, root = tmp_path / "metadata.sqlite", tmp_path / "pipeline"
-    assert remove_leftovers(root, metadata) == []
+    assert remove_leftovers(root, RunMetadata(str(metadata))) == []
     store = open_store(metadata)
     kind = store.put_execution_type(metadata_store_pb2.ExecutionType(name="Curator"))
     states = metadata_store_pb2.Execution.State
@@ -21,7 +22,7 @@ def test_what_a_killed_component_left_is_removed_and_nothing_else(tmp_path):
     ]
     for folder in (*kept, *left):
         (folder / "Split-train").mkdir(parents=True)
-    assert sorted(remove_leftovers(root, metadata)) == sorted(left)
+    assert sorted(remove_leftovers(root, RunMetadata(str(metadata)))) == sorted(left)
     assert all(folder.exists() for folder in kept) and not any(folder.exists() for folder in left)
 
 
@@ -43,6 +44,6 @@ def test_versions_that_a_killed_pusher_did_not_record_are_removed(tmp_path):
     rolled_back = str(begun + 3600)
     for name in (str(begun - 9), str(begun), str(begun + 1), rolled_back, ".unfinished", "notes"):
         (serving / name / "variables").mkdir(parents=True)
-    removed = remove_leftovers(tmp_path / "pipeline", tmp_path / "metadata.sqlite", serving)
+    removed = remove_leftovers(tmp_path / "pipeline", RunMetadata(str(tmp_path / "metadata.sqlite")), serving)
     assert removed == [serving / str(begun + 1), serving / ".unfinished"]
     assert {path.name for path in serving.iterdir()} == {str(begun - 9), str(begun), rolled_back, "notes"}

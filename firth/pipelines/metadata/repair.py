@@ -9,7 +9,7 @@ import contextlib
 import pathlib
 import sqlite3
 
-from firth.pipelines.lineage import has_tables
+from firth.pipelines.metadata.lineage import has_tables
 
 # Table, column, and the table whose `id` the column holds; parents before their children.
 _REFERENCES = (

@@ -3,7 +3,7 @@ import sqlite3
 
 from ml_metadata.proto import metadata_store_pb2
 
-from firth.pipelines.metadata_repair import remove_dangling_rows
+from firth.pipelines.metadata.repair import remove_dangling_rows
 from tests.pipelines.sqlite_stores import open_store
 
 

@@ -45,6 +45,30 @@ def connection_config(place: str) -> metadata_store_pb2.ConnectionConfig:
     return _DATABASES[url.scheme](url, password)
 
 
+def address_of(config: metadata_store_pb2.ConnectionConfig) -> tuple[str, int] | None:
+    """Returns host and port of a database; None for a file.
+
+    Args:
+        config: What `connection_config` returns.
+    """
+    database = getattr(config, config.WhichOneof("config"))
+    return (database.host, int(database.port)) if hasattr(database, "host") else None
+
+
+def has_password(place: str) -> bool:
+    """Returns whether a place is a URL with a password.
+
+    Args:
+        place: Path of a file of SQLite, or URL of a database.
+
+    Example:
+
+    >>> has_password("mysql://me:secret@localhost/runs"), has_password("mysql://me@localhost/runs")
+    (True, False)
+    """
+    return "://" in place and bool(urllib.parse.urlsplit(place).password)
+
+
 def _postgresql(url: urllib.parse.SplitResult, password: str) -> metadata_store_pb2.ConnectionConfig:
     config = metadata_store_pb2.ConnectionConfig()
     config.postgresql.host = url.hostname or ""

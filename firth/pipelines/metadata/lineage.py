@@ -9,8 +9,11 @@ from ml_metadata import errors
 from ml_metadata.metadata_store import MetadataStore
 from ml_metadata.proto import metadata_store_pb2
 
-# The type that TFX gives to the context of one run.
-RUN_CONTEXT = "pipeline_run"
+from firth.pipelines.metadata.of_run import RunMetadata
+from firth.pipelines.metadata.stores import connection_config
+
+# The types that TFX gives to the contexts of one run, and of all runs of a pipeline.
+RUN_CONTEXT, PIPELINE_CONTEXT = "pipeline_run", "pipeline"
 NODE_CONTEXT = "node"
 # As TFX's Pusher stamps its output.
 PUSHER, PUSHED_MODEL, PUSHED_TYPE = "Pusher", "pushed_model", "PushedModel"
@@ -25,48 +28,50 @@ Outputs = dict[str, dict[str, pathlib.Path]]
 Artifacts = dict[str, metadata_store_pb2.Artifact]
 
 
-def newest_outputs(metadata_path: pathlib.Path) -> Outputs:
+def newest_outputs(metadata: RunMetadata) -> Outputs:
     """Returns the folders of a local pipeline's newest run, as `{component: {output: folder}}`.
 
     Executions whose output came from the cache are listed with the folder that they reused.
 
     Args:
-        metadata_path: Path of the pipeline's SQLite file.
+        metadata: Where the pipeline's metadata are.
     """
     return {
         component: {name: pathlib.Path(artifact.uri) for name, artifact in artifacts.items()}
-        for component, artifacts in _newest_artifacts(metadata_path)
+        for component, artifacts in _newest_artifacts(metadata)
     }
 
 
-def newest_push(metadata_path: pathlib.Path) -> pathlib.Path | None:
+def newest_push(metadata: RunMetadata) -> pathlib.Path | None:
     """Returns the version to which a local pipeline's newest run pushed its model; None if it did not push.
 
     A Pusher whose output came from the cache has pushed the same model before.
 
     Args:
-        metadata_path: Path of the pipeline's SQLite file.
+        metadata: Where the pipeline's metadata are.
     """
-    pushed = dict(_newest_artifacts(metadata_path)).get(PUSHER, {}).get(PUSHED_MODEL)
+    pushed = dict(_newest_artifacts(metadata)).get(PUSHER, {}).get(PUSHED_MODEL)
     if pushed is None or not pushed.custom_properties[PUSHED_PROPERTY].int_value:
         return None
     return pathlib.Path(pushed.custom_properties[DESTINATION_PROPERTY].string_value)
 
 
-def has_completed(metadata_path: pathlib.Path, component: str) -> bool:
+def has_completed(metadata: RunMetadata, component: str) -> bool:
     """Returns whether a component has ended in any run of a local pipeline.
 
     Args:
-        metadata_path: Path of the pipeline's SQLite file.
+        metadata: Where the pipeline's metadata are.
         component: Id of the component.
     """
-    store = metadata_store(metadata_path)
+    store = metadata_store(metadata)
     if store is None:
         return False
     try:
         nodes = store.get_contexts_by_type(NODE_CONTEXT)
     except errors.NotFoundError:
         return False
+    if metadata.pipeline:
+        nodes = [each for each in nodes if each.name == f"{metadata.pipeline}.{component}"]
     executions = [
         execution
         for node in nodes
@@ -76,12 +81,33 @@ def has_completed(metadata_path: pathlib.Path, component: str) -> bool:
     return any(execution.last_known_state in WHOLE for execution in executions)
 
 
-def _newest_artifacts(metadata_path: pathlib.Path) -> Iterator[tuple[str, Artifacts]]:
-    store = metadata_store(metadata_path)
+def executions_of(store: MetadataStore, pipeline: str) -> list[metadata_store_pb2.Execution]:
+    """Returns the executions of a pipeline, in any of its runs.
+
+    Args:
+        store: Metadata of one pipeline or of several.
+        pipeline: Name of the pipeline; empty for a store of one.
+    """
+    if not pipeline:
+        return list(store.get_executions())
+    context = store.get_context_by_type_and_name(PIPELINE_CONTEXT, pipeline)
+    return list(store.get_executions_by_context(context.id)) if context else []
+
+
+def _runs(store: MetadataStore, pipeline: str) -> list[metadata_store_pb2.Context]:
+    if not pipeline:
+        return list(store.get_contexts_by_type(RUN_CONTEXT))
+    newest = max((each.id for each in executions_of(store, pipeline)), default=None)
+    contexts = [] if newest is None else store.get_contexts_by_execution(newest)
+    return [each for each in contexts if each.type == RUN_CONTEXT]
+
+
+def _newest_artifacts(metadata: RunMetadata) -> Iterator[tuple[str, Artifacts]]:
+    store = metadata_store(metadata)
     if store is None:
         return
     try:
-        runs = store.get_contexts_by_type(RUN_CONTEXT)
+        runs = _runs(store, metadata.pipeline)
     except errors.NotFoundError:
         return
     if not runs:
@@ -91,18 +117,19 @@ def _newest_artifacts(metadata_path: pathlib.Path) -> Iterator[tuple[str, Artifa
         yield _component(store, execution), _artifacts(store, execution)
 
 
-def metadata_store(metadata_path: pathlib.Path) -> MetadataStore | None:
+def metadata_store(metadata: RunMetadata) -> MetadataStore | None:
     """Returns the metadata of a local pipeline, read-only; None if no run has recorded metadata.
 
     A run that is killed, or that fills the disk, may leave a file without tables.
 
     Args:
-        metadata_path: Path of the pipeline's SQLite file.
+        metadata: Where the pipeline's metadata are.
     """
-    if not has_tables(metadata_path):
+    if "://" in metadata.place:
+        return MetadataStore(connection_config(metadata.place))
+    if not has_tables(pathlib.Path(metadata.place)):
         return None
-    config = metadata_store_pb2.ConnectionConfig()
-    config.sqlite.filename_uri = str(metadata_path)
+    config = connection_config(metadata.place)
     config.sqlite.connection_mode = metadata_store_pb2.SqliteMetadataSourceConfig.READONLY
     return MetadataStore(config)
 
@@ -126,7 +153,7 @@ def has_tables(metadata_path: pathlib.Path) -> bool:
 def _component(store: MetadataStore, execution: metadata_store_pb2.Execution) -> str:
     contexts = store.get_contexts_by_execution(execution.id)
     names = [context.name for context in contexts if context.type == NODE_CONTEXT]
-    return names[0].split(".", 1)[1]
+    return names[0].rsplit(".", 1)[-1]
 
 
 def _artifacts(store: MetadataStore, execution: metadata_store_pb2.Execution) -> Artifacts:

@@ -1,6 +1,6 @@
 """A pipeline of two components on a store of metadata; the second waits until a file is there.
 
-A program for `metadata_stores_test.py`. It prints which components ran.
+A program for `stores_test.py`. It prints which components ran.
 """
 
 import pathlib
