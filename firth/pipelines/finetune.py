@@ -9,9 +9,9 @@ The base enters as an artifact of ML Metadata, so that lineage says which model 
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from tfx.components import ExampleValidator, StatisticsGen
+from tfx.components import ExampleValidator, StatisticsGen, Trainer
 from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.components.common.resolver import ResolverStrategy
 from tfx.orchestration.pipeline import Pipeline
@@ -36,6 +36,7 @@ def create_pipeline(
     enable_cache: bool = True,
     baseline_strategy: type[ResolverStrategy] | None = None,
     has_baseline: bool = True,
+    make_trainer: Callable[..., Trainer] = Trainer,
     digests: FileDigests = FILES,
 ) -> Pipeline:
     """Returns the TFX pipeline that a recipe describes.
@@ -55,6 +56,8 @@ def create_pipeline(
         enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
         baseline_strategy: Strategy that chooses the model to compare with; see `pretrain.create_pipeline`.
         has_baseline: False to compare the new model with no other, where the orchestrator cannot look one up.
+        make_trainer: TFX's Trainer, or what makes one of the same keywords, such as
+            `orchestrators.training_job.trainer_of`.
         digests: Digests of the files that the pipeline reads, which decide whether cached outputs are used.
 
     Raises:
@@ -81,6 +84,7 @@ def create_pipeline(
         baseline_strategy=baseline_strategy,
         has_baseline=has_baseline,
         is_local=bool(metadata_path),
+        make_trainer=make_trainer,
     )
     reporter = TaskReporter(
         records=records.outputs["examples"],

@@ -6,20 +6,24 @@ CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator -> AnomalyVal
                  -> ServingValidator -> Pusher -> Reporter
 
 Of a recipe with a base, an Importer makes the bundle known to ML Metadata: TokenizerGen and Trainer take it.
+Of one with a warm start, a Resolver gives them the latest blessed model instead, where there is one.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from tfx.components import Trainer
+from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.components.common.resolver import ResolverStrategy
 from tfx.orchestration.pipeline import Pipeline
 from tfx.types import BaseChannel
 
 from firth.components import ObjectiveValidator, Reporter, SequenceGen, TokenizerGen
 from firth.components.file_digests import FILES, FileDigests
+from firth.pipelines.baseline import MODEL
 from firth.pipelines.corpus import assemble, corpus_components
-from firth.pipelines.trained import import_base, model_components
+from firth.pipelines.trained import import_base, latest_blessed, model_components
 from firth.recipes import Evaluation, Recipe
 from firth.recipes.run.stages import stages_of
 
@@ -37,6 +41,7 @@ def create_pipeline(
     source_schema: str | None = None,
     baseline_strategy: type[ResolverStrategy] | None = None,
     has_baseline: bool = True,
+    make_trainer: Callable[..., Trainer] = Trainer,
     digests: FileDigests = FILES,
 ) -> Pipeline:
     """Returns the TFX pipeline that a recipe describes.
@@ -60,12 +65,18 @@ def create_pipeline(
             it, `LatestComparableModelStrategy` if there is a `metadata_path`, since a local runner knows any
             strategy; otherwise TFX's own `LatestBlessedModelStrategy`, the only one that Vertex knows.
         has_baseline: False to compare the new model with no other, where the orchestrator cannot look one up.
+        make_trainer: TFX's Trainer, or what makes one of the same keywords, such as
+            `orchestrators.training_job.trainer_of`.
         digests: Digests of the files that the pipeline reads, which decide whether cached outputs are used.
 
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
+        ValueError: for a warm start where the orchestrator cannot look up a model.
     """
-    base = {} if recipe.base is None else {"base": import_base(recipe.base)}
+    if recipe.warm_start and not has_baseline:
+        raise ValueError("warm_start: this orchestrator cannot look up the model of an earlier run")
+    start = _start(recipe)
+    base = start.outputs["result" if recipe.base else MODEL] if start else None
     corpus = _corpus(recipe, source_schema, base, digests)
     examples = corpus["sequences"].outputs["examples"]
     objective = ObjectiveValidator(
@@ -75,12 +86,13 @@ def create_pipeline(
         recipe,
         _training_recipe(recipe),
         examples,
-        _imported(base),
+        base,
         checkpoint_root or os.path.join(pipeline_root, "checkpoints"),
         serving_dir or os.path.join(pipeline_root, "serving"),
         baseline_strategy=baseline_strategy,
         has_baseline=has_baseline,
         is_local=bool(metadata_path),
+        make_trainer=make_trainer,
         # It takes no input from the validator, but must not start if the validator fails.
         upstream=[objective],
     )
@@ -98,16 +110,19 @@ def create_pipeline(
         recipe=recipe,
         run_dir=run_dir,
     )
-    components = [*base.values(), *corpus.values(), objective, *model.values(), reporter]
+    components = [*([start] if start else []), *corpus.values(), objective, *model.values(), reporter]
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
 
 
-def _imported(base: dict[str, Any]) -> BaseChannel | None:
-    return base["base"].outputs["result"] if base else None
+def _start(recipe: Recipe) -> BaseNode | None:
+    """Returns the node that gives the model which the run starts from; None for weights drawn by the seed."""
+    if recipe.base is not None:
+        return import_base(recipe.base)
+    return latest_blessed() if recipe.warm_start else None
 
 
 def _corpus(
-    recipe: Recipe, source_schema: str | None, base: dict[str, Any], digests: FileDigests
+    recipe: Recipe, source_schema: str | None, base: BaseChannel | None, digests: FileDigests
 ) -> dict[str, Any]:
     """Returns the components from files to packed rows, by their roles."""
     corpus = corpus_components(recipe, source_schema, digests)
@@ -116,7 +131,7 @@ def _corpus(
         examples=documents,
         tokenizer=recipe.tokenizer,
         normalization=recipe.cleaning.text_steps,
-        base=_imported(base),
+        base=base,
         added_words=recipe.base.added_words if recipe.base else (),
         added_count=recipe.base.added_count if recipe.base else 0,
     )

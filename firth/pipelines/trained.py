@@ -1,6 +1,6 @@
 """The components from rows to a pushed model, which the pipelines of all kinds of runs share."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tfx.components import Evaluator, Trainer
@@ -18,7 +18,7 @@ from firth.recipes.run.base import Base
 from firth.recipes.run.run_recipe import RunRecipe
 
 RUN_FN = "firth.training.run_fn.run_fn"
-BASE_IMPORTER = "BaseImporter"
+BASE_IMPORTER, WARM_START = "BaseImporter", "WarmStart"
 
 
 def import_base(base: Base) -> Importer:
@@ -38,6 +38,15 @@ def import_base(base: Base) -> Importer:
     return importer.with_id(BASE_IMPORTER)
 
 
+def latest_blessed() -> Resolver:
+    """Returns the node that finds the latest model that the pipeline has blessed, or none, to start from."""
+    channels = {
+        MODEL: Channel(type=standard_artifacts.Model),
+        BLESSING: Channel(type=standard_artifacts.ModelBlessing),
+    }
+    return Resolver(strategy_class=LatestBlessedModelStrategy, **channels).with_id(WARM_START)
+
+
 def model_components(
     recipe: RunRecipe,
     trained: RunRecipe,
@@ -49,6 +58,7 @@ def model_components(
     baseline_strategy: type[ResolverStrategy] | None,
     has_baseline: bool,
     is_local: bool,
+    make_trainer: Callable[..., Trainer] = Trainer,
     upstream: Iterable[BaseNode] = (),
 ) -> dict[str, Any]:
     """Returns the components from rows to a pushed model, by their roles.
@@ -63,9 +73,10 @@ def model_components(
         baseline_strategy: Strategy that chooses the model to compare with; see `pretrain.create_pipeline`.
         has_baseline: False to compare the new model with no other.
         is_local: True for a local runner, which knows any strategy.
+        make_trainer: Trainer, or what makes one of the same keywords.
         upstream: Components without which the training must not start.
     """
-    trainer = Trainer(
+    trainer = make_trainer(
         run_fn=RUN_FN,
         examples=examples,
         base_model=base,

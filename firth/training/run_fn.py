@@ -19,6 +19,7 @@ from firth.features import is_over_vocabulary
 from firth.models import save_model
 from firth.models.additions.keeping import keep
 from firth.models.bundle import read_recipe
+from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage import ADAPTER_FOLDER, BUNDLE_FOLDER
@@ -45,6 +46,7 @@ def run_fn(fn_args: Any) -> None:
     Args:
         fn_args: `tfx.v1.components.FnArgs`. Used are `train_files` (patterns `<uri>/Split-train/*` in the
             artifact of SequenceGen, which also holds `tokenizer/`), `eval_files`, `serving_model_dir`,
+            `base_model` (of a recipe with `warm_start`, an earlier run's exported model; or None),
             `model_run_dir` (the curve), and of `custom_config`: `recipe`, the recipe as JSON, and
             `checkpoint_root`, a directory that outlives the run so that it can go on after a kill, or "" for
             none.
@@ -59,6 +61,7 @@ def run_fn(fn_args: Any) -> None:
         raise ValueError(f"the Trainer's custom_config lacks {', '.join(missing)}; it has {sorted(config)}")
     root = config["checkpoint_root"] or os.path.join(fn_args.model_run_dir, "checkpoints")
     recipe = run_recipe_from_json(config["recipe"])
+    recipe = _started(recipe, fn_args.base_model)
     prepare_devices(recipe.training)
     workers = workers_of(recipe.training)
     recipe = _scheduled(recipe, fn_args.train_files, workers.folder(root))
@@ -100,6 +103,15 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
 
     rows = first_rows(fn_args.eval_files or (), HELD_OUT_ROWS)
     export(model, tokenizer, recipe, counts, fn_args.serving_model_dir, rows)
+
+
+def _started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
+    """Returns the recipe with the model that the Trainer was given as its base, if it asks for one."""
+    if not base_model:
+        return recipe
+    bundle = os.path.join(os.path.dirname(base_model.rstrip("/")), BUNDLE_FOLDER)
+    # An imported base is a bundle itself, and the recipe names it.
+    return recipe.starting_from(bundle, digest_of_bundle(bundle)) if storage.is_whole(bundle) else recipe
 
 
 def _scheduled(recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str) -> RunRecipe:

@@ -53,6 +53,24 @@ ResourcesOf = Annotated[
         help="cpu, memory (GB), accelerator and count of a task, or without its name of all; repeatable.",
     ),
 ]
+TrainingJob = Annotated[
+    str,
+    typer.Option(
+        "--training-job",
+        metavar="KEY=VALUE,...",
+        help="Train in a custom job of Vertex, on several machines: project, region, machine, accelerator, "
+        "count and workers.",
+    ),
+]
+OnExit = Annotated[
+    str,
+    typer.Option(
+        "--on-exit",
+        metavar="COMMAND",
+        help="Command that a last task runs in the image when all others have ended, or one has failed; "
+        "it finds FIRTH_STATE, FIRTH_ERROR and FIRTH_JOB in its environment.",
+    ),
+]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Run every task anew, whatever has not changed.")]
 
 
@@ -67,6 +85,8 @@ def _compile(
     overrides: commands.Overrides = None,
     serving_dir: ServingDir = "",
     resources: ResourcesOf = None,
+    training_job: TrainingJob = "",
+    on_exit: OnExit = "",
     no_cache: NoCache = False,
     beam_arg: execution.BeamArgs = None,
     root: commands.Root = commands.DEFAULT_ROOT,
@@ -84,6 +104,8 @@ def _compile(
         fail(f"--for {orchestrator}: no such orchestrator; {advice}", ExitCode.USAGE)
     if corpus_only and serving_dir:
         fail("--serving-dir: --corpus-only makes no model to push; leave one of them out", ExitCode.USAGE)
+    if training_job and (corpus_only or not ORCHESTRATORS[orchestrator].has_training_jobs):
+        fail("--training-job: it is Vertex's, for a pipeline that trains; leave it out", ExitCode.USAGE)
     checked, kind = _recipe_of(recipe, [*base_option(base), *(overrides or ())], root, corpus_only)
     try:
         name, bucket = pipeline_name(checked.name), checked_root(pipeline_root, orchestrator)
@@ -94,8 +116,9 @@ def _compile(
         fail(str(error), ExitCode.USAGE)
     options = {"beam_pipeline_args": execution.beam_args(beam_arg), "enable_cache": not no_cache}
     said = {"pipeline": kind, "orchestrator": orchestrator, "image": image, **places, **options}
+    said["training_job"] = training_job
     expected = {ValueError: ExitCode.USAGE, ImportError: ExitCode.USAGE}
-    quietly(lambda: _write(checked, said, tasks, output), "compile", expected)
+    quietly(lambda: _write(checked, said, tasks, on_exit, output), "compile", expected)
     if name != checked.name:
         note(f"the pipeline is called {name}: orchestrators take no {checked.name}")
     if checked.base is not None and storage.is_local(checked.base.bundle):
@@ -121,10 +144,12 @@ def _recipe_of(name: str, options: Any, root: pathlib.Path, corpus_only: bool) -
         fail(str(error), ExitCode.USAGE)
 
 
-def _write(recipe: "RunRecipe", said: dict[str, Any], resources: Any, output: pathlib.Path) -> None:
+def _write(
+    recipe: "RunRecipe", said: dict[str, Any], resources: Any, on_exit: str, output: pathlib.Path
+) -> None:
     from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline
 
-    document = compile_pipeline(recipe, Settings(**said), resources)
+    document = compile_pipeline(recipe, Settings(**said), resources, on_exit)
     storage.write_text(output, json.dumps(document, indent=1, sort_keys=True) + "\n")
 
 
@@ -136,6 +161,9 @@ register = commands.registrar(
     f"firth compile my_recipe.yaml --for vertex {_IMAGE} "
     "--resources Trainer:cpu=8,memory=32,accelerator=NVIDIA_L4",
     "firth compile bert_mini --for kubeflow --image me/firth:1 --pipeline-root s3://my-bucket/firth",
+    f"firth compile bert_mini --for vertex {_IMAGE} --training-job "
+    "project=mine,region=us-central1,machine=n1-standard-8,accelerator=NVIDIA_TESLA_T4,workers=2",
+    f"firth compile bert_mini --for vertex {_IMAGE} --on-exit 'python /app/tell.py'",
     f"firth compile my_recipe.yaml --corpus-only --for vertex {_IMAGE} -o corpus.json",
     after="Exit codes: 0 written; 2 wrong usage or recipe.",
 )

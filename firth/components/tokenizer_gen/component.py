@@ -20,7 +20,8 @@ class TokenizerGen(BeamComponent, executor=Executor):
         tokenizer: Tokenizer of the recipe.
         normalization: Steps of Curator on text that the tokenizer repeats;
             `firth.recipes.Cleaning.text_steps`.
-        base: Model bundle whose tokenizer is taken; without it, one is trained. Custom property: `digest`.
+        base: Model whose tokenizer is taken: a bundle with the custom property `digest`, or a model of the
+            Trainer. Without it, or where the channel is empty, one is trained.
         added_words: Words that become pieces of the bundle's tokenizer.
         added_count: Number of further words of the train split that do.
 

@@ -3,6 +3,7 @@
 import json
 import os
 
+from tfx import types
 from tfx.dsl.components.base import base_beam_executor
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
@@ -10,7 +11,7 @@ from tfx.utils import io_utils
 from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.corpus import TRAIN, count_corpus_words, train_tokenizer
-from firth.recipes.reading.bundles import check_digest
+from firth.recipes.reading.bundles import bundle_in, check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, tokenizer_from_json
 from firth.tokenizers import load_tokenizer, save_tokenizer
@@ -32,8 +33,8 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         """Saves the tokenizer.
 
         Args:
-            input_dict: `examples`, with a split `train`; `base` where a bundle's tokenizer is taken, with the
-                custom property `digest`.
+            input_dict: `examples`, with a split `train`; `base` where a bundle's tokenizer is taken: a bundle
+                with the custom property `digest`, or a model of the Trainer.
             output_dict: `tokenizer`, which gets the custom property `digest`.
             exec_properties: `config`, `normalization` and `added_words` as JSON, and `added_count`.
 
@@ -45,10 +46,8 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         """
         tokenizer = artifact_utils.get_single_instance(output_dict["tokenizer"])
         if base := input_dict.get("base"):
-            bundle = artifact_utils.get_single_instance(base)
-            # Hours may have passed since the recipe was read.
-            check_digest(bundle.uri, bundle.get_string_custom_property("digest"))
-            digest = self._take(bundle.uri, input_dict, exec_properties, tokenizer.uri)
+            bundle = _bundle_of(artifact_utils.get_single_instance(base))
+            digest = self._take(bundle, input_dict, exec_properties, tokenizer.uri)
         else:
             words, config = self._words(input_dict, exec_properties)
             normalization = json.loads(exec_properties["normalization"])
@@ -75,3 +74,12 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             words, _ = self._words(input_dict, exec_properties)
             tokenizer = add_words(tokenizer, words_to_add(tokenizer, words, count))
         return save_tokenizer(tokenizer, folder)
+
+
+def _bundle_of(model: types.Artifact) -> str:
+    """Returns the folder of a base's bundle, which must be the one that the recipe was read with."""
+    if digest := model.get_string_custom_property("digest"):
+        # Hours may have passed since then.
+        check_digest(model.uri, digest)
+        return model.uri
+    return bundle_in(model.uri)

@@ -7,9 +7,11 @@ from typing import Any
 
 from firth.components.file_digests import FILES, UNREAD, FileDigests
 from firth.pipelines.orchestrators.compilable import PIPELINES
+from firth.pipelines.orchestrators.exit_handler import end_with
 from firth.pipelines.orchestrators.resources import Resources, give_resources
 from firth.pipelines.orchestrators.run_time import read_at_run_time
 from firth.pipelines.orchestrators.targets import ORCHESTRATORS, Document, pipeline_name
+from firth.pipelines.orchestrators.training_job import read_training_job, trainer_of
 from firth.recipes.run.run_recipe import RunRecipe
 
 # TFX's entry point of a container, after the image's file systems are known to it.
@@ -29,6 +31,7 @@ class Settings:
         serving_dir: Folder where blessed models are pushed; `serving` in the root if empty.
         beam_pipeline_args: Options of Beam.
         enable_cache: True to reuse outputs of components whose inputs and values have not changed.
+        training_job: Custom job of Vertex that trains, as for `read_training_job`; empty for a task.
     """
 
     pipeline: str
@@ -38,10 +41,14 @@ class Settings:
     serving_dir: str = ""
     beam_pipeline_args: tuple[str, ...] = ()
     enable_cache: bool = True
+    training_job: str = ""
 
 
 def compile_pipeline(
-    recipe: RunRecipe, settings: Settings, resources: Mapping[str, Resources] = MappingProxyType({})
+    recipe: RunRecipe,
+    settings: Settings,
+    resources: Mapping[str, Resources] = MappingProxyType({}),
+    on_exit: str = "",
 ) -> Document:
     """Returns a recipe's pipeline as its orchestrator reads it.
 
@@ -52,6 +59,7 @@ def compile_pipeline(
         recipe: Recipe of the pipeline.
         settings: What else it is made of.
         resources: Resources by task, and under "" those of all others.
+        on_exit: Command of the shell that a last task runs, whether the others failed or not; empty for none.
 
     Raises:
         ImportError: if Kubeflow's format is not installed.
@@ -60,6 +68,8 @@ def compile_pipeline(
     job = tfx_job(recipe, settings, UNREAD)
     spec = job["pipelineSpec"]
     read_at_run_time(spec, recipe, settings)
+    if on_exit:
+        end_with(spec, on_exit, settings.image)
     give_resources(spec, resources)
     return ORCHESTRATORS[settings.orchestrator].document(job)
 
@@ -83,6 +93,8 @@ def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES)
     extra: dict[str, Any] = {}
     if kind.compares:
         extra = {"has_baseline": orchestrator.has_resolvers, "serving_dir": settings.serving_dir or None}
+    if settings.training_job:
+        extra["make_trainer"] = trainer_of(read_training_job(settings.training_job), settings.image)
     pipeline = kind.create(
         recipe,
         settings.pipeline_root,

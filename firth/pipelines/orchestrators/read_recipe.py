@@ -12,7 +12,7 @@ from typing import Any
 from firth import storage
 from firth.pipelines.orchestrators.compilable import OVERRIDES, PIPELINES, RECIPE, Compilable
 from firth.pipelines.orchestrators.compiling import Settings, tfx_job
-from firth.pipelines.orchestrators.run_time import COMPILED, constants, imported, output_name
+from firth.pipelines.orchestrators.run_time import COMPILED, constants, imported, output_name, resolved
 from firth.recipes.base.errors import RecipeError, suggest
 from firth.recipes.reading.raw_recipes import Option
 from firth.recipes.run.run_recipe import RunRecipe
@@ -49,7 +49,7 @@ def values_of_run(inputs: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         RecipeError: if the recipe of the run is not valid.
-        ValueError: if its base is another than the compiled pipeline imports.
+        ValueError: if its base is another than the compiled pipeline imports, or its warm start differs.
     """
     compiled = json.loads(inputs[COMPILED])
     said = compiled["settings"]
@@ -60,6 +60,11 @@ def values_of_run(inputs: Mapping[str, Any]) -> dict[str, Any]:
     if imported(spec) != compiled["imported"]:
         raise ValueError(
             "base: this run names another model than the compiled pipeline imports; compile it again"
+        )
+    if other := set(resolved(spec)).symmetric_difference(compiled["resolved"]):
+        raise ValueError(
+            "warm_start: the recipe of this run makes another pipeline than the one that was compiled, which "
+            f"differs in {', '.join(sorted(other))}; compile it again"
         )
     return {output_name(task, key): value for task, key, value in constants(spec)}
 

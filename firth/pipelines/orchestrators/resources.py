@@ -3,10 +3,12 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from firth.pipelines.orchestrators.targets import Document
 from firth.recipes.base.errors import suggest
+
+Values = TypeVar("Values")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,25 +54,38 @@ def read_resources(lines: Sequence[str]) -> dict[str, Resources]:
     found = {}
     for line in lines:
         task, colon, values = line.rpartition(":")
-        found[task if colon else ""] = _read(values, line)
+        found[task if colon else ""] = read_values(Resources, values, f"--resources {line}")
     return found
 
 
-def _read(values: str, line: str) -> Resources:
-    types: dict[str, Any] = get_type_hints(Resources)
-    said: dict[str, Any] = {}
+def read_values(kind: type[Values], values: str, said: str) -> Values:
+    """Returns what a line of values says.
+
+    Args:
+        kind: Dataclass whose fields are numbers and texts.
+        values: Values such as `cpu=8,memory=32`.
+        said: Option and line as they were given, for errors.
+
+    Raises:
+        ValueError: for an unknown key, with the nearest, or something that is not a value.
+    """
+    types: dict[str, Any] = get_type_hints(kind)
+    found: dict[str, Any] = {}
     for part in values.split(","):
         key, equals, value = (each.strip() for each in part.partition("="))
         if key not in types:
-            raise ValueError(f"--resources {line}: unknown key {key!r}; {suggest(key, types)}")
+            raise ValueError(f"{said}: unknown key {key!r}; {suggest(key, types)}")
         try:
-            said[key] = types[key](value)
+            found[key] = types[key](value)
         except ValueError:
-            said[key] = math.nan
-        if not equals or not value or (types[key] is not str and not 0 < said[key] < math.inf):
+            found[key] = math.nan
+        if not equals or not value or (types[key] is not str and not 0 < found[key] < math.inf):
             example = "8" if types[key] is not str else "NVIDIA_L4"
-            raise ValueError(f"--resources {line}: {part!r} is not a value; write it as {key}={example}")
-    return Resources(**said)
+            raise ValueError(f"{said}: {part!r} is not a value; write it as {key}={example}")
+    needed = {each.name for each in dataclasses.fields(kind) if each.default is dataclasses.MISSING}
+    if lacking := sorted(needed.difference(found)):
+        raise ValueError(f"{said}: there is no {' and no '.join(lacking)}")
+    return kind(**found)
 
 
 def give_resources(spec: Document, resources: Mapping[str, Resources]) -> None:

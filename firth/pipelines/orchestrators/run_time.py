@@ -46,6 +46,7 @@ def read_at_run_time(spec: Document, recipe: RunRecipe, settings: "Settings") ->
         "recipe": run_yaml(recipe),
         "settings": dataclasses.asdict(settings),
         "imported": imported(spec),
+        "resolved": resolved(spec),
     }
     _add_reader(spec, settings, outputs, json.dumps(compiled))
 
@@ -79,6 +80,18 @@ def imported(spec: Document) -> dict[str, Any]:
         for task, importer in importers.items()
         if importer
     }
+
+
+def resolved(spec: Document) -> list[str]:
+    """Returns the tasks that look up artifacts of earlier runs.
+
+    Args:
+        spec: PipelineSpec that TFX compiled.
+    """
+    executors = spec["deploymentSpec"]["executors"]
+    return sorted(
+        task for task in spec["root"]["dag"]["tasks"] if "resolver" in executors[EXECUTOR.format(task)]
+    )
 
 
 def output_name(task: str, key: str) -> str:

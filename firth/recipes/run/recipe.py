@@ -38,6 +38,8 @@ class Recipe(RunRecipe):
         objective: What the model learns to predict.
         model: Shape of the backbone.
         base: Model bundle that the run goes on from; null starts from weights drawn by the seed.
+        warm_start: True to start from the latest model that this pipeline has blessed, with its tokenizer;
+            the first run, which finds none, starts from weights drawn by the seed. Each run trains anew.
 
     Raises:
         ValueError: for combinations that cannot work, such as rows longer than the model's
@@ -59,6 +61,7 @@ class Recipe(RunRecipe):
     objective: AnyObjective = MaskedLM()
     model: AnyModel = MaskedTransformerConfig()
     base: Base | None = None
+    warm_start: bool = False
 
     @classmethod
     def reads_in(cls, data: Any) -> list[str]:
@@ -76,6 +79,17 @@ class Recipe(RunRecipe):
     def start_key(self) -> dict[str, Any]:
         """What else the weights at the start follow from: the base, by its content."""
         return {} if self.base is None else {"base": self.base.start_key}
+
+    def starting_from(self, bundle: str, digest: str) -> "Recipe":
+        """Returns the recipe with the pipeline's latest blessed model as its base, if it asks for it.
+
+        Args:
+            bundle: Folder of that model's bundle.
+            digest: SHA-256 over its files, in hex.
+        """
+        if not self.warm_start:
+            return self
+        return self.model_copy(update={"base": Base(bundle=bundle, digest=digest), "warm_start": False})
 
     @pydantic.model_validator(mode="after")
     def _parts_fit(self) -> "Recipe":

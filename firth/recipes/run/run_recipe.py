@@ -90,6 +90,16 @@ class RunRecipe(Config):
         """
         return self
 
+    def starting_from(self, bundle: str, digest: str) -> "RunRecipe":
+        """Returns the recipe of a run that starts from an earlier run's model, where it asks for that.
+
+        Args:
+            bundle: Folder of that model's bundle.
+            digest: SHA-256 over its files, in hex.
+        """
+        del bundle, digest
+        return self
+
     @property
     def goal(self) -> Goal:
         """The goal that the model is trained for: an objective, or a task."""

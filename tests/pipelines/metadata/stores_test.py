@@ -224,9 +224,9 @@ def test_two_pipelines_at_once_and_a_server_that_is_killed_in_the_middle_of_a_ru
 
 
 def curate(root, name, place, password=PASSWORD):
-    """Runs the command on a corpus of two texts; returns its status, what it printed and the folder."""
-    (root / "a.txt").write_text("\n".join(f"Word number {each} of a text." for each in range(40)))
-    sources = f"sources=[{{kind: text, paths: [{root}/a.txt]}}]"
+    """Runs the command on a few short texts; returns its status, what it printed and the folder."""
+    (root / "a.txt").write_text("\n\n".join(f"Word number {each} of a text." for each in range(40)))
+    sources = f"sources=[{{kind: text, paths: [{root}/a.txt], documents: blank_line}}]"
     changes = ("--set", sources, "--set", "cleaning={steps: [], split: {eval_fraction: 0.5}}")
     command = [sys.executable, "-m", "firth", "curate", "demo", "--name", name, "--root", str(root / "runs")]
     done = subprocess.run(

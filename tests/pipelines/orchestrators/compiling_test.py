@@ -45,6 +45,18 @@ def test_inputs_are_resolved_in_order_and_types_have_schemas(kind, orchestrator,
     assert len(resolvers) == expected
 
 
+def test_a_warm_start_takes_the_latest_blessed_model_where_it_can_be_looked_up():
+    recipe = load_recipe("bert_tiny", ["warm_start=true"])
+    spec, deployment = read_document(compile_pipeline(recipe, settings("pretrain", "vertex")))
+    assert problems_of(spec, deployment) == []
+    for task, key in (("Trainer", "base_model"), ("TokenizerGen", "base")):
+        taken = spec.root.dag.tasks[task].inputs.artifacts[key].task_output_artifact
+        assert taken.producer_task == "WarmStart-model-resolver"
+        assert deployment.executors[f"{taken.producer_task}_executor"].HasField("resolver")
+    with pytest.raises(ValueError, match="warm_start: this orchestrator cannot look up"):
+        compile_pipeline(recipe, settings("pretrain", "kubeflow"))
+
+
 def test_what_vertex_and_kubeflow_are_given(bert_mini):
     assert bert_mini["runtimeConfig"]["gcsOutputDirectory"] == ROOTS["vertex"]
     assert bert_mini["displayName"] == "Bert_v1"

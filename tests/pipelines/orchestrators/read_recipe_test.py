@@ -127,6 +127,14 @@ def test_a_recipe_of_another_pipeline_is_refused(tmp_path, corpus):
         values(tmp_path, given, overrides=f"source_schema={tmp_path}/schema.pbtxt")
 
 
+def test_a_warm_start_is_compiled(tmp_path, corpus):
+    with pytest.raises(ValueError, match=r"warm_start: .* differs in WarmStart-model-blessing-resolver"):
+        values(tmp_path, compiled(corpus), overrides="warm_start=true")
+    warm = corpus.model_copy(update={"warm_start": True})
+    found = values(tmp_path, compiled(warm), steps=7)
+    assert json.loads(json.loads(found["Trainer_custom_config"])["recipe"])["warm_start"] is True
+
+
 def test_another_base_is_refused(tmp_path, corpus):
     for name in ("base", "other"):
         write_bundle(tmp_path / name, weights=name)

@@ -1,0 +1,47 @@
+"""The program of a compiled pipeline's last task: it runs a command that is told how the pipeline ended.
+
+python -m firth.pipelines.orchestrators.on_exit '{"inputs": ...}'
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from firth.pipelines.orchestrators.exit_handler import COMMAND, STATUS
+
+
+def main(executor_input: str) -> int:
+    """Runs the command, and returns its exit status.
+
+    Args:
+        executor_input: ExecutorInput of the orchestrator as JSON.
+    """
+    given = json.loads(executor_input)["inputs"]["parameterValues"]
+    environment = {**os.environ, **told_of(given.get(STATUS) or {})}
+    return subprocess.run(["sh", "-c", given[COMMAND]], env=environment, check=False).returncode
+
+
+def told_of(status: str | Mapping[str, Any]) -> dict[str, str]:
+    """Returns what the command finds in its environment.
+
+    Args:
+        status: PipelineTaskFinalStatus of all tasks, or its JSON, as Vertex gives it.
+
+    Example:
+
+    >>> told_of({"state": "FAILED", "error": {"message": "Trainer has failed"}})["FIRTH_ERROR"]
+    'Trainer has failed'
+    """
+    said: Mapping[str, Any] = json.loads(status) if isinstance(status, str) else status
+    return {
+        "FIRTH_STATE": str(said.get("state", "")),
+        "FIRTH_ERROR": str(said.get("error", {}).get("message", "")),
+        "FIRTH_JOB": str(said.get("pipelineJobResourceName", "")),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
