@@ -3,12 +3,15 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from firth.pipelines.orchestrators.targets import Document
 from firth.recipes.base.errors import suggest
 
-Values = TypeVar("Values")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Values = TypeVar("Values", bound="DataclassInstance")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,7 +21,7 @@ class TrainingJob:
         accelerator: Type of the accelerators, such as NVIDIA_TESLA_T4; empty for none.
         count: Number of accelerators of each machine.
         workers: Number of machines, the chief among them. Vertex tells each of the others in TF_CONFIG, which
-            `training.strategy.kind: multi_worker_mirrored` reads.
+            `training.strategy: multi_worker_mirrored` reads.
     """
 
     project: str

@@ -16,6 +16,7 @@ from firth.recipes import load_recipe
 from tests.pipelines.bucket_server import OVERRIDES, STEPS, Bucket, serving
 from tests.pipelines.orchestrators.graph_checks import problems_of, read_document
 from tests.pipelines.orchestrators.task_runner import CHECKOUT, TaskRunner
+from tests.training.artifacts import tiny_recipe, write_bundle
 
 ROOT = "s3://artifacts/run"
 TASKS = "s3://artifacts/task"
@@ -93,15 +94,18 @@ def test_curation_alone_asks_what_pretraining_has_run(pretraining, bucket, envir
 
 
 @pytest.mark.repeated
-def test_finetuning_in_order_to_a_pushed_model(pretraining, bucket, environment, tmp_path):
-    """It starts from the bundle that pre-training left in the bucket, and is compiled by the command."""
+def test_finetuning_in_order_to_a_pushed_model(bucket, environment, tmp_path):
+    """It starts from a bundle in the bucket, and is compiled by the command."""
+    write_bundle(tmp_path / "bundle", tiny_recipe())
+    for path in (tmp_path / "bundle").rglob("*"):
+        if path.is_file():
+            bucket.write(f"base/{path.relative_to(tmp_path)}", path.read_bytes())
     words = ("good", "bad")
     rows = "\n".join(f"a {words[each % 2]} list number {each},{words[each % 2]}" for each in range(40))
     bucket.write("reviews.csv", f"text,label\n{rows}\n")
     (tmp_path / "task.yaml").write_text(TASK)
-    (model,) = pretraining.artifacts("Trainer", "model")
     options = ["--for", "kubeflow", "--image", "me/firth:1", "--pipeline-root", TASKS, "-o", "task.json"]
-    command = [sys.executable, "-m", "firth", "compile", "task.yaml", "--base", f"{model['uri']}/bundle"]
+    command = [sys.executable, "-m", "firth", "compile", "task.yaml", "--base", "s3://artifacts/base/bundle"]
     done = subprocess.run(
         [*command, *options],
         capture_output=True,
