@@ -61,7 +61,7 @@ def run_fn(fn_args: Any) -> None:
         raise ValueError(f"the Trainer's custom_config lacks {', '.join(missing)}; it has {sorted(config)}")
     root = config["checkpoint_root"] or os.path.join(fn_args.model_run_dir, "checkpoints")
     recipe = run_recipe_from_json(config["recipe"])
-    recipe = _started(recipe, fn_args.base_model)
+    recipe = started(recipe, getattr(fn_args, "base_model", None))
     prepare_devices(recipe.training)
     workers = workers_of(recipe.training)
     recipe = _scheduled(recipe, fn_args.train_files, workers.folder(root))
@@ -105,8 +105,13 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
     export(model, tokenizer, recipe, counts, fn_args.serving_model_dir, rows)
 
 
-def _started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
-    """Returns the recipe with the model that the Trainer was given as its base, if it asks for one."""
+def started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
+    """Returns the recipe with the model that the Trainer was given as its base, if it asks for one.
+
+    Args:
+        recipe: Recipe of the run.
+        base_model: Exported model of an earlier run, next to its bundle; None if there is no such model.
+    """
     if not base_model:
         return recipe
     bundle = os.path.join(os.path.dirname(base_model.rstrip("/")), BUNDLE_FOLDER)

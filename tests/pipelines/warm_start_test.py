@@ -66,7 +66,7 @@ def test_the_next_run_starts_from_the_blessed_model(tmp_path):
     first = local.run(recipe(tmp_path), tmp_path / "runs")
     assert first.blessed and first.start is None
     write_texts(tmp_path, range(12, 20))
-    second = local.run(recipe(tmp_path), tmp_path / "runs", reuse_folder=True)
+    second = local.run(recipe(tmp_path), tmp_path / "runs", local.RunOptions(reuse_folder=True))
     assert second.start is not None and second.start["bundle"] == str(first.bundle)
     assert second.start["fresh_layers"] == [] and second.bundle != first.bundle
     digests = [

@@ -5,13 +5,15 @@ import pytest
 import tensorflow as tf
 import tensorflow_text  # noqa: F401 (registers the ops of the exported graph)
 
+from firth import storage
 from firth.corpus.contamination.evidence import FOLDER, CorpusEvidence, read_evidence, write_evidence
 from firth.models import load_model
+from firth.models.bundle import read_recipe, weights_by_path
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.base import Base
 from firth.tokenizers import TokenizerMismatchError, load_tokenizer
 from firth.training import RowsError, read_history
-from firth.training.run_fn import corpora_of, run_fn
+from firth.training.run_fn import corpora_of, run_fn, started
 from tests.corpus.contamination.made_evidence import found_ngrams
 from tests.training.artifacts import tiny_recipe, write_artifact, write_bundle
 
@@ -51,6 +53,32 @@ def test_rows_become_a_served_model_and_a_curve(tmp_path):
     load_tokenizer(tmp_path / "model" / "bundle" / "tokenizer")
     (corpus,) = read_evidence(tmp_path / "model" / "bundle")
     assert corpus.model == "tiny" and corpus.load()[0].look_up(["w1 w2 w3"]).found.all()
+
+
+def test_a_warm_start_takes_the_weights_of_the_model_that_the_trainer_is_given(tmp_path):
+    files = write_artifact(tmp_path / "artifact")
+    earlier = tmp_path / "earlier"
+    bundle = write_bundle(earlier / "bundle")
+    warm = tiny_recipe(steps=1).model_copy(update={"warm_start": True})
+    args = arguments(tmp_path, files, recipe=warm.to_json())
+    args.base_model = str(earlier / "Format-Serving")
+    run_fn(args)
+    made = tmp_path / "model" / "bundle"
+    start = storage.read_json(tmp_path / "model_run" / "start.json")
+    assert start["bundle"] == bundle and start["fresh_layers"] == []
+    assert read_recipe(made).base == Base(bundle=bundle, digest=digest_of_bundle(bundle))
+    before, after = (weights_by_path(load_model(each)) for each in (bundle, made))
+    moved = [float(abs(after[name] - before[name]).numpy().max()) for name in after]
+    # One step of this learning rate, from these weights and not from others.
+    assert set(before) == set(after) and 0 < max(moved) < 0.02
+    # A recipe that asks for none is not changed, nor is one whose pipeline has no earlier model.
+    cold = tiny_recipe(steps=1)
+    for recipe, model in (
+        (cold, args.base_model),
+        (warm, None),
+        (warm, str(tmp_path / "none" / "Format-Serving")),
+    ):
+        assert started(recipe, model) == recipe
 
 
 def test_a_model_carries_what_its_base_carries_and_what_its_own_corpus_holds(tmp_path):
