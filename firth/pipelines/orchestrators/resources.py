@@ -3,15 +3,12 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from firth.pipelines.orchestrators.targets import Document
 from firth.recipes.base.errors import suggest
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Values = TypeVar("Values", bound="DataclassInstance")
+Values = TypeVar("Values")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +70,7 @@ def read_values(kind: type[Values], values: str, said: str) -> Values:
         ValueError: for an unknown key, with the nearest, or something that is not a value.
     """
     types: dict[str, Any] = get_type_hints(kind)
+    fields: Any = kind
     found: dict[str, Any] = {}
     for part in values.split(","):
         key, equals, value = (each.strip() for each in part.partition("="))
@@ -85,7 +83,7 @@ def read_values(kind: type[Values], values: str, said: str) -> Values:
         if not equals or not value or (types[key] is not str and not 0 < found[key] < math.inf):
             example = "8" if types[key] is not str else "NVIDIA_L4"
             raise ValueError(f"{said}: {part!r} is not a value; write it as {key}={example}")
-    needed = {each.name for each in dataclasses.fields(kind) if each.default is dataclasses.MISSING}
+    needed = {each.name for each in dataclasses.fields(fields) if each.default is dataclasses.MISSING}
     if lacking := sorted(needed.difference(found)):
         raise ValueError(f"{said}: there is no {' and no '.join(lacking)}")
     return kind(**found)
