@@ -6,10 +6,10 @@ from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOpt
 from tfx.dsl.compiler.compiler import Compiler
 from tfx.orchestration.local.local_dag_runner import LocalDagRunner  # noqa: F401  (loads what compiling needs)
 
-from firth.corpus import ReadSources, count_corpus_words, curate, make_sequences
+from firth.corpus import ReadSources, count_corpus_words, curate, make_sequences, write_outputs
 from firth.corpus.io.record_files import write_records
 from firth.pipelines.curate import create_pipeline
-from firth.recipes import Cleaning, TextSource, load_recipe
+from firth.recipes import Cleaning, ParquetOutput, TextSource, load_recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from tests.corpus.helpers import document
 
@@ -64,11 +64,15 @@ def test_every_pipeline_is_translated_for_the_runner(runner, folder):
 
     splits = {"train": f"{folder}/train", "eval": f"{folder}/eval"}
     patterns = dict.fromkeys(splits, f"{folder}/in/*")
-    steps = load_recipe("demo", ["cleaning.steps=[{kind: c4}, {kind: near_duplicates}, {kind: pii}]"])
+    kinds = "{kind: c4}, {kind: near_duplicates, verification: {}}, {kind: substring_duplicates}, {kind: pii}"
+    steps = load_recipe("demo", [f"cleaning.steps=[{kinds}]"])
     pipelines = {
         "read": read,
         "clean": lambda: curate(
             make_pipeline, str(folder), patterns["train"], steps.cleaning, splits, str(folder)
+        ),
+        "give out": lambda: write_outputs(
+            make_pipeline, patterns, [ParquetOutput(kind="parquet")], f"{folder}/out", {}
         ),
         "count": lambda: count_corpus_words(
             make_pipeline, patterns["train"], WordPieceTokenizerConfig(), str(folder)
