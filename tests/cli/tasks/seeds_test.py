@@ -19,7 +19,7 @@ def runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = {}
 
-    def execute(run, recipe, root, name, verbose, beam_pipeline_args, reuse_folder):
+    def execute(run, recipe, root, name, verbose, beam_pipeline_args, reuse_folder, metadata):
         asked[name] = recipe
         accuracy = VALUES[recipe.seed]
         evaluation = {"overall": {"accuracy": accuracy, "records": 9.0}}

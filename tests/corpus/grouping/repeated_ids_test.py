@@ -16,6 +16,7 @@ from firth.recipes.corpus.duplicates import (
     DatasetDuplicatesStep,
     DecontaminateStep,
     SentenceDuplicatesStep,
+    SubstringDuplicatesStep,
 )
 from firth.recipes.corpus.sources import JsonlSource
 from tests.corpus.duplicates_helpers import EXACT, NEAR, random_words, run_steps
@@ -24,6 +25,7 @@ from tests.corpus.helpers import document, make_pipeline, make_pipeline_of_two, 
 SHORT = {"min_words": 0, "min_sentences": 0}
 QUIZ = " ".join(random_words(random.Random(7), 40))
 SENTENCES = SentenceDuplicatesStep(kind="sentence_duplicates", **SHORT)
+SUBSTRINGS = SubstringDuplicatesStep(kind="substring_duplicates", window=20, min_words=0)
 
 
 def sources(folder, texts: dict[str, list[str]], ids) -> list[JsonlSource]:
@@ -81,6 +83,8 @@ def corpus_steps(folder) -> list:
         ClassifierStep(
             kind="classifier", reference=("books",), keep="threshold", threshold=0.0, buckets=2**10
         ),
+        # Last: of two copies that are still there, which one is cut depends on their ids.
+        SUBSTRINGS,
     ]
 
 

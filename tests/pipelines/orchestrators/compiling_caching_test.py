@@ -49,6 +49,7 @@ def test_a_curation_has_the_tasks_that_pretraining_has_run(cache):
 
 def test_a_changed_key_runs_what_depends_on_it(cache):
     tasks = ran("curate", "cleaning.split.eval_fraction=0.2", cache=cache)
-    assert tasks.ran == [READER, "Curator", "CorpusReporter", "CorpusValidator"]
+    assert sorted(tasks.ran) == ["CorpusReporter", "CorpusValidator", "Curator", READER]
     tasks = ran("pretrain", "training.steps=100000", cache=cache, steps=9.0)
-    assert tasks.ran == [READER, "Trainer", "Evaluator", "ServingValidator", "Pusher", "Reporter"]
+    last = ["Evaluator", "Pusher", READER, "Reporter", "ServingValidator", "Trainer"]
+    assert sorted(tasks.ran) == last
