@@ -10,6 +10,7 @@ from unittest import mock
 import typer
 
 from firth.cli.main import app
+from firth.pipelines.metadata.stores import PASSWORD_VARIABLE
 from firth.serving.signatures import SIGNATURES
 from firth.training.distribution.workers import check_cluster
 from tests.docs.snippets import REPOSITORY
@@ -117,8 +118,10 @@ def _curl(words):
 
 
 def _export(words):
-    """The processes of a training, which `firth train-worker` would read."""
+    """The processes of a training, which `firth train-worker` would read, or the password of a store."""
     name, _, value = words[0].partition("=")
+    if name == PASSWORD_VARIABLE:
+        return
     assert name == "TF_CONFIG"
     with mock.patch.dict(os.environ, {name: value}):
         assert check_cluster() == 2
