@@ -31,6 +31,9 @@ def recipes(replicas: int) -> dict:
     return {
         "bert": bert.model_copy(update={"training": clipped}),
         "muon": bert.model_copy(update={"training": with_muon}),
+        "rematerialised": bert.model_copy(
+            update={"training": clipped.model_copy(update={"rematerialisation": "blocks"})}
+        ),
         "elmo": tiny_elmo(clip=CLIP, **training),
     }
 

@@ -55,7 +55,7 @@ def test_what_is_compared_draws():
 
 
 @pytest.mark.repeated
-@pytest.mark.parametrize("name", ["bert", "muon", "elmo"])
+@pytest.mark.parametrize("name", ["bert", "muon", "rematerialised", "elmo"])
 def test_replicas_equal_one(name, one, several):
     """Shares of a batch hold different numbers of predictions, so a mean of their means would differ."""
     (curve, weights), (other_curve, other_weights) = one[name], several[name]
