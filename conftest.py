@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import gc
+import importlib.util
 import os
 import sys
 
@@ -16,6 +17,9 @@ TOGETHER = "tests/objectives/"
 collect_ignore = ["scripts/docs/griffe_extension.py", "scripts/docs/hooks.py"]
 # They make golden files in environments of their own, with torch.
 collect_ignore_glob = ["tests/**/make_*.py", "tests/models/golden/transformers_families/*.py"]
+if importlib.util.find_spec("jax") is None:
+    # It imports JAX, which the first stack's lock does not have.
+    collect_ignore_glob.append("firth/training/jax_backend/*.py")
 
 
 def pytest_sessionstart():

@@ -89,7 +89,7 @@ S3 = ["boto3>=1.34", f"tensorflow-io==0.37.1; {FIRST}"]
 ONNX = [*by_stack("onnx", "==1.17.0", ">=1.18"), "tf2onnx>=1.16", "onnxruntime>=1.20"]
 KUBEFLOW = by_stack("kfp-pipeline-spec", ">=0.2,<0.3", ">=2.15,<3")
 CTRANSLATE2 = ["ctranslate2>=4.6"]
-# 0.4.30 is the newest that has TensorFlow 2.16's ml-dtypes.
+# 0.4.30 was tried next to TensorFlow 2.16, whose ml-dtypes do for no version from 0.4.35 on.
 JAX = by_stack("jax", "==0.4.30", ">=0.7")
 
 EXTRAS_REQUIRE = {

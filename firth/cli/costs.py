@@ -56,8 +56,8 @@ def accelerator_lines(recipe: Recipe, accelerator: Accelerator) -> list[str]:
 
     >>> from firth.recipes import load_recipe
     >>> from firth.recipes.counting.accelerators import ACCELERATORS
-    >>> for line in accelerator_lines(load_recipe("bert_base"), ACCELERATORS["h100"]):
-    ...     print(line)
+    >>> print(accelerator_lines(load_recipe("bert_tiny"), ACCELERATORS["h100"])[0])
+    h100: about 138.8 MB fits in 80.0 GB, and 53.2 MB in the host's memory while a checkpoint is written
     """
     memory, seconds = memory_bytes(recipe), step_seconds(recipe, accelerator)
     held = memory["total"] - memory["checkpoint"]

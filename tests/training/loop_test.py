@@ -98,7 +98,7 @@ def run_and_list_blocks(recipe, artifact, directory, made):
         made.append(steps)
         return block(iterator, steps)
 
-    with mock.patch("firth.training.pretraining.build_block", around_blocks(listed)):
+    with mock.patch("firth.training.backends.build_block", around_blocks(listed)):
         return run(recipe, artifact, directory)
 
 
@@ -120,7 +120,7 @@ def test_a_loss_that_is_not_finite_is_found_within_its_block(artifact, tmp_path)
         return made._replace(results=results)
 
     with (
-        mock.patch("firth.training.pretraining.build_block", around_blocks(diverging)),
+        mock.patch("firth.training.backends.build_block", around_blocks(diverging)),
         pytest.raises(NonFiniteLossError) as caught,
     ):
         run(recipe, artifact, tmp_path)
