@@ -11,4 +11,5 @@ if ! said=$("$uv" venv --quiet --clear --python "$version" "$folder" 2>&1); then
 fi
 echo "Installing $(grep -c '==' "$lock") pinned packages into $folder ..."
 # Compiled here, once, and not by each process that imports them where Python may not write what it compiles.
-"$uv" pip sync --quiet --compile-bytecode --python "$folder/bin/python" "$lock"
+# A file takes longer than uv's minute where the disk is slow.
+UV_COMPILE_BYTECODE_TIMEOUT=${UV_COMPILE_BYTECODE_TIMEOUT:-900} "$uv" pip sync --quiet --compile-bytecode --python "$folder/bin/python" "$lock"
