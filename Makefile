@@ -17,6 +17,8 @@ JAX_LOCK := requirements/jax-py$(DIGITS).txt
 export VENV ?= .venv
 export VENV_JAX ?= .venv-jax
 VENV_DOCS ?= .venv-docs
+# Folders of tests that build the most models.
+LARGE_MODELS := tests/models tests/tuning tests/training
 
 .PHONY: help
 help:  ## lists the targets
@@ -35,7 +37,9 @@ test-all: test test-repeated test-jax docs  ## `make test`, what repeats its che
 
 .PHONY: test-repeated
 test-repeated: env  ## the tests that repeat a check in another setting
-	@scripts/test.sh $(PYTEST_WORKERS) repeated
+# In two parts, since the memory of a process that has built so many models grows.
+	@scripts/test.sh $(PYTEST_WORKERS) repeated $(LARGE_MODELS); status=$$?; \
+	  scripts/test.sh $(PYTEST_WORKERS) repeated $(LARGE_MODELS:%=--ignore=%) && exit $$status
 
 .PHONY: test-jax
 test-jax: env-jax  ## layers and models again, on Keras's JAX backend

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.shared_data import missing_data, twin_problem
+from tests.worker_memory import WorkerMemory
 
 # Files that take minutes: first, lest one worker ends long after the others.
 LONGEST = "tests/pipelines/"
@@ -46,6 +47,16 @@ def pytest_collection_finish():
         from tests.beam_lookups import remember_lookups
 
         remember_lookups()
+
+
+MEMORY = WorkerMemory()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Gives memory back after the last test of a file."""
+    if nextitem is None or nextitem.path != item.path:
+        MEMORY.give_back()
 
 
 @pytest.hookimpl(optionalhook=True)
