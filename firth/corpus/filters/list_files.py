@@ -15,7 +15,7 @@ def read_list(path: str) -> Iterator[tuple[int, str]]:
         path: Path of the file, compressed or not, on any of Beam's file systems.
 
     Raises:
-        CorpusError: if the file cannot be read, a line is too long or not UTF-8, or there is no entry; the
+        CorpusError: if the file cannot be read, a line is too long or not UTF-8, or the file is empty; the
             message names file and line.
     """
     nothing = True

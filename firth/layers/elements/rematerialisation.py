@@ -39,7 +39,7 @@ class BlocksLayer(Layer):
 
     @contextlib.contextmanager
     def _noise(self, rows: Tensor | int) -> Iterator[None]:
-        """Makes noise of examples where there is none: a generator would draw anew in the second pass."""
+        """Makes noise of examples if the call has no keys: a generator would draw anew the second time."""
         if current_noise() is not None:
             yield
             return

@@ -17,7 +17,7 @@ class JaxCheckpoints(Checkpoints):
         optimizer: Optimizer, built.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if the folder holds no checkpoint.
     """
 
     def __init__(self, directory: str, model: keras.Model, optimizer: keras.optimizers.Optimizer) -> None:
