@@ -71,9 +71,8 @@ class Adapting:
         recipe = load_adapting_recipe(None, [f"{name}={json.dumps(value)}" for name, value in said.items()])
         if not known.exists():
             recipe = with_labels(recipe)
-            found = {name: list(getattr(recipe.task, name, ())) for name in ("labels", "scores")}
             self._folder.mkdir(parents=True, exist_ok=True)
-            known.write_text(json.dumps({**task, **{name: each for name, each in found.items() if each}}))
+            known.write_text(json.dumps(recipe.task.model_dump(mode="json", exclude_unset=True)))
         return recipe
 
     def served(self, recipe: AdaptingRecipe) -> Served:

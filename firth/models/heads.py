@@ -47,12 +47,16 @@ class Heads(keras.layers.Layer):
                 part.build(shape)
 
     def _make_dense(
-        self, units: int, stddev: float, seed: Any, name: str = "dense", **more: Any
+        self, units: int, stddev: float, seed: Any, name: str = "dense", bias: float = 0.0, **more: Any
     ) -> keras.layers.Dense:
-        """Returns a dense layer whose kernel starts from a truncated normal."""
-        kernel = truncated_normal(stddev, seed)
+        """Returns a dense layer whose kernel starts from a truncated normal, and its biases from a number."""
         return keras.layers.Dense(
-            units, kernel_initializer=kernel, dtype=self.dtype_policy, name=name, **more
+            units,
+            kernel_initializer=truncated_normal(stddev, seed),
+            bias_initializer=keras.initializers.Constant(bias),
+            dtype=self.dtype_policy,
+            name=name,
+            **more,
         )
 
     def _make_masked_lm_head(self, model: Any, width: int, seed: Any) -> MaskedLMHead:

@@ -30,7 +30,8 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
     """Returns a recipe with what it leaves open to its data.
 
     Empty `task.labels` become the classes of the data: in the order of a published format, or else the names
-    that the training records have, in the task's order. `task.scores` that the recipe does not state become
+    that the training records have, in the task's order. An open `task.mean` becomes that of the labels to
+    train on. `task.scores` that the recipe does not state become
     those that are published of the format.
 
     Args:
@@ -64,7 +65,7 @@ def read_for(recipe: AdaptingT) -> tuple[AdaptingT, LabelledData]:
         recipe = with_labels(recipe)
     checked_scores(recipe.task)
     found = read_labelled_data(recipe.data, recipe.task)
-    task = _filled(recipe.task, recipe.data, found.labels)
+    task = _filled(recipe.task, recipe.data, found)
     return recipe if task is recipe.task else recipe.model_copy(update={"task": task}), found
 
 
@@ -108,18 +109,20 @@ def checked_scores(task: Task) -> None:
             )
 
 
-def _filled(task: Any, data: Any, names: tuple[str, ...] = ()) -> Any:
+def _filled(task: Any, data: Any, found: LabelledData | None = None) -> Any:
     """Returns a task with what it leaves open to its data; the same where it leaves nothing.
 
     Args:
         task: Task.
         data: Labelled data for it.
-        names: Names of the classes or tags; if empty, they are read from the data.
+        found: What was read of the data; None to read what is open.
     """
     filled = dict[str, Any]()
     checked_scores(task)
     if getattr(task, "labels", None) == ():
-        filled["labels"] = names or class_names(data, task)
+        filled["labels"] = class_names(data, task) if found is None else found.labels
+    if getattr(task, "mean", 0.0) is None:
+        filled["mean"] = (found or read_labelled_data(data, task)).mean_label
     scores = published_scores(data)
     if scores and task.takes_published_scores and "scores" not in task.model_fields_set:
         filled["scores"] = scores

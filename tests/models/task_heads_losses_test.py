@@ -6,7 +6,8 @@ import pytest
 
 from firth.models import TaskModel, example_sums, total_loss
 from firth.recipes.tasks.choice import MultipleChoice
-from firth.recipes.tasks.classification import Classification
+from firth.recipes.tasks.classification import Classification, Regression
+from firth.recipes.tasks.forms import BERTForm, LastTokenForm
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
 from tests.backends.gradients import gradients
@@ -66,3 +67,16 @@ def test_the_loss_is_the_cross_entropy_of_the_logits_and_all_of_the_head_learns(
     for path, value in found.items():
         # A number that is added to the scores of all choices changes none of their shares.
         assert np.isfinite(value).all() and (np.abs(value).max() > 0 or name == "choices"), path
+
+
+@pytest.mark.parametrize("form", [BERTForm(), LastTokenForm()], ids=lambda form: form.kind)
+def test_a_number_starts_from_the_mean_where_the_head_has_a_bias(form):
+    shared = {"model": MODELS["bert"], "vocabulary_size": VOCABULARY, "seed": 3, "dtype": "float32"}
+    with_mean, without = (
+        TaskModel(task=Regression(form=form, mean=mean, **NO_DROPOUT), **shared) for mean in (2.5, None)
+    )
+    found = []
+    for model in (with_mean, without):
+        model.build()
+        found.append(keras.ops.convert_to_numpy(model.logits(features_of())["value"]))
+    np.testing.assert_allclose(found[0] - found[1], 2.5 if form.has_bias else 0.0, atol=1e-6)

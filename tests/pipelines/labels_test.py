@@ -6,6 +6,7 @@ from firth.pipelines.labels import task_of_format, with_labels
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import ColumnData, PublishedData
+from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
 from firth.tasks.readers import FORMATS, RefusedFileError
 from tests.exported_model import RECIPE
@@ -57,8 +58,17 @@ def test_what_the_recipe_states_stays(csv, mrpc):
     assert with_labels(recipe(csv, Classification(labels=labels))).task.labels == labels
 
 
+def test_answers_start_from_the_mean_of_the_labels_to_train_on(tmp_path, csv):
+    (tmp_path / "train.csv").write_text("text,label\na,1\nb,2\nc,4.5\n")
+    (tmp_path / "eval.csv").write_text("text,label\nd,100\n")
+    data = csv.model_copy(update={"eval": str(tmp_path / "eval.csv")})
+    assert with_labels(recipe(data, Regression(dropout=0.2))).task == Regression(dropout=0.2, mean=2.5)
+    stated = recipe(data, Regression(mean=0.0))
+    assert with_labels(stated) is stated
+
+
 def test_a_task_without_classes_stays(csv):
-    before = recipe(csv, Regression())
+    before = recipe(csv, SpanAnswering())
     assert with_labels(before) is before
 
 

@@ -43,7 +43,7 @@ class MixedTextsHeads(PooledHeads):
         self.pooling = AttentionPooling(width, width**-0.5, seed, name="pooling", **shared)
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", **shared)
         self.hidden = self._make_dense(width, self._compared**-0.5, seed, "hidden", activation="tanh")
-        self.dense = self._make_dense(self.loss_term.classes, width**-0.5, seed)
+        self.dense = self._make_dense(self.loss_term.classes, width**-0.5, seed, bias=task.head_bias)
 
     def build(self) -> None:
         """Creates all weights; they depend on no input shape."""

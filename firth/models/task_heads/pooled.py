@@ -49,7 +49,9 @@ class PooledHeads(Heads):
             self.pooler = Pooler(self.width, model.initializer_stddev, seed, name="pooler", **shared)
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", **shared)
         stddev = model.initializer_stddev
-        self.dense = self._make_dense(self.units, stddev, seed, use_bias=task.form.has_bias)
+        self.dense = self._make_dense(
+            self.units, stddev, seed, bias=task.head_bias, use_bias=task.form.has_bias
+        )
 
     @property
     def units(self) -> int:

@@ -189,6 +189,8 @@ class Regression(_OfTexts):
     """A number for a text, or for two (Devlin et al. 2018, section 4.1, STS-B), by the squared error.
 
     Attributes:
+        mean: Number that the bias of the head starts from, where the form has one; None for the mean of the
+            labels to train on. From 0, the first steps would teach the head little but where the labels lie.
         scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
     """
 
@@ -196,12 +198,18 @@ class Regression(_OfTexts):
     scored_as: ClassVar[tuple[str, ...]] = ("number",)
 
     kind: Literal["regression"] = "regression"
+    mean: Annotated[float, pydantic.Field(allow_inf_nan=False)] | None = None
     scores: tuple[str, ...] = ("pearson", "spearman")
 
     @property
     def signature(self) -> str:
         """The served signature that asks the model for its answer."""
         return "regress_pair" if self.pair else "regress"
+
+    @property
+    def head_bias(self) -> float:
+        """What the biases of its heads start from: the mean of the labels."""
+        return self.mean or 0.0
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:

@@ -195,6 +195,11 @@ class Task(Goal):
         return self.scores
 
     @property
+    def head_bias(self) -> float:
+        """What the biases of its heads start from: here 0."""
+        return 0.0
+
+    @property
     def texts(self) -> int:
         """The number of chunks that each document of a record is laid out as."""
         return len(self.roles)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import heapq
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -39,6 +40,12 @@ class LabelledData:
     splits: dict[str, LabelledRecords]
     held_out: bool
     shares: tuple[Share, ...] = ()
+
+    @property
+    def mean_label(self) -> float:
+        """The mean of the labels to train on, which are numbers, to six digits."""
+        labels: Any = (record.label for record in self.splits[TRAIN].records)
+        return float(f"{statistics.fmean(labels):.6g}")
 
     def written(self, split: str) -> Iterator[tuple[LabelledRecord, str]]:
         """Yields the records of a split, each with the name of its source; repeated as a mixture asks.
