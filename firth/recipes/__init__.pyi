@@ -12,6 +12,12 @@ from .corpus.cleaning import (
     LengthStep as LengthStep,
     Split as Split,
 )
+from .corpus.domains import (
+    DomainCap as DomainCap,
+    DomainRule as DomainRule,
+    DomainRulesStep as DomainRulesStep,
+    EachDomainCap as EachDomainCap,
+)
 from .corpus.duplicates import (
     DatasetDuplicatesStep as DatasetDuplicatesStep,
     DecontaminateStep as DecontaminateStep,

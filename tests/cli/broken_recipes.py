@@ -48,6 +48,11 @@ FILES = {
         TEXT + "cleaning: {steps: [{kind: url_lists, block: [{path: goood.txt}]}]}\n",
         "mine.yaml:2:47: cleaning.steps.0.block.0.path: {here}/goood.txt matches no file; did you mean {here}/good.txt?",
     ),
+    "URL as a domain": (
+        TEXT
+        + "cleaning: {steps: [{kind: domain_rules, rules: [{domain: 'http://a.example/b', action: drop}]}]}\n",
+        "cleaning.steps.0.rules.0.domain: 'http://a.example/b' is not a domain or host; did you mean a.example?",
+    ),
     "missing benchmark": (
         TEXT + "cleaning: {steps: [{kind: decontaminate, benchmarks: [{kind: text, name: b, paths: [b]}]}]}\n",
         "cleaning.steps.0.benchmarks.0.paths.0: {here}/b matches no file",

@@ -10,6 +10,7 @@ from firth.corpus.documents.steps import StepFactory
 from firth.corpus.filters.bad_words import BadWords
 from firth.corpus.filters.c4 import C4
 from firth.corpus.filters.characters import Characters
+from firth.corpus.filters.domain_rules import DomainRules
 from firth.corpus.filters.fineweb import FineWeb
 from firth.corpus.filters.gopher_quality import GopherQuality
 from firth.corpus.filters.gopher_repetition import GopherRepetition
@@ -33,6 +34,7 @@ STEPS: dict[str, StepFactory] = {
     "language": Language,
     "bad_words": BadWords,
     "url_lists": UrlLists,
+    "domain_rules": DomainRules,
     "pii": Pii,
     "sentence_duplicates": SentenceDuplicates,
     "substring_duplicates": SubstringDuplicates,

@@ -3,14 +3,14 @@
 import functools
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.list_files import read_list
-from firth.corpus.text.web_addresses import canonical_host, host_of, path_of
+from firth.corpus.text.web_addresses import canonical_host, domains_of, host_of, path_of
 from firth.recipes.corpus.urls import UrlListsStep
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -41,7 +41,7 @@ class UrlEntries(NamedTuple):
         """
         return any(
             domain in self.hosts or (path or "/").startswith(self.paths.get(domain, ()))
-            for domain in _domains(host)
+            for domain in domains_of(host)
         )
 
 
@@ -117,10 +117,3 @@ def read_url_list(path: str, made: str) -> UrlEntries:
     if not hosts and not paths:
         raise CorpusError(f"{path} has no entry")
     return UrlEntries(frozenset(hosts), paths)
-
-
-def _domains(host: str) -> Iterator[str]:
-    """Yields a host and the domains above it."""
-    while host:
-        yield host
-        host = host.partition(".")[2]

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Iterator
 
 import idna
 import tld
@@ -62,6 +63,22 @@ def canonical_host(host: str) -> str:
         return idna.encode(host, uts46=True).decode("ascii")
     except idna.IDNAError:
         return host
+
+
+def domains_of(host: str) -> Iterator[str]:
+    """Yields a host and the domains above it, up to the last label.
+
+    Args:
+        host: Host in the form of `canonical_host`, or "", which has none.
+
+    Example:
+
+    >>> list(domains_of("a.example.com"))
+    ['a.example.com', 'example.com', 'com']
+    """
+    while host:
+        yield host
+        host = host.partition(".")[2]
 
 
 @functools.lru_cache(_CACHED_HOSTS)

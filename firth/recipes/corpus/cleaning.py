@@ -8,6 +8,7 @@ import pydantic
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.recipe_type import Config, Fraction, check_order
 from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.domains import DomainRulesStep
 from firth.recipes.corpus.duplicates import CorpusStep, ExactDuplicatesStep
 from firth.recipes.corpus.filters import FilterStep
 from firth.recipes.corpus.gutenberg import GutenbergStep
@@ -56,6 +57,7 @@ Step = Annotated[
     | GutenbergStep
     | FilterStep
     | UrlListsStep
+    | DomainRulesStep
     | PiiStep
     | CorpusStep
     | ClassifierStep,

@@ -10,6 +10,7 @@ from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep
 from firth.recipes.corpus.benchmarks import JsonlBenchmark, TextBenchmark
 from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.domains import DomainRulesStep, EachDomainCap
 from firth.recipes.corpus.duplicates import (
     DatasetDuplicatesStep,
     DecontaminateStep,
@@ -45,6 +46,7 @@ def steps(tmp_path_factory):
         SentenceDuplicatesStep(kind="sentence_duplicates", unit="line", span=1, min_words=5, min_sentences=0),
         SubstringDuplicatesStep(kind="substring_duplicates", window=60),
         DecontaminateStep(kind="decontaminate", benchmarks=(quiz,), action="cut", margin_characters=0),
+        DomainRulesStep(kind="domain_rules", each_domain=EachDomainCap(max_documents=1)),
         ClassifierStep(kind="classifier", reference=("books",), max_documents=20, keep="threshold"),
     )
 
