@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.text.line_shares import ELLIPSES, TERMINAL_MARKS, stripped_lines
+from firth.corpus.text.line_shares import ELLIPSES, stripped_lines
 from firth.corpus.text.sentences import split_sentences
-from firth.recipes.corpus.filters import C4Step
+from firth.recipes.corpus.filters import TERMINAL_MARKS, C4Step
 
 _CITATION = re.compile(r"\[(?:\d*|edit|citation needed)\]")
 LineRule = tuple[str, Callable[[str], object]]

@@ -2,8 +2,9 @@
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.text.line_shares import TERMINAL_MARKS, characters, duplicates, stripped_lines
-from firth.recipes.corpus.filters import FineWebStep
+from firth.corpus.filters.by_language import RulesByLanguage
+from firth.corpus.text.line_shares import characters, duplicates, stripped_lines
+from firth.recipes.corpus.filters import FineWebRules, FineWebStep
 
 
 class FineWeb(DocumentStep[FineWebStep]):
@@ -12,7 +13,7 @@ class FineWeb(DocumentStep[FineWebStep]):
     The rules are those of Penedo et al. 2024 (arXiv:2406.17557, section 3.6).
 
     Args:
-        config: Thresholds of the rules.
+        config: Thresholds of the rules, for all languages or by language.
 
     Example:
 
@@ -28,20 +29,29 @@ class FineWeb(DocumentStep[FineWebStep]):
         "too_many_line_breaks",
     })  # fmt: skip
 
+    def __init__(self, config: FineWebStep) -> None:
+        super().__init__(config)
+        self._rules = RulesByLanguage(config, lambda rules: rules)
+
     def decide(self, document: Document) -> Decision:  # noqa: D102
-        config, text = self._config, document.text
-        lines = stripped_lines(text)
-        if not lines:
-            return Drop("too_few_punctuated_lines")
-        punctuated = sum(line.endswith(TERMINAL_MARKS) for line in lines)
-        if punctuated <= config.min_punctuated_line_fraction * len(lines):
-            return Drop("too_few_punctuated_lines")
-        short = sum(len(line) < config.short_line_characters for line in lines)
-        if short >= config.max_short_line_fraction * len(lines):
-            return Drop("too_many_short_lines")
-        repeated = characters(duplicates(lines))
-        if repeated and repeated >= config.max_duplicate_character_fraction * characters(lines):
-            return Drop("duplicate_line_characters")
-        if text.count("\n") > config.max_line_breaks_per_word * len(text.split()):
-            return Drop("too_many_line_breaks")
-        return Keep(document)
+        reason = _broken_by(document.text, self._rules.of(document.text))
+        return Drop(reason) if reason else Keep(document)
+
+
+def _broken_by(text: str, rules: FineWebRules) -> str | None:
+    """Returns the reason for which a text is dropped, or None."""
+    lines = stripped_lines(text)
+    if not lines:
+        return "too_few_punctuated_lines"
+    punctuated = sum(line.endswith(rules.terminal_marks) for line in lines)
+    if punctuated <= rules.min_punctuated_line_fraction * len(lines):
+        return "too_few_punctuated_lines"
+    short = sum(len(line) < rules.short_line_characters for line in lines)
+    if short >= rules.max_short_line_fraction * len(lines):
+        return "too_many_short_lines"
+    repeated = characters(duplicates(lines))
+    if repeated and repeated >= rules.max_duplicate_character_fraction * characters(lines):
+        return "duplicate_line_characters"
+    if text.count("\n") > rules.max_line_breaks_per_word * len(text.split()):
+        return "too_many_line_breaks"
+    return None

@@ -6,7 +6,7 @@ from itertools import filterfalse
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.filters.language import LANGUAGE_CHARACTERS, identify
+from firth.corpus.filters.by_language import RulesByLanguage
 from firth.corpus.filters.list_files import read_list
 from firth.corpus.text.line_shares import ELLIPSES, characters, stripped_lines
 from firth.recipes.corpus.filters import GopherQualityRules, GopherQualityStep
@@ -47,15 +47,10 @@ class GopherQuality(DocumentStep[GopherQualityStep]):
 
     def __init__(self, config: GopherQualityStep) -> None:
         super().__init__(config)
-        self._rules = _Rules(config)
-        self._rules_of: dict[str, _Rules] = {each.language: _Rules(each) for each in config.languages}
+        self._rules = RulesByLanguage(config, _Rules)
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
-        rules = self._rules
-        if self._rules_of:
-            language, _ = identify(document.text[:LANGUAGE_CHARACTERS])
-            rules = self._rules_of.get(language, rules)
-        reason = rules.broken_by(document.text)
+        reason = self._rules.of(document.text).broken_by(document.text)
         return Drop(reason) if reason else Keep(document)
 
 

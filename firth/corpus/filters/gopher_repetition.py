@@ -7,9 +7,10 @@ import numpy as np
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
+from firth.corpus.filters.by_language import RulesByLanguage
 from firth.corpus.text.line_shares import characters, duplicates, stripped_lines
 from firth.corpus.text.ngrams import Repeats, repeated_ngrams
-from firth.recipes.corpus.filters import GopherRepetitionStep
+from firth.recipes.corpus.filters import GopherRepetitionRules, GopherRepetitionStep
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
@@ -22,7 +23,8 @@ class GopherRepetition(DocumentStep[GopherRepetitionStep]):
     on n-grams one such as `top_2_gram` or `duplicate_5_grams`.
 
     Args:
-        config: Limits on the shares of repeated lines, paragraphs and n-grams.
+        config: Limits on the shares of repeated lines, paragraphs and n-grams, for all languages or by
+            language.
 
     Example:
 
@@ -33,6 +35,17 @@ class GopherRepetition(DocumentStep[GopherRepetitionStep]):
 
     def __init__(self, config: GopherRepetitionStep) -> None:
         super().__init__(config)
+        self._rules = RulesByLanguage(config, _Rules)
+        self.reasons = frozenset().union(*(rules.reasons for rules in self._rules))
+
+    def decide(self, document: Document) -> Decision:  # noqa: D102
+        reason = self._rules.of(document.text).broken_by(document.text)
+        return Drop(reason) if reason else Keep(document)
+
+
+class _Rules:
+    def __init__(self, config: GopherRepetitionRules) -> None:
+        self._config = config
         self._tops = {limit.n: limit.max_character_fraction for limit in config.top_ngrams}
         self._all = {limit.n: limit.max_character_fraction for limit in config.duplicate_ngrams}
         self.reasons = frozenset({
@@ -44,10 +57,9 @@ class GopherRepetition(DocumentStep[GopherRepetitionStep]):
             *(f"duplicate_{n}_grams" for n in self._all),
         })  # fmt: skip
 
-    def decide(self, document: Document) -> Decision:  # noqa: D102
-        words = document.text.split()
-        reason = self._in_parts(document.text) or self._in_ngrams(words)
-        return Drop(reason) if reason else Keep(document)
+    def broken_by(self, text: str) -> str | None:
+        """Returns the reason for which a text is dropped, or None."""
+        return self._in_parts(text) or self._in_ngrams(text.split())
 
     def _in_parts(self, text: str) -> str | None:
         config = self._config

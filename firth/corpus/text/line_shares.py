@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-TERMINAL_MARKS = (".", "!", "?", '"', "'", "”", "’", "»", "。", "！", "？")
 ELLIPSES = ("...", "…")
 
 

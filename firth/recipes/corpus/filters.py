@@ -1,15 +1,17 @@
 """Rules of thumb for what is text worth learning from: each threshold, with its published default."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 
 from firth.recipes.base.file_names import NamesFiles
 from firth.recipes.base.recipe_type import Config, Fraction, check_order
+from firth.recipes.corpus.by_language import LanguageRules, StepByLanguage
 from firth.recipes.corpus.codes import Language
 from firth.recipes.corpus.step import CleaningStep
 
 Ratio = Annotated[float, pydantic.Field(ge=0.0)]
+TERMINAL_MARKS = (".", "!", "?", '"', "'", "”", "’", "»", "。", "！", "？")
 
 
 class C4Step(CleaningStep):
@@ -89,17 +91,13 @@ class GopherQualityRules(Config):
         return self
 
 
-class LanguageQuality(GopherQualityRules):
-    """Thresholds for documents in one language; those that are not given are those of the step.
+class LanguageQuality(LanguageRules, GopherQualityRules):
+    """Rules on quality for documents in one language; those that are not given are those of the step."""
 
-    Attributes:
-        language: ISO 639-1 code.
-    """
-
-    language: Language
+    say_the_same: ClassVar[frozenset[str]] = frozenset({"stop_words", "stop_words_file"})
 
 
-class GopherQualityStep(CleaningStep, GopherQualityRules):
+class GopherQualityStep(StepByLanguage, GopherQualityRules):
     """Gopher's rules on quality (Rae et al. 2021, arXiv:2112.11446, appendix A.1.1); each drops documents.
 
     Words of other languages are longer or shorter than English ones, and its stop words do not occur in them,
@@ -112,26 +110,6 @@ class GopherQualityStep(CleaningStep, GopherQualityRules):
 
     kind: Literal["gopher_quality"]
     languages: tuple[LanguageQuality, ...] = ()
-
-    @pydantic.field_validator("languages")
-    @classmethod
-    def _complete(
-        cls, languages: tuple[LanguageQuality, ...], info: pydantic.ValidationInfo
-    ) -> tuple[LanguageQuality, ...]:
-        """Gives each language the values of the step that it does not state."""
-        codes = [each.language for each in languages]
-        if twice := next((code for code in codes if codes.count(code) > 1), None):
-            raise ValueError(f"{twice!r} is there twice")
-        given = {name: info.data[name] for name in GopherQualityRules.model_fields if name in info.data}
-        return tuple(_completed(language, given) for language in languages)
-
-
-def _completed(language: LanguageQuality, given: dict[str, Any]) -> LanguageQuality:
-    stated = {name: getattr(language, name) for name in language.model_fields_set}
-    # Words that are stated, in whichever way, take the place of those of the step.
-    words = {"stop_words", "stop_words_file"}
-    left = {name for name in given if not (name in words and words & stated.keys())}
-    return LanguageQuality(**{**{name: given[name] for name in left}, **stated})
 
 
 class NgramLimit(Config):
@@ -150,8 +128,8 @@ def _limits(**fractions: float) -> tuple[NgramLimit, ...]:
     return tuple(NgramLimit(n=int(n[1:]), max_character_fraction=each) for n, each in fractions.items())
 
 
-class GopherRepetitionStep(CleaningStep):
-    """Gopher's rules on repetition (Rae et al. 2021, arXiv:2112.11446, table A1); each drops documents.
+class GopherRepetitionRules(Config):
+    """Thresholds of Gopher's rules on repetition.
 
     A line, a paragraph (between blank lines) or an n-gram of words is a duplicate if it occurred in the
     document before. Characters are counted without spaces; those in overlapping n-grams count once.
@@ -165,7 +143,6 @@ class GopherRepetitionStep(CleaningStep):
             characters in duplicate lines, and in duplicate paragraphs.
     """
 
-    kind: Literal["gopher_repetition"]
     max_duplicate_line_fraction: Fraction = 0.3
     max_duplicate_paragraph_fraction: Fraction = 0.3
     max_duplicate_line_character_fraction: Fraction = 0.2
@@ -174,14 +151,31 @@ class GopherRepetitionStep(CleaningStep):
     duplicate_ngrams: tuple[NgramLimit, ...] = _limits(n5=0.15, n6=0.14, n7=0.13, n8=0.12, n9=0.11, n10=0.10)
 
 
-class FineWebStep(CleaningStep):
-    """FineWeb's own rules (Penedo et al. 2024, arXiv:2406.17557, section 3.6); each drops documents.
+class LanguageRepetition(LanguageRules, GopherRepetitionRules):
+    """Rules on repetition for documents in one language; those that are not given are those of the step."""
+
+
+class GopherRepetitionStep(StepByLanguage, GopherRepetitionRules):
+    """Gopher's rules on repetition (Rae et al. 2021, arXiv:2112.11446, table A1); each drops documents.
+
+    Attributes:
+        languages: Thresholds by language, as those of `gopher_quality`. Languages differ in how often words
+            repeat, as with particles of their own.
+    """
+
+    kind: Literal["gopher_repetition"]
+    languages: tuple[LanguageRepetition, ...] = ()
+
+
+class FineWebRules(Config):
+    """Thresholds of FineWeb's own rules.
 
     Blank lines do not count as lines. The rule on line breaks is in its code only.
 
     Attributes:
-        min_punctuated_line_fraction: Share of lines that end in `.`, `!`, `?` or a quotation mark; a document
-            must have more.
+        min_punctuated_line_fraction: Share of lines that end in one of `terminal_marks`; a document must have
+            more.
+        terminal_marks: Punctuation at the end of a sentence, which scripts have of their own.
         max_duplicate_character_fraction: Share of the characters that are in lines that occurred before; a
             document must be below. Section 3.6 says 0.1, its appendix and its code 0.01.
         max_line_breaks_per_word: Most line breaks per word.
@@ -189,12 +183,27 @@ class FineWebStep(CleaningStep):
             of short lines that a document must be below.
     """
 
-    kind: Literal["fineweb"]
     min_punctuated_line_fraction: Fraction = 0.12
+    terminal_marks: Annotated[tuple[str, ...], pydantic.Field(min_length=1)] = TERMINAL_MARKS
     short_line_characters: pydantic.NonNegativeInt = 30
     max_short_line_fraction: Fraction = 0.67
     max_duplicate_character_fraction: Fraction = 0.1
     max_line_breaks_per_word: Ratio = 0.3
+
+
+class LanguageFineWeb(LanguageRules, FineWebRules):
+    """FineWeb's rules for documents in one language; those that are not given are those of the step."""
+
+
+class FineWebStep(StepByLanguage, FineWebRules):
+    """FineWeb's own rules (Penedo et al. 2024, arXiv:2406.17557, section 3.6); each drops documents.
+
+    Attributes:
+        languages: Thresholds by language, as those of `gopher_quality`.
+    """
+
+    kind: Literal["fineweb"]
+    languages: tuple[LanguageFineWeb, ...] = ()
 
 
 class LanguageStep(CleaningStep):
