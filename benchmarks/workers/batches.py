@@ -174,7 +174,7 @@ def unpacked(features: Features) -> list[Features]:
 
     `labels` and `order` are dense; `labels` is `IGNORED` where nothing is predicted.
     """
-    labels, order = _dense_labels(features), features.get("attention_order")
+    labels, order = dense_labels(features), features.get("attention_order")
     documents = []
     for row, numbers in enumerate(features["document_ids"]):
         for number in range(1, numbers.max() + 1):
@@ -191,7 +191,8 @@ def unpacked(features: Features) -> list[Features]:
     return documents
 
 
-def _dense_labels(features: Features) -> np.ndarray:
+def dense_labels(features: Features) -> np.ndarray:
+    """Returns the label of each position, int32 [rows, length], IGNORED where nothing is predicted."""
     if "label_ids" in features:
         return np.where(features["label_weights"] > 0, features["label_ids"], IGNORED)
     labels = np.full(features["token_ids"].shape, IGNORED, "int32")
