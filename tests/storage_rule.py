@@ -91,6 +91,7 @@ LOCAL = {
     "serving/validation.py": ("tempfile.TemporaryDirectory", "what two processes tell each other"),
     "serving/warmup.py": ("os.makedirs tensorflow.io.TFRecordWriter", _WHOLE_FOLDER),
     "tokenizers/graph/frozen_tables.py": (".read_text", _PACKAGE),
+    "training/maintenance.py": ("open", "what the kernel says of this machine"),
     "training/objective_rates.py": (
         "tempfile.TemporaryDirectory tensorflow.io.TFRecordWriter",
         "a sample of rows, which is measured and dropped",

@@ -1,13 +1,15 @@
-"""Handles SIGTERM: it ends a training between two steps, with a checkpoint."""
+"""Handles the notices that a process has to end: they end a training between two steps, with a checkpoint."""
 
 import contextlib
 import signal
 import threading
 from collections.abc import Iterator
 
+from firth.training.maintenance import watching_maintenance
+
 
 class TrainingTerminated(SystemExit):
-    """SIGTERM came; the steps that were made are saved.
+    """SIGTERM came, or the notice that the machine goes; the steps that were made are saved.
 
     The process ends with status 143, as the shell reports for processes that SIGTERM ends.
 
@@ -33,7 +35,8 @@ class TrainingTerminated(SystemExit):
 def termination_deferred() -> Iterator[threading.Event]:
     """Keeps SIGTERM from ending the process for as long as the block runs, and tells whether it has come.
 
-    Python lets only the main thread handle signals; in another one, nothing changes.
+    The event is also set by `watching_maintenance`. Python lets only the main thread handle signals; in
+    another one, SIGTERM ends the process as before.
 
     Example:
 
@@ -43,11 +46,17 @@ def termination_deferred() -> Iterator[threading.Event]:
     True
     """
     termination = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
+    with watching_maintenance(termination), _signal_sets(termination):
         yield termination
+
+
+@contextlib.contextmanager
+def _signal_sets(termination: threading.Event) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
         return
     previous = signal.signal(signal.SIGTERM, lambda number, frame: termination.set())
     try:
-        yield termination
+        yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL if previous is None else previous)
