@@ -71,6 +71,7 @@ INSTALL_REQUIRES = [
     # TFX brings the versions that fit it.
     "absl-py",
     "ml-metadata",
+    "tensorflow-data-validation",
     "tensorflow-metadata",
     "tensorflow-model-analysis",
     "tensorflow-serving-api",

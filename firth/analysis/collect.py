@@ -35,6 +35,7 @@ class ReportInputs:
         blessing: Folder of `BLESSED` or `NOT_BLESSED`.
         serving_report: Folder of `serving_report.json`.
         objective_rates: Folder of `objective_rates.json`.
+        distances: Folder of `distances.json`.
         run_dir: Folder of a local run, which holds `timings.json`.
         pushed: True if the model was pushed; None if nothing says so.
         artifacts: Artifacts that the run made.
@@ -50,6 +51,7 @@ class ReportInputs:
     blessing: str = ""
     serving_report: str = ""
     objective_rates: str = ""
+    distances: str = ""
     run_dir: str = ""
     pushed: bool | None = None
     artifacts: Sequence[ArtifactRecord] = ()
@@ -84,6 +86,7 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         filled_masks=filled,
         scored_sentences=scored,
         objective_rates=_read_json(inputs.objective_rates, "objective_rates.json"),
+        distances=_read_json(inputs.distances, "distances.json") or (),
         pushed=inputs.pushed,
         timings=_read_json(inputs.run_dir, "timings.json") or {},
         versions=versions(),

@@ -93,6 +93,7 @@ class RunRecord:
         filled_masks: Held-out sentences, if the model fills masks.
         scored_sentences: Held-out sentences, if the model scores texts.
         objective_rates: Rates of the objective on a sample of rows, as ObjectiveValidator measured them.
+        distances: Distances of the data from others, as DistributionValidator measured them.
         pushed: True if the model was pushed; None if nothing says so.
         timings: State, seconds and peak_bytes by component.
         versions: Versions of Python and of the packages that matter.
@@ -114,6 +115,7 @@ class RunRecord:
     filled_masks: Sequence[FilledMask] = ()
     scored_sentences: Sequence[ScoredSentence] = ()
     objective_rates: Mapping[str, Any] | None = None
+    distances: Sequence[Mapping[str, Any]] = ()
     pushed: bool | None = None
     timings: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)

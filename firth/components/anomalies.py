@@ -6,6 +6,7 @@ from tfx.types.artifact import Artifact
 from tfx.utils import io_utils
 
 from firth import storage
+from firth.components.statistics import splits_of
 
 
 def anomalies_of(artifact: Artifact) -> list[dict[str, str]]:
@@ -15,7 +16,7 @@ def anomalies_of(artifact: Artifact) -> list[dict[str, str]]:
         artifact: Output `anomalies` of ExampleValidator.
     """
     found = []
-    for split in artifact_utils.decode_split_names(artifact.split_names):
+    for split in splits_of(artifact):
         path = io_utils.get_only_uri_in_dir(artifact_utils.get_split_uri([artifact], split))
         with storage.open_file(path) as file:
             anomalies = anomalies_pb2.Anomalies.FromString(file.read())

@@ -19,6 +19,10 @@ class RecordAnomalies(_Artifact):
     """`anomalies.json`: the differences between records and their schema; `skew.json` of labelled ones."""
 
 
+class Distances(_Artifact):
+    """`distances.json`: how far the distributions of data are from those of others."""
+
+
 class CorpusReport(_Artifact):
     """`corpus_report.json`: the documents kept and dropped by each cleaning step, by source."""
 

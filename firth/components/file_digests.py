@@ -21,8 +21,24 @@ def schema_digest(path: str) -> str:
     Raises:
         SourceError: if there is no such file.
     """
+    return _digest("source_schema", path)
+
+
+def requests_digest(path: str) -> str:
+    """Returns the digest of a file of requests.
+
+    Args:
+        path: Path of the file.
+
+    Raises:
+        SourceError: if there is no such file.
+    """
+    return _digest("validation.requests", path)
+
+
+def _digest(key: str, path: str) -> str:
     if not storage.exists(path):
-        raise SourceError(f"source_schema: there is no file {path}")
+        raise SourceError(f"{key}: there is no file {path}")
     return storage.digest_of(path).hex()
 
 
@@ -36,6 +52,7 @@ class FileDigests:
         of_cleaning: Function of its cleaning, for the files that steps read.
         of_data: Function of labelled data.
         of_schema: Function of the path of a pinned schema.
+        of_requests: Function of the path of a file of requests.
     """
 
     newest: Callable[[Sequence[AnySource]], Sequence[AnySource]] = at_newest_spans
@@ -43,8 +60,9 @@ class FileDigests:
     of_cleaning: Callable[[Cleaning], str] = files_digest
     of_data: Callable[[AnyLabelledData], str] = data_fingerprint
     of_schema: Callable[[str], str] = schema_digest
+    of_requests: Callable[[str], str] = requests_digest
 
 
 FILES = FileDigests()
 # For a pipeline that is compiled on a machine that may not have its files.
-UNREAD = FileDigests(lambda sources: sources, *(4 * [lambda _: ""]))
+UNREAD = FileDigests(lambda sources: sources, *(5 * [lambda _: ""]))

@@ -17,13 +17,14 @@ from firth.components import (
 )
 from firth.components.file_digests import FILES, FileDigests
 from firth.corpus.privacy.excerpts import privacy_of
+from firth.pipelines.distributions import compared_with_others
 from firth.pipelines.metadata.stores import connection_config
 from firth.recipes import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 
 
 def corpus_components(
-    recipe: Recipe, source_schema: str | None = None, digests: FileDigests = FILES
+    recipe: Recipe, source_schema: str | None = None, digests: FileDigests = FILES, is_local: bool = False
 ) -> dict[str, BaseNode]:
     """Returns the components from files to a validated corpus, by their roles.
 
@@ -32,9 +33,11 @@ def corpus_components(
         source_schema: Path of the schema that the records must match; the recipe's if not given. Without a
             schema, the records are compared with the one that is inferred from them.
         digests: Digests of the files that the pipeline reads.
+        is_local: True for a local runner, which can look up the statistics of an earlier run.
 
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
+        ValueError: if the recipe limits the drift where no earlier run can be looked up.
     """
     sources = digests.newest(recipe.sources)
     example_gen = CorpusExampleGen(sources, digests.of_sources(sources), privacy_of(recipe.cleaning))
@@ -43,8 +46,17 @@ def corpus_components(
         examples=examples, cleaning=recipe.cleaning, files_digest=digests.of_cleaning(recipe.cleaning)
     )
     checks = _record_checks(example_gen, source_schema or recipe.source_schema, digests)
-    # It takes no input from the validator, but must not start if the validator fails.
-    curator.add_upstream_node(checks["anomaly_validator"])
+    drift = compared_with_others(
+        recipe.validation,
+        checks["statistics"],
+        checks.get("pinned_schema", checks["schema"]).outputs["schema"],
+        checks["anomaly_validator"],
+        is_local=is_local,
+    )
+    checks |= {each.id: each for each in drift}
+    # It takes no input from the validators, but must not start if one fails.
+    for gate in (checks["anomaly_validator"], *drift[-1:]):
+        curator.add_upstream_node(gate)
     report = curator.outputs["report"]
     reporter = CorpusReporter(report=report, name=recipe.name, cleaning=recipe.cleaning)
     limits = CorpusValidator(report=report, limits=recipe.cleaning.limits)

@@ -41,5 +41,5 @@ def create_pipeline(
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
     """
-    components = corpus_components(recipe, source_schema, digests).values()
+    components = corpus_components(recipe, source_schema, digests, bool(metadata_path)).values()
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)

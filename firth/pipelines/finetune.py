@@ -1,6 +1,6 @@
 """The fine-tuning pipeline: from labelled records and a model bundle to a served task model.
 
-LabelledExampleGen -> StatisticsGen -> ExampleValidator -> TaskDataValidator
+LabelledExampleGen -> StatisticsGen -> ExampleValidator -> TaskDataValidator [-> DistributionValidator]
                       TaskSchemaGen ------^
                    -> TaskRowGen -> Trainer -> Evaluator -> ServingValidator -> Pusher -> TaskReporter
 BaseImporter ------------^-----------^
@@ -19,9 +19,23 @@ from tfx.orchestration.pipeline import Pipeline
 from firth.components import LabelledExampleGen, TaskDataValidator, TaskReporter, TaskRowGen, TaskSchemaGen
 from firth.components.file_digests import FILES, FileDigests
 from firth.pipelines.corpus import assemble
+from firth.pipelines.distributions import (
+    compared_with_others,
+    distances_in,
+    request_statistics,
+    requests_of,
+)
 from firth.pipelines.trained import import_base, model_components
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.run.validation import TaskValidation
 from firth.recipes.training.evaluation import Evaluation
+
+# What the Trainer does not read, so that its cache does not depend on it.
+_NOT_TRAINED_BY = {
+    "description": "",
+    "validation": TaskValidation(),
+    "evaluation": Evaluation(thresholds=()),
+}
 
 
 def create_pipeline(
@@ -61,22 +75,23 @@ def create_pipeline(
         digests: Digests of the files that the pipeline reads, which decide whether cached outputs are used.
 
     Raises:
-        ValueError: if a file of the data is not there.
+        ValueError: if a file of the data or of requests is not there, or if the recipe limits the drift where
+            no earlier run can be looked up.
     """
     base = import_base(recipe.base)
     records = LabelledExampleGen(recipe.data, recipe.task, digests.of_data(recipe.data))
-    checks = _record_checks(recipe, records)
+    checks = _record_checks(recipe, records, digests, is_local=bool(metadata_path))
     rows = TaskRowGen(
         examples=records.outputs["examples"],
         base=base.outputs["result"],
         task=recipe.task,
         sequences=recipe.sequences,
     )
-    # It takes no input from the validator, but must not start if the validator fails.
+    # It takes no input from the last validator, but must not start if one fails.
     rows.add_upstream_node(checks[-1])
     model = model_components(
         recipe,
-        recipe.model_copy(update={"description": "", "evaluation": Evaluation(thresholds=())}),
+        recipe.model_copy(update=_NOT_TRAINED_BY),
         rows.outputs["examples"],
         base.outputs["result"],
         checkpoint_root or os.path.join(pipeline_root, "checkpoints"),
@@ -89,7 +104,8 @@ def create_pipeline(
     reporter = TaskReporter(
         records=records.outputs["examples"],
         rows=rows.outputs["examples"],
-        found=checks[-1].outputs["found"],
+        found=next(each.outputs["found"] for each in checks if "found" in each.outputs),
+        distances=distances_in(checks),
         model=model["trainer"].outputs["model"],
         model_run=model["trainer"].outputs["model_run"],
         evaluation=model["evaluator"].outputs["evaluation"],
@@ -103,12 +119,35 @@ def create_pipeline(
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
 
 
-def _record_checks(recipe: AdaptingRecipe, records: LabelledExampleGen) -> list[BaseNode]:
-    """Returns the components that compare the records with what the task asks; the last one is the gate."""
+def _record_checks(
+    recipe: AdaptingRecipe, records: LabelledExampleGen, digests: FileDigests, *, is_local: bool
+) -> list[BaseNode]:
+    """Returns the components that compare the records with what the task asks, and with others.
+
+    The last one is the gate.
+    """
     statistics = StatisticsGen(examples=records.outputs["examples"])
     schema = TaskSchemaGen(task=recipe.task)
     validator = ExampleValidator(statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"])
     gate = TaskDataValidator(
         statistics=statistics.outputs["statistics"], anomalies=validator.outputs["anomalies"]
     )
-    return [statistics, schema, validator, gate]
+    requests = _request_statistics(recipe, digests)
+    others = compared_with_others(
+        recipe.validation,
+        statistics,
+        schema.outputs["schema"],
+        gate,
+        is_local=is_local,
+        serving=requests[-1] if requests else None,
+    )
+    return [statistics, schema, validator, gate, *requests, *others]
+
+
+def _request_statistics(recipe: AdaptingRecipe, digests: FileDigests) -> list[BaseNode]:
+    """Returns the components from a file of requests to their statistics; none without a file."""
+    path = recipe.validation.requests
+    if path is None:
+        return []
+    requests = requests_of(recipe, path, digests)
+    return [requests, request_statistics(requests)]

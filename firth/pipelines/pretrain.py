@@ -10,7 +10,7 @@ Of one with a warm start, a Resolver gives them the latest blessed model instead
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tfx.components import Trainer
@@ -23,9 +23,11 @@ from firth.components import ObjectiveValidator, Reporter, SequenceGen, Tokenize
 from firth.components.file_digests import FILES, FileDigests
 from firth.pipelines.baseline import MODEL
 from firth.pipelines.corpus import assemble, corpus_components
+from firth.pipelines.distributions import distances_in
 from firth.pipelines.trained import import_base, latest_blessed, model_components
 from firth.recipes import Evaluation, Recipe
 from firth.recipes.run.stages import stages_of
+from firth.recipes.run.validation import Validation
 
 
 def create_pipeline(
@@ -77,7 +79,8 @@ def create_pipeline(
         raise ValueError("warm_start: this orchestrator cannot look up the model of an earlier run")
     start = _start(recipe)
     base = start.outputs["result" if recipe.base else MODEL] if start else None
-    corpus = _corpus(recipe, source_schema, base, digests)
+    corpus_part = corpus_components(recipe, source_schema, digests, bool(metadata_path))
+    corpus = {**corpus_part, **_sequences(recipe, corpus_part, base)}
     examples = corpus["sequences"].outputs["examples"]
     objective = ObjectiveValidator(
         examples=examples, objective=recipe.objective, sequences=recipe.sequences, seed=recipe.seed
@@ -107,6 +110,7 @@ def create_pipeline(
         serving_report=model["validator"].outputs["report"],
         pushed_model=model["pusher"].outputs["pushed_model"],
         objective_rates=objective.outputs["rates"],
+        distances=distances_in(corpus.values()),
         recipe=recipe,
         run_dir=run_dir,
     )
@@ -121,11 +125,8 @@ def _start(recipe: Recipe) -> BaseNode | None:
     return latest_blessed() if recipe.warm_start else None
 
 
-def _corpus(
-    recipe: Recipe, source_schema: str | None, base: BaseChannel | None, digests: FileDigests
-) -> dict[str, Any]:
-    """Returns the components from files to packed rows, by their roles."""
-    corpus = corpus_components(recipe, source_schema, digests)
+def _sequences(recipe: Recipe, corpus: Mapping[str, Any], base: BaseChannel | None) -> dict[str, Any]:
+    """Returns the components from a cleaned corpus to packed rows, by their roles."""
     documents = corpus["curator"].outputs["examples"]
     tokenizer = TokenizerGen(
         examples=documents,
@@ -152,12 +153,11 @@ def _corpus(
         },
         report=corpus["curator"].outputs["report"],
     )
-    return {**corpus, "tokenizer": tokenizer, "sequences": sequences}
+    return {"tokenizer": tokenizer, "sequences": sequences}
 
 
 def _training_recipe(recipe: Recipe) -> Recipe:
     """Returns the recipe without what the Trainer does not read, so that its cache does not depend on it."""
     cleaning = recipe.cleaning.without_limits()
-    return recipe.model_copy(
-        update={"description": "", "source_schema": None, "evaluation": Evaluation(), "cleaning": cleaning}
-    )
+    checks = {"validation": Validation(), "source_schema": None, "evaluation": Evaluation()}
+    return recipe.model_copy(update={"description": "", **checks, "cleaning": cleaning})

@@ -157,6 +157,16 @@ def run_record():
             "rates": [{"name": "selected", "measured": 0.15, "lower": 0.14, "upper": 0.16, "ok": True}],
             "histograms": {"span_lengths": {"1": 90, "2": 10}},
         },
+        distances=[
+            {
+                "comparison": "drift",
+                "split": "train",
+                "feature": f"{HOSTILE}/words",
+                "measure": "jensen_shannon_divergence",
+                "distance": 0.25,
+                "threshold": 0.125,
+            }
+        ],
         pushed=True,
         timings={"Trainer": {"state": "finished", "seconds": 75.0, "peak_bytes": 2_000_000_000}},
         versions={"python": "3.10"},

@@ -7,6 +7,7 @@ from firth.analysis.corpus_view import CorpusView
 from firth.analysis.record import RunRecord, ScoredSentence
 from firth.analysis.report import SECTIONS, render_corpus_report, render_report
 from firth.recipes import Cleaning, CorpusLimits, load_recipe
+from firth.recipes.run.validation import Validation
 from tests.analysis.pages import Page, words_of
 from tests.analysis.records import HOSTILE, corpus_report, run_record, serving_report, step_reports
 
@@ -196,3 +197,12 @@ def test_measured_rates_stand_beside_their_bounds(full):
     rates["rates"] = [{"name": "masked", "measured": 0.5, "lower": 0.7, "upper": 0.9, "ok": False}]
     page = render_report(dataclasses.replace(run_record(), objective_rates=rates))
     assert "0 of 1 rates are within their bounds" in page and "broken" in page
+
+
+def test_distances_from_other_data_are_told():
+    page = render_report(run_record())
+    row = page[page.index("Distances from other data") :]
+    assert row.index("the last run") < row.index("jensen shannon divergence") < row.index("too far")
+    compared = load_recipe("demo").model_copy(update={"validation": Validation(drift={"a": 0.1})})
+    first = dataclasses.replace(run_record(), recipe=compared, distances=())
+    assert "nothing to compare the data with yet" in render_report(first)

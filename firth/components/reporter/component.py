@@ -3,7 +3,14 @@
 from tfx import types
 from tfx.types import standard_artifacts
 
-from firth.components.artifacts import CorpusReport, ObjectiveRates, RunReport, ServingReport, Tokenizer
+from firth.components.artifacts import (
+    CorpusReport,
+    Distances,
+    ObjectiveRates,
+    RunReport,
+    ServingReport,
+    Tokenizer,
+)
 from firth.components.declaration import Component, declare
 from firth.components.reporter.executor import Executor
 from firth.recipes import Recipe
@@ -19,7 +26,8 @@ class Reporter(Component, executor=Executor):
             `examples` of SequenceGen, whose eval split gives the sentences that are shown with the model's
             answers; `model` and `model_run`, which holds the history of losses, of the Trainer; `evaluation`
             and `blessing` of the Evaluator; `serving_report` of ServingValidator. `pushed_model` of the
-            Pusher and `objective_rates` of ObjectiveValidator may be left out.
+            Pusher, `objective_rates` of ObjectiveValidator and `distances` of DistributionValidator may be
+            left out.
 
     Outputs:
         report: `report.html`.
@@ -36,7 +44,11 @@ class Reporter(Component, executor=Executor):
             "blessing": standard_artifacts.ModelBlessing,
             "serving_report": ServingReport,
         },
-        optional_inputs={"objective_rates": ObjectiveRates, "pushed_model": standard_artifacts.PushedModel},
+        optional_inputs={
+            "distances": Distances,
+            "objective_rates": ObjectiveRates,
+            "pushed_model": standard_artifacts.PushedModel,
+        },
         outputs={"report": RunReport},
         parameters={"recipe": str, "run_dir": str},
     )

@@ -2,16 +2,14 @@
 
 import os
 
-from tensorflow_metadata.proto.v0 import statistics_pb2
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
-from tfx.types.artifact import Artifact
-from tfx.utils import io_utils
 
 from firth import storage
 from firth.components.anomalies import anomalies_of, anomalies_text
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keep_files
+from firth.components.statistics import statistics_of
 from firth.tasks.labelled.skew import find_skew
 
 FOUND_FILE, SKEW_FILE = "anomalies.json", "skew.json"
@@ -40,7 +38,7 @@ class Executor(base_executor.BaseExecutor):
         found = anomalies_of(artifact_utils.get_single_instance(input_dict["anomalies"]))
         folder = artifact_utils.get_single_uri(output_dict["found"])
         storage.write_json(os.path.join(folder, FOUND_FILE), found)
-        skew = find_skew(*(_statistics(statistics, split) for split in _SPLITS))
+        skew = find_skew(*(statistics_of(statistics, split).datasets[0] for split in _SPLITS))
         storage.write_json(os.path.join(folder, SKEW_FILE), skew)
         if found:
             keep_files(folder, FOUND_FILE, SKEW_FILE)
@@ -48,9 +46,3 @@ class Executor(base_executor.BaseExecutor):
                 f"the labelled records do not fit the task: {anomalies_text(found)}. Its schema is that of "
                 "TaskSchemaGen"
             )
-
-
-def _statistics(artifact: Artifact, split: str) -> statistics_pb2.DatasetFeatureStatistics:
-    path = io_utils.get_only_uri_in_dir(artifact_utils.get_split_uri([artifact], split))
-    with storage.open_file(path) as file:
-        return statistics_pb2.DatasetFeatureStatisticsList.FromString(file.read()).datasets[0]

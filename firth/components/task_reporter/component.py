@@ -3,7 +3,7 @@
 from tfx import types
 from tfx.types import standard_artifacts
 
-from firth.components.artifacts import RecordAnomalies, RunReport, ServingReport
+from firth.components.artifacts import Distances, RecordAnomalies, RunReport, ServingReport
 from firth.components.declaration import Component, declare
 from firth.components.task_reporter.executor import Executor
 from firth.recipes.run.adapting import AdaptingRecipe
@@ -18,7 +18,8 @@ class TaskReporter(Component, executor=Executor):
         **channels: Outputs of components, by name: `records` of LabelledExampleGen; `rows` of TaskRowGen, of
             whose eval split the exported model is asked; `found` of TaskDataValidator; `model` and
             `model_run`, which holds the history of losses, of the Trainer; `evaluation` and `blessing` of
-            the Evaluator; `serving_report` of ServingValidator. `pushed_model` of the Pusher may be left out.
+            the Evaluator; `serving_report` of ServingValidator. `distances` of DistributionValidator and
+            `pushed_model` of the Pusher may be left out.
 
     Outputs:
         report: `report.html`.
@@ -35,7 +36,7 @@ class TaskReporter(Component, executor=Executor):
             "blessing": standard_artifacts.ModelBlessing,
             "serving_report": ServingReport,
         },
-        optional_inputs={"pushed_model": standard_artifacts.PushedModel},
+        optional_inputs={"distances": Distances, "pushed_model": standard_artifacts.PushedModel},
         outputs={"report": RunReport},
         parameters={"recipe": str, "run_dir": str},
     )

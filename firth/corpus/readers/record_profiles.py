@@ -3,6 +3,7 @@
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.example import Example
 from firth.corpus.documents.rejection import Rejection
+from firth.recipes.base.size_units import BYTES, WORDS
 from firth.recipes.corpus.sources import AnySource
 
 OUTCOME, READ_AS_DOCUMENT = "outcome", "document"
@@ -38,8 +39,8 @@ def profile(source: AnySource, path: str, record: Document | Rejection) -> bytes
     for name, category in categories.items():
         features[f"{source.name}/{name}"].bytes_list.value.append(category.encode("utf-8"))
     if isinstance(record, Document):
-        features[f"{source.name}/bytes"].int64_list.value.append(record.size)
-        features[f"{source.name}/words"].int64_list.value.append(record.words)
+        features[f"{source.name}/{BYTES}"].int64_list.value.append(record.size)
+        features[f"{source.name}/{WORDS}"].int64_list.value.append(record.words)
     return example.SerializeToString(deterministic=True)
 
 

@@ -6,6 +6,7 @@ import pydantic
 
 from firth.recipes.base.file_names import PATTERN
 from firth.recipes.base.recipe_type import Config
+from firth.recipes.base.size_units import size_features
 
 Paths = Annotated[tuple[str, ...], pydantic.Field(min_length=1), PATTERN]
 # Endings of files that are decompressed while they are read.
@@ -65,6 +66,13 @@ class Source(Config):
     def reads(self) -> tuple[str, ...]:
         """Patterns of file names, or packages, that the source reads."""
         return ()
+
+    @property
+    def compared_features(self) -> tuple[str, ...]:
+        """The features of its records that two sets of records can be compared by."""
+        stated = (name for name in ("uri", "licence") if name in self.states)
+        categories = (f"{self.name}/{name}" for name in ("outcome", *stated))
+        return (*categories, *size_features([self.name]))
 
     @property
     def places(self) -> tuple[str, ...]:

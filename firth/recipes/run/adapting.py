@@ -10,6 +10,7 @@ from firth.recipes.models.model import AnyModel
 from firth.recipes.run.adapting_fit import task_conflicts
 from firth.recipes.run.base import Base
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.run.validation import TaskValidation
 from firth.recipes.tasks.data import AnyLabelledData, labelled_data_from_json
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
@@ -31,6 +32,7 @@ class AdaptingRecipe(RunRecipe):
 
     Attributes:
         data: Labelled records to learn from, and those to evaluate on.
+        validation: How far the records may be from those of the last run, and from requests.
         base: Model bundle that the run starts from.
         tokenizer: Tokenizer of the bundle.
         sequences: Rows that the records are laid out in.
@@ -52,6 +54,7 @@ class AdaptingRecipe(RunRecipe):
     data_key: ClassVar[str] = "data"
 
     data: AnyLabelledData
+    validation: TaskValidation = TaskValidation()
     base: Base
     tokenizer: AnyTokenizerConfig
     sequences: Sequences

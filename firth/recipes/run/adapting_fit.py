@@ -56,6 +56,7 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
     if problem := recipe.task.lengths_conflict(recipe.sequences):
         yield problem
     yield from slot_conflicts(recipe)
+    yield from recipe.validation.conflicts(recipe.task.compared_features)
 
 
 def _rows_too_long(recipe: "AdaptingRecipe") -> Iterator[str]:

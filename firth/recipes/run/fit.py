@@ -27,6 +27,8 @@ def conflicts(recipe: "Recipe") -> Iterator[str]:
     yield from _stages(recipe)
     yield from _names(recipe)
     yield from _named_sources(recipe)
+    features = [name for source in recipe.sources for name in source.compared_features]
+    yield from recipe.validation.conflicts(features)
     if recipe.warm_start and recipe.base is not None:
         yield "warm_start: the run starts from its base; leave one of the two out"
     yield from recipe.mixture.conflicts([source.name for source in recipe.sources])

@@ -46,6 +46,7 @@ class Dialogue(Task):
 
     heads: ClassVar[str] = "language_model"
     label_type: ClassVar[str] = "turns"
+    label_recurs: ClassVar[bool] = False
     answered_by: ClassVar[str] = "replies"
     text_end: ClassVar[str] = "sep"
     prompted_with: ClassVar[str] = "turns"

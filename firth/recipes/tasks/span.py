@@ -41,6 +41,7 @@ class SpanAnswering(Task):
 
     heads: ClassVar[str] = "spans"
     label_type: ClassVar[str] = "spans"
+    label_recurs: ClassVar[bool] = False
     scored_as: ClassVar[tuple[str, ...]] = ("answers", "scored answers")
     label_column: ClassVar[str] = "answers"
     row_length: ClassVar[int] = 384

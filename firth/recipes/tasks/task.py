@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pydantic
 
 from firth.features import CHUNK_LENGTHS, DOCUMENT_KEYS, RECORD_LABELS, Spec
+from firth.recipes.base.size_units import size_features
 from firth.recipes.goals.frames import TextFrame
 from firth.recipes.goals.goal import Goal
 from firth.recipes.tasks.forms import Form
@@ -24,6 +25,7 @@ class Task(Goal):
 
     Attributes:
         label_type: What a record's label is, a key of `firth.tasks.readers.labels.LABELS`.
+        label_recurs: Whether records share labels, so that two sets of records can be compared by them.
         row_length: Tokens of a row, where the recipe says nothing else.
         record_length: Tokens of a short record, of which as many as fit share a row.
         answered_by: What its answers are read from: the logits of its `heads`, or, where heads write text, a
@@ -39,6 +41,7 @@ class Task(Goal):
     """
 
     label_type: ClassVar[str] = "class"
+    label_recurs: ClassVar[bool] = True
     row_length: ClassVar[int] = 128
     record_length: ClassVar[int] = 8
     scored_as: ClassVar[tuple[str, ...]] = ("label",)
@@ -161,6 +164,11 @@ class Task(Goal):
     def roles(self) -> tuple[str, ...]:
         """The roles of the texts of a record, in their order; see `firth.tasks.readers.records`."""
         return ("text",)
+
+    @property
+    def compared_features(self) -> tuple[str, ...]:
+        """The features of its records that two sets of records can be compared by."""
+        return (*(("label",) if self.label_recurs else ()), "source", *size_features(self.roles))
 
     @property
     def label_options(self) -> dict[str, Any]:

@@ -45,6 +45,7 @@ class TextTasks(WritingTask):
     """
 
     label_type: ClassVar[str] = "text"
+    label_recurs: ClassVar[bool] = False
     signature: ClassVar[str] = "generate"
     takes_published_scores: ClassVar[bool] = False
 

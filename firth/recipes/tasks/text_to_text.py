@@ -221,6 +221,7 @@ class TextToText(WritingTask):
     """
 
     label_type: ClassVar[str] = "text"
+    label_recurs: ClassVar[bool] = False
     scored_as: ClassVar[tuple[str, ...]] = ("texts",)
     signature: ClassVar[str] = "generate"
 

@@ -1,9 +1,10 @@
 """Labelled records as `tf.train.Example`s, and back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from firth.corpus.documents.example import Example
+from firth.recipes.base.size_units import size_features
 from firth.tasks.readers.records import ROLES, WORDS, AnswerSpan, Label, LabelledRecord
 from firth.tasks.readers.row_format import LISTS
 
@@ -70,8 +71,9 @@ def parts_of(label: Label) -> LabelParts:
 def to_example(record: LabelledRecord, source: str) -> bytes:
     """Returns a record as a serialized `tf.train.Example`.
 
-    Its features are `id` and `source` (bytes[1]), each role of the texts (bytes[n]), and the label: `label`
-    as bytes[1] (class, or text to write), float[1] (number), int64[1] (place of a choice) or bytes[n] (tags,
+    Its features are `id` and `source` (bytes[1]), each role of the texts (bytes[n]), its size in
+    `<role>/bytes` and `<role>/words` (int64[1], of several texts together), and the label: `label` as
+    bytes[1] (class, or text to write), float[1] (number), int64[1] (place of a choice) or bytes[n] (tags,
     or several right texts), or `answers` (bytes[n]) and `answer_starts` (int64[n], characters).
 
     Args:
@@ -81,8 +83,37 @@ def to_example(record: LabelledRecord, source: str) -> bytes:
     Raises:
         TypeError: if the record has no label.
     """
-    texts = {role: [text] if isinstance(text, str) else list(text) for role, text in record.texts.items()}
-    features = {ID: [record.id], SOURCE: [source], **texts, **parts_of(record.label).features}
+    return _serialized({**_told(record.id, record.texts, source), **parts_of(record.label).features})
+
+
+def to_unlabelled_example(name: str, texts: Mapping[str, str | Sequence[str]], source: str) -> bytes:
+    """Returns texts as the same example without a label.
+
+    Args:
+        name: Id of the record.
+        texts: Texts by their roles.
+        source: Name of their source.
+
+    Example:
+
+    >>> data = to_unlabelled_example("7", {"text": "It is late."}, "requests")
+    >>> [*sorted(Example.FromString(data).features.feature)]
+    ['id', 'source', 'text', 'text/bytes', 'text/words']
+    """
+    return _serialized(_told(name, texts, source))
+
+
+def _told(name: str, texts: Mapping[str, str | Sequence[str]], source: str) -> dict[str, Sequence[Any]]:
+    features: dict[str, Sequence[Any]] = {ID: [name], SOURCE: [source]}
+    for role, text in texts.items():
+        features[role] = [text] if isinstance(text, str) else list(text)
+        whole = "\n".join(features[role])
+        sizes = len(whole.encode()), len(whole.split())
+        features |= {size: [number] for size, number in zip(size_features([role]), sizes, strict=True)}
+    return features
+
+
+def _serialized(features: Mapping[str, Sequence[Any]]) -> bytes:
     example = Example()
     for name, values in features.items():
         _extend(example.features.feature[name], values)

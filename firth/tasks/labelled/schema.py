@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from google.protobuf import text_format
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from firth.recipes.base.size_units import size_features
 from firth.recipes.tasks.task import Task
 from firth.tasks.labelled.examples import ANSWER_STARTS, ANSWERS, ID, LABEL, SOURCE
 from firth.tasks.readers.records import ROLES
@@ -33,7 +34,8 @@ def task_schema(task: Task) -> str:
     """
     roles = dict.fromkeys([*ROLES, *task.roles])
     texts = [_feature(role, BYTES, role in task.roles, role in LISTS) for role in roles]
-    features = [_feature(ID, BYTES), _feature(SOURCE, BYTES), *texts]
+    sizes = [_feature(name, INT, is_required=False) for name in size_features(roles)]
+    features = [_feature(ID, BYTES), _feature(SOURCE, BYTES), *texts, *sizes]
     features += _LABELS.get(task.label_type, _nothing)(task)
     return text_format.MessageToString(schema_pb2.Schema(feature=features))
 

@@ -45,14 +45,22 @@ def test_features():
     assert features_of(*CASES["class of a pair"]) == {
         **either,
         "text": [b"A film."],
+        "text/bytes": [7],
+        "text/words": [2],
         "pair": [b"A movie."],
+        "pair/bytes": [8],
+        "pair/words": [2],
         "label": [b"1"],
     }
     assert features_of(*CASES["whole number"])["label"] == [0.0]
     assert features_of(*CASES["first choice"]) == {
         **either,
         "context": [b"It rained."],
+        "context/bytes": [10],
+        "context/words": [2],
         "choices": [each.encode() for each in CHOICES["choices"]],
+        "choices/bytes": [39],
+        "choices/words": [7],
         "label": [0],
     }
     assert features_of(*CASES["tags"])["label"] == [b"B-ORG", b"O"]

@@ -1,0 +1,41 @@
+"""How far the data of a run are from others, as the command prints it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from firth import storage
+
+if TYPE_CHECKING:
+    from firth.pipelines.local import CurationResult
+
+_OTHERS = {"drift": "the last run", "skew": "the requests"}
+
+
+def distance_lines(result: "CurationResult") -> list[str]:
+    """Returns how far the data are from those of the last run and from requests, a line for each feature.
+
+    Args:
+        result: Result of a run.
+    """
+    folder = result.outputs.get("DistributionValidator", {}).get("distances")
+    measured = [] if folder is None else storage.read_json(folder / "distances.json")
+    return [distance_line(each) for each in measured]
+
+
+def distance_line(measured: Mapping[str, Any]) -> str:
+    """Returns one distance in words.
+
+    Args:
+        measured: What `firth.components.distribution_validator.executor.distances_of` yields.
+
+    Example:
+
+    >>> about = {"comparison": "drift", "split": "train", "feature": "label", "measure": "infinity_norm"}
+    >>> distance_line({**about, "distance": 0.25, "threshold": 0.1})
+    'drift of label in train: 0.25 from the last run (infinity norm), more than 0.1'
+    """
+    kind, distance, most = measured["comparison"], measured["distance"], measured["threshold"]
+    return (
+        f"{kind} of {measured['feature']} in {measured['split']}: {distance:.3g} from {_OTHERS[kind]} "
+        f"({measured['measure'].replace('_', ' ')}), {'more than' if distance > most else 'at most'} {most:g}"
+    )

@@ -1,0 +1,1 @@
+"""DistributionValidator: stops where data have drifted from those of the last run, or from requests."""

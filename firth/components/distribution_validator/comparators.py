@@ -1,0 +1,50 @@
+"""Largest distances of a recipe, as the schema of TensorFlow Data Validation states them."""
+
+from collections.abc import Mapping
+
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from firth.recipes.base.errors import suggest
+
+DRIFT, SKEW = "drift", "skew"
+_FIELDS = {DRIFT: "drift_comparator", SKEW: "skew_comparator"}
+
+
+class UnknownFeatureError(ValueError):
+    """A recipe names a feature that the schema of the records does not have."""
+
+
+def with_distances(
+    schema: schema_pb2.Schema, distances: Mapping[str, Mapping[str, float]]
+) -> schema_pb2.Schema:
+    """Returns a schema that also states the largest distances of a recipe.
+
+    Args:
+        schema: Schema of the records.
+        distances: Largest distance by feature, under `drift` and `skew`.
+
+    Raises:
+        UnknownFeatureError: for a feature that the schema does not have, with the nearest.
+
+    Example:
+
+    >>> from tensorflow_metadata.proto.v0.schema_pb2 import BYTES, Feature, Schema
+    >>> records = Schema(feature=[Feature(name="label", type=BYTES)])
+    >>> with_distances(records, {"drift": {"label": 0.5}}).feature[0].drift_comparator.infinity_norm.threshold
+    0.5
+    """
+    changed = schema_pb2.Schema()
+    changed.CopyFrom(schema)
+    features = {each.name: each for each in changed.feature}
+    for kind, of_kind in distances.items():
+        for name, distance in of_kind.items():
+            if name not in features:
+                raise UnknownFeatureError(
+                    f"validation.{kind}.{name}: the schema of the records has no feature {name!r}; "
+                    f"{suggest(name, features)}"
+                )
+            comparator = getattr(features[name], _FIELDS[kind])
+            is_category = features[name].type == schema_pb2.BYTES
+            measure = comparator.infinity_norm if is_category else comparator.jensen_shannon_divergence
+            measure.threshold = distance
+    return changed

@@ -1,0 +1,110 @@
+"""The work of DistributionValidator: asks TensorFlow Data Validation, and writes what it measures."""
+
+import logging
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow_data_validation as tfdv
+from tensorflow_metadata.proto.v0 import anomalies_pb2, statistics_pb2
+from tfx.components.example_validator.executor import DEFAULT_FILE_NAME
+from tfx.dsl.components.base import base_executor
+from tfx.types import artifact_utils
+from tfx.types.artifact import Artifact
+from tfx.utils import io_utils
+
+from firth import storage
+from firth.components.anomalies import anomalies_of, anomalies_text
+from firth.components.distribution_validator.comparators import DRIFT, SKEW, with_distances
+from firth.components.execution import Artifacts, Properties
+from firth.components.kept_files import keep_files
+from firth.components.statistics import splits_of, statistics_of
+from firth.recipes.run.validation import TaskValidation
+
+FOUND_FILE = "distances.json"
+# The split that a model learns from, which requests are compared with.
+TRAIN = "train"
+STOP = "stop"
+_MEASURES = {"L_INFTY": "infinity_norm", "JENSEN_SHANNON_DIVERGENCE": "jensen_shannon_divergence"}
+
+logger = logging.getLogger(__name__)
+
+
+class DistributionError(ValueError):
+    """The data of a run are further from others than the recipe allows."""
+
+
+class Executor(base_executor.BaseExecutor):
+    """Compares the statistics of one run."""
+
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
+        """Writes the anomalies of each split, and `distances.json`.
+
+        Args:
+            input_dict: `statistics` and `schema`; `previous_statistics` and `serving_statistics` if there are
+                some.
+            output_dict: `anomalies` and `distances`.
+            exec_properties: `validation` as JSON.
+
+        Raises:
+            DistributionError: naming each distance that is too large, if the recipe says `on_anomaly: stop`.
+            UnknownFeatureError: for a feature that the schema does not have.
+        """
+        validation = TaskValidation.from_json(exec_properties["validation"])
+        given = {name: each[0] for name, each in input_dict.items() if each}
+        schema = io_utils.SchemaReader().read(io_utils.get_only_uri_in_dir(given["schema"].uri))
+        schema = with_distances(schema, {DRIFT: validation.drift, SKEW: validation.skew})
+        anomalies = artifact_utils.get_single_instance(output_dict["anomalies"])
+        anomalies.split_names = given["statistics"].split_names
+        measured: list[dict[str, Any]] = []
+        for split in splits_of(given["statistics"]):
+            found = tfdv.validate_statistics(
+                statistics_of(given["statistics"], split), schema, **_others(given, split)
+            )
+            folder = artifact_utils.get_split_uri([anomalies], split)
+            with storage.whole_file(os.path.join(folder, DEFAULT_FILE_NAME), "wb") as file:
+                file.write(found.SerializeToString())
+            measured += distances_of(found, split)
+        folder = artifact_utils.get_single_uri(output_dict["distances"])
+        storage.write_json(os.path.join(folder, FOUND_FILE), measured)
+        if too_large := anomalies_of(anomalies):
+            said = f"the data are further from others than the recipe allows: {anomalies_text(too_large)}"
+            if validation.on_anomaly == STOP:
+                keep_files(folder, FOUND_FILE)
+                raise DistributionError(
+                    f"{said}. If they are right, raise the distances of validation, or say "
+                    "validation.on_anomaly: report"
+                )
+            logger.warning("%s", said)
+
+
+def _others(given: dict[str, Artifact], split: str) -> dict[str, statistics_pb2.DatasetFeatureStatisticsList]:
+    """Returns what the statistics of a split are compared with, by TFDV's keywords."""
+    others = {}
+    previous, serving = given.get("previous_statistics"), given.get("serving_statistics")
+    if previous is not None and split in splits_of(previous):
+        others["previous_statistics"] = statistics_of(previous, split)
+    if serving is not None and split == TRAIN:
+        others["serving_statistics"] = statistics_of(serving, splits_of(serving)[0])
+    return others
+
+
+def distances_of(anomalies: anomalies_pb2.Anomalies, split: str) -> Iterator[dict[str, Any]]:
+    """Yields what was measured: `comparison`, `split`, `feature`, `measure`, `distance` and `threshold`.
+
+    Args:
+        anomalies: What TensorFlow Data Validation returns.
+        split: Name of the split.
+    """
+    for info in anomalies.drift_skew_info:
+        for kind, found in ((DRIFT, info.drift_measurements), (SKEW, info.skew_measurements)):
+            for each in found:
+                name = anomalies_pb2.DriftSkewInfo.Measurement.Type.Name(each.type)
+                yield {
+                    "comparison": kind,
+                    "split": split,
+                    "feature": "/".join(info.path.step),
+                    "measure": _MEASURES.get(name, name.lower()),
+                    "distance": each.value,
+                    "threshold": each.threshold,
+                }

@@ -1,0 +1,1 @@
+"""RequestExampleGen: from a file of texts without labels to examples."""

@@ -1,0 +1,54 @@
+"""The work of RequestExampleGen: reads the file as `firth predict --input` does, and writes examples."""
+
+import os
+from collections.abc import Iterator
+
+from tfx.components.util import examples_utils
+from tfx.dsl.components.base import base_executor
+from tfx.proto import example_gen_pb2
+from tfx.types import artifact_utils
+from tfx.utils import json_utils
+
+from firth import storage
+from firth.components.execution import Artifacts, Properties
+from firth.corpus.io.record_files import write_records
+from firth.serving.batch.texts import Unread, read_texts
+from firth.tasks.labelled.examples import to_unlabelled_example
+from firth.tasks.readers.records import RefusedFileError
+
+REPORT_FILE = "report.json"
+SPLIT = "requests"
+
+
+class Executor(base_executor.BaseExecutor):
+    """Reads one file."""
+
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
+        """Writes the examples, and `report.json`.
+
+        Args:
+            input_dict: An empty dictionary.
+            output_dict: `examples`.
+            exec_properties: `path`, and `columns` as JSON.
+
+        Raises:
+            RefusedFileError: if the file cannot be read, or none of its records can.
+        """
+        examples = artifact_utils.get_single_instance(output_dict["examples"])
+        examples.split_names = artifact_utils.encode_split_names([SPLIT])
+        path, unread, read = exec_properties["path"], Unread(), 0
+
+        def written() -> Iterator[bytes]:
+            nonlocal read
+            for record in read_texts(path, json_utils.loads(exec_properties["columns"]), unread):
+                read += 1
+                yield to_unlabelled_example(str(record.line), record.texts, SPLIT)
+
+        write_records(artifact_utils.get_split_uri([examples], SPLIT), 0, 1, written())
+        lines = [f"{each.file}:{each.line}: {each.detail}" for each in unread.first]
+        if not read:
+            first = f"; {lines[0]}" if lines else ""
+            raise RefusedFileError(f"{path}: none of {unread.counts.total()} records can be read{first}")
+        report = {"file": path, "read": read, "unread": dict(unread.counts), "first_unread": lines}
+        storage.write_json(os.path.join(examples.uri, REPORT_FILE), report)
+        examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)

@@ -1,0 +1,88 @@
+"""The components that compare the data of a run with those of the last one, and with requests."""
+
+from collections.abc import Iterable
+
+from tfx.components import StatisticsGen
+from tfx.dsl.components.base.base_node import BaseNode
+from tfx.types import BaseChannel
+
+from firth.components import DistributionValidator, RequestExampleGen
+from firth.components.file_digests import FileDigests
+from firth.pipelines.previous_statistics import STATISTICS, previous_statistics
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.run.validation import Validation
+
+REQUEST_STATISTICS = "RequestStatistics"
+
+
+def compared_with_others(
+    validation: Validation,
+    statistics: StatisticsGen,
+    schema: BaseChannel,
+    checked: BaseNode,
+    *,
+    is_local: bool,
+    serving: BaseNode | None = None,
+) -> list[BaseNode]:
+    """Returns the components that compare statistics as a recipe says; the last one is the gate.
+
+    Args:
+        validation: Part of the recipe.
+        statistics: Component that makes the statistics of this run.
+        schema: Schema of the records.
+        checked: Component that has passed if the records fit the schema.
+        is_local: True for a local runner, which knows any strategy of a resolver.
+        serving: Component that makes the statistics of requests, if there are some.
+
+    Raises:
+        ValueError: if a recipe limits the drift where the orchestrator cannot look up an earlier run.
+    """
+    if not validation.compares:
+        return []
+    if validation.drift and not is_local:
+        raise ValueError("validation.drift: this orchestrator cannot look up the data of an earlier run")
+    previous = previous_statistics(statistics) if validation.drift else None
+    gate = DistributionValidator(
+        statistics=statistics.outputs[STATISTICS],
+        schema=schema,
+        validation=validation,
+        previous_statistics=previous.outputs[STATISTICS] if previous else None,
+        serving_statistics=serving.outputs[STATISTICS] if serving else None,
+    )
+    # It takes no input from the validator, and only compares records that fit the schema.
+    gate.add_upstream_node(checked)
+    return [*([previous] if previous else []), gate]
+
+
+def requests_of(recipe: AdaptingRecipe, path: str, digests: FileDigests) -> RequestExampleGen:
+    """Returns the component that reads texts without labels.
+
+    Args:
+        recipe: Recipe, whose data and task say the columns.
+        path: File of the texts.
+        digests: Digests of the files that the pipeline reads.
+    """
+    columns = getattr(recipe.data, "texts", {})
+    return RequestExampleGen(
+        path, {role: columns.get(role, role) for role in recipe.task.roles}, digests.of_requests(path)
+    )
+
+
+def request_statistics(requests: RequestExampleGen) -> StatisticsGen:
+    """Returns the component that makes the statistics of requests.
+
+    Args:
+        requests: Component that reads them.
+    """
+    made: StatisticsGen = StatisticsGen(examples=requests.outputs["examples"]).with_id(REQUEST_STATISTICS)
+    return made
+
+
+def distances_in(nodes: Iterable[BaseNode]) -> BaseChannel | None:
+    """Returns the measured distances of a pipeline; None if it compares nothing.
+
+    Args:
+        nodes: Its components.
+    """
+    found = (each.outputs["distances"] for each in nodes if "distances" in each.outputs)
+    return next(found, None)

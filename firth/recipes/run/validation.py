@@ -1,0 +1,89 @@
+"""How far the data of a run may be from those of the last one, and from what a served model is asked."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Literal
+
+import pydantic
+
+from firth.recipes.base.errors import suggest
+from firth.recipes.base.file_names import NamesFiles
+from firth.recipes.base.recipe_type import Config, Fraction
+
+Distances = dict[str, Fraction]
+
+
+class Validation(Config):
+    """Largest distances between the distributions of features, as TensorFlow Data Validation measures them.
+
+    A feature of categories is compared by the L-infinity norm, the largest difference of a category's shares;
+    one of numbers by the Jensen-Shannon divergence of its histograms. Both are from 0 to 1.
+
+    Attributes:
+        drift: Largest distance from the last run of the same pipeline, by feature: of documents
+            `<source>/outcome`, `<source>/uri`, `<source>/licence`, `<source>/bytes` and `<source>/words`; of
+            labelled records `label`, `source`, and of each text `<role>/bytes` and `<role>/words`. A run
+            whose data were refused is passed over.
+        on_anomaly: What a larger distance does: `stop` ends the run, `report` tells of it.
+    """
+
+    drift: Distances = pydantic.Field(default={})
+    on_anomaly: Literal["stop", "report"] = "stop"
+
+    @property
+    def compares(self) -> bool:
+        """Whether anything is compared."""
+        return bool(self.drift)
+
+    def conflicts(self, features: Iterable[str]) -> Iterator[str]:
+        """Yields a line for each name that is not a feature.
+
+        Args:
+            features: Features of the recipe's data.
+        """
+        yield from _unknown("drift", self.drift, features)
+
+
+class TaskValidation(Validation):
+    """The same of labelled records, and how far these may be from what a served model is asked.
+
+    Attributes:
+        skew: Largest distance between the records to train on and `requests`, by feature: of each text
+            `<role>/bytes` and `<role>/words`.
+        requests: csv, tsv, jsonl or txt file of texts that a served model was asked about, in columns of the
+            same names as in the recipe's data, or of the texts' roles; compressed with gzip or not.
+
+    Raises:
+        ValueError: if only one of the two is given.
+    """
+
+    skew: Distances = pydantic.Field(default={})
+    requests: Annotated[str | None, NamesFiles()] = None
+
+    @property
+    def compares(self) -> bool:
+        """Whether anything is compared."""
+        return bool(self.drift or self.skew)
+
+    def conflicts(self, features: Iterable[str]) -> Iterator[str]:
+        """Yields a line for each name that is not a feature; requests have sizes of texts alone.
+
+        Args:
+            features: Features of the recipe's data.
+        """
+        yield from super().conflicts(features)
+        yield from _unknown("skew", self.skew, [each for each in features if "/" in each])
+
+    @pydantic.model_validator(mode="after")
+    def _has_both_sides(self) -> "TaskValidation":
+        if self.skew and self.requests is None:
+            raise ValueError("skew: name a file of requests to compare with, requests: FILE")
+        if self.requests is not None and not self.skew:
+            raise ValueError("requests: say what is compared with them, such as skew: {text/words: 0.1}")
+        return self
+
+
+def _unknown(key: str, distances: Mapping[str, float], features: Iterable[str]) -> Iterator[str]:
+    there = list(features)
+    for name in distances:
+        if name not in there:
+            yield f"validation.{key}.{name}: the records have no feature {name!r}; {suggest(name, there)}"
