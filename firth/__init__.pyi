@@ -1,6 +1,7 @@
 from .components.artifacts import (
     CorpusPage as CorpusPage,
     CorpusReport as CorpusReport,
+    Distances as Distances,
     ExportedCorpus as ExportedCorpus,
     MeasuredLimits as MeasuredLimits,
     ObjectiveRates as ObjectiveRates,

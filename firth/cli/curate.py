@@ -28,7 +28,7 @@ def _curate(recipe: "Recipe", execute: execution.Execute, root: pathlib.Path) ->
 def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     from rich.console import Console
 
-    from firth.cli.distances import distance_lines
+    from firth.analysis.distances import distance_lines
     from firth.cli.funnel import corpus_line, funnel_table
     from firth.cli.summary import next_commands, schema_lines
 
@@ -41,7 +41,7 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     if warning := report["held_out"]["warning"]:
         console.print(f"warning: {warning}", markup=False)
     console.print(f"documents: {result.outputs['Curator']['examples']}", markup=False)
-    for line in [*distance_lines(result), *_output_lines(result)]:
+    for line in [*distance_lines(result.outputs), *_output_lines(result)]:
         console.print(line, markup=False)
     console.print(f"report: {result.run_dir / CORPUS_PAGE_FILE}", markup=False)
     for line in schema_lines(result):

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
+from firth.analysis.distances import distance_lines
 from firth.analysis.losses import main_perplexity
 from firth.analysis.tensorboard import tensorboard_command
 from firth.analysis.threshold_results import overall
 from firth.cli import commands
-from firth.cli.distances import distance_lines
 from firth.cli.funnel import corpus_line
 from firth.cli.runs_on_disk import REPORT_FILE
 
@@ -35,7 +35,7 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     if (folder := result.outputs.get("Curator", {}).get("report")) is not None:
         report = storage.read_json(folder / "corpus_report.json")
         console.print(corpus_line(report["funnel"]))
-    for line in distance_lines(result):
+    for line in distance_lines(result.outputs):
         console.print(line, markup=False)
     if result.start is not None:
         console.print(start_line(result.start), markup=False)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
+from firth.analysis.distances import distance_lines
 from firth.analysis.tasks.clean import contamination_line
 from firth.analysis.tasks.score_lines import score_lines
-from firth.cli.distances import distance_lines
 from firth.cli.summary import print_outcome, start_line
 from firth.cli.tasks.read_lines import rejected_text
 
@@ -33,7 +33,7 @@ def print_task_summary(
         root: Folder of all runs.
     """
     console.print()
-    for line in [*data_lines(result), *distance_lines(result)]:
+    for line in [*data_lines(result), *distance_lines(result.outputs)]:
         console.print(line, markup=False)
     if result.start is not None:
         console.print(start_line(result.start), markup=False)

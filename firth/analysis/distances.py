@@ -1,24 +1,22 @@
-"""How far the data of a run are from others, as the command prints it."""
+"""How far the data of a run are from others, in words."""
 
+import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firth import storage
-
-if TYPE_CHECKING:
-    from firth.pipelines.local import CurationResult
 
 _OTHERS = {"drift": "the last run", "skew": "the requests"}
 
 
-def distance_lines(result: "CurationResult") -> list[str]:
+def distance_lines(outputs: Mapping[str, Mapping[str, os.PathLike[str]]]) -> list[str]:
     """Returns how far the data are from those of the last run and from requests, a line for each feature.
 
     Args:
-        result: Result of a run.
+        outputs: Folders of the run's outputs by component.
     """
-    folder = result.outputs.get("DistributionValidator", {}).get("distances")
-    measured = [] if folder is None else storage.read_json(folder / "distances.json")
+    folder = outputs.get("DistributionValidator", {}).get("distances")
+    measured = [] if folder is None else storage.read_json(os.path.join(folder, "distances.json"))
     return [distance_line(each) for each in measured]
 
 
