@@ -90,6 +90,8 @@ S3 = ["boto3>=1.34", f"tensorflow-io==0.37.1; {FIRST}"]
 ONNX = [*by_stack("onnx", "==1.17.0", ">=1.18"), "tf2onnx>=1.16", "onnxruntime>=1.20"]
 KUBEFLOW = by_stack("kfp-pipeline-spec", ">=0.2,<0.3", ">=2.15,<3")
 CTRANSLATE2 = ["ctranslate2>=4.6"]
+# Classifiers by path: fastText's models, and scikit-learn's without pickle.
+CLASSIFIERS = ["fasttext-predict>=0.9.2", "skops>=0.11"]
 # 0.4.30 was tried next to TensorFlow 2.16, whose ml-dtypes do for no version from 0.4.35 on.
 JAX = by_stack("jax", "==0.4.30", ">=0.7")
 
@@ -97,6 +99,8 @@ EXTRAS_REQUIRE = {
     "s3": S3,
     "onnx": ONNX,
     "ctranslate2": CTRANSLATE2,
+    # The cleaning steps `fasttext` and `scikit_learn`.
+    "classifiers": CLASSIFIERS,
     # The second trainer, `training.backend: jax`.
     "jax": JAX,
     # `firth compile` writes Kubeflow's format. All of kfp needs another urllib3 than TFX.
@@ -106,6 +110,7 @@ EXTRAS_REQUIRE = {
     "test": [
         *ONNX,
         *CTRANSLATE2,
+        *CLASSIFIERS,
         JAX[1],
         *(f"{each.split(';')[0]}; {FIRST}" for each in S3),
         # A server of S3 on this machine. All of `moto[server]` would bring thirty packages.

@@ -1,5 +1,6 @@
-"""Packages whose names load on first use, so that importing one does not load what it never needs."""
+"""Packages that load on first use, so that importing one does not load what it never needs."""
 
+import importlib
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -45,6 +46,29 @@ def attach_stub(
         return find(name)
 
     return find_name, list_names, names
+
+
+def import_extra(error: type[Exception], extra: str, *modules: str) -> tuple[Any, ...]:
+    """Returns modules of packages that an extra installs.
+
+    Args:
+        error: Type of the error.
+        extra: Name of the extra.
+        *modules: Names of the modules.
+
+    Raises:
+        error: if one cannot be imported, with the command that installs the extra.
+
+    Example:
+
+    >>> import_extra(ValueError, "onnx", "no_such_module")
+    Traceback (most recent call last):
+    ValueError: No module named 'no_such_module': pip install 'firth[onnx]' brings it
+    """
+    try:
+        return tuple(importlib.import_module(module) for module in modules)
+    except ImportError as cause:
+        raise error(f"{cause}: pip install 'firth[{extra}]' brings it") from cause
 
 
 def _suggestion(name: str, names: list[str]) -> str:

@@ -153,3 +153,8 @@ class CorpusView:
     def classifiers(self) -> list[tuple[str, Mapping[str, Any]]]:
         """Name and report of each step that trains a classifier."""
         return [(name, found) for name, found in self.steps.items() if "auc" in found]
+
+    @property
+    def scored(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Name and report of each step that decides by the score of a classifier."""
+        return [(name, found) for name, found in self.steps.items() if "scores" in found]

@@ -143,7 +143,7 @@ def _corpus_plots(corpus: CorpusView | None) -> dict[str, str]:
         for unit in ("words", "characters")
     }
     drawn["Documents by language"] = plots.language_plot(corpus.report["languages"])
-    for step, found in corpus.classifiers:
+    for step, found in corpus.scored:
         drawn[f"Documents by the score of {step}"] = plots.score_plot(step, found["scores"])
     return drawn
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from firth import storage
 from firth.components.source_spans import at_newest_spans
-from firth.corpus import SourceError, files_digest, fingerprint
+from firth.corpus import SourceError, check_models, files_digest, fingerprint
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import AnySource
 from firth.recipes.tasks.data import AnyLabelledData
@@ -42,6 +42,19 @@ def _digest(key: str, path: str) -> str:
     return storage.digest_of(path).hex()
 
 
+def cleaning_digest(cleaning: Cleaning) -> str:
+    """Returns the digest of the files that cleaning steps read, whose models can be used.
+
+    Args:
+        cleaning: Cleaning of the recipe.
+
+    Raises:
+        firth.corpus.CorpusError: if a file is not there, or a model cannot be used.
+    """
+    check_models(cleaning)
+    return files_digest(cleaning)
+
+
 @dataclasses.dataclass(frozen=True)
 class FileDigests:
     """The functions that name and digest a pipeline's files as they are when the pipeline is made.
@@ -57,7 +70,7 @@ class FileDigests:
 
     newest: Callable[[Sequence[AnySource]], Sequence[AnySource]] = at_newest_spans
     of_sources: Callable[[Sequence[AnySource]], str] = fingerprint
-    of_cleaning: Callable[[Cleaning], str] = files_digest
+    of_cleaning: Callable[[Cleaning], str] = cleaning_digest
     of_data: Callable[[AnyLabelledData], str] = data_fingerprint
     of_schema: Callable[[str], str] = schema_digest
     of_requests: Callable[[str], str] = requests_digest

@@ -1,5 +1,5 @@
 from .curation.curate import curate as curate
-from .curation.step_files import files_digest as files_digest
+from .curation.step_files import check_models as check_models, files_digest as files_digest
 from .curation.step_table import STEPS as STEPS
 from .documents.document import Document as Document
 from .documents.errors import (

@@ -1,9 +1,9 @@
 """Packages that only some formats need."""
 
-import importlib
 from typing import Any
 
 from firth.interop.errors import InteropError
+from firth.lazy import import_extra as import_any_extra
 
 
 def import_extra(extra: str, *modules: str) -> tuple[Any, ...]:
@@ -22,7 +22,4 @@ def import_extra(extra: str, *modules: str) -> tuple[Any, ...]:
     Traceback (most recent call last):
     firth.interop.errors.InteropError: No module named 'no_such_module': pip install 'firth[onnx]' brings it
     """
-    try:
-        return tuple(importlib.import_module(module) for module in modules)
-    except ImportError as error:
-        raise InteropError(f"{error}: pip install 'firth[{extra}]' brings it") from error
+    return import_any_extra(InteropError, extra, *modules)

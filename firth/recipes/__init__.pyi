@@ -46,6 +46,7 @@ from .corpus.mixture import (
 from .corpus.normalization import Normalization as Normalization, NormalizeStep as NormalizeStep
 from .corpus.outputs import JsonlOutput as JsonlOutput, ParquetOutput as ParquetOutput
 from .corpus.privacy import PiiStep as PiiStep
+from .corpus.scoring import FastTextStep as FastTextStep, ScikitLearnStep as ScikitLearnStep
 from .corpus.sources import (
     DocstringsSource as DocstringsSource,
     HtmlSource as HtmlSource,

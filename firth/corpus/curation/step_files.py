@@ -7,6 +7,7 @@ from typing import Any
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
+from firth.corpus.curation.step_table import STEPS
 from firth.corpus.decontamination.benchmarks import list_benchmark_files
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.hashing import digest
@@ -40,6 +41,20 @@ def files_digest(cleaning: Cleaning) -> str:
     paths = list(dict.fromkeys(_files_of(cleaning.steps)))
     parts = [part for path in paths for part in (path, _content_digest(path))]
     return digest(*parts).hex() if parts else ""
+
+
+def check_models(cleaning: Cleaning) -> None:
+    """Reads the models that others have trained for steps, to refuse what cannot be used before any data.
+
+    Args:
+        cleaning: The cleaning of the recipe.
+
+    Raises:
+        CorpusError: if a model is not there, cannot be read, or has no such label.
+    """
+    for step in cleaning.steps:
+        if step.reads_model:
+            STEPS[step.kind](step)
 
 
 def _files_of(part: Any) -> Iterator[str]:

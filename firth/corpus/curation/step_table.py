@@ -21,6 +21,8 @@ from firth.corpus.filters.normalize import Normalize
 from firth.corpus.filters.url_lists import UrlLists
 from firth.corpus.privacy.pii import Pii
 from firth.corpus.quality.classifier import Classifier
+from firth.corpus.quality.fasttext_model import FastText
+from firth.corpus.quality.scikit_learn_model import ScikitLearn
 
 STEPS: dict[str, StepFactory] = {
     "normalize": Normalize,
@@ -43,4 +45,6 @@ STEPS: dict[str, StepFactory] = {
     "dataset_duplicates": DatasetDuplicates,
     "decontaminate": Decontaminate,
     "classifier": Classifier,
+    "fasttext": FastText,
+    "scikit_learn": ScikitLearn,
 }

@@ -36,7 +36,7 @@ class RulesByLanguage(Generic[RulesT]):
 
     def __init__(self, config: ConfigByLanguage, make: Callable[[Any], RulesT]) -> None:
         self._others = make(config)
-        self._of = {each.language: make(each) for each in config.languages}
+        self._of: dict[str, RulesT] = {each.language: make(each) for each in config.languages}
 
     def of(self, text: str) -> RulesT:
         """Returns the rules for a text. Its language is identified only if there are several.

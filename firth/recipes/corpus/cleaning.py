@@ -15,6 +15,7 @@ from firth.recipes.corpus.gutenberg import GutenbergStep
 from firth.recipes.corpus.limits import CorpusLimits
 from firth.recipes.corpus.normalization import Normalization, NormalizeStep
 from firth.recipes.corpus.privacy import PiiStep
+from firth.recipes.corpus.scoring import AnyScoringStep
 from firth.recipes.corpus.step import CleaningStep
 from firth.recipes.corpus.urls import UrlListsStep
 
@@ -60,7 +61,8 @@ Step = Annotated[
     | DomainRulesStep
     | PiiStep
     | CorpusStep
-    | ClassifierStep,
+    | ClassifierStep
+    | AnyScoringStep,
     pydantic.Field(discriminator="kind"),
 ]
 

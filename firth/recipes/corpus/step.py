@@ -17,6 +17,8 @@ class CleaningStep(Config):
 
     Attributes:
         trains_model: True if it trains a model on the corpus, which is an artifact of its own.
+        reads_model: True if it reads a model that others have trained, which is tried when a pipeline is
+            made.
         source_names: Names of sources, by the key that holds them.
         further_sources: Sources that do not belong to the corpus, by the key that holds them.
         normalization: The form that the step brings text to, which every reader of text for the model has to
@@ -25,6 +27,7 @@ class CleaningStep(Config):
     """
 
     trains_model: ClassVar[bool] = False
+    reads_model: ClassVar[bool] = False
     source_names: ClassVar[dict[str, tuple[str, ...]]] = {}
     further_sources: ClassVar["dict[str, tuple[AnySource, ...]]"] = {}
     normalization: ClassVar["Normalization | None"] = None

@@ -27,6 +27,7 @@ from tests.corpus.duplicates_helpers import (
     with_changes,
 )
 from tests.corpus.helpers import document, make_pipeline, make_pipeline_of_two
+from tests.corpus.quality.models import fasttext_step, scikit_learn_step
 
 QUESTIONS = [" ".join(random_words(random.Random(i), 20)) for i in range(30)]
 
@@ -47,6 +48,8 @@ def steps(tmp_path_factory):
         SubstringDuplicatesStep(kind="substring_duplicates", window=60),
         DecontaminateStep(kind="decontaminate", benchmarks=(quiz,), action="cut", margin_characters=0),
         DomainRulesStep(kind="domain_rules", each_domain=EachDomainCap(max_documents=1)),
+        fasttext_step(threshold=0.0),
+        scikit_learn_step(folder, threshold=0.0),
         ClassifierStep(kind="classifier", reference=("books",), max_documents=20, keep="threshold"),
     )
 
@@ -83,7 +86,7 @@ def test_order_batches_groups_and_workers_change_nothing(tmp_path, steps):
         kept, totals = run_steps(
             folder, documents, *steps, sources=("books", "web"), batch=batch, pipeline=pipeline, **grouping
         )
-        names = ("decontaminate.json", "classifier.json", "classifier/classifier.json")
+        names = ("decontaminate.json", "classifier.json", "classifier/classifier.json", "fasttext.json")
         model = (folder / "classifier" / "weights.npz").read_bytes()
         reports = [(folder / name).read_text() for name in names]
         return digest(model, *(each.to_example() for each in kept)), vars(totals), *reports

@@ -1,0 +1,61 @@
+"""The step that scores documents by a model of scikit-learn."""
+
+from collections.abc import Sequence
+
+from firth.corpus.documents.errors import CorpusError
+from firth.corpus.quality.scoring import Scoring
+from firth.lazy import import_extra
+from firth.recipes.corpus.scoring import ScikitLearnStep
+from firth.storage import open_file
+
+
+class ScikitLearnClassifier:
+    """A classifier of scikit-learn that takes texts.
+
+    Args:
+        content: Content of a file that `skops.io.dump` has written.
+        trusted: Names of other types that may be loaded.
+
+    Attributes:
+        labels: Labels of the model, as text.
+
+    Raises:
+        CorpusError: if it is not such a classifier, holds other types, or the package is not installed.
+    """
+
+    def __init__(self, content: bytes, trusted: Sequence[str] = ()) -> None:
+        (skops,) = import_extra(CorpusError, "classifiers", "skops.io")
+        try:
+            found = skops.get_untrusted_types(data=content)
+        # Of the many things that may be wrong with a file, skops makes errors of many types.
+        except Exception as error:
+            raise CorpusError(f"it is not a file of skops: {error}") from error
+        if others := sorted({*found} - {*trusted}):
+            raise CorpusError(f"it holds {', '.join(others)}; name what may be loaded under trusted")
+        self._model = skops.loads(content, trusted=list(trusted))
+        if not hasattr(self._model, "predict_proba"):
+            raise CorpusError(f"{type(self._model).__name__} has no predict_proba")
+        self.labels = [str(label) for label in self._model.classes_]
+
+    def score(self, text: str, label: str) -> float:
+        """Returns the probability of a label, in [0, 1].
+
+        Args:
+            text: Text of a document.
+            label: One of the labels.
+        """
+        # One text at a time, since the last bits of a product may depend on the other rows.
+        return float(self._model.predict_proba([text])[0, self.labels.index(label)])
+
+
+class ScikitLearn(Scoring):
+    """Drops documents by the probability of a label of a classifier of scikit-learn."""
+
+    @staticmethod
+    def load(config: ScikitLearnStep) -> ScikitLearnClassifier:  # noqa: D102
+        with open_file(config.path) as file:
+            content = file.read()
+        try:
+            return ScikitLearnClassifier(content, config.trusted)
+        except CorpusError as error:
+            raise CorpusError(f"scikit_learn: {config.path}: {error}") from error

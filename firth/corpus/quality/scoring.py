@@ -1,0 +1,125 @@
+"""Steps that keep documents by the score of a classifier from a file."""
+
+import abc
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import apache_beam as beam
+from apache_beam.pvalue import TaggedOutput
+
+from firth import storage
+from firth.corpus.documents.corpus_counts import CorpusCounts
+from firth.corpus.documents.counters import sum_counters
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import CorpusError
+from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
+from firth.corpus.grouping.marks import Decisions, Documents
+from firth.corpus.quality.score_histogram import ScoreCounts, count_score, score_histogram
+from firth.recipes.base.errors import suggest
+from firth.recipes.corpus.scoring import AnyScoringStep
+from firth.storage import write_json
+
+_MODELS_HELD = 8
+_LOADING = threading.Lock()
+
+
+class LoadedClassifier(Protocol):
+    """A classifier in memory."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Its labels."""
+
+    def score(self, text: str, label: str) -> float:
+        """Returns the probability of a label, in [0, 1], which depends on nothing but the text.
+
+        Args:
+            text: Text of a document, or its beginning.
+            label: One of the labels.
+        """
+
+
+class Scoring(CorpusStep[AnyScoringStep]):
+    """Base of the steps that drop documents of a `low_score`, or of a `high_score`.
+
+    Each process loads the model once. The step writes `<step>.json` to the folder of the report: `label`,
+    `threshold`, `keep`, and under `scores` the result of `score_histogram`. The report's `counts` have the
+    number of documents of sources that are not scored as `other_source`.
+
+    Args:
+        config: File of the model, label and threshold.
+
+    Raises:
+        CorpusError: on construction, if there is no such file, it holds no model, or the model has no such
+            label; the message names the file and the nearest label.
+    """
+
+    reasons = frozenset({"low_score", "high_score"})
+
+    def __init__(self, config: AnyScoringStep) -> None:
+        super().__init__(config)
+        if not storage.exists(config.path) or storage.is_folder(config.path):
+            raise CorpusError(f"{config.kind}: there is no file {config.path}")
+        # The same path may have other content when another step is made.
+        self._digest = storage.digest_of(config.path)
+        labels = self._model().labels
+        if config.label not in labels:
+            raise CorpusError(
+                f"{config.kind}: {config.path} has no label {config.label!r}; {suggest(config.label, labels)}"
+            )
+
+    @staticmethod
+    @abc.abstractmethod
+    def load(config: Any) -> LoadedClassifier:
+        """Returns the model of a step.
+
+        Args:
+            config: The step of the recipe.
+
+        Raises:
+            CorpusError: if its file is not such a model.
+        """
+
+    def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
+        outputs = documents | "Score" >> beam.FlatMap(self._score).with_outputs("scores", main="decided")
+        totals = (
+            outputs.scores
+            | "Sum" >> beam.CombineGlobally(sum_counters)
+            | "Write" >> beam.Map(_write, self._config, setting)
+        )
+        return outputs.decided, totals
+
+    def _model(self) -> LoadedClassifier:
+        # Threads of a process would otherwise each load it.
+        with _LOADING:
+            return _loaded(type(self).load, self._config, self._digest)
+
+    def _score(self, documents: list[Document]) -> Iterator[Any]:
+        model, counts = self._model(), ScoreCounts()
+        yield [(document, self._decide(document, model, counts)) for document in documents]
+        yield TaggedOutput("scores", counts)
+
+    def _decide(self, document: Document, model: LoadedClassifier, counts: ScoreCounts) -> Decision:
+        config = self._config
+        if config.sources and document.source not in config.sources:
+            return Keep(document, {"other_source": 1})
+        score = model.score(document.text[: config.max_characters], config.label)
+        above = score >= config.threshold
+        kept = above == (config.keep == "at_least")
+        count_score(counts, document.source, score, kept)
+        return Keep(document) if kept else Drop("high_score" if above else "low_score")
+
+
+@functools.lru_cache(_MODELS_HELD)
+def _loaded(
+    load: Callable[[Any], LoadedClassifier], config: AnyScoringStep, digest: bytes
+) -> LoadedClassifier:
+    return load(config)
+
+
+def _write(counts: ScoreCounts, config: AnyScoringStep, setting: Setting) -> CorpusCounts:
+    rule = {name: getattr(config, name) for name in ("label", "keep", "threshold")}
+    write_json(f"{setting.folder}/{setting.name}.json", {**rule, "scores": score_histogram(counts)})
+    return CorpusCounts()

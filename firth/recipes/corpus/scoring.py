@@ -1,0 +1,67 @@
+"""Cleaning steps that score documents by a classifier that others have trained, read from a file."""
+
+from typing import Annotated, ClassVar, Literal
+
+import pydantic
+
+from firth.recipes.base.file_names import NamesFiles
+from firth.recipes.base.recipe_type import Fraction
+from firth.recipes.corpus.sources import SourceName
+from firth.recipes.corpus.step import CleaningStep
+
+
+class ScoringStep(CleaningStep):
+    """Base of the steps that keep or drop a document by the probability that a classifier gives to a label.
+
+    Attributes:
+        path: Path of the model's file, on any file system. Its content decides, as that of all files that
+            steps read, whether earlier results are used again.
+        label: Label whose probability is a document's score.
+        threshold: Score that decides.
+        keep: Documents that are kept: those of `at_least` the threshold, or those `below` it, where the label
+            is that of unwanted text.
+        sources: Names of the sources that are scored; without any, all. Documents of other sources are kept.
+        max_characters: Most characters of a document that are read, from its beginning; without it, all.
+    """
+
+    reads_model: ClassVar[bool] = True
+
+    path: Annotated[str, NamesFiles()]
+    label: Annotated[str, pydantic.Field(min_length=1)]
+    threshold: Fraction = 0.5
+    keep: Literal["at_least", "below"] = "at_least"
+    sources: tuple[SourceName, ...] = ()
+    max_characters: int | None = pydantic.Field(default=None, ge=1)
+
+    @property
+    def source_names(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
+        """The sources that are scored."""
+        return {"sources": self.sources}
+
+
+class FastTextStep(ScoringStep):
+    """Drops documents by a classifier of fastText (Joulin et al. 2016, arXiv:1607.01759).
+
+    Its file is a `.bin` or `.ftz`, and its labels are those of the model, such as `__label__hq`. Line breaks
+    count as spaces, since fastText reads one line.
+    """
+
+    kind: Literal["fasttext"]
+
+
+class ScikitLearnStep(ScoringStep):
+    """Drops documents by a classifier of scikit-learn, in a file that `skops.io.dump` has written.
+
+    It takes texts, such as a pipeline of `TfidfVectorizer` and `LogisticRegression`, and has `predict_proba`.
+    Pickled models are not read, because unpickling runs whatever code is in a file.
+
+    Attributes:
+        trusted: Names of types in the file that are not scikit-learn's or NumPy's, and may be loaded, such as
+            `my_package.MyVectorizer`.
+    """
+
+    kind: Literal["scikit_learn"]
+    trusted: tuple[str, ...] = ()
+
+
+AnyScoringStep = FastTextStep | ScikitLearnStep

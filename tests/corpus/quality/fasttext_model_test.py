@@ -1,0 +1,22 @@
+"""Scores of fastText's models as fastText itself gives them."""
+
+import pytest
+
+from firth.corpus.documents.errors import CorpusError
+from firth.corpus.quality.fasttext_model import FastText
+from tests.corpus.quality.models import MADE, fasttext_step
+
+
+@pytest.mark.parametrize("name", ["fasttext", "fasttext_hs"])
+def test_scores_are_those_of_fasttext(name):
+    model = FastText.load(fasttext_step(name))
+    assert model.labels == ["__label__cc", "__label__hq", "__label__weather"]
+    for which, text in MADE["texts"].items():
+        for label, expected in MADE["scores"][name][which].items():
+            assert model.score(text, label) == pytest.approx(expected, abs=1e-6)
+
+
+def test_another_file_is_refused(tmp_path):
+    (tmp_path / "model.bin").write_bytes(b"Not a model.")
+    with pytest.raises(CorpusError, match=r"fasttext: .*model.bin: it is not a supervised model of fastText"):
+        FastText.load(fasttext_step(path=f"{tmp_path}/model.bin"))

@@ -1,0 +1,52 @@
+"""Which files are read as classifiers of scikit-learn, and their scores."""
+
+import pickle
+
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.preprocessing import StandardScaler
+
+from firth.corpus.documents.errors import CorpusError
+from firth.corpus.quality.scikit_learn_model import ScikitLearn
+from tests.corpus.quality.models import scikit_learn_step, train_pipeline
+from tests.corpus.quality.texts import BAD, GOOD, text
+
+
+class OfOnesOwn(ClassifierMixin, BaseEstimator):
+    classes_ = (1, 2)
+
+    def predict_proba(self, texts):
+        import numpy as np
+
+        return np.array([[0.25, 0.75]] * len(texts))
+
+
+def test_scores_are_those_of_the_model_that_was_written(tmp_path):
+    trained, model = train_pipeline(), ScikitLearn.load(scikit_learn_step(tmp_path))
+    assert model.labels == ["bad", "good"]
+    for words in (GOOD, BAD):
+        expected = trained.predict_proba([text(words, 99)])[0]
+        scores = [model.score(text(words, 99), label) for label in model.labels]
+        assert scores == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+def test_other_types_are_loaded_only_where_the_recipe_trusts_them(tmp_path):
+    name = f"{OfOnesOwn.__module__}.OfOnesOwn"
+    with pytest.raises(CorpusError, match=rf"model.skops: it holds {name}; name what may be loaded under"):
+        ScikitLearn.load(scikit_learn_step(tmp_path, OfOnesOwn(), label="2"))
+    model = ScikitLearn.load(scikit_learn_step(tmp_path, OfOnesOwn(), label="2", trusted=(name,)))
+    assert (model.labels, model.score("Any.", "2")) == (["1", "2"], 0.75)
+
+
+def test_nothing_is_unpickled_and_a_scaler_is_not_a_classifier(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (open, (f"{tmp_path}/sprung", "w"))
+
+    step = scikit_learn_step(tmp_path)
+    (tmp_path / "model.skops").write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(CorpusError, match=r"scikit_learn: .*model.skops: it is not a file of skops"):
+        ScikitLearn.load(step)
+    assert not (tmp_path / "sprung").exists()
+    with pytest.raises(CorpusError, match="StandardScaler has no predict_proba"):
+        ScikitLearn.load(scikit_learn_step(tmp_path, StandardScaler()))
