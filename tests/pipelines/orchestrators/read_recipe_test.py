@@ -79,6 +79,34 @@ def test_a_file_that_is_new_changes_the_fingerprint_alone(tmp_path, corpus):
     assert {key for key in before if before[key] != after[key]} == {"CorpusExampleGen_fingerprint"}
 
 
+def test_a_scheduled_run_reads_the_newest_span(tmp_path):
+    def write(span):
+        (tmp_path / span).mkdir()
+        (tmp_path / span / "a.txt").write_text(f"A word of {span}.\n")
+
+    write("span-1")
+    recipe = load_recipe("demo", [f"sources=[{{kind: text, paths: ['{tmp_path}/span-{{SPAN}}/*.txt']}}]"])
+    given = compiled(recipe)
+    # What was compiled names no span, and has no digest of files.
+    assert "span-1" not in str(given) and "span-{SPAN}" in str(given)
+    first, again = values(tmp_path, given), values(tmp_path, given)
+    assert first == again and "span-1/" in first["CorpusExampleGen_sources"]
+    write("span-2")
+    later = values(tmp_path, given)
+    changed = {key for key in first if first[key] != later[key]}
+    assert "span-2/" in later["CorpusExampleGen_sources"] and "CorpusExampleGen_fingerprint" in changed
+
+
+def test_another_content_of_a_file_that_a_step_reads_cleans_again(tmp_path, corpus):
+    (tmp_path / "words.list").write_text("damn\n")
+    steps = f"cleaning.steps=[{{kind: bad_words, lists: [{{path: '{tmp_path}/words.list'}}]}}]"
+    given = compiled(load_recipe("demo", [of_texts(tmp_path), steps]))
+    before = values(tmp_path, given)
+    (tmp_path / "words.list").write_text("heck\n")
+    after = values(tmp_path, given)
+    assert {key for key in before if before[key] != after[key]} == {"Curator_files_digest"}
+
+
 def test_other_sources_and_another_recipe(tmp_path, corpus):
     given = compiled(corpus)
     (tmp_path / "c.jsonl").write_text('{"text": "A word."}\n')
