@@ -7,7 +7,6 @@ import keras
 import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.recipes.training.training import Training
 from firth.training.checkpoints import Checkpoints, state_by_name
 from firth.training.distribution import DeviceError, prepare_devices
 from firth.training.held_out import HeldOut
@@ -22,7 +21,7 @@ class BackendParts(NamedTuple):
     Attributes:
         name: Name of the backend.
         begins: Whether it makes the weights of the beginning; otherwise a checkpoint has them.
-        prepare: Function that makes ready the devices of a recipe's training.
+        prepare: Function that makes ready the devices of a recipe.
         checkpoints: Function from a folder, a model, its optimizer, and whether this process writes.
         block: Function from a recipe, a model, its optimizer and a strategy to one that makes steps.
         held_out: Function from a model, a tokenizer, a recipe and patterns of rows to one that measures.
@@ -30,7 +29,7 @@ class BackendParts(NamedTuple):
 
     name: str
     begins: bool
-    prepare: Callable[[Training], None]
+    prepare: Callable[[RunRecipe], None]
     checkpoints: Callable[[str, keras.Model, keras.optimizers.Optimizer, bool], Checkpoints]
     block: Callable[[RunRecipe, keras.Model, keras.optimizers.Optimizer, tf.distribute.Strategy], Blocks]
     held_out: Callable[[keras.Model, Any, RunRecipe, Sequence[str]], Callable[[], dict[str, Any]]]
@@ -51,6 +50,10 @@ def check_backend(parts: BackendParts) -> None:
             f"Keras is on {own} in this process, by KERAS_BACKEND or its configuration, but a training "
             f"starts on {parts.name}; `training.backend` chooses what makes its steps"
         )
+
+
+def _prepare(recipe: RunRecipe) -> None:
+    prepare_devices(recipe.training)
 
 
 def _checkpoints(
@@ -78,4 +81,4 @@ def _block(
     return build_block(step, list(losses), strategy)
 
 
-TENSORFLOW = BackendParts("tensorflow", True, prepare_devices, _checkpoints, _block, HeldOut)
+TENSORFLOW = BackendParts("tensorflow", True, _prepare, _checkpoints, _block, HeldOut)

@@ -23,7 +23,7 @@ _FORMAT = 4
 _PROGRESS = "progress.json"
 _VARIABLES = "variables"
 # Keys of `training` that say which rows a device reads at once.
-_PARTS = ("strategy", "replicas", "gradient_accumulation_steps")
+_PARTS = ("strategy", "replicas", "mesh", "gradient_accumulation_steps")
 # Those that a run can go on with another value of.
 _INCIDENTAL = (
     "steps",

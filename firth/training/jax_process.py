@@ -66,7 +66,7 @@ def train_on_jax(recipe: RunRecipe, **places: Any) -> bool:
 
 def _environment(recipe: RunRecipe) -> dict[str, str]:
     environment = {**os.environ, "KERAS_BACKEND": "jax"}
-    devices = recipe.training.replicas or 1
+    devices = recipe.training.devices
     flags = environment.get("XLA_FLAGS", "")
     if devices > 1 and _HOST_DEVICES not in flags:
         # Read only where there is no GPU and no TPU.

@@ -96,7 +96,7 @@ def train(
         "eval_files": list(eval_files),
     }
     check_backend(parts)
-    parts.prepare(recipe.training)
+    parts.prepare(recipe)
     strategy = build_strategy(recipe.training)
     workers = Workers(strategy)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)

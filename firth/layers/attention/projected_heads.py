@@ -1,12 +1,14 @@
 """The projections of attention: hidden states to heads of queries, keys and values, and back."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import keras
 import numpy as np
 from keras import ops
 
+from firth.layers.elements.divided import Divided
 from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place, by_tokens
 from firth.layers.elements.initializers import NormalColumns, normal
 from firth.layers.elements.seeds import drawn
@@ -15,7 +17,7 @@ from firth.layers.elements.types import Tensor
 from firth.layers.positions.rotary_positions import rotate
 
 
-class ProjectedHeads(ExtensibleLayer):
+class ProjectedHeads(Divided, ExtensibleLayer):
     """The weights of attention, and what they make of states; its subclasses say how heads are read.
 
     A subclass has the arguments of `Attention` as attributes, and the layers `dropout` and
@@ -249,6 +251,11 @@ class ProjectedHeads(ExtensibleLayer):
             ),
             *prefix,
         ]
+
+    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
+        """Returns the weights of the projections, with the axis of the heads."""
+        to_heads = [(self.kernel, 1), (self.bias, 0), (self.query_kernel, 1), (self.query_bias, 0)]
+        return [*to_heads, (self.output_projection.kernel, 0)]
 
     @property
     def prefix_length(self) -> int:

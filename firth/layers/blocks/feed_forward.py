@@ -1,5 +1,6 @@
 """The position-wise feed-forward layer of a transformer block."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -7,6 +8,7 @@ from keras import ops
 
 from firth.layers.elements.activations import get_activation
 from firth.layers.elements.checks import check_positive, check_width
+from firth.layers.elements.divided import Divided
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place
 from firth.layers.elements.initializers import normal
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class FeedForward(ExtensibleLayer):
+class FeedForward(Divided, ExtensibleLayer):
     """Two dense layers with an activation between them, applied to each token alone.
 
     `f(x W1 + b1) W2 + b2` (Vaswani et al. 2017, "Attention Is All You Need", section 3.3); gated,
@@ -147,6 +149,11 @@ class FeedForward(ExtensibleLayer):
         ]
         outer = Columns(self.outer_kernel, self.outer_bias, 0, width)
         return [*places, Place(self, "outer", inner, width, outer)]
+
+    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
+        """Returns all weights but the outer bias, with the axis of the layer between."""
+        kernels = self.inner_kernel, self.gate_kernel, self.outer_kernel
+        return [(each, 0) for each in (*kernels, self.inner_bias, self.gate_bias)]
 
     def _drop(self, inner: Tensor, hidden: Tensor, training: bool | None) -> Tensor:
         if not training or self.dropout.rate == 0.0:

@@ -18,6 +18,9 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     Over `keras.ops.custom_gradient` it smooths what differs between backends: how the upstream gradient is
     passed, and that TensorFlow takes tensors only, no variables.
 
+    What may be computed again in a backward pass reads all its tensors as inputs, and returns zeros for those
+    that have no gradient: JAX lets no other tensor out of what it computes again.
+
     Args:
         function: Function that takes float tensors and returns a pair of its value and a function that turns
             the gradient for the value into one for each input, a tensor or a tuple of them. The value is a

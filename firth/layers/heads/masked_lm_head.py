@@ -1,5 +1,6 @@
 """The head that says which pieces stood at the masked positions."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import keras
@@ -7,6 +8,7 @@ from keras import ops
 
 from firth.layers.elements.activations import get_activation
 from firth.layers.elements.checks import check_positive, check_width
+from firth.layers.elements.divided import Divided
 from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.layer import Float32Layer
 from firth.layers.elements.norms import LayerNorm
@@ -16,7 +18,7 @@ from firth.layers.heads.tied_projection import tied_logits
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class MaskedLMHead(Float32Layer):
+class MaskedLMHead(Divided, Float32Layer):
     """Logits over the vocabulary at the masked positions, and nowhere else.
 
     `norm(gelu(h W + b)) E^T + c` with E the token embeddings (Devlin et al. 2018, section 3.1, "Task #1", and
@@ -104,6 +106,10 @@ class MaskedLMHead(Float32Layer):
         rows = ops.reshape(gather_tokens(hidden, masked_positions), (-1, self.width))
         rows = self.norm(self._activate(self.dense(rows)))
         return tied_logits(rows, token_table, self.bias, ops.shape(masked_positions))
+
+    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
+        """Returns the bias of the vocabulary."""
+        return [(self.bias, 0)]
 
     def compute_output_shape(  # type: ignore[override]
         self, hidden_shape: Shape, masked_positions_shape: Shape, token_table_shape: Shape | None = None

@@ -1,5 +1,6 @@
 """The head that says what a span holds from the two tokens around it."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import keras
@@ -7,6 +8,7 @@ from keras import ops
 
 from firth.layers.elements.activations import get_activation
 from firth.layers.elements.checks import check_positive, check_width
+from firth.layers.elements.divided import Divided
 from firth.layers.elements.embedding import Embedding
 from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.layer import Float32Layer
@@ -17,7 +19,7 @@ from firth.layers.heads.tied_projection import tied_logits
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class SpanBoundaryHead(Float32Layer):
+class SpanBoundaryHead(Divided, Float32Layer):
     """Logits over the vocabulary for each token of a hidden span.
 
     `f(f([x_l; x_r; p_i])) E^T + c`, each f being norm(activation(dense)), with x_l and x_r the states of the
@@ -124,6 +126,10 @@ class SpanBoundaryHead(Float32Layer):
         rows = self.first_norm(self._activate(self.first(rows)))
         rows = self.second_norm(self._activate(self.second(rows)))
         return tied_logits(rows, token_table, self.bias, ops.shape(left))
+
+    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
+        """Returns the bias of the vocabulary."""
+        return [(self.bias, 0)]
 
     def compute_output_shape(  # type: ignore[override]
         self,

@@ -108,16 +108,17 @@ def rotate(heads: Tensor, angles: Tensor) -> Tensor:
     >>> np.array(rotate(np.array([3.0, 4.0]).reshape(1, 1, 1, 2), quarter)).flatten().tolist()
     [-4.0, 3.0]
     """
-    cosines, sines = angles[:, :1], angles[:, 1:]
 
     @custom_gradient
-    def turn(heads: Tensor) -> tuple[Tensor, Callable[..., Any]]:
-        def gradient(upstream: Tensor) -> Tensor:
-            return _turned(upstream, cosines, -sines)
+    def turn(heads: Tensor, angles: Tensor) -> tuple[Tensor, Callable[..., Any]]:
+        cosines, sines = angles[:, :1], angles[:, 1:]
+
+        def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
+            return _turned(upstream, cosines, -sines), ops.zeros_like(angles)
 
         return _turned(heads, cosines, sines), gradient
 
-    return turn(heads)
+    return turn(heads, ops.cast(angles, "float32"))
 
 
 def _turned(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:

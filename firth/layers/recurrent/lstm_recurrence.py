@@ -98,7 +98,9 @@ def lstm_recurrence(
         projection_kernel: Tensor,
         hidden: Tensor,
         cells: Tensor,
+        *read: Tensor,
     ) -> tuple[Tensor, Callable[..., Any]]:
+        masks = Masks(*read) if read else None
         kernels = [
             ops.cast(kernel, inputs.dtype) for kernel in (input_kernel, recurrent_kernel, projection_kernel)
         ]
@@ -109,11 +111,12 @@ def lstm_recurrence(
             steps, for_state = _backward(
                 trace, before[1], kernels, masks, (cell_clip, projection_clip), upstream
             )
-            return *_weight_gradients(inputs, kernels[0], trace, before[0], *steps), *for_state
+            none = (ops.zeros_like(mask) for mask in read)
+            return *_weight_gradients(inputs, kernels[0], trace, before[0], *steps), *for_state, *none
 
         return (_stacked(trace.hidden), trace.cells[-1]), gradient
 
-    hidden, last_cells = run(inputs, *weights, *state)
+    hidden, last_cells = run(inputs, *weights, *state, *(masks or ()))
     return hidden, (hidden[-1], last_cells)
 
 

@@ -1,6 +1,6 @@
 """What the backbones of transformers have in common that begin with a table of tokens."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import keras
@@ -9,13 +9,14 @@ from keras import ops
 from firth import features as names
 from firth.layers import Embedding, InputEmbedding
 from firth.layers.blocks.transformer_stack import TransformerStack
+from firth.layers.elements.divided import Divided
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.backbone import Backbone, Stages, stages_of
 from firth.models.backbones.virtual_tokens import VirtualTokens
 
 
-class TransformerBackbone(Backbone):
+class TransformerBackbone(Divided, Backbone):
     """A token table, and builders of what stands between it and a stack of blocks; see `Backbone`."""
 
     def _make(self) -> None:
@@ -32,6 +33,10 @@ class TransformerBackbone(Backbone):
         self.virtual_tokens = VirtualTokens(
             self.config.embedding_width, dtype=self.variable_dtype, name="virtual_tokens"
         )
+
+    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
+        """Returns the token table, with the axis of the vocabulary."""
+        return [(self.token_embedding.table, 0)]
 
     def _make_embeddings(self, name: str) -> InputEmbedding:
         config = self.config

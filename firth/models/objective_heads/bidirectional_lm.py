@@ -1,5 +1,6 @@
 """The heads of the bidirectional language model."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import keras
@@ -7,6 +8,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Dropout, chunked_cross_entropy, sampled_cross_entropy
+from firth.layers.elements.divided import Divided
 from firth.layers.elements.initializers import log_uniform
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
@@ -18,7 +20,7 @@ from firth.recipes.objectives.language_models import BidirectionalLM
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class BidirectionalLMHeads(Heads):
+class BidirectionalLMHeads(Divided, Heads):
     """The next word from the forward half of each state, and the previous word from the backward half.
 
     Both directions share one softmax (Peters et al. 2018, "Deep contextualized word representations",
@@ -55,6 +57,10 @@ class BidirectionalLMHeads(Heads):
         self.table = self.add_weight(name="table", shape=shape, initializer=self._start, autocast=False)
         self.bias = self.add_weight(name="bias", shape=shape[:1], initializer=log_uniform, autocast=False)
         self.built = True
+
+    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
+        """Returns the softmax's weights, with the axis of the words."""
+        return [(self.table, 0), (self.bias, 0)]
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of `lm`, float32 [batch, 2 * length, vocabulary].

@@ -1,11 +1,13 @@
 """The head of all objectives that predict the next token."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import keras
 from keras import ops
 
 from firth import features as names
+from firth.layers.elements.divided import Divided
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.products import times_rows
 from firth.layers.elements.shapes import reshaped
@@ -18,7 +20,7 @@ from firth.recipes.objectives.objective_base import Objective
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class LanguageModelHeads(Heads):
+class LanguageModelHeads(Divided, Heads):
     """Which token comes next, at every position of a decoder.
 
     `softmax(s h P E^T)`, with E the token embeddings (Press and Wolf 2016) or, with `tied_output: false`, a
@@ -69,6 +71,10 @@ class LanguageModelHeads(Heads):
             )
         self._build_parts((None, self.width), self.projection)
         self.built = True
+
+    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
+        """Returns the table of its own, with the axis of the vocabulary."""
+        return [(self.table, 0)]
 
     @property
     def of_base(self) -> list[keras.Variable]:

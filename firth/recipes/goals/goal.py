@@ -1,6 +1,6 @@
 """The base of all that a model can be trained for: objectives, and tasks on labelled records."""
 
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,14 @@ class Goal(Config):
     trains_pooler: ClassVar[bool] = False
     prompt_prefix: ClassVar[str] = ""
     compares_examples: ClassVar[bool] = False
+
+    def divided_sizes(self, model: Any) -> dict[str, int]:
+        """Returns sizes of its own, by what they are, along which several devices hold a part of its weights.
+
+        Args:
+            model: The recipe's model.
+        """
+        return {}
 
     @property
     def heads_key(self) -> str:

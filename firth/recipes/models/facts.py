@@ -55,6 +55,11 @@ class ModelFacts:
         """True if it has more than one segment to tell, so that a second text can have an id of its own."""
         return self.reads_segments
 
+    @property
+    def divided_sizes(self) -> dict[str, int]:
+        """The sizes, by the key that says each, along which several devices hold a part of its weights."""
+        return {}
+
     def parameter_counts(self, vocabulary: int) -> dict[str, int]:
         """Returns the numbers of parameters, by part.
 

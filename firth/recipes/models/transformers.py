@@ -62,6 +62,15 @@ class TransformerConfig(ModelFacts, StackConfig):
         return self.positions.longest
 
     @property
+    def divided_sizes(self) -> dict[str, int]:
+        """Heads, which attention is divided by, and the inner width of the feed-forward layers."""
+        return {
+            "attention.heads": self.attention.heads,
+            "attention.key_value_heads": self.key_value_heads,
+            "feed_forward.width": self.inner_width,
+        }
+
+    @property
     def stack(self) -> StackConfig:
         """The part that a stack of blocks is made of."""
         return StackConfig(**{name: getattr(self, name) for name in StackConfig.model_fields})

@@ -321,6 +321,10 @@ class ReplacedTokenDetection(MaskDecoding):
                 f"generator that cannot work, for its {reason}"
             )
 
+    def divided_sizes(self, model: Any) -> dict[str, int]:  # noqa: D102
+        sizes = generator_of(model, self).divided_sizes
+        return {f"the generator's {key}": size for key, size in sizes.items()}
+
 
 class UniLM(_Masking):
     """Masked LM under a mixture of attention masks (Dong et al. 2019, "UniLM", section 2.3).

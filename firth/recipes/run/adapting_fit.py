@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from firth.recipes.base.errors import suggest
+from firth.recipes.run.devices_fit import device_conflicts
 from firth.recipes.run.slots import slot_conflicts
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
         )
     if problem := recipe.task.lengths_conflict(recipe.sequences):
         yield problem
+    yield from device_conflicts(recipe)
     yield from slot_conflicts(recipe)
     yield from recipe.validation.conflicts(recipe.task.compared_features)
 

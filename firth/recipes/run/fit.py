@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from firth.recipes.base.errors import suggest
 from firth.recipes.models.model import model_kinds
 from firth.recipes.objectives.objective import objective_kinds
+from firth.recipes.run.devices_fit import device_conflicts
 from firth.recipes.run.slots import slot_conflicts
 from firth.recipes.run.stages import stages_of
 from firth.recipes.tokenizers.tokenizer import tokenizer_kinds
@@ -46,7 +47,7 @@ def model_conflicts(recipe: "AnyPretrained") -> Iterator[str]:
     yield from _export(recipe)
     yield from _objective(recipe)
     yield from _carried_state(recipe)
-    yield from _compiled(recipe)
+    yield from device_conflicts(recipe)
     yield from slot_conflicts(recipe)
 
 
@@ -118,18 +119,6 @@ def _carried_state(recipe: "AnyPretrained") -> Iterator[str]:
             f"training.gradient_accumulation_steps: {parts} does not work with model.carry_state: true, "
             "whose state belongs to the rows of a whole batch"
         )
-
-
-def _compiled(recipe: "AnyPretrained") -> Iterator[str]:
-    training = recipe.training
-    asked = {"jit_compile: true": training.jit_compile, "strategy: tpu": training.strategy == "tpu"}
-    asked["backend: jax"] = training.backend == "jax"
-    if not recipe.model.is_compiled_by_xla:
-        for said in (said for said, is_asked in asked.items() if is_asked):
-            yield (
-                f"training.{said} does not work with model.kind: {recipe.model.kind}, whose losses differ "
-                "when XLA compiles the step"
-            )
 
 
 def _stages(recipe: "Recipe") -> Iterator[str]:

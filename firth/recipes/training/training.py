@@ -5,13 +5,14 @@ from typing import Literal
 
 import pydantic
 
+from firth.recipes.base.divisors import nearest_divisor
 from firth.recipes.base.recipe_type import MAX_SIZE, Config
 from firth.recipes.training.optimizers import AdamWConfig, AnyOptimizer
 
 # By backend.
 _STRATEGIES = {
     "tensorflow": ("none", "mirrored", "multi_worker_mirrored", "tpu"),
-    "jax": ("none", "data_parallel"),
+    "jax": ("none", "data_parallel", "model_parallel"),
 }
 # Those whose number of replicas a recipe may say.
 _COUNTED = ("mirrored", "data_parallel")
@@ -34,6 +35,19 @@ class Stage(Config):
     max_predictions: int | None = pydantic.Field(default=None, ge=1)
 
 
+class Mesh(Config):
+    """Devices in rows and columns, which a model is divided among (Shoeybi et al. 2019, "Megatron-LM").
+
+    Attributes:
+        data: Number of parts that the rows of a batch fall into.
+        model: Number of devices that hold a part each of the large weights: of attention by heads, of
+            feed-forward layers by their inner width, and of tables by the vocabulary. It divides all three.
+    """
+
+    data: int = pydantic.Field(default=1, ge=1, le=4096)
+    model: int = pydantic.Field(default=1, ge=1, le=4096)
+
+
 class Training(Config):
     """Steps, batch, precision, distribution and checkpoints.
 
@@ -49,10 +63,11 @@ class Training(Config):
             rounding.
         strategy: Distribution: `none` for one device; `mirrored` for all devices of this machine;
             `multi_worker_mirrored` for those of all processes that TF_CONFIG lists; `tpu` for the cores of a
-            TPU of one host. With `backend: jax` there are `none`, and `data_parallel` for all devices of this
-            machine. Each gives the same weights, but for rounding.
+            TPU of one host. With `backend: jax` there are `none`, `data_parallel` for all devices of this
+            machine, and `model_parallel` for those of `mesh`. Each gives the same weights, but for rounding.
         replicas: Number of devices with `mirrored` and `data_parallel`; null takes every device. On a machine
             without a GPU, logical CPUs.
+        mesh: Devices of `model_parallel`, `data` times `model` of them; null with every other strategy.
         gradient_accumulation_steps: Number of parts of a batch whose gradients are computed one after another
             and summed, so that activations take the memory of one part. The result is that of the whole
             batch, but for rounding; texts that are told from each other, as of `embedding`, are a part's.
@@ -76,8 +91,11 @@ class Training(Config):
     optimizer: AnyOptimizer = AdamWConfig()
     precision: Literal["float32", "mixed_bfloat16"] = "float32"
     backend: Literal["tensorflow", "jax"] = "tensorflow"
-    strategy: Literal["none", "mirrored", "multi_worker_mirrored", "tpu", "data_parallel"] = "none"
+    strategy: Literal[
+        "none", "mirrored", "multi_worker_mirrored", "tpu", "data_parallel", "model_parallel"
+    ] = "none"
     replicas: int | None = pydantic.Field(default=None, ge=1, le=4096)
+    mesh: Mesh | None = None
     gradient_accumulation_steps: int = pydantic.Field(default=1, ge=1, le=4096)
     rematerialisation: Literal["none", "blocks"] = "none"
     jit_compile: bool = False
@@ -92,14 +110,26 @@ class Training(Config):
         if self.replicas and self.strategy not in _COUNTED and self.replicas > 1:
             raise ValueError(f"replicas: {self.replicas} needs strategy: {self._strategies(_COUNTED)}")
         parts = self.gradient_accumulation_steps
+        key, replicas = ("mesh.data", self.mesh.data) if self.mesh else ("replicas", self.replicas or 1)
         for batch_size in self.batch_sizes:
-            if self.replicas and batch_size % self.replicas:
-                raise ValueError(f"replicas: {self.replicas} does not divide batch_size: {batch_size}")
+            if batch_size % replicas:
+                raise ValueError(
+                    f"{key}: {replicas} does not divide batch_size: {batch_size}; the nearest number that "
+                    f"does is {nearest_divisor(replicas, batch_size)}"
+                )
             if batch_size % self.batch_parts:
                 rows = f"batch_size: {batch_size}"
-                if self.replicas and self.replicas > 1:
-                    rows = f"the {batch_size // self.replicas} rows of a replica, of {rows}"
+                if replicas > 1:
+                    rows = f"the {batch_size // replicas} rows of a replica, of {rows}"
                 raise ValueError(f"gradient_accumulation_steps: {parts} does not divide {rows}")
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _mesh_is_of_strategy(self) -> "Training":
+        if self.strategy == "model_parallel" and self.mesh is None:
+            raise ValueError("strategy: model_parallel needs mesh, such as {data: 1, model: 2}")
+        if self.strategy != "model_parallel" and self.mesh is not None:
+            raise ValueError(f"mesh: it needs strategy: model_parallel, not {self.strategy}")
         return self
 
     @pydantic.model_validator(mode="after")
@@ -112,15 +142,10 @@ class Training(Config):
         return self
 
     @pydantic.model_validator(mode="after")
-    def _saves_memory_on_tensorflow(self) -> "Training":
-        settings = {
-            "gradient_accumulation_steps": (self.gradient_accumulation_steps, 1),
-            "rematerialisation": (self.rematerialisation, "none"),
-            "optimizer.moments": (getattr(self.optimizer, "moments", "float32"), "float32"),
-        }
-        for key, (value, plain) in settings.items():
-            if self.backend == "jax" and value != plain:
-                raise ValueError(f"{key}: {value} does not work with backend: jax")
+    def _moments_are_of_backend(self) -> "Training":
+        moments = getattr(self.optimizer, "moments", "float32")
+        if self.backend == "jax" and moments != "float32":
+            raise ValueError(f"optimizer.moments: {moments} does not work with backend: jax")
         return self
 
     @pydantic.model_validator(mode="after")
@@ -146,7 +171,13 @@ class Training(Config):
     @property
     def batch_parts(self) -> int:
         """The number of parts that a batch falls into, as far as the recipe says it."""
-        return (self.replicas or 1) * self.gradient_accumulation_steps
+        replicas = self.mesh.data if self.mesh else self.replicas or 1
+        return replicas * self.gradient_accumulation_steps
+
+    @property
+    def devices(self) -> int:
+        """The number of devices, as far as the recipe says it."""
+        return self.mesh.data * self.mesh.model if self.mesh else self.replicas or 1
 
     @property
     def batch_sizes(self) -> tuple[int, ...]:

@@ -164,15 +164,16 @@ def _tpu() -> tf.distribute.Strategy:
     return strategy
 
 
+# The latter two are JAX's, of another process.
+_OF_ONE_DEVICE = ("none", "data_parallel", "model_parallel")
 _PREPARE: dict[str, Callable[[Training, bool], None]] = {
-    **dict.fromkeys(("none", "data_parallel"), lambda training, is_pipeline: None),
+    **dict.fromkeys(_OF_ONE_DEVICE, lambda training, is_pipeline: None),
     "mirrored": _prepare_mirrored,
     "multi_worker_mirrored": _prepare_workers,
     "tpu": _prepare_tpu,
 }
 _BUILD: dict[str, Callable[[Training], tf.distribute.Strategy]] = {
-    # The latter is JAX's, of another process.
-    **dict.fromkeys(("none", "data_parallel"), lambda training: tf.distribute.get_strategy()),
+    **dict.fromkeys(_OF_ONE_DEVICE, lambda training: tf.distribute.get_strategy()),
     "mirrored": _build_mirrored,
     "multi_worker_mirrored": lambda training: _multi_worker_mirrored(),
     "tpu": lambda training: _tpu(),

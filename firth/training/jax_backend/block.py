@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.training.jax_backend.devices import place_batches
+from firth.training.jax_backend.devices import place_batches, replicas
+from firth.training.jax_backend.gradients import JaxDifferentiator
 from firth.training.jax_backend.step import State, TrainStep
 from firth.training.steps import Block, StepResult, draw_state
 
@@ -33,8 +34,11 @@ def build_jax_block(
         optimizer: Optimizer, built on the model's weights.
     """
     losses = list(recipe.goal.losses)
-    step = TrainStep(model, optimizer, recipe.goal.losses)
-    run = jax.jit(_calls(step, losses), donate_argnums=0)
+    parts = recipe.training.gradient_accumulation_steps
+    step = TrainStep(model, optimizer, JaxDifferentiator(model, recipe.goal.losses, parts, replicas()))
+    # The values stay where they are, divided or not.
+    placed = jax.tree.map(lambda value: value.sharding, step.read())
+    run = jax.jit(_calls(step, losses), donate_argnums=0, out_shardings=(placed, None))
     capacity = recipe.training.steps_per_execution or _STEPS_OF_CALL
 
     def block(iterator: Iterator[Any], steps: int) -> Block:

@@ -1,5 +1,6 @@
-"""The devices of a training on JAX, among which Keras's distribution divides rows."""
+"""The devices of a training on JAX, among which Keras's distribution divides rows and weights."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,37 +9,77 @@ import keras
 import numpy as np
 import numpy.typing as npt
 
-from firth.recipes.training.training import Training
+from firth.layers.elements.divided import divided_axes
+from firth.models.build import build_outline
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.training.training import Mesh, Training
 from firth.training.distribution import DeviceError
 
-_ROWS = "batch"
+# Axes of the mesh: of the rows of a batch, and of the weights.
+_ROWS, _WEIGHTS = "batch", "model"
 
 
-def use_devices(training: Training) -> None:
+def use_devices(recipe: RunRecipe) -> None:
     """Makes the distribution of a recipe Keras's own; this comes before a model is made.
 
     Args:
-        training: Training of the recipe.
+        recipe: Recipe of the run.
 
     Raises:
         DeviceError: if there are fewer devices than the recipe asks for, or they do not divide the batch.
     """
+    training = recipe.training
+    keras.distribution.set_distribution(None)
     if training.strategy == "none":
-        keras.distribution.set_distribution(None)
         return
-    devices = keras.distribution.list_devices()
-    replicas = training.replicas or len(devices)
-    if replicas > len(devices):
-        raise DeviceError(
-            f"training.replicas: {replicas}, but JAX has {len(devices)} devices: {', '.join(devices)}"
-        )
+    keras.distribution.set_distribution(
+        _data_parallel(training) if training.mesh is None else _model_parallel(recipe, training.mesh)
+    )
+
+
+def _data_parallel(training: Training) -> keras.distribution.DataParallel:
+    count = training.replicas or len(keras.distribution.list_devices())
+    devices = _devices("replicas", count)
+    parts = training.gradient_accumulation_steps
     for batch_size in training.batch_sizes:
-        if batch_size % replicas:
+        if batch_size % (count * parts):
             raise DeviceError(
-                f"training.batch_size: {batch_size} cannot be divided among {replicas} replicas"
+                f"training.batch_size: {batch_size} cannot be divided among {count} replicas"
+                + (f" in {parts} parts" if parts > 1 else "")
             )
-    mesh = keras.distribution.DeviceMesh((replicas,), (_ROWS,), np.array(devices[:replicas]))
-    keras.distribution.set_distribution(keras.distribution.DataParallel(device_mesh=mesh))
+    mesh = keras.distribution.DeviceMesh((count,), (_ROWS,), devices)
+    return keras.distribution.DataParallel(device_mesh=mesh)
+
+
+def _model_parallel(recipe: RunRecipe, mesh: Mesh) -> keras.distribution.ModelParallel:
+    shape = mesh.data, mesh.model
+    devices = _devices("mesh", mesh.data * mesh.model).reshape(shape)
+    layouts = _layouts(recipe, keras.distribution.DeviceMesh(shape, (_ROWS, _WEIGHTS), devices))
+    return keras.distribution.ModelParallel(layout_map=layouts, batch_dim_name=_ROWS)
+
+
+def _devices(key: str, wanted: int) -> npt.NDArray[Any]:
+    devices = keras.distribution.list_devices()
+    if wanted > len(devices):
+        raise DeviceError(
+            f"training.{key}: {wanted} devices, but JAX has {len(devices)}: {', '.join(devices)}"
+        )
+    return np.array(devices[:wanted])
+
+
+def _layouts(recipe: RunRecipe, mesh: keras.distribution.DeviceMesh) -> keras.distribution.LayoutMap:
+    """Returns the layout of each weight that the layers of the recipe's model say is divided."""
+    layouts = keras.distribution.LayoutMap(mesh)
+    for path, (axis, axes) in divided_axes(build_outline(recipe)).items():
+        # Keys are read as regular expressions, which may match a part of another path.
+        layouts[f"^{re.escape(path)}$"] = tuple(_WEIGHTS if each == axis else None for each in range(axes))
+    return layouts
+
+
+def replicas() -> int:
+    """Returns the number of devices that the rows of a batch are divided among."""
+    distribution = keras.distribution.distribution()
+    return 1 if distribution is None else int(distribution.device_mesh.shape[0])
 
 
 def place_batches(stacked: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:

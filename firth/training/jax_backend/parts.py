@@ -1,6 +1,6 @@
 """What a training is made of on JAX."""
 
-from firth.recipes.training.training import Training
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.training.backends import BackendParts
 from firth.training.distribution import prepare_devices
 from firth.training.jax_backend.block import build_jax_block
@@ -9,9 +9,9 @@ from firth.training.jax_backend.devices import use_devices
 from firth.training.jax_backend.held_out import JaxHeldOut
 
 
-def _prepare(training: Training) -> None:
-    prepare_devices(training)
-    use_devices(training)
+def _prepare(recipe: RunRecipe) -> None:
+    prepare_devices(recipe.training)
+    use_devices(recipe)
 
 
 JAX = BackendParts(

@@ -1,16 +1,14 @@
 """One training step as a pure function: forward, loss, backward, update."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import keras
 
-from firth.models import example_sums
+from firth.training.jax_backend.gradients import Batch, JaxDifferentiator, Values
 from firth.training.steps import StepResult, count_tokens
-
-Batch: TypeAlias = Mapping[str, jax.Array]
 
 
 class State(NamedTuple):
@@ -22,9 +20,9 @@ class State(NamedTuple):
         of_optimizer: Values of the optimizer's variables.
     """
 
-    trained: list[jax.Array]
-    others: list[jax.Array]
-    of_optimizer: list[jax.Array]
+    trained: Values
+    others: Values
+    of_optimizer: Values
 
 
 class TrainStep:
@@ -35,13 +33,13 @@ class TrainStep:
     Args:
         model: Model that is called with (features, training=True) and returns `Predictions` by name.
         optimizer: Optimizer whose `apply` returns the norm of the gradients.
-        losses: Weights in the sum that is minimised, by name of the loss.
+        differentiate: Function to the gradients of a batch.
     """
 
     def __init__(
-        self, model: keras.Model, optimizer: keras.optimizers.Optimizer, losses: Mapping[str, float]
+        self, model: keras.Model, optimizer: keras.optimizers.Optimizer, differentiate: JaxDifferentiator
     ) -> None:
-        self._model, self._optimizer, self._losses = model, optimizer, losses
+        self._model, self._optimizer, self._differentiate = model, optimizer, differentiate
         self._variables = State(model.trainable_variables, model.non_trainable_variables, optimizer.variables)
         draws = id(model.seed_generator.state)
         self._place_of_draws = [id(each) for each in self._variables.others].index(draws)
@@ -70,21 +68,9 @@ class TrainStep:
         """
         others = list(state.others)
         others[self._place_of_draws] = draws
-        differentiate = jax.value_and_grad(self._loss, has_aux=True)
-        (loss, (means, others)), gradients = differentiate(state.trained, others, batch)
-        updated, norm, rate = self._update(State(state.trained, others, state.of_optimizer), gradients)
-        return updated, StepResult(loss, means, norm, count_tokens(batch), rate)
-
-    def _loss(
-        self, trained: list[jax.Array], others: list[jax.Array], batch: Batch
-    ) -> tuple[jax.Array, tuple[dict[str, jax.Array], list[jax.Array]]]:
-        predictions, others, added = self._model.stateless_call(
-            trained, others, batch, training=True, return_losses=True
-        )
-        sums = {name: jnp.sum(value) for name, value in example_sums(predictions).items()}
-        means = {name: _divide(sums[f"{name}_loss_sum"], sums[f"{name}_weight_sum"]) for name in self._losses}
-        loss = sum(factor * means[name] for name, factor in self._losses.items()) + sum(added)
-        return loss, (means, others)
+        made, others = self._differentiate(state.trained, others, batch)
+        updated, norm, rate = self._update(State(state.trained, others, state.of_optimizer), made.gradients)
+        return updated, StepResult(made.loss, made.means, norm, count_tokens(batch), rate)
 
     def _update(self, state: State, gradients: Sequence[jax.Array]) -> tuple[State, jax.Array, jax.Array]:
         """Returns the values after an update, the norm of the gradients and the learning rate."""
@@ -102,8 +88,3 @@ class TrainStep:
                     observer.observe(by_path, optimizer.iterations)
         values = ([scope.get_current_value(each) for each in part] for part in self._variables)
         return State(*values), norm, rate
-
-
-def _divide(total: jax.Array, weight: jax.Array) -> jax.Array:
-    """Returns a mean, 0 where nothing is weighted."""
-    return jnp.where(weight > 0, total / jnp.where(weight > 0, weight, 1.0), 0.0)

@@ -10,10 +10,8 @@ from firth.recipes import RecipeError, load_recipe
     [
         (
             "strategy: mirrored",
-            "strategy: mirrored does not work with backend: jax; use none or data_parallel",
+            "strategy: mirrored does not work with backend: jax; use none, data_parallel or model_parallel",
         ),
-        ("gradient_accumulation_steps: 2", "gradient_accumulation_steps: 2 does not work with backend: jax"),
-        ("rematerialisation: blocks", "rematerialisation: blocks does not work with backend: jax"),
         ("optimizer.moments: bfloat16", "optimizer.moments: bfloat16 does not work with backend: jax"),
         ("replicas: 2", "replicas: 2 needs strategy: data_parallel"),
     ],
@@ -38,3 +36,51 @@ def test_it_takes_replicas_and_not_xlnet():
         RecipeError, match=r"backend: jax does not work with model\.kind: two_stream_transformer"
     ):
         load_recipe("xlnet_tiny", ["training.backend=jax"])
+
+
+DIVIDED = ("training.backend=jax", "training.strategy=model_parallel")
+
+
+@pytest.mark.parametrize(
+    "preset, mesh, settings, sentence",
+    [
+        ("bert_base", "{model: 5}", (), r"mesh\.model: 5 does not divide model\.attention\.heads: 12.*is 4"),
+        ("bert_base", "{model: 8}", (), r"mesh\.model: 8 does not divide model\.attention\.heads: 12.*is 6"),
+        (
+            "llama_3_2_1b",
+            "{model: 16}",
+            (),
+            r"does not divide model\.attention\.key_value_heads: 8; the nearest number.*is 8",
+        ),
+        (
+            "gpt2_small",
+            "{model: 2}",
+            (),
+            r"vocabulary_size: 50257; the nearest size that it divides is 50258",
+        ),
+        ("electra_tiny", "{model: 2}", (), r"the generator's attention\.heads: 1; the nearest.*is 1"),
+        (
+            "bert_base",
+            "{data: 3, model: 2}",
+            ("training.batch_size=256", "training.earlier_stages=[]"),
+            r"mesh\.data: 3 does not divide batch_size: 256; the nearest number that does is 2",
+        ),
+        ("bert_base", "null", (), r"strategy: model_parallel needs mesh, such as"),
+    ],
+)
+def test_a_mesh_that_does_not_divide_is_refused_with_the_nearest_that_does(preset, mesh, settings, sentence):
+    with pytest.raises(RecipeError, match=sentence):
+        load_recipe(preset, [*DIVIDED, f"training.mesh={mesh}", *settings])
+
+
+def test_a_mesh_is_of_divided_weights_alone():
+    overrides = ["training.backend=jax", "training.strategy=data_parallel", "training.mesh={model: 2}"]
+    with pytest.raises(RecipeError, match="mesh: it needs strategy: model_parallel, not data_parallel"):
+        load_recipe("bert_base", overrides)
+    recipe = load_recipe("bert_base", [*DIVIDED, "training.mesh={data: 2, model: 6}"])
+    assert recipe.training.devices == 12
+
+
+def test_it_takes_parts_of_a_batch_and_blocks_computed_again():
+    overrides = ["training.gradient_accumulation_steps=2", "training.rematerialisation=blocks"]
+    assert load_recipe("bert_tiny", ["training.backend=jax", *overrides]).training.batch_parts == 2

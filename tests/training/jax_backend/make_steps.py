@@ -1,0 +1,72 @@
+"""Makes the first steps of recipes on JAX, from the same weights, in a process that has four CPU devices.
+
+python -m tests.training.jax_backend.make_steps ARTIFACT RECIPE_JSON...
+
+A line of JSON for each recipe: what its steps measured, and the shapes of its weights and of their parts.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+DEVICES = 4
+
+
+def steps_of(artifact, *recipes):
+    """What the process has measured, for each of some recipes."""
+    command = [sys.executable, "-m", __name__, str(artifact), *(recipe.to_json() for recipe in recipes)]
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={DEVICES}"
+    environment = {**os.environ, "KERAS_BACKEND": "jax", "XLA_FLAGS": flags.strip()}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def measured(recipe, artifact):
+    """Losses, and shapes of weights and of their parts by path, of a recipe's steps."""
+    import tensorflow as tf
+
+    from firth.models import build_model
+    from firth.objectives import OBJECTIVES
+    from firth.tokenizers import load_tokenizer
+    from firth.training.input_pipeline import training_batches
+    from firth.training.jax_backend.block import build_jax_block
+    from firth.training.jax_backend.devices import use_devices
+    from firth.training.optimizers.table import build_optimizer
+    from firth.training.pretraining import open_rows
+
+    tf.config.set_visible_devices([], "GPU")
+    use_devices(recipe)
+    training, steps = recipe.training, recipe.training.steps
+    model = build_model(recipe)
+    optimizer = build_optimizer(training.optimizer, steps, model=model)
+    optimizer.build(model.trainable_variables)
+    objective = OBJECTIVES[recipe.objective.kind](
+        recipe.objective, recipe.sequences, load_tokenizer(os.path.join(artifact, "tokenizer"))
+    )
+    with tempfile.TemporaryDirectory() as root:
+        rows = open_rows(recipe, [os.path.join(artifact, "Split-train", "*")], root)
+        batches = training_batches(rows, objective, recipe.seed, training.batch_size, 0, steps)
+        made = build_jax_block(recipe, model, optimizer)(iter(batches), steps)
+    return {
+        "losses": [result.loss for result in made.results],
+        "norms": [result.gradient_norm for result in made.results],
+        "shapes": {each.path: each.shape for each in model.trainable_variables},
+        "parts": {
+            each.path: [part.data.shape for part in each.value.addressable_shards]
+            for each in (*model.trainable_variables, *optimizer.variables)
+        },
+    }
+
+
+def main(artifact, *recipes):
+    """Prints a line for each recipe."""
+    from firth.recipes.run.kinds import run_recipe_from_json
+
+    for each in recipes:
+        print(json.dumps(measured(run_recipe_from_json(each), artifact)), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
