@@ -64,7 +64,10 @@ def test_every_pipeline_is_translated_for_the_runner(runner, folder):
 
     splits = {"train": f"{folder}/train", "eval": f"{folder}/eval"}
     patterns = dict.fromkeys(splits, f"{folder}/in/*")
-    kinds = "{kind: c4}, {kind: near_duplicates, verification: {}}, {kind: substring_duplicates}, {kind: pii}"
+    kinds = (
+        "{kind: c4}, {kind: near_duplicates, verification: {}}, {kind: substring_duplicates}, {kind: pii}, "
+        "{kind: domain_rules, each_domain: {max_documents: 9}}"
+    )
     steps = load_recipe("demo", [f"cleaning.steps=[{kinds}]"])
     pipelines = {
         "read": read,

@@ -1,3 +1,5 @@
+import shutil
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from firth.tokenizers import load_tokenizer
 from firth.training.distribution import BatchShare
 from firth.training.input_pipeline import training_batches
 from firth.training.pretraining import open_rows
-from tests.training.artifacts import tiny_recipe, write_artifact
+from tests.training.artifacts import tiny_recipe, write_artifact, write_split
 
 BATCH, STEPS = 8, 5
 
@@ -16,8 +18,12 @@ BATCH, STEPS = 8, 5
 def read(tmp_path_factory):
     """A function from a share to the parts of the batches that it has."""
     directory = tmp_path_factory.mktemp("rows")
+    return reader(directory, write_artifact(directory))
+
+
+def reader(directory, files):
     recipe = tiny_recipe()
-    rows = open_rows(recipe, write_artifact(directory), str(directory / "checkpoints"))
+    rows = open_rows(recipe, files, str(directory / "checkpoints"))
     tokenizer = load_tokenizer(str(directory / "tokenizer"))
     objective = MaskedLMObjective(recipe.objective, recipe.sequences, tokenizer)
 
@@ -41,3 +47,14 @@ def test_shares_are_the_batches_of_one_process_in_order(read, workers, replicas)
         for name in (features.TOKEN_IDS, features.MASKED_POSITIONS, features.NOISE_KEYS):
             np.testing.assert_array_equal(np.concatenate([piece[1][name] for piece in pieces]), whole[name])
     assert all(len(part) == STEPS * local for part in parts)
+
+
+def test_batches_do_not_follow_from_the_number_of_files(read, tmp_path):
+    write_artifact(tmp_path)
+    shutil.rmtree(tmp_path / "Split-train")
+    other = reader(tmp_path, write_split(tmp_path, shards=7))
+    for share in (BatchShare(), BatchShare(1, 2, 4)):
+        for (ids, batch), (other_ids, other_batch) in zip(read(share), other(share), strict=True):
+            np.testing.assert_array_equal(ids, other_ids)
+            for name, values in batch.items():
+                np.testing.assert_array_equal(values, other_batch[name])
