@@ -1,8 +1,12 @@
 """Runs of one pipeline, each of which starts from the model that the last one has blessed."""
 
+import numpy as np
 import pytest
 
-from firth.pipelines import pretrain
+from firth import storage
+from firth.models import load_model
+from firth.models.bundle import weights_by_path
+from firth.pipelines import local, pretrain
 from firth.pipelines.trained import WARM_START
 from firth.recipes import RecipeError, load_recipe
 from tests.recipes.bundles import write_bundle
@@ -54,3 +58,21 @@ def test_a_base_and_a_warm_start_are_refused(tmp_path):
     write_bundle(tmp_path / "base")
     with pytest.raises(RecipeError, match="warm_start: the run starts from its base"):
         load_recipe("demo", [f"base={tmp_path}/base", "warm_start=true"])
+
+
+@pytest.mark.repeated
+def test_the_next_run_starts_from_the_blessed_model(tmp_path):
+    write_texts(tmp_path, range(12))
+    first = local.run(recipe(tmp_path), tmp_path / "runs")
+    assert first.blessed and first.start is None
+    write_texts(tmp_path, range(12, 20))
+    second = local.run(recipe(tmp_path), tmp_path / "runs", local.RunOptions(reuse_folder=True))
+    assert second.start is not None and second.start["bundle"] == str(first.bundle)
+    assert second.start["fresh_layers"] == [] and second.bundle != first.bundle
+    digests = [
+        storage.read_json(each / "tokenizer" / "tokenizer.json") for each in (first.bundle, second.bundle)
+    ]
+    assert digests[0] == digests[1] is not None
+    before, after = (weights_by_path(load_model(each.bundle)) for each in (first, second))
+    moved = [np.abs(before[name].numpy() - after[name].numpy()).max() for name in before]
+    assert set(before) == set(after) and 0 < max(moved) < 1e-3

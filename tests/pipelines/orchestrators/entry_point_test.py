@@ -1,7 +1,10 @@
 """Every task of the compiled pipelines, run by its container's own command, with artifacts in a bucket."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -11,10 +14,20 @@ from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline
 from firth.pipelines.orchestrators.run_time import READER
 from firth.recipes import load_recipe
 from tests.pipelines.bucket_server import OVERRIDES, STEPS, Bucket, serving
-from tests.pipelines.orchestrators.graph_checks import read_document
-from tests.pipelines.orchestrators.task_runner import TaskRunner
+from tests.pipelines.orchestrators.graph_checks import problems_of, read_document
+from tests.pipelines.orchestrators.task_runner import CHECKOUT, TaskRunner
+from tests.training.artifacts import tiny_recipe, write_bundle
 
 ROOT = "s3://artifacts/run"
+TASKS = "s3://artifacts/task"
+REVIEWS = "s3://artifacts/reviews.csv"
+TASK = f"""\
+name: reviews
+data: {{kind: columns, train: '{REVIEWS}'}}
+task: {{kind: classification}}
+epochs: 9
+evaluation: {{thresholds: []}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +91,35 @@ def test_curation_alone_asks_what_pretraining_has_run(pretraining, bucket, envir
     assert set(tasks.outputs) == set(tasks.spec.root.dag.tasks) and len(tasks.outputs) == 9
     assert tasks.ran == [READER]
     assert metadata(tasks, "Curator", "report") == metadata(pretraining, "Curator", "report")
+
+
+@pytest.mark.repeated
+def test_finetuning_in_order_to_a_pushed_model(bucket, environment, tmp_path):
+    """It starts from a bundle in the bucket, and is compiled by the command."""
+    write_bundle(tmp_path / "bundle", tiny_recipe())
+    for path in (tmp_path / "bundle").rglob("*"):
+        if path.is_file():
+            bucket.write(f"base/{path.relative_to(tmp_path)}", path.read_bytes())
+    words = ("good", "bad")
+    rows = "\n".join(f"a {words[each % 2]} list number {each},{words[each % 2]}" for each in range(40))
+    bucket.write("reviews.csv", f"text,label\n{rows}\n")
+    (tmp_path / "task.yaml").write_text(TASK)
+    options = ["--for", "kubeflow", "--image", "me/firth:1", "--pipeline-root", TASKS, "-o", "task.json"]
+    command = [sys.executable, "-m", "firth", "compile", "task.yaml", "--base", "s3://artifacts/base/bundle"]
+    done = subprocess.run(
+        [*command, *options],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, **environment, "PYTHONPATH": str(CHECKOUT)},
+    )
+    assert done.returncode == 0, done.stderr
+    compiled = read_document(json.loads((tmp_path / "task.json").read_text()))
+    assert problems_of(*compiled) == []
+    tasks = TaskRunner(*compiled, TASKS, bucket, environment, tmp_path)
+    tasks.run(epochs=1.0)
+    assert set(tasks.outputs) == set(tasks.spec.root.dag.tasks) and len(tasks.ran) == 12
+    assert json.loads(tasks.outputs[READER]["parameterValues"]["TaskReporter_recipe"])["epochs"] == 1.0
+    assert pushed_version(tasks, TASKS, bucket)
+    assert "task/TaskReporter/1/report/report.html" in bucket.names()
+    assert not list(tmp_path.glob("s3:*"))
