@@ -11,12 +11,19 @@ The base enters as an artifact of ML Metadata, so that lineage says which model 
 import os
 from collections.abc import Callable, Sequence
 
-from tfx.components import ExampleValidator, StatisticsGen, Trainer
+from tfx.components import ExampleValidator, Pusher as TfxPusher, StatisticsGen, Trainer
 from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.components.common.resolver import ResolverStrategy
 from tfx.orchestration.pipeline import Pipeline
 
-from firth.components import LabelledExampleGen, TaskDataValidator, TaskReporter, TaskRowGen, TaskSchemaGen
+from firth.components import (
+    LabelledExampleGen,
+    Pusher,
+    TaskDataValidator,
+    TaskReporter,
+    TaskRowGen,
+    TaskSchemaGen,
+)
 from firth.components.file_digests import FILES, FileDigests
 from firth.pipelines.corpus import assemble
 from firth.pipelines.distributions import (
@@ -51,6 +58,7 @@ def create_pipeline(
     baseline_strategy: type[ResolverStrategy] | None = None,
     has_baseline: bool = True,
     make_trainer: Callable[..., Trainer] = Trainer,
+    make_pusher: Callable[..., TfxPusher] = Pusher,
     digests: FileDigests = FILES,
 ) -> Pipeline:
     """Returns the TFX pipeline that a recipe describes.
@@ -72,6 +80,8 @@ def create_pipeline(
         has_baseline: False to compare the new model with no other, where the orchestrator cannot look one up.
         make_trainer: TFX's Trainer, or what makes one of the same keywords, such as
             `orchestrators.training_job.trainer_of`.
+        make_pusher: Pusher, or what makes one of the same keywords, such as
+            `orchestrators.endpoint.pusher_of`.
         digests: Digests of the files that the pipeline reads, which decide whether cached outputs are used.
 
     Raises:
@@ -100,6 +110,7 @@ def create_pipeline(
         has_baseline=has_baseline,
         is_local=bool(metadata_path),
         make_trainer=make_trainer,
+        make_pusher=make_pusher,
     )
     reporter = TaskReporter(
         records=records.outputs["examples"],

@@ -11,6 +11,8 @@ from tfx.orchestration.local import runner_utils
 from tfx.orchestration.portable import launcher, runtime_parameter_utils, tfx_runner
 from tfx.utils import telemetry_utils
 
+from firth.pipelines.metadata.ordered import OrderedMetadata
+
 
 class Observer(Protocol):
     """An object that is called for each component of a running pipeline."""
@@ -70,7 +72,7 @@ class ObservedDagRunner(tfx_runner.IrBasedRunner):
         name = node.node_info.id
         deployment = runner_utils.extract_local_deployment_config(pipeline)
         connection = deployment.metadata_connection_config
-        store = metadata.Metadata(getattr(connection, connection.WhichOneof("connection_config")))
+        store = OrderedMetadata(getattr(connection, connection.WhichOneof("connection_config")))
         component = launcher.Launcher(
             pipeline_node=node,
             mlmd_connection=store,

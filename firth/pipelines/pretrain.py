@@ -13,13 +13,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tfx.components import Trainer
+from tfx.components import Pusher as TfxPusher, Trainer
 from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.components.common.resolver import ResolverStrategy
 from tfx.orchestration.pipeline import Pipeline
 from tfx.types import BaseChannel
 
-from firth.components import ObjectiveValidator, Reporter, SequenceGen, TokenizerGen
+from firth.components import ObjectiveValidator, Pusher, Reporter, SequenceGen, TokenizerGen
 from firth.components.file_digests import FILES, FileDigests
 from firth.pipelines.baseline import MODEL
 from firth.pipelines.corpus import assemble, corpus_components
@@ -44,6 +44,7 @@ def create_pipeline(
     baseline_strategy: type[ResolverStrategy] | None = None,
     has_baseline: bool = True,
     make_trainer: Callable[..., Trainer] = Trainer,
+    make_pusher: Callable[..., TfxPusher] = Pusher,
     digests: FileDigests = FILES,
 ) -> Pipeline:
     """Returns the TFX pipeline that a recipe describes.
@@ -69,6 +70,8 @@ def create_pipeline(
         has_baseline: False to compare the new model with no other, where the orchestrator cannot look one up.
         make_trainer: TFX's Trainer, or what makes one of the same keywords, such as
             `orchestrators.training_job.trainer_of`.
+        make_pusher: Pusher, or what makes one of the same keywords, such as
+            `orchestrators.endpoint.pusher_of`.
         digests: Digests of the files that the pipeline reads, which decide whether cached outputs are used.
 
     Raises:
@@ -96,6 +99,7 @@ def create_pipeline(
         has_baseline=has_baseline,
         is_local=bool(metadata_path),
         make_trainer=make_trainer,
+        make_pusher=make_pusher,
         # It takes no input from the validator, but must not start if the validator fails.
         upstream=[objective],
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tfx.components import Evaluator, Trainer
+from tfx.components import Evaluator, Pusher as TfxPusher, Trainer
 from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.components.common.importer import Importer
 from tfx.dsl.components.common.resolver import Resolver, ResolverStrategy
@@ -59,6 +59,7 @@ def model_components(
     has_baseline: bool,
     is_local: bool,
     make_trainer: Callable[..., Trainer] = Trainer,
+    make_pusher: Callable[..., TfxPusher] = Pusher,
     upstream: Iterable[BaseNode] = (),
 ) -> dict[str, Any]:
     """Returns the components from rows to a pushed model, by their roles.
@@ -74,6 +75,7 @@ def model_components(
         has_baseline: False to compare the new model with no other.
         is_local: True for a local runner, which knows any strategy.
         make_trainer: Trainer, or what makes one of the same keywords.
+        make_pusher: Pusher, or what makes one of the same keywords.
         upstream: Components without which the training must not start.
     """
     trainer = make_trainer(
@@ -95,7 +97,7 @@ def model_components(
         eval_config=build_eval_config(recipe.evaluation, recipe.goal),
     )
     validator = ServingValidator(model=trainer.outputs["model"], examples=examples)
-    pusher = Pusher(
+    pusher = make_pusher(
         model=trainer.outputs["model"],
         model_blessing=evaluator.outputs["blessing"],
         infra_blessing=validator.outputs["blessing"],

@@ -62,6 +62,15 @@ TrainingJob = Annotated[
         "count and workers.",
     ),
 ]
+Endpoint = Annotated[
+    str,
+    typer.Option(
+        "--endpoint",
+        metavar="KEY=VALUE,...",
+        help="Deploy a blessed model to an endpoint of Vertex instead of a folder: project, region, name, "
+        "image, machine, accelerator, count, replicas, max_replicas and traffic.",
+    ),
+]
 OnExit = Annotated[
     str,
     typer.Option(
@@ -86,6 +95,7 @@ def _compile(
     serving_dir: ServingDir = "",
     resources: ResourcesOf = None,
     training_job: TrainingJob = "",
+    endpoint: Endpoint = "",
     on_exit: OnExit = "",
     no_cache: NoCache = False,
     beam_arg: execution.BeamArgs = None,
@@ -104,8 +114,13 @@ def _compile(
         fail(f"--for {orchestrator}: no such orchestrator; {advice}", ExitCode.USAGE)
     if corpus_only and serving_dir:
         fail("--serving-dir: --corpus-only makes no model to push; leave one of them out", ExitCode.USAGE)
-    if training_job and (corpus_only or not ORCHESTRATORS[orchestrator].has_training_jobs):
-        fail("--training-job: it is Vertex's, for a pipeline that trains; leave it out", ExitCode.USAGE)
+    if endpoint and serving_dir:
+        fail("--serving-dir: --endpoint takes the model; leave one of them out", ExitCode.USAGE)
+    vertex = {"training_job": training_job, "endpoint": endpoint}
+    for key, line in vertex.items():
+        if line and (corpus_only or not ORCHESTRATORS[orchestrator].is_vertex):
+            option = f"--{key.replace('_', '-')}"
+            fail(f"{option}: it is Vertex's, for a pipeline that trains; leave it out", ExitCode.USAGE)
     checked, kind = _recipe_of(recipe, [*base_option(base), *(overrides or ())], root, corpus_only)
     try:
         name, bucket = pipeline_name(checked.name), checked_root(pipeline_root, orchestrator)
@@ -115,8 +130,7 @@ def _compile(
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
     options = {"beam_pipeline_args": execution.beam_args(beam_arg), "enable_cache": not no_cache}
-    said = {"pipeline": kind, "orchestrator": orchestrator, "image": image, **places, **options}
-    said["training_job"] = training_job
+    said = {"pipeline": kind, "orchestrator": orchestrator, "image": image, **places, **options, **vertex}
     expected = {ValueError: ExitCode.USAGE, ImportError: ExitCode.USAGE}
     quietly(lambda: _write(checked, said, tasks, on_exit, output), "compile", expected)
     if name != checked.name:
@@ -163,6 +177,8 @@ register = commands.registrar(
     "firth compile bert_mini --for kubeflow --image me/firth:1 --pipeline-root s3://my-bucket/firth",
     f"firth compile bert_mini --for vertex {_IMAGE} --training-job "
     "project=mine,region=us-central1,machine=n1-standard-8,accelerator=NVIDIA_TESLA_T4,workers=2",
+    f"firth compile bert_mini --for vertex {_IMAGE} --endpoint "
+    "project=mine,region=us-central1,name=bert,image=my-server:1,machine=n1-standard-4,max_replicas=4",
     f"firth compile bert_mini --for vertex {_IMAGE} --on-exit 'python /app/tell.py'",
     f"firth compile my_recipe.yaml --corpus-only --for vertex {_IMAGE} -o corpus.json",
     after="Exit codes: 0 written; 2 wrong usage or recipe.",

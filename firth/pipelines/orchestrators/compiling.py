@@ -7,6 +7,7 @@ from typing import Any
 
 from firth.components.file_digests import FILES, UNREAD, FileDigests
 from firth.pipelines.orchestrators.compilable import PIPELINES
+from firth.pipelines.orchestrators.endpoint import pusher_of, read_endpoint
 from firth.pipelines.orchestrators.exit_handler import end_with
 from firth.pipelines.orchestrators.resources import Resources, give_resources
 from firth.pipelines.orchestrators.run_time import read_at_run_time
@@ -32,6 +33,8 @@ class Settings:
         beam_pipeline_args: Options of Beam.
         enable_cache: True to reuse outputs of components whose inputs and values have not changed.
         training_job: Custom job of Vertex that trains, as for `read_training_job`; empty for a task.
+        endpoint: Endpoint of Vertex that blessed models are deployed to, as for `read_endpoint`; empty for a
+            folder.
     """
 
     pipeline: str
@@ -42,6 +45,7 @@ class Settings:
     beam_pipeline_args: tuple[str, ...] = ()
     enable_cache: bool = True
     training_job: str = ""
+    endpoint: str = ""
 
 
 def compile_pipeline(
@@ -95,6 +99,8 @@ def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES)
         extra = {"has_baseline": orchestrator.has_resolvers, "serving_dir": settings.serving_dir or None}
     if settings.training_job:
         extra["make_trainer"] = trainer_of(read_training_job(settings.training_job), settings.image)
+    if settings.endpoint:
+        extra["make_pusher"] = pusher_of(read_endpoint(settings.endpoint))
     pipeline = kind.create(
         recipe,
         settings.pipeline_root,

@@ -19,7 +19,7 @@ class Orchestrator:
         title: Name for readers.
         schemes: Beginnings of the pipeline roots that it and TensorFlow both write to.
         has_resolvers: Whether it can look up artifacts of earlier runs. Kubeflow's compiler to Argo cannot.
-        has_training_jobs: Whether it can start a custom job of Vertex.
+        is_vertex: Whether it runs where Vertex has custom jobs and endpoints.
         document: Function from a PipelineJob to what is submitted.
         submitting: Lines that say how the file is submitted, in which `{file}` stands for it.
     """
@@ -27,7 +27,7 @@ class Orchestrator:
     title: str
     schemes: tuple[str, ...]
     has_resolvers: bool
-    has_training_jobs: bool
+    is_vertex: bool
     document: Callable[[Document], Document]
     submitting: tuple[str, ...]
 
@@ -43,7 +43,7 @@ ORCHESTRATORS = {
         title="Vertex AI Pipelines",
         schemes=("gs://",),
         has_resolvers=True,
-        has_training_jobs=True,
+        is_vertex=True,
         document=lambda job: job,
         submitting=(
             "from google.cloud import aiplatform",
@@ -55,7 +55,7 @@ ORCHESTRATORS = {
         title="Kubeflow Pipelines",
         schemes=("gs://", "s3://"),
         has_resolvers=False,
-        has_training_jobs=False,
+        is_vertex=False,
         document=_pipeline_spec,
         submitting=("kfp run create --experiment-name {name} --package-file {file}",),
     ),

@@ -58,6 +58,16 @@ def test_the_corpus_alone(firth, tmp_path):
             ("bert_tiny", *VERTEX, "--corpus-only", "--serving-dir", "gs://bucket/serving"),
             "--serving-dir: --corpus-only makes no model to push",
         ),
+        (
+            ("bert_tiny", *VERTEX, "--endpoint", "project=a", "--serving-dir", "gs://bucket/serving"),
+            "--serving-dir: --endpoint takes the model",
+        ),
+        (("bert_tiny", *KUBEFLOW, "--endpoint", "project=a"), "--endpoint: it is Vertex's"),
+        (
+            ("bert_tiny", *VERTEX, "--corpus-only", "--training-job", "project=a"),
+            "--training-job: it is",
+        ),
+        (("bert_tiny", *VERTEX, "--endpoint", "project=a,regon=b"), "did you mean region?"),
         (("bert_tinny", *VERTEX), "did you mean bert_tiny?"),
         (("bert_tiny", *VERTEX, "--resources", "Trainer:cpus=4"), "did you mean cpu?"),
         (("bert_tiny", *VERTEX, "--resources", "Trainr:cpu=4"), "did you mean Trainer?"),

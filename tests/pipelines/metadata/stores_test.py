@@ -2,7 +2,6 @@
 
 import contextlib
 import glob
-import json
 import os
 import pathlib
 import shutil
@@ -221,38 +220,3 @@ def test_two_pipelines_at_once_and_a_server_that_is_killed_in_the_middle_of_a_ru
         again = start("second")
         assert again.ended() == (0, ["Make", "cached", "Wait", "finished"])
         assert start("first").ended() == (0, ["Make", "cached", "Wait", "cached"])
-
-
-def curate(root, name, place, password=PASSWORD):
-    """Runs the command on a few short texts; returns its status, what it printed and the folder."""
-    (root / "a.txt").write_text("\n\n".join(f"Word number {each} of a text." for each in range(40)))
-    sources = f"sources=[{{kind: text, paths: [{root}/a.txt], documents: blank_line}}]"
-    changes = ("--set", sources, "--set", "cleaning={steps: [], split: {eval_fraction: 0.5}}")
-    command = [sys.executable, "-m", "firth", "curate", "demo", "--name", name, "--root", str(root / "runs")]
-    done = subprocess.run(
-        [*command, *changes, *(["--metadata", place] if place else [])],
-        env={**os.environ, PASSWORD_VARIABLE: password},
-        capture_output=True,
-        text=True,
-    )
-    return done.returncode, done.stdout + done.stderr, root / "runs" / name
-
-
-@pytest.mark.repeated
-def test_runs_of_the_command_share_a_database(tmp_path, server):
-    place = server.url.replace(f":{QUOTED}", "")
-    code, said, _ = curate(tmp_path, "refused", place, "wrong")
-    assert code == 2 and f"--metadata {place} does not answer: " in said, said
-    folders = []
-    for name in ("first", "second"):
-        code, said, folder = curate(tmp_path, name, place)
-        assert code == 0 and str(folder / "pipeline" / "Curator") in said, said
-        assert not (folder / "metadata.sqlite").exists()
-        folders.append(folder)
-    made = {folder: sorted(folder.glob("pipeline/*/*/*")) for folder in folders}
-    # The folder knows its store, and the database what the run has made.
-    code, said, first = curate(tmp_path, "first", "")
-    assert code == 0, said
-    states = {each["state"] for each in json.loads((first / "timings.json").read_text()).values()}
-    assert states == {"cached"}
-    assert {folder: sorted(folder.glob("pipeline/*/*/*")) for folder in folders} == made
