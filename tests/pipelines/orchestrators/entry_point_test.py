@@ -117,9 +117,13 @@ def test_finetuning_in_order_to_a_pushed_model(bucket, environment, tmp_path):
     compiled = read_document(json.loads((tmp_path / "task.json").read_text()))
     assert problems_of(*compiled) == []
     tasks = TaskRunner(*compiled, TASKS, bucket, environment, tmp_path)
-    tasks.run(epochs=1.0)
+    # The recipe of the run is a file in the bucket, which is changed by another parameter.
+    bucket.write("task.yaml", f"{TASK}base: s3://artifacts/base/bundle\nseed: 3\n")
+    tasks.run(recipe="s3://artifacts/task.yaml", epochs=1.0, learning_rate=2e-4)
     assert set(tasks.outputs) == set(tasks.spec.root.dag.tasks) and len(tasks.ran) == 12
-    assert json.loads(tasks.outputs[READER]["parameterValues"]["TaskReporter_recipe"])["epochs"] == 1.0
+    recipe = json.loads(tasks.outputs[READER]["parameterValues"]["TaskReporter_recipe"])
+    assert (recipe["epochs"], recipe["seed"]) == (1.0, 3)
+    assert recipe["training"]["optimizer"]["learning_rate"] == 2e-4
     assert pushed_version(tasks, TASKS, bucket)
     assert "task/TaskReporter/1/report/report.html" in bucket.names()
     assert not list(tmp_path.glob("s3:*"))

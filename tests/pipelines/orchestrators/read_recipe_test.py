@@ -119,6 +119,43 @@ def test_other_sources_and_another_recipe(tmp_path, corpus):
     assert found["ObjectiveValidator_seed"] == 7 and training(found)["steps"] == 9000
 
 
+def test_a_curation_takes_other_sources_and_another_recipe(tmp_path, corpus):
+    given = compiled(corpus, "curate")
+    (tmp_path / "c.jsonl").write_text('{"text": "A word."}\n')
+    sources = json.dumps([{"kind": "jsonl", "paths": [f"{tmp_path}/c.jsonl"]}])
+    assert "c.jsonl" in values(tmp_path, given, sources=sources)["CorpusExampleGen_sources"]
+    other = load_recipe("demo", ["cleaning.split.eval_fraction=0.25", of_texts(tmp_path)])
+    (tmp_path / "other.yaml").write_text(recipe_to_yaml(other))
+    found = values(tmp_path, given, recipe=f"{tmp_path}/other.yaml", overrides="cleaning.steps=[]")
+    cleaning = json.loads(found["Curator_cleaning"])
+    assert cleaning["split"]["eval_fraction"] == 0.25 and cleaning["steps"] == []
+
+
+def test_a_task_takes_other_data_another_rate_and_another_recipe(tmp_path):
+    write_bundle(tmp_path / "base")
+    base, task = f"base: {tmp_path}/base", "task: {kind: classification, labels: [bad, good]}"
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("text,label\na text,good\nanother,bad\n")
+    recipe = load_adapting_recipe(
+        None,
+        [
+            f"base={tmp_path}/base",
+            f"data={{kind: columns, train: {tmp_path}/a.csv}}",
+            "task={kind: classification, labels: [bad, good]}",
+        ],
+    )
+    given = compiled(recipe, "finetune")
+    data = json.dumps({"kind": "columns", "train": f"{tmp_path}/b.csv"})
+    found = json.loads(values(tmp_path, given, data=data, learning_rate=3e-4)["TaskReporter_recipe"])
+    assert found["data"]["train"] == f"{tmp_path}/b.csv"
+    assert found["training"]["optimizer"]["learning_rate"] == 3e-4
+    lines = [base, task, f"data: {{kind: columns, train: {tmp_path}/b.csv}}", "seed: 7", "epochs: 5"]
+    (tmp_path / "task.yaml").write_text("\n".join(lines))
+    found = values(tmp_path, given, recipe=f"{tmp_path}/task.yaml", epochs=2.0)
+    said = json.loads(found["TaskReporter_recipe"])
+    assert (said["seed"], said["epochs"], said["data"]["train"]) == (7, 2.0, f"{tmp_path}/b.csv")
+
+
 def test_the_labels_of_a_task_are_those_of_its_data_when_it_runs(tmp_path):
     write_bundle(tmp_path / "base")
     data = f"data={{kind: columns, train: {tmp_path}/reviews.csv}}"
