@@ -152,5 +152,7 @@ setuptools.setup(
     python_requires=">=3.10,<3.14",
     install_requires=INSTALL_REQUIRES,
     extras_require=EXTRAS_REQUIRE,
-    entry_points={"console_scripts": ["firth=firth.cli.main:main"]},
+    entry_points={
+        "console_scripts": ["firth=firth.cli.main:main", "firth-beam-worker=firth.corpus.workers.boot:main"]
+    },
 )

@@ -23,8 +23,6 @@ Execute = Callable[[Callable[..., Any]], Any]
 QUOTE_HINT = "quote patterns, --text 'books/*.txt', so that firth and not the shell expands them"
 # Extra arguments mostly come from a pattern that the shell expanded. They are refused with that hint.
 SETTINGS = {"allow_extra_args": True}
-# Without this option TFX makes a package of itself in each component, for workers on other machines.
-_WORKERS_HAVE_TFX = "--sdk_container_image=none"
 
 Text = Annotated[
     list[str] | None,
@@ -164,13 +162,12 @@ def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:
     >>> beam_args(["--runner=FlinkRunner"]), beam_args(None)
     (('--runner=FlinkRunner',), ())
     >>> beam_args(None, workers=2)
-    ('--direct_running_mode=multi_processing', '--direct_num_workers=2', '--sdk_container_image=none')
+    ('--direct_running_mode=multi_processing', '--direct_num_workers=2')
     """
     if workers > 1:
         if given:
             fail("--workers is Beam's runner on this machine; give --beam-arg alone", ExitCode.USAGE)
-        processes = f"--direct_num_workers={workers}"
-        return ("--direct_running_mode=multi_processing", processes, _WORKERS_HAVE_TFX)
+        return ("--direct_running_mode=multi_processing", f"--direct_num_workers={workers}")
     for option in given or ():
         if not option.startswith("--"):
             fail(f"--beam-arg {option}: write it as --beam-arg=--runner=FlinkRunner", ExitCode.USAGE)

@@ -17,6 +17,7 @@ from firth.components import (
 )
 from firth.components.file_digests import FILES, FileDigests
 from firth.corpus.privacy.excerpts import privacy_of
+from firth.corpus.workers.options import options_for
 from firth.pipelines.distributions import compared_with_others
 from firth.pipelines.metadata.stores import connection_config
 from firth.recipes import Recipe
@@ -127,5 +128,5 @@ def assemble(
         components=list(components),
         enable_cache=enable_cache,
         metadata_connection_config=connection_config(metadata_path) if metadata_path else None,
-        beam_pipeline_args=list(beam_pipeline_args),
+        beam_pipeline_args=options_for(pipeline_root, beam_pipeline_args),
     )

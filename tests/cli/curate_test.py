@@ -117,7 +117,7 @@ def test_workers_are_processes_of_beam(firth, runner, tmp_path):
     assert firth("curate", "demo", "--text", "*.txt", "--workers", "2").exit_code == 0
     assert firth("curate", "demo", "--text", "*.txt").exit_code == 0
     two, one = (called["beam_pipeline_args"] for _, called in runner.calls)
-    assert two[:2] == ("--direct_running_mode=multi_processing", "--direct_num_workers=2")
+    assert two == ("--direct_running_mode=multi_processing", "--direct_num_workers=2")
     assert one == ()
     result = firth("curate", "demo", "--workers", "2", "--beam-arg=--runner=FlinkRunner")
     assert result.exit_code == 2 and "give --beam-arg alone" in result.stderr

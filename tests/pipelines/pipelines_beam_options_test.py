@@ -1,8 +1,18 @@
 """One recipe for every Beam runner: its pipelines are built for each, as far as no cluster is needed."""
 
+import json
+
 import apache_beam as beam
 import pytest
-from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
+from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions, PortableOptions
+from apache_beam.portability.api import beam_runner_api_pb2
+from apache_beam.runners.dataflow.internal.apiclient import get_container_image_from_options
+from apache_beam.runners.runner import create_runner
+from apache_beam.transforms.environments import (
+    DockerEnvironment,
+    ProcessEnvironment,
+    python_sdk_dependencies,
+)
 from tfx.dsl.compiler.compiler import Compiler
 from tfx.orchestration.local.local_dag_runner import LocalDagRunner  # noqa: F401  (loads what compiling needs)
 
@@ -12,6 +22,7 @@ from firth.pipelines.curate import create_pipeline
 from firth.recipes import Cleaning, ParquetOutput, TextSource, load_recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from tests.corpus.helpers import document
+from tests.corpus.workers.wheels import write_wheel
 
 OPTIONS = {
     "Dataflow": [
@@ -24,6 +35,12 @@ OPTIONS = {
     "Flink": ["--runner=FlinkRunner", "--flink_master=localhost:8081", "--environment_type=LOOPBACK"],
     "Spark": ["--runner=SparkRunner", "--spark_master_url=spark://localhost:7077"],
 }
+
+
+IMAGE = "me/firth-beam:1"
+DOCKER = ["--environment_type=DOCKER", f"--environment_config={IMAGE}"]
+COMMAND = "/opt/firth/bin/firth-beam-worker"
+PROCESS = ["--environment_type=PROCESS", f"--environment_config={json.dumps({'command': COMMAND})}"]
 
 
 class Translated(Exception):
@@ -99,3 +116,47 @@ def test_the_options_reach_the_compiled_tfx_pipeline(runner, folder):
     compiled = Compiler().compile(pipeline)
     assert len(compiled.nodes) == 8
     assert all(option.encode() in compiled.SerializeToString() for option in OPTIONS[runner])
+
+
+def environment_of(options):
+    """Returns the environment of workers that a runner's jobs name, which stages packages to be sent."""
+    (runner,) = [option.removeprefix("--runner=") for option in options if option.startswith("--runner=")]
+    said = PipelineOptions(options).view_as(PortableOptions)
+    if runner == "DataflowRunner":
+        # As its `run_pipeline` makes it, before it asks the service.
+        image, packages = get_container_image_from_options(said), python_sdk_dependencies(said)
+        return DockerEnvironment.from_container_image(image, artifacts=packages)
+    return create_runner(runner).default_environment(said)
+
+
+@pytest.mark.parametrize(
+    ("runner", "more", "kind", "payload"),
+    [
+        ("Dataflow", [f"--sdk_container_image={IMAGE}"], DockerEnvironment, IMAGE),
+        ("Flink", PROCESS, ProcessEnvironment, COMMAND),
+        ("Spark", DOCKER, DockerEnvironment, IMAGE),
+    ],
+)
+@pytest.mark.usefixtures("no_bucket")
+def test_jobs_name_the_workers_and_the_packages_that_are_sent(runner, more, kind, payload, folder):
+    (folder / "mine.txt").write_text("tiny_words==1.0\n")
+    wheel = write_wheel(folder)
+    packages = [f"--extra_package={wheel}", f"--requirements_file={folder}/mine.txt"]
+    options = [*OPTIONS[runner], *more, *packages, "--requirements_cache=skip"]
+    environment = environment_of(options)
+    assert isinstance(environment, kind)
+
+    class WithEnvironment(NotRun):
+        def run(self, test_runner_api="AUTO"):
+            raise Translated(self.to_runner_api(default_environment=environment))
+
+    made = WithEnvironment(options=PipelineOptions(options))
+    with pytest.raises(Translated) as translated, made as pipeline:
+        _ = pipeline | ReadSources([TextSource(kind="text", paths=(f"{folder}/a.txt",))], str(folder))
+    (found,) = translated.value.args[0].components.environments.values()
+    assert payload.encode() in found.payload
+    sent = {
+        beam_runner_api_pb2.ArtifactStagingToRolePayload.FromString(each.role_payload).staged_name
+        for each in found.dependencies
+    }
+    assert sent >= {"requirements.txt", "extra_packages.txt", wheel.name}

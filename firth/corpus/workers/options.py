@@ -1,0 +1,41 @@
+"""The options of Beam that follow from where its workers are, and from where a pipeline's artifacts are."""
+
+from collections.abc import Sequence
+
+from apache_beam.options.pipeline_options import PipelineOptions
+
+# Its import lets TensorFlow read s3://.
+S3_PLUGIN = "firth.corpus.workers.s3"
+# TFX makes a package of itself in each component and sends it to the workers, unless an option names what
+# they have. Workers need firth, which needs TFX, so that an environment which a user names has both.
+_WORKERS_HAVE_TFX = "--sdk_container_image=none"
+_PACKAGES = ("extra_packages", "requirements_file", "sdk_container_image", "setup_file")
+
+
+def options_for(root: str, beam_pipeline_args: Sequence[str]) -> list[str]:
+    """Returns options of Beam that send no TFX to workers that have it, and let them read the artifacts.
+
+    Args:
+        root: Folder of a pipeline's artifacts.
+        beam_pipeline_args: Options of Beam; without any, it runs in a process that needs no more.
+
+    Example:
+
+    >>> options_for("s3://bucket/run", ["--runner=FlinkRunner"])
+    ['--runner=FlinkRunner', '--beam_plugin=firth.corpus.workers.s3']
+    >>> options_for("runs/a", ["--runner=PortableRunner", "--environment_type=PROCESS"])[2:]
+    ['--sdk_container_image=none']
+    >>> options_for("runs/a", ["--runner=FlinkRunner"]), options_for("s3://bucket/run", [])
+    (['--runner=FlinkRunner'], [])
+    """
+    if not beam_pipeline_args:
+        return []
+    options = list(beam_pipeline_args)
+    said = PipelineOptions(options).get_all_options(drop_default=True)
+    here = said.get("direct_running_mode") == "multi_processing"
+    named = here or said.get("environment_type")
+    if named and not any(said.get(each) for each in _PACKAGES):
+        options.append(_WORKERS_HAVE_TFX)
+    if root.startswith("s3://"):
+        options.append(f"--beam_plugin={S3_PLUGIN}")
+    return options
