@@ -72,6 +72,8 @@ INSTALL_REQUIRES = [
     "absl-py",
     "ml-metadata",
     "tensorflow-data-validation",
+    "docker",
+    "keras-tuner>=1.4.8",
     "tensorflow-metadata",
     "tensorflow-model-analysis",
     "tensorflow-serving-api",

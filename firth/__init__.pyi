@@ -5,6 +5,7 @@ from .components.artifacts import (
     ExportedCorpus as ExportedCorpus,
     MeasuredLimits as MeasuredLimits,
     ObjectiveRates as ObjectiveRates,
+    PredictedRecords as PredictedRecords,
     QualityClassifier as QualityClassifier,
     RecordAnomalies as RecordAnomalies,
     RunReport as RunReport,

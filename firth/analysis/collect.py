@@ -36,6 +36,7 @@ class ReportInputs:
         serving_report: Folder of `serving_report.json`.
         objective_rates: Folder of `objective_rates.json`.
         distances: Folder of `distances.json`.
+        tuner_results: Folder of TFX's `tuner_results.json`.
         run_dir: Folder of a local run, which holds `timings.json`.
         pushed: True if the model was pushed; None if nothing says so.
         artifacts: Artifacts that the run made.
@@ -52,6 +53,7 @@ class ReportInputs:
     serving_report: str = ""
     objective_rates: str = ""
     distances: str = ""
+    tuner_results: str = ""
     run_dir: str = ""
     pushed: bool | None = None
     artifacts: Sequence[ArtifactRecord] = ()
@@ -87,6 +89,7 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         scored_sentences=scored,
         objective_rates=_read_json(inputs.objective_rates, "objective_rates.json"),
         distances=_read_json(inputs.distances, "distances.json") or (),
+        trials=_read_json(inputs.tuner_results, "tuner_results.json") or (),
         pushed=inputs.pushed,
         timings=_read_json(inputs.run_dir, "timings.json") or {},
         versions=versions(),

@@ -93,6 +93,7 @@ class RunRecord:
         filled_masks: Held-out sentences, if the model fills masks.
         scored_sentences: Held-out sentences, if the model scores texts.
         objective_rates: Rates of the objective on a sample of rows, as ObjectiveValidator measured them.
+        trials: Trials of a search that came to their end, the best first: `trial_id`, `score`, and each key.
         distances: Distances of the data from others, as DistributionValidator measured them.
         pushed: True if the model was pushed; None if nothing says so.
         timings: State, seconds and peak_bytes by component.
@@ -115,6 +116,7 @@ class RunRecord:
     filled_masks: Sequence[FilledMask] = ()
     scored_sentences: Sequence[ScoredSentence] = ()
     objective_rates: Mapping[str, Any] | None = None
+    trials: Sequence[Mapping[str, Any]] = ()
     distances: Sequence[Mapping[str, Any]] = ()
     pushed: bool | None = None
     timings: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)

@@ -6,6 +6,7 @@ from .artifacts import (
     ExportedCorpus as ExportedCorpus,
     MeasuredLimits as MeasuredLimits,
     ObjectiveRates as ObjectiveRates,
+    PredictedRecords as PredictedRecords,
     QualityClassifier as QualityClassifier,
     RecordAnomalies as RecordAnomalies,
     RunReport as RunReport,
@@ -21,6 +22,7 @@ from .distribution_validator.component import DistributionValidator as Distribut
 from .labelled_example_gen.component import LabelledExampleGen as LabelledExampleGen
 from .objective_validator.component import ObjectiveValidator as ObjectiveValidator
 from .pinned_schema_gen.component import PinnedSchemaGen as PinnedSchemaGen
+from .prediction_exporter.component import PredictionExporter as PredictionExporter
 from .pusher.component import Pusher as Pusher
 from .reporter.component import Reporter as Reporter
 from .request_example_gen.component import RequestExampleGen as RequestExampleGen

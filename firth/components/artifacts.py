@@ -23,6 +23,10 @@ class Distances(_Artifact):
     """`distances.json`: how far the distributions of data are from those of others."""
 
 
+class PredictedRecords(_Artifact):
+    """`predictions.jsonl`: what a model answers to records without labels, and `report.json`."""
+
+
 class CorpusReport(_Artifact):
     """`corpus_report.json`: the documents kept and dropped by each cleaning step, by source."""
 

@@ -33,7 +33,7 @@ def requests_digest(path: str) -> str:
     Raises:
         SourceError: if there is no such file.
     """
-    return _digest("validation.requests", path)
+    return _digest("requests", path)
 
 
 def _digest(key: str, path: str) -> str:

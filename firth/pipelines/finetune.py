@@ -32,6 +32,7 @@ from firth.pipelines.distributions import (
     request_statistics,
     requests_of,
 )
+from firth.pipelines.predictions import bulk_predictions
 from firth.pipelines.trained import import_base, model_components
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.validation import TaskValidation
@@ -41,6 +42,8 @@ from firth.recipes.training.evaluation import Evaluation
 _NOT_TRAINED_BY = {
     "description": "",
     "validation": TaskValidation(),
+    "predictions": None,
+    "infra_validation": None,
     "evaluation": Evaluation(thresholds=()),
 }
 
@@ -112,11 +115,13 @@ def create_pipeline(
         make_trainer=make_trainer,
         make_pusher=make_pusher,
     )
+    predictions = bulk_predictions(recipe, model, digests)
     reporter = TaskReporter(
         records=records.outputs["examples"],
         rows=rows.outputs["examples"],
         found=next(each.outputs["found"] for each in checks if "found" in each.outputs),
         distances=distances_in(checks),
+        tuner_results=model["tuner"].outputs["tuner_results"] if "tuner" in model else None,
         model=model["trainer"].outputs["model"],
         model_run=model["trainer"].outputs["model_run"],
         evaluation=model["evaluator"].outputs["evaluation"],
@@ -126,7 +131,7 @@ def create_pipeline(
         recipe=recipe,
         run_dir=run_dir,
     )
-    components = [base, records, *checks, rows, *model.values(), reporter]
+    components = [base, records, *checks, rows, *model.values(), *predictions, reporter]
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
 
 

@@ -115,6 +115,7 @@ def create_pipeline(
         pushed_model=model["pusher"].outputs["pushed_model"],
         objective_rates=objective.outputs["rates"],
         distances=distances_in(corpus.values()),
+        tuner_results=model["tuner"].outputs["tuner_results"] if "tuner" in model else None,
         recipe=recipe,
         run_dir=run_dir,
     )
@@ -164,4 +165,5 @@ def _training_recipe(recipe: Recipe) -> Recipe:
     """Returns the recipe without what the Trainer does not read, so that its cache does not depend on it."""
     cleaning = recipe.cleaning.without_limits()
     checks = {"validation": Validation(), "source_schema": None, "evaluation": Evaluation()}
-    return recipe.model_copy(update={"description": "", **checks, "cleaning": cleaning})
+    unread = {"description": "", "infra_validation": None, **checks}
+    return recipe.model_copy(update={**unread, "cleaning": cleaning})

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tfx.components import Evaluator, Pusher as TfxPusher, Trainer
+from tfx.components import Evaluator, Pusher as TfxPusher, Trainer, Tuner
 from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.components.common.importer import Importer
 from tfx.dsl.components.common.resolver import Resolver, ResolverStrategy
@@ -14,10 +14,12 @@ from tfx.types import BaseChannel, Channel, standard_artifacts
 from firth.components import Pusher, ServingValidator
 from firth.evaluation import build_eval_config
 from firth.pipelines.baseline import BLESSING, CURRENT, MODEL, LatestComparableModelStrategy
+from firth.pipelines.infra import check_platform, infra_validator
 from firth.recipes.run.base import Base
 from firth.recipes.run.run_recipe import RunRecipe
 
 RUN_FN = "firth.training.run_fn.run_fn"
+TUNER_FN = "firth.training.search.tuner_fn.tuner_fn"
 BASE_IMPORTER, WARM_START = "BaseImporter", "WarmStart"
 
 
@@ -78,16 +80,23 @@ def model_components(
         make_pusher: Pusher, or what makes one of the same keywords.
         upstream: Components without which the training must not start.
     """
+    arguments = {
+        "examples": examples,
+        "base_model": base,
+        "train_args": trainer_pb2.TrainArgs(num_steps=recipe.training.steps),
+        "eval_args": trainer_pb2.EvalArgs(),
+    }
+    tuner = _tuner(trained, arguments, checkpoint_root)
     trainer = make_trainer(
         run_fn=RUN_FN,
-        examples=examples,
-        base_model=base,
-        train_args=trainer_pb2.TrainArgs(num_steps=recipe.training.steps),
-        eval_args=trainer_pb2.EvalArgs(),
-        custom_config={"recipe": trained.to_json(), "checkpoint_root": checkpoint_root},
+        **arguments,
+        hyperparameters=tuner.outputs["best_hyperparameters"] if tuner else None,
+        custom_config=_training_config(trained.model_copy(update={"search": None}), checkpoint_root),
     )
     for node in upstream:
-        trainer.add_upstream_node(node)
+        (tuner or trainer).add_upstream_node(node)
+    if is_local:
+        check_platform(recipe.infra_validation)
     default = LatestComparableModelStrategy if is_local else LatestBlessedModelStrategy
     baseline = {"baseline": _baseline(trainer, baseline_strategy or default)} if has_baseline else {}
     evaluator = Evaluator(
@@ -96,7 +105,16 @@ def model_components(
         baseline_model=baseline["baseline"].outputs["model"] if has_baseline else None,
         eval_config=build_eval_config(recipe.evaluation, recipe.goal),
     )
-    validator = ServingValidator(model=trainer.outputs["model"], examples=examples)
+    infra = (
+        {"infra": infra_validator(recipe.infra_validation, trainer.outputs["model"], examples)}
+        if recipe.infra_validation
+        else {}
+    )
+    validator = ServingValidator(
+        model=trainer.outputs["model"],
+        examples=examples,
+        infra_blessing=infra["infra"].outputs["blessing"] if infra else None,
+    )
     pusher = make_pusher(
         model=trainer.outputs["model"],
         model_blessing=evaluator.outputs["blessing"],
@@ -106,12 +124,26 @@ def model_components(
         ),
     )
     return {
+        **({"tuner": tuner} if tuner else {}),
         "trainer": trainer,
         **baseline,
         "evaluator": evaluator,
+        **infra,
         "validator": validator,
         "pusher": pusher,
     }
+
+
+def _training_config(trained: RunRecipe, checkpoint_root: str) -> dict[str, str]:
+    return {"recipe": trained.to_json(), "checkpoint_root": checkpoint_root}
+
+
+def _tuner(trained: RunRecipe, arguments: dict[str, Any], checkpoint_root: str) -> Tuner | None:
+    """Returns the component that searches values for the training; None for a recipe without a search."""
+    if trained.search is None:
+        return None
+    config = _training_config(trained, checkpoint_root)
+    return Tuner(tuner_fn=TUNER_FN, custom_config=config, **arguments)
 
 
 def _baseline(trainer: Trainer, strategy: type[ResolverStrategy]) -> Resolver:

@@ -22,6 +22,7 @@ from firth.models.bundle import read_recipe
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.run.search import with_values
 from firth.storage import ADAPTER_FOLDER, BUNDLE_FOLDER
 from firth.training.distribution import lost_workers_told, prepare_devices, workers_of
 from firth.training.held_out import first_rows
@@ -47,7 +48,8 @@ def run_fn(fn_args: Any) -> None:
         fn_args: `tfx.v1.components.FnArgs`. Used are `train_files` (patterns `<uri>/Split-train/*` in the
             artifact of SequenceGen, which also holds `tokenizer/`), `eval_files`, `serving_model_dir`,
             `base_model` (of a recipe with `warm_start`, an earlier run's exported model; or None),
-            `model_run_dir` (the curve), and of `custom_config`: `recipe`, the recipe as JSON, and
+            `hyperparameters` (the best values that a Tuner has found; or None), `model_run_dir` (the curve),
+            and of `custom_config`: `recipe`, the recipe as JSON, and
             `checkpoint_root`, a directory that outlives the run so that it can go on after a kill, or "" for
             none.
 
@@ -62,9 +64,11 @@ def run_fn(fn_args: Any) -> None:
     root = config["checkpoint_root"] or os.path.join(fn_args.model_run_dir, "checkpoints")
     recipe = run_recipe_from_json(config["recipe"])
     recipe = started(recipe, getattr(fn_args, "base_model", None))
+    if found := getattr(fn_args, "hyperparameters", None):
+        recipe = with_values(recipe, found["values"])
     prepare_devices(recipe.training)
     workers = workers_of(recipe.training)
-    recipe = _scheduled(recipe, fn_args.train_files, workers.folder(root))
+    recipe = scheduled(recipe, fn_args.train_files, workers.folder(root))
     tokenizer_directory = find_tokenizer(fn_args.train_files)
     model = train(
         recipe, fn_args.train_files, tokenizer_directory, fn_args.model_run_dir, root, fn_args.eval_files
@@ -119,8 +123,14 @@ def started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
     return recipe.starting_from(bundle, digest_of_bundle(bundle)) if storage.is_whole(bundle) else recipe
 
 
-def _scheduled(recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str) -> RunRecipe:
-    """Returns the recipe with its steps, where they follow from the rows."""
+def scheduled(recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str) -> RunRecipe:
+    """Returns the recipe with its steps, where they follow from the rows.
+
+    Args:
+        recipe: Recipe of the run.
+        train_files: Patterns of row files.
+        checkpoint_root: Folder of the run's checkpoints.
+    """
     if not recipe.counts_epochs:
         return recipe
     rows = open_rows(recipe, train_files, checkpoint_root)

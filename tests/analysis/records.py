@@ -157,6 +157,7 @@ def run_record():
             "rates": [{"name": "selected", "measured": 0.15, "lower": 0.14, "upper": 0.16, "ok": True}],
             "histograms": {"span_lengths": {"1": 90, "2": 10}},
         },
+        trials=[{"trial_id": "1", "score": 0.75, f"training.{HOSTILE}": 0.001}],
         distances=[
             {
                 "comparison": "drift",

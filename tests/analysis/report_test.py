@@ -206,3 +206,9 @@ def test_distances_from_other_data_are_told():
     compared = load_recipe("demo").model_copy(update={"validation": Validation(drift={"a": 0.1})})
     first = dataclasses.replace(run_record(), recipe=compared, distances=())
     assert "nothing to compare the data with yet" in render_report(first)
+
+
+def test_trials_of_a_search_are_told():
+    page = render_report(run_record())
+    table = page[page.index("<h3>Search</h3>") :]
+    assert table.index("taken") < table.index("0.001") < table.index("0.75")

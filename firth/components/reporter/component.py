@@ -26,8 +26,8 @@ class Reporter(Component, executor=Executor):
             `examples` of SequenceGen, whose eval split gives the sentences that are shown with the model's
             answers; `model` and `model_run`, which holds the history of losses, of the Trainer; `evaluation`
             and `blessing` of the Evaluator; `serving_report` of ServingValidator. `pushed_model` of the
-            Pusher, `objective_rates` of ObjectiveValidator and `distances` of DistributionValidator may be
-            left out.
+            Pusher, `objective_rates` of ObjectiveValidator, `distances` of DistributionValidator and
+            `tuner_results` of the Tuner may be left out.
 
     Outputs:
         report: `report.html`.
@@ -46,6 +46,7 @@ class Reporter(Component, executor=Executor):
         },
         optional_inputs={
             "distances": Distances,
+            "tuner_results": standard_artifacts.TunerResults,
             "objective_rates": ObjectiveRates,
             "pushed_model": standard_artifacts.PushedModel,
         },

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from tfx import types
 from tfx.types import standard_artifacts
 from tfx.utils import json_utils
 
@@ -17,8 +18,11 @@ class RequestExampleGen(Component, executor=Executor):
 
     Args:
         path: csv, tsv, jsonl or txt file on any file system; see `firth.serving.batch.texts.read_texts`.
-        columns: Column of each text by its role, or several.
+        columns: Column of each text by its role, or several; with a model, of some inputs of its task's
+            signature.
         digest: Digest of the file. The cached output is used again only while it stays the same.
+        model: Exported model of a task that is to be asked: texts have the names of its signature's inputs,
+            and are read as `firth predict --input` reads them.
 
     Outputs:
         examples: The records. Next to the split stands `report.json`: how many could be `read`, how many
@@ -26,9 +30,16 @@ class RequestExampleGen(Component, executor=Executor):
     """
 
     SPEC_CLASS = declare(
+        optional_inputs={"model": standard_artifacts.Model},
         outputs={"examples": standard_artifacts.Examples},
         parameters={"path": str, "columns": str, "digest": str},
     )
 
-    def __init__(self, path: str, columns: Mapping[str, str | Sequence[str]], digest: str) -> None:
-        super().__init__(path=path, columns=json_utils.dumps(dict(columns)), digest=digest)
+    def __init__(
+        self,
+        path: str,
+        columns: Mapping[str, str | Sequence[str]],
+        digest: str,
+        model: types.BaseChannel | None = None,
+    ) -> None:
+        super().__init__(path=path, columns=json_utils.dumps(dict(columns)), digest=digest, model=model)

@@ -7,12 +7,14 @@ from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_executor
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
-from tfx.utils import json_utils
+from tfx.utils import json_utils, path_utils
 
 from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.corpus.io.record_files import write_records
-from firth.serving.batch.texts import Unread, read_texts
+from firth.serving.batch.predicting import asked_of_task, read_asked
+from firth.serving.batch.texts import TextRecord, Unread, read_texts
+from firth.serving.description import read_description
 from firth.tasks.labelled.examples import to_unlabelled_example
 from firth.tasks.readers.records import RefusedFileError
 
@@ -27,7 +29,7 @@ class Executor(base_executor.BaseExecutor):
         """Writes the examples, and `report.json`.
 
         Args:
-            input_dict: An empty dictionary.
+            input_dict: `model`, if it is to be asked.
             output_dict: `examples`.
             exec_properties: `path`, and `columns` as JSON.
 
@@ -40,7 +42,7 @@ class Executor(base_executor.BaseExecutor):
 
         def written() -> Iterator[bytes]:
             nonlocal read
-            for record in read_texts(path, json_utils.loads(exec_properties["columns"]), unread):
+            for record in _records(input_dict, exec_properties, unread):
                 read += 1
                 yield to_unlabelled_example(str(record.line), record.texts, SPLIT)
 
@@ -52,3 +54,16 @@ class Executor(base_executor.BaseExecutor):
         report = {"file": path, "read": read, "unread": dict(unread.counts), "first_unread": lines}
         storage.write_json(os.path.join(examples.uri, REPORT_FILE), report)
         examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
+
+
+def _records(input_dict: Artifacts, exec_properties: Properties, unread: Unread) -> Iterator[TextRecord]:
+    path, columns = exec_properties["path"], json_utils.loads(exec_properties["columns"])
+    if not input_dict.get("model"):
+        return read_texts(path, columns, unread)
+    model = artifact_utils.get_single_instance(input_dict["model"])
+    described = read_description(
+        path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
+    )
+    name = asked_of_task(described)
+    inputs = tuple(described["signatures"][name]["inputs"])
+    return read_asked(described, name, inputs, path, columns, unread)

@@ -12,12 +12,14 @@ class ServingValidator(Component, executor=Executor):
     """Loads an exported model as TF Serving does and asks it normal, empty, huge and undecodable requests.
 
     It takes the place of TFX's InfraValidator on machines without containers: its blessing is of the same
-    type, and Pusher reads it as `infra_blessing`.
+    type, and Pusher reads it as `infra_blessing`. Where there is an InfraValidator too, a model has to pass
+    both.
 
     Args:
         model: Model of the Trainer, exported by `firth.serving.export`.
         examples: Output of SequenceGen; rows of its eval split are requests to the signature `evaluate`.
             Without it, the model's warm-up rows are used.
+        infra_blessing: Output of TFX's InfraValidator, if it tries the model in a container.
         eval_rows: Number of rows in these requests.
 
     Outputs:
@@ -27,16 +29,24 @@ class ServingValidator(Component, executor=Executor):
 
     SPEC_CLASS = declare(
         inputs={"model": standard_artifacts.Model},
-        optional_inputs={"examples": standard_artifacts.Examples},
+        optional_inputs={
+            "examples": standard_artifacts.Examples,
+            "infra_blessing": standard_artifacts.InfraBlessing,
+        },
         outputs={"report": ServingReport, "blessing": standard_artifacts.InfraBlessing},
         parameters={"eval_rows": int},
     )
 
     def __init__(
-        self, model: types.BaseChannel, examples: types.BaseChannel | None = None, eval_rows: int = 8
+        self,
+        model: types.BaseChannel,
+        examples: types.BaseChannel | None = None,
+        eval_rows: int = 8,
+        infra_blessing: types.BaseChannel | None = None,
     ) -> None:
         super().__init__(
             model=model,
             examples=examples,
+            infra_blessing=infra_blessing,
             eval_rows=eval_rows,
         )

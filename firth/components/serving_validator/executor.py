@@ -30,7 +30,7 @@ class Executor(base_executor.BaseExecutor):
         """Writes `serving_report.json` and the blessing. It raises no error for a model that fails.
 
         Args:
-            input_dict: `model`, and `examples` if given.
+            input_dict: `model`, and `examples` and `infra_blessing` if given.
             output_dict: `report` and `blessing`.
             exec_properties: `eval_rows`.
         """
@@ -38,6 +38,9 @@ class Executor(base_executor.BaseExecutor):
         directory = path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
         rows = _first_rows(input_dict.get("examples"), exec_properties["eval_rows"])
         report = validate_serving(directory, rows)
+        if not _passed_infra(input_dict.get("infra_blessing")):
+            reason = "TensorFlow Serving in a container did not load it, or did not answer (InfraValidator)"
+            report = {**report, "blessed": False, "reasons": [*report["reasons"], reason]}
         for reason in report["reasons"]:
             logger.error("The model at %s cannot be served. %s", directory, reason)
         folder = artifact_utils.get_single_uri(output_dict["report"])
@@ -45,6 +48,10 @@ class Executor(base_executor.BaseExecutor):
         blessing = artifact_utils.get_single_instance(output_dict["blessing"])
         storage.write_text(os.path.join(blessing.uri, BLESSING_FILES[report["blessed"]]), "")
         blessing.set_int_custom_property(BLESSED_PROPERTY, int(report["blessed"]))
+
+
+def _passed_infra(blessing: list[types.Artifact] | None) -> bool:
+    return not blessing or blessing[0].get_int_custom_property(BLESSED_PROPERTY) == 1
 
 
 def _first_rows(examples: types.Artifact, count: int) -> list[bytes]:

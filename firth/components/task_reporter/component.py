@@ -18,8 +18,8 @@ class TaskReporter(Component, executor=Executor):
         **channels: Outputs of components, by name: `records` of LabelledExampleGen; `rows` of TaskRowGen, of
             whose eval split the exported model is asked; `found` of TaskDataValidator; `model` and
             `model_run`, which holds the history of losses, of the Trainer; `evaluation` and `blessing` of
-            the Evaluator; `serving_report` of ServingValidator. `distances` of DistributionValidator and
-            `pushed_model` of the Pusher may be left out.
+            the Evaluator; `serving_report` of ServingValidator. `tuner_results` of the Tuner, `distances` of
+            DistributionValidator and `pushed_model` of the Pusher may be left out.
 
     Outputs:
         report: `report.html`.
@@ -36,7 +36,11 @@ class TaskReporter(Component, executor=Executor):
             "blessing": standard_artifacts.ModelBlessing,
             "serving_report": ServingReport,
         },
-        optional_inputs={"distances": Distances, "pushed_model": standard_artifacts.PushedModel},
+        optional_inputs={
+            "distances": Distances,
+            "tuner_results": standard_artifacts.TunerResults,
+            "pushed_model": standard_artifacts.PushedModel,
+        },
         outputs={"report": RunReport},
         parameters={"recipe": str, "run_dir": str},
     )

@@ -88,7 +88,13 @@ def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES)
 
     Raises:
         ImportError: if Kubeflow's format is not installed.
+        ValueError: for a recipe with `infra_validation`, which TFX does not compile.
     """
+    if recipe.infra_validation:
+        raise ValueError(
+            "infra_validation: TFX compiles no InfraValidator for Kubeflow and Vertex; leave it out, and "
+            "ServingValidator tries the model as a server would ask it"
+        )
     try:
         from tfx.orchestration.kubeflow.v2 import kubeflow_v2_dag_runner as kubeflow
     except ImportError as error:

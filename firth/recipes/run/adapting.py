@@ -9,6 +9,7 @@ import pydantic
 from firth.recipes.models.model import AnyModel
 from firth.recipes.run.adapting_fit import task_conflicts
 from firth.recipes.run.base import Base
+from firth.recipes.run.predictions import Predictions
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.validation import TaskValidation
 from firth.recipes.tasks.data import AnyLabelledData, labelled_data_from_json
@@ -39,6 +40,7 @@ class AdaptingRecipe(RunRecipe):
         model: Shape of the bundle's backbone.
         task: What the model learns to answer.
         method: What of the model is trained, and what is added to it.
+        predictions: Records without labels that the blessed model is asked about; null for none.
         warmup: Share of the steps in which the learning rate rises from zero.
         epochs: Number of times that each record is trained on.
         examples_per_step: Records of a step, on average.
@@ -52,6 +54,9 @@ class AdaptingRecipe(RunRecipe):
     own_key: ClassVar[str] = "task"
     goal_key: ClassVar[str] = "task"
     data_key: ClassVar[str] = "data"
+    searched_keys: ClassVar[tuple[str, ...]] = (
+        *("training", "method", "warmup", "epochs", "examples_per_step"),
+    )
 
     data: AnyLabelledData
     validation: TaskValidation = TaskValidation()
@@ -61,6 +66,7 @@ class AdaptingRecipe(RunRecipe):
     model: AnyModel
     task: AnyTask
     method: AnyMethod = Full()
+    predictions: Predictions | None = None
     training: Training = Training.of(TRAINING)
     evaluation: Evaluation = Evaluation(thresholds=())
     warmup: Annotated[float, pydantic.Field(ge=0.0, lt=1.0)] = 0.06

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.devices_fit import device_conflicts
+from firth.recipes.run.search import search_conflicts
 from firth.recipes.run.slots import slot_conflicts
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
         yield problem
     yield from device_conflicts(recipe)
     yield from slot_conflicts(recipe)
+    yield from search_conflicts(recipe)
+    if recipe.predictions is not None and not recipe.task.signature:
+        yield f"predictions: a model of task.kind: {recipe.task.kind} has no signature to be asked with"
     yield from recipe.validation.conflicts(recipe.task.compared_features)
 
 

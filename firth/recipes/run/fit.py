@@ -7,6 +7,7 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.models.model import model_kinds
 from firth.recipes.objectives.objective import objective_kinds
 from firth.recipes.run.devices_fit import device_conflicts
+from firth.recipes.run.search import search_conflicts
 from firth.recipes.run.slots import slot_conflicts
 from firth.recipes.run.stages import stages_of
 from firth.recipes.tokenizers.tokenizer import tokenizer_kinds
@@ -32,6 +33,7 @@ def conflicts(recipe: "Recipe") -> Iterator[str]:
     yield from recipe.validation.conflicts(features)
     if recipe.warm_start and recipe.base is not None:
         yield "warm_start: the run starts from its base; leave one of the two out"
+    yield from search_conflicts(recipe)
     yield from recipe.mixture.conflicts([source.name for source in recipe.sources])
 
 

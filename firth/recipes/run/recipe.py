@@ -52,6 +52,7 @@ class Recipe(RunRecipe):
     goal_key: ClassVar[str] = "objective"
     data_key: ClassVar[str] = "sources"
     trains_on_corpus: ClassVar[bool] = True
+    searched_keys: ClassVar[tuple[str, ...]] = ("training", "model")
 
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]
     source_schema: Annotated[str | None, NamesFiles()] = None

@@ -8,6 +8,8 @@ import pydantic
 from firth.recipes.base.names import FolderName
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.goals.goal import Goal
+from firth.recipes.run.infra_validation import InfraValidation
+from firth.recipes.run.search import Search
 from firth.recipes.training.evaluation import Evaluation
 from firth.recipes.training.export import Export
 from firth.recipes.training.training import Training
@@ -37,6 +39,9 @@ class RunRecipe(Config):
         training: Steps, batches, optimizer, precision and checkpoints.
         evaluation: Metrics, and the thresholds that a model must keep to be pushed.
         export: Settings of the served signatures.
+        infra_validation: Server in a container that the model is tried in; null for none.
+        search: Trials of other values of some keys before the training; null for none.
+        searched_keys: First parts of the keys that trials may have other values of.
         counts_epochs: Whether the steps of its training follow from its rows; see `scheduled`.
     """
 
@@ -45,6 +50,7 @@ class RunRecipe(Config):
     data_key: ClassVar[str] = ""
     trains_on_corpus: ClassVar[bool] = False
     counts_epochs: ClassVar[bool] = False
+    searched_keys: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:
         tokenizer: AnyTokenizerConfig
@@ -55,9 +61,11 @@ class RunRecipe(Config):
     name: FolderName
     description: str = ""
     seed: Annotated[int, pydantic.Field(ge=0, lt=2**31)] = 42
+    search: Search | None = None
     training: Training = Training()
     evaluation: Evaluation = Evaluation()
     export: Export = Export()
+    infra_validation: InfraValidation | None = None
 
     @property
     def start_key(self) -> dict[str, Any]:
@@ -122,6 +130,10 @@ class RunRecipe(Config):
         return {**schema, "properties": in_order(schema["properties"])}
 
 
+# Keys that are written after the others.
+_LAST = ("search", "training", "evaluation", "export", "infra_validation")
+
+
 def in_order(values: Mapping[str, Any]) -> dict[str, Any]:
     """Returns values by key as a recipe is written: first the data and the model, then the training.
 
@@ -135,5 +147,5 @@ def in_order(values: Mapping[str, Any]) -> dict[str, Any]:
     >>> in_order({"name": "small", "training": {}, "model": {}})
     {'name': 'small', 'model': {}, 'training': {}}
     """
-    last = [key for key in ("training", "evaluation", "export") if key in values]
+    last = [key for key in _LAST if key in values]
     return {key: values[key] for key in [*(key for key in values if key not in last), *last]}

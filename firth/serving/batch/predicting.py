@@ -75,16 +75,51 @@ def predict_file(
     described = read_description(client.path)
     signature = described["signatures"].get(name, {})
     unread = Unread()
-    found = _columns(inputs, described, name, columns or {})
-    # An input that takes names is read where its column is said.
-    read = found.keys() - (signature.get("choices", {}).keys() - (columns or {}).keys())
-    taken = {each: column for each, column in found.items() if each in read}
-    records = read_texts(source, taken, unread, signature.get("needs", ""))
+    records = read_asked(described, name, inputs, source, columns or {}, unread)
 
     def answer(batch: Sequence[TextRecord]) -> Iterator[Mapping[str, Any]]:
         return _answer(client, name, batch, signature.get("answer", {}))
 
     return answer_records(records, unread, source, target, answer, progress)
+
+
+def read_asked(
+    described: Mapping[str, Any],
+    name: str,
+    inputs: Sequence[str],
+    source: str | os.PathLike[str],
+    columns: Mapping[str, str],
+    unread: Unread,
+) -> Iterator[TextRecord]:
+    """Yields the records of a file that a signature can be asked about.
+
+    Args:
+        described: What the exported model describes.
+        name: Name of the signature.
+        inputs: Names of its inputs.
+        source: csv, tsv, jsonl or txt file; see `read_texts`.
+        columns: Column of some inputs; see `predict_file`.
+        unread: Where the records that cannot be read are counted.
+
+    Raises:
+        ValueError: for a column of no input.
+        RefusedFileError: as `read_texts` does.
+    """
+    signature = described["signatures"].get(name, {})
+    found = _columns(inputs, described, name, columns)
+    # An input that takes names is read where its column is said.
+    read = found.keys() - (signature.get("choices", {}).keys() - columns.keys())
+    taken = {each: column for each, column in found.items() if each in read}
+    return read_texts(source, taken, unread, signature.get("needs", ""))
+
+
+def asked_of_task(described: Mapping[str, Any]) -> str:
+    """Returns the name of the signature that asks an exported model for its task's answer.
+
+    Args:
+        described: What the exported model describes.
+    """
+    return task_from_json(json.dumps(described["recipe"]["task"])).signature
 
 
 def answer_records(
@@ -150,7 +185,7 @@ def check_places(source: str | os.PathLike[str], target: str | os.PathLike[str])
 
 
 def _columns(
-    inputs: tuple[str, ...], described: Mapping[str, Any], name: str, said: Mapping[str, str]
+    inputs: Sequence[str], described: Mapping[str, Any], name: str, said: Mapping[str, str]
 ) -> dict[str, str | Sequence[str]]:
     for each in said:
         if each not in inputs:

@@ -33,6 +33,18 @@ def with_choice(served: Served, rows: Sequence[bytes]) -> RunRecipe:
         rows: Serialized rows.
     """
     recipe: Any = served.recipe
+    examples = answers_to(served, rows)
+    return recipe.model_copy(update={"task": TASKS[recipe.task.kind].choosing(recipe.task, examples)})
+
+
+def answers_to(served: Served, rows: Sequence[bytes]) -> list[Collected]:
+    """Returns the records of some rows with a trained model's answers, as the task's `collected` gives them.
+
+    Args:
+        served: Model and tokenizer, of a task.
+        rows: Serialized rows.
+    """
+    recipe: Any = served.recipe
     evaluate = tf.function(evaluator(served, None), autograph=False)
     examples: list[Collected] = []
     for start in range(0, len(rows), recipe.evaluation.batch_size):
@@ -42,7 +54,7 @@ def with_choice(served: Served, rows: Sequence[bytes]) -> RunRecipe:
         examples += itertools.chain.from_iterable(
             _collected(recipe.task, row, outputs) for row, outputs in zip(batch, of_rows)
         )
-    return recipe.model_copy(update={"task": TASKS[recipe.task.kind].choosing(recipe.task, examples)})
+    return examples
 
 
 def _collected(task: Any, row: bytes, outputs: dict[str, npt.NDArray[Any]]) -> list[Collected]:

@@ -57,3 +57,23 @@ def test_the_component_declares_what_the_executor_reads():
     assert component.exec_properties == {"eval_rows": 8}
     rows = channel_utils.as_channel([standard_artifacts.Examples()])
     assert set(ServingValidator(model=model, examples=rows).inputs) == {"model", "examples"}
+
+
+@pytest.mark.parametrize("passed", [1, 0])
+def test_a_model_that_infra_validator_refuses_is_not_blessed(tmp_path, monkeypatch, passed):
+    monkeypatch.setattr(
+        "firth.components.serving_validator.executor.validate_serving",
+        lambda directory, rows: {"blessed": True, "reasons": []},
+    )
+    model, report, blessing = standard_artifacts.Model(), ServingReport(), standard_artifacts.InfraBlessing()
+    model.uri, report.uri, blessing.uri = (str(tmp_path / name) for name in ("model", "report", "blessing"))
+    before = standard_artifacts.InfraBlessing()
+    before.set_int_custom_property("blessed", passed)
+    Executor().Do(
+        {"model": [model], "infra_blessing": [before]},
+        {"report": [report], "blessing": [blessing]},
+        {"eval_rows": 5},
+    )
+    assert blessing.get_int_custom_property("blessed") == passed
+    with open(os.path.join(report.uri, "serving_report.json"), encoding="utf-8") as file:
+        assert ["InfraValidator" in reason for reason in json.load(file)["reasons"]] == [True] * (1 - passed)

@@ -1,0 +1,1 @@
+"""PredictionExporter: what BulkInferrer predicted, as lines of JSON."""

@@ -1,0 +1,78 @@
+"""The work of PredictionExporter: reads PredictionLogs, and writes their records in the file's order."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import tensorflow as tf
+from tensorflow_serving.apis import prediction_log_pb2
+from tfx.dsl.components.base import base_executor
+from tfx.types import artifact_utils
+from tfx.utils import path_utils
+
+from firth import storage
+from firth.components.execution import Artifacts, Properties
+from firth.components.request_example_gen.executor import REPORT_FILE
+from firth.corpus.io.record_files import read_records
+from firth.serving.answers import told
+from firth.serving.batch.predicting import asked_of_task
+from firth.serving.client import plain
+from firth.serving.description import read_description
+from firth.tasks.labelled.examples import ID
+
+PREDICTIONS_FILE = "predictions.jsonl"
+
+
+class Executor(base_executor.BaseExecutor):
+    """Writes the predictions of one run."""
+
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
+        """Writes `predictions.jsonl` and `report.json`.
+
+        Args:
+            input_dict: `inference_result`, `examples` and `model`.
+            output_dict: `predictions`.
+            exec_properties: An empty dictionary.
+        """
+        model = artifact_utils.get_single_instance(input_dict["model"])
+        described = read_description(
+            path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
+        )
+        signature = described["signatures"][asked_of_task(described)]
+        logs = os.path.join(artifact_utils.get_single_uri(input_dict["inference_result"]), "*")
+        lines = dict(_line(log, signature) for log in _logs(logs))
+        folder = artifact_utils.get_single_uri(output_dict["predictions"])
+        with storage.whole_file(os.path.join(folder, PREDICTIONS_FILE), "w") as file:
+            for number in sorted(lines):
+                file.write(json.dumps(lines[number], ensure_ascii=False) + "\n")
+        examples = artifact_utils.get_single_uri(input_dict["examples"])
+        report = storage.read_json(os.path.join(examples, REPORT_FILE))
+        storage.write_json(os.path.join(folder, REPORT_FILE), {**report, "predicted": len(lines)})
+
+
+def _logs(pattern: str) -> Iterator[prediction_log_pb2.PredictionLog]:
+    for path in storage.glob(pattern):
+        yield from map(prediction_log_pb2.PredictionLog.FromString, read_records(path))
+
+
+def _line(log: prediction_log_pb2.PredictionLog, signature: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+    """Returns the number of a record's line, and what is written of the record."""
+    (asked,) = log.predict_log.request.inputs.values()
+    features = tf.train.Example.FromString(asked.string_val[0]).features.feature
+    texts = {
+        name: features[name].bytes_list.value[0].decode() for name in signature["inputs"] if name in features
+    }
+    outputs = {
+        name: _value(tensor, signature["outputs"][name])
+        for name, tensor in log.predict_log.response.outputs.items()
+    }
+    number = int(features[ID].bytes_list.value[0])
+    return number, {"line": number, **texts, **told(signature.get("answer", {}), outputs)}
+
+
+def _value(tensor: Any, described: Mapping[str, Any]) -> Any:
+    # A batch of one record.
+    (value,) = plain(tf.make_ndarray(tensor))
+    # Of one value a record, `predict_examples` gives a list.
+    return value[0] if len(described["shape"]) == 1 else value

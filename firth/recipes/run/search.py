@@ -1,0 +1,160 @@
+"""The search for better values of a recipe's keys, by trials that each train a model."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+import pydantic
+
+from firth.recipes.base.errors import suggest
+from firth.recipes.base.recipe_type import Config, check_order
+
+if TYPE_CHECKING:
+    from firth.recipes.run.run_recipe import RunRecipe
+
+Value = bool | int | float | str
+RecipeT = TypeVar("RecipeT", bound="RunRecipe")
+
+
+class Choices(Config):
+    """A few values.
+
+    Attributes:
+        values: The values.
+    """
+
+    kind: Literal["choices"] = "choices"
+    values: Annotated[tuple[Value, ...], pydantic.Field(min_length=2)]
+
+    @property
+    def ends(self) -> tuple[Value, ...]:
+        """Values that fit if all do."""
+        return self.values
+
+    def add_to(self, space: Any, key: str) -> None:
+        """Adds the values of a key to a space of KerasTuner.
+
+        Args:
+            space: `keras_tuner.HyperParameters`.
+            key: Key of the recipe.
+        """
+        space.Choice(key, list(self.values))
+
+
+class Range(Config):
+    """Numbers between two; whole ones where both are.
+
+    Attributes:
+        low: Least value.
+        high: Greatest value.
+        sampling: How values are drawn: `linear`, or `log` for a value's order of magnitude, as of learning
+            rates.
+
+    Raises:
+        ValueError: if the least is above the greatest, or not positive with `log`.
+    """
+
+    kind: Literal["range"] = "range"
+    low: int | float
+    high: int | float
+    sampling: Literal["linear", "log"] = "linear"
+
+    @property
+    def ends(self) -> tuple[Value, ...]:
+        """Values that fit if all do."""
+        return self.low, self.high
+
+    def add_to(self, space: Any, key: str) -> None:
+        """Adds the numbers of a key to a space of KerasTuner.
+
+        Args:
+            space: `keras_tuner.HyperParameters`.
+            key: Key of the recipe.
+        """
+        is_whole = type(self.low) is type(self.high) is int
+        add = space.Int if is_whole else space.Float
+        add(key, self.low, self.high, sampling=self.sampling)
+
+    @pydantic.model_validator(mode="after")
+    def _is_a_range(self) -> "Range":
+        check_order(self, "low", "high")
+        if self.sampling == "log" and self.low <= 0:
+            raise ValueError(f"low: {self.low:g} has no logarithm; it must be above 0 with sampling: log")
+        return self
+
+
+AnySpace = Annotated[Choices | Range, pydantic.Field(discriminator="kind")]
+
+
+class Search(Config):
+    """A search by KerasTuner. Each trial is a whole training with other values of some keys.
+
+    The best values are those of the model that is then trained and served. Trials are compared by the task's
+    first score on the held-out records, or by the held-out loss where there is no task.
+
+    Attributes:
+        algorithm: How the next values follow from earlier trials: `random`, `grid` or `bayesian`.
+        trials: Most trials.
+        space: Values by key, such as `training.optimizer.learning_rate`.
+    """
+
+    algorithm: Literal["random", "grid", "bayesian"] = "random"
+    trials: Annotated[int, pydantic.Field(ge=1, le=10_000)] = 10
+    space: Annotated[dict[str, AnySpace], pydantic.Field(min_length=1)]
+
+
+def with_values(recipe: RecipeT, values: Mapping[str, Any]) -> RecipeT:
+    """Returns a recipe with other values of some keys, and without its search.
+
+    Args:
+        recipe: Recipe.
+        values: Values by key.
+
+    Raises:
+        ValueError: for a key that is not there, with the nearest, and for a value that does not fit.
+
+    Example:
+
+    >>> from firth.recipes import load_recipe
+    >>> with_values(load_recipe("demo"), {"training.batch_size": 7}).training.batch_size
+    7
+    """
+    data = json.loads(recipe.to_json())
+    data["search"] = None
+    for key, value in values.items():
+        *parts, last = key.split(".")
+        inner: Any = data
+        for part in parts:
+            inner = inner[part] if isinstance(inner, dict) and isinstance(inner.get(part), dict) else None
+            if inner is None:
+                raise ValueError(f"{key}: there is no {part!r} in the recipe")
+        inner[last] = value
+    return type(recipe).of(data)
+
+
+def search_conflicts(recipe: "RunRecipe") -> Iterator[str]:
+    """Yields a line for each key that cannot be searched, and each value that does not fit.
+
+    Args:
+        recipe: Recipe whose parts are each valid on their own.
+    """
+    search = recipe.search
+    if search is None:
+        return
+    if recipe.training.strategy == "multi_worker_mirrored":
+        yield "search: trials run in one process, which training.strategy: multi_worker_mirrored is not"
+    for key, space in search.space.items():
+        if key.split(".")[0] not in recipe.searched_keys:
+            there = ", ".join(recipe.searched_keys)
+            yield (
+                f"search.space.{key}: only what the training alone reads can be searched, keys of {there}; "
+                f"{suggest(key.split('.')[0], recipe.searched_keys)}"
+            )
+            continue
+        for value in space.ends:
+            try:
+                with_values(recipe, {key: value})
+            except ValueError as error:
+                said = str(error).splitlines()[0].removeprefix(f"{type(recipe).__name__}: ")
+                yield f"search.space.{key}: {value!r} does not fit: {said}"
+                break

@@ -1,0 +1,117 @@
+"""KerasTuner's search, whose trials are trainings by this package's own loop."""
+
+import os
+from typing import Any
+
+import keras_tuner
+from keras_tuner import errors, oracles
+from keras_tuner.engine import base_tuner
+from keras_tuner.engine.trial import TrialStatus
+
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.run.search import Search, with_values
+from firth.training.loop import NonFiniteLossError
+from firth.training.pretraining import load_recipe_tokenizer, train
+from firth.training.search.objective import measured, objective_of
+
+_ORACLES = {
+    "random": oracles.RandomSearchOracle,
+    "grid": oracles.GridSearchOracle,
+    "bayesian": oracles.BayesianOptimizationOracle,
+}
+
+
+class SearchError(ValueError):
+    """No trial of a search has come to its end."""
+
+
+class RecipeTuner(base_tuner.BaseTuner):
+    """Searches the values of a recipe's keys.
+
+    What it knows is in KerasTuner's files below `directory`, and the checkpoints of trials next to them, so
+    that a search that was killed goes on within its trial.
+
+    Args:
+        recipe: Recipe with a search.
+        places: Keywords of `firth.training.pretraining.train`, all but the recipe, `model_run_directory` and
+            `checkpoint_root`.
+        directory: Folder of the search.
+        schedule: Function that returns a trial's recipe with its steps.
+    """
+
+    def __init__(self, recipe: RunRecipe, places: dict[str, Any], directory: str, schedule: Any) -> None:
+        assert recipe.search is not None
+        self._recipe, self._places, self._schedule = recipe, places, schedule
+        self._objective = objective_of(recipe)
+        super().__init__(
+            oracle=_ORACLES[recipe.search.algorithm](
+                objective=keras_tuner.Objective(*self._objective),
+                max_trials=recipe.search.trials,
+                hyperparameters=hyperparameters(recipe.search),
+                allow_new_entries=False,
+                # One that diverges says what to avoid, and is not a reason to end.
+                max_consecutive_failed_trials=recipe.search.trials + 1,
+                **({} if recipe.search.algorithm == "grid" else {"seed": recipe.seed}),
+            ),
+            directory=directory,
+            project_name="trials",
+        )
+
+    def on_trial_begin(self, trial: Any) -> None:
+        """Keeps which trial it is, so that a killed one is not begun again with other values.
+
+        Args:
+            trial: KerasTuner's trial.
+        """
+        self.save()
+
+    def run_trial(self, trial: Any, *fit_args: Any, **fit_kwargs: Any) -> dict[str, float]:
+        """Returns what the model is worth that is trained with a trial's values.
+
+        Args:
+            trial: KerasTuner's trial.
+            *fit_args: Nothing.
+            **fit_kwargs: Nothing.
+
+        Raises:
+            keras_tuner.errors.FailedTrialError: if its loss is infinite or not a number.
+            keras_tuner.errors.FatalError: for any other error, which other values would have too.
+        """
+        try:
+            return {self._objective.name: self._value(trial.trial_id, trial.hyperparameters.values)}
+        except NonFiniteLossError as error:
+            raise errors.FailedTrialError(str(error)) from error
+        except Exception as error:
+            raise errors.FatalError(f"{type(error).__name__}: {error}") from error
+
+    def _value(self, trial_id: str, values: dict[str, Any]) -> float:
+        recipe = self._schedule(with_values(self._recipe, values))
+        curve = os.path.join(self.directory, "curves", trial_id)
+        checkpoints = os.path.join(self.directory, "checkpoints")
+        model = train(recipe, model_run_directory=curve, checkpoint_root=checkpoints, **self._places)
+        tokenizer = load_recipe_tokenizer(recipe, self._places["tokenizer_directory"])
+        return measured(self._objective, model, tokenizer, recipe, self._places["eval_files"])
+
+    def on_search_end(self) -> None:
+        """Checks that there is a best trial.
+
+        Raises:
+            SearchError: if none has come to its end.
+        """
+        if not any(each.status == TrialStatus.COMPLETED for each in self.oracle.trials.values()):
+            raise SearchError(
+                f"none of {len(self.oracle.trials)} trials has a finite loss; lower "
+                "training.optimizer.learning_rate, or its range in search.space"
+            )
+
+
+def hyperparameters(search: Search) -> keras_tuner.HyperParameters:
+    """Returns the space of a search as KerasTuner has it.
+
+    Args:
+        search: Part of the recipe.
+    """
+    found = keras_tuner.HyperParameters()
+    for key, space in search.space.items():
+        space.add_to(found, key)
+    return found

@@ -1,0 +1,50 @@
+"""The entry point of the standard TFX Tuner."""
+
+import functools
+import hashlib
+import os
+from typing import Any, NamedTuple
+
+from firth.recipes.run.kinds import run_recipe_from_json
+from firth.training.distribution import prepare_devices
+from firth.training.pretraining import open_rows
+from firth.training.run_fn import find_tokenizer, scheduled, started
+from firth.training.search.trials import RecipeTuner
+
+_DIGITS = 24
+
+
+class TunerFnResult(NamedTuple):
+    """What TFX's Tuner expects; its own type of the same fields needs TFX.
+
+    Attributes:
+        tuner: The search.
+        fit_kwargs: Keywords of each trial: none.
+    """
+
+    tuner: RecipeTuner
+    fit_kwargs: dict[str, Any]
+
+
+def tuner_fn(fn_args: Any) -> TunerFnResult:
+    """Returns the search that a recipe describes.
+
+    The Tuner takes its name, `firth.training.search.tuner_fn.tuner_fn`.
+
+    Args:
+        fn_args: As of `firth.training.run_fn.run_fn`; the recipe has a search. What the search knows is in a
+            folder of `checkpoint_root` that follows from the recipe and the rows.
+    """
+    config = fn_args.custom_config
+    recipe = started(run_recipe_from_json(config["recipe"]), fn_args.base_model)
+    prepare_devices(recipe.training)
+    root = config["checkpoint_root"]
+    rows = open_rows(recipe, fn_args.train_files, root)
+    key = hashlib.sha256(f"{recipe.to_json()}{rows.digest}".encode()).hexdigest()[:_DIGITS]
+    places = {
+        "train_files": fn_args.train_files,
+        "tokenizer_directory": find_tokenizer(fn_args.train_files),
+        "eval_files": fn_args.eval_files,
+    }
+    schedule = functools.partial(scheduled, train_files=fn_args.train_files, checkpoint_root=root)
+    return TunerFnResult(RecipeTuner(recipe, places, os.path.join(root, "search", key), schedule), {})

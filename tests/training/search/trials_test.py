@@ -1,0 +1,103 @@
+"""TFX's Tuner over a recipe's keys: the trials, the best values, and a search that was ended."""
+
+import json
+import pathlib
+
+import pytest
+from keras_tuner.errors import FatalError
+from tfx.components import Tuner
+from tfx.components.util import examples_utils
+from tfx.proto import example_gen_pb2, trainer_pb2
+from tfx.types import artifact_utils, channel_utils, standard_artifacts
+
+from firth.pipelines.trained import TUNER_FN
+from firth.recipes.run.search import Search
+from firth.training.loop import NonFiniteLossError
+from firth.training.search import trials
+from firth.training.search.trials import SearchError
+from tests.components.components_corpus_test import run
+from tests.training.artifacts import tiny_recipe, write_artifact, write_split
+
+RATE = "training.optimizer.learning_rate"
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    examples = standard_artifacts.Examples()
+    examples.uri = str(tmp_path_factory.mktemp("rows"))
+    write_artifact(examples.uri)
+    write_split(examples.uri, count=8, split="eval", first=100)
+    examples.split_names = artifact_utils.encode_split_names(["train", "eval"])
+    examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
+    return examples
+
+
+def recipe_with(space, **settings):
+    search = Search.of({"space": space, **settings})
+    return tiny_recipe(steps=3).model_copy(update={"search": search})
+
+
+def tune(folder, rows, recipe, attempt="first"):
+    component = Tuner(
+        examples=channel_utils.as_channel([rows]),
+        tuner_fn=TUNER_FN,
+        train_args=trainer_pb2.TrainArgs(),
+        eval_args=trainer_pb2.EvalArgs(),
+        custom_config={"recipe": recipe.to_json(), "checkpoint_root": str(folder / "checkpoints")},
+    )
+    made = run(component, {"examples": rows}, folder / attempt)
+    (best,) = pathlib.Path(made["best_hyperparameters"].uri).iterdir()
+    (results,) = pathlib.Path(made["tuner_results"].uri).iterdir()
+    return json.loads(best.read_text())["values"], json.loads(results.read_text())
+
+
+@pytest.mark.repeated
+def test_the_best_of_a_grid_has_the_least_held_out_loss(tmp_path, rows):
+    recipe = recipe_with({RATE: {"kind": "choices", "values": [1e-6, 2e-2]}}, algorithm="grid")
+    best, results = tune(tmp_path, rows, recipe)
+
+    assert best == {RATE: 2e-2}
+    scores = {each[RATE]: each["score"] for each in results}
+    assert scores.keys() == {1e-6, 2e-2} and scores[2e-2] < scores[1e-6]
+
+
+def test_a_search_that_was_ended_goes_on_within_its_trial(tmp_path, rows, monkeypatch):
+    space = {RATE: {"kind": "range", "low": 1e-4, "high": 1e-2, "sampling": "log"}}
+    recipe = recipe_with({**space, "training.batch_size": {"kind": "range", "low": 2, "high": 6}}, trials=2)
+    values = []
+
+    def value(tuner, trial, found):
+        values.append(found)
+        if len(values) == 2:
+            raise SystemExit(143)
+        return found[RATE]
+
+    monkeypatch.setattr(trials.RecipeTuner, "_value", value)
+    with pytest.raises(SystemExit):
+        tune(tmp_path, rows, recipe)
+    best, results = tune(tmp_path, rows, recipe, "again")
+
+    # The second trial is begun again with its own values, and the first is not.
+    assert len(values) == 3 and values[1] == values[2] != values[0]
+    assert len(results) == 2 and best == min(values, key=lambda each: each[RATE])
+    other = tune(tmp_path / "other", rows, recipe)[1]
+    assert [each[RATE] for each in other] == [each[RATE] for each in results]
+
+
+def test_trials_that_diverge_are_left_out_and_other_errors_end_the_search(tmp_path, rows, monkeypatch):
+    recipe = recipe_with({RATE: {"kind": "choices", "values": [0.1, 0.2, 0.3]}}, algorithm="grid")
+
+    def value(tuner, trial, found):
+        if found[RATE] > least:
+            raise NonFiniteLossError(1, type("Result", (), {"loss": 1.0, "gradient_norm": 1.0})(), [])
+        return found[RATE]
+
+    monkeypatch.setattr(trials.RecipeTuner, "_value", value)
+    least = 0.1
+    assert [each[RATE] for each in tune(tmp_path / "some", rows, recipe)[1]] == [0.1]
+    least = 0.0
+    with pytest.raises(SearchError, match="none of 3 trials has a finite loss"):
+        tune(tmp_path / "none", rows, recipe)
+    monkeypatch.setattr(trials.RecipeTuner, "_value", lambda *given: 1 / 0)
+    with pytest.raises(FatalError, match="ZeroDivisionError"):
+        tune(tmp_path / "other", rows, recipe)
