@@ -24,7 +24,7 @@ def configs_in(annotation: Any) -> list[type[pydantic.BaseModel]]:
     """
     if isinstance(annotation, type) and issubclass(annotation, pydantic.BaseModel):
         return [annotation]
-    if typing.get_origin(annotation) in (typing.Annotated, typing.Union, types.UnionType, tuple):
+    if typing.get_origin(annotation) in (typing.Annotated, typing.Union, types.UnionType, tuple, dict):
         return [config for part in typing.get_args(annotation) for config in configs_in(part)]
     return []
 
@@ -76,7 +76,7 @@ def kinds_of(config: type[pydantic.BaseModel]) -> tuple[str, ...]:
 
 
 def key_paths(config: type[pydantic.BaseModel], path: Path = ()) -> Iterator[str]:
-    """Yields the dotted path of every key below a type. The items of lists are left out.
+    """Yields the dotted path of every key below a type. The items of lists and mappings are left out.
 
     Args:
         config: Recipe type.
@@ -90,6 +90,6 @@ def key_paths(config: type[pydantic.BaseModel], path: Path = ()) -> Iterator[str
     """
     for name, field in config.model_fields.items():
         yield ".".join((*path, name))
-        if typing.get_origin(field.annotation) is not tuple:
+        if typing.get_origin(field.annotation) not in (tuple, dict):
             for below in configs_in(field.annotation):
                 yield from key_paths(below, (*path, name))

@@ -9,7 +9,7 @@ import pydantic
 from firth.recipes.models.model import AnyModel
 from firth.recipes.run.adapting_fit import task_conflicts
 from firth.recipes.run.base import Base
-from firth.recipes.run.predictions import Predictions
+from firth.recipes.run.predictions import BulkPredictions
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.validation import TaskValidation
 from firth.recipes.tasks.data import AnyLabelledData, labelled_data_from_json
@@ -66,7 +66,7 @@ class AdaptingRecipe(RunRecipe):
     model: AnyModel
     task: AnyTask
     method: AnyMethod = Full()
-    predictions: Predictions | None = None
+    predictions: BulkPredictions | None = None
     training: Training = Training.of(TRAINING)
     evaluation: Evaluation = Evaluation(thresholds=())
     warmup: Annotated[float, pydantic.Field(ge=0.0, lt=1.0)] = 0.06

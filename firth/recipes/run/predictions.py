@@ -8,7 +8,7 @@ from firth.recipes.base.file_names import NamesFiles
 from firth.recipes.base.recipe_type import Config
 
 
-class Predictions(Config):
+class BulkPredictions(Config):
     """A file of records whose labels nobody knows.
 
     Attributes:

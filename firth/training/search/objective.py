@@ -17,7 +17,7 @@ from firth.training.held_out import HeldOut, first_rows
 HELD_OUT_LOSS = "held_out_loss"
 
 
-class Objective(NamedTuple):
+class TrialMeasure(NamedTuple):
     """A measure of trained models.
 
     Attributes:
@@ -29,7 +29,7 @@ class Objective(NamedTuple):
     direction: str
 
 
-def objective_of(recipe: RunRecipe) -> Objective:
+def objective_of(recipe: RunRecipe) -> TrialMeasure:
     """Returns the first score of a recipe's task that answers alone give, or the held-out loss.
 
     Args:
@@ -38,12 +38,12 @@ def objective_of(recipe: RunRecipe) -> Objective:
     for name in getattr(recipe.goal, "score_names", ()):
         score = score_of(name)
         if score.inputs not in (PROBABILITIES, SCORED_ANSWERS):
-            return Objective(name, "max" if score.greater_is_better else "min")
-    return Objective(HELD_OUT_LOSS, "min")
+            return TrialMeasure(name, "max" if score.greater_is_better else "min")
+    return TrialMeasure(HELD_OUT_LOSS, "min")
 
 
 def measured(
-    objective: Objective, model: keras.Model, tokenizer: Any, recipe: RunRecipe, eval_files: Sequence[str]
+    objective: TrialMeasure, model: keras.Model, tokenizer: Any, recipe: RunRecipe, eval_files: Sequence[str]
 ) -> float:
     """Returns the value of a trained model.
 
