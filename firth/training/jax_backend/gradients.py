@@ -1,17 +1,30 @@
 """Gradients of a batch as pure functions: in one pass, or summed over parts of it one after another."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import keras
 
 from firth.models import example_sums
-from firth.training.steps.gradients import BatchGradients
 
 Batch: TypeAlias = Mapping[str, jax.Array]
 Values: TypeAlias = list[jax.Array]
+
+
+class JaxGradients(NamedTuple):
+    """Gradients of a batch, and what was measured of it.
+
+    Attributes:
+        gradients: Gradient of each weight that is trained.
+        loss: What was minimised, float32 [].
+        means: Losses by name, float32 [] each.
+    """
+
+    gradients: Values
+    loss: jax.Array
+    means: dict[str, jax.Array]
 
 
 class JaxDifferentiator:
@@ -30,7 +43,7 @@ class JaxDifferentiator:
         self._model, self._losses = model, losses
         self._parts, self._replicas = parts, replicas
 
-    def __call__(self, trained: Values, others: Values, batch: Batch) -> tuple[BatchGradients, Values]:
+    def __call__(self, trained: Values, others: Values, batch: Batch) -> tuple[JaxGradients, Values]:
         """Returns the gradients, and the values of the other variables after the pass.
 
         Parts change none of these: what draws for a batch start from is the same for all, and no model
@@ -84,7 +97,7 @@ class JaxDifferentiator:
 
     def _differentiate(
         self, trained: Values, others: Values, batch: Batch, weights: Mapping[str, jax.Array] | None
-    ) -> tuple[BatchGradients, Values]:
+    ) -> tuple[JaxGradients, Values]:
         """Returns the gradients of some rows, by the weights of a whole batch, or their own."""
 
         def loss_of(trained: Values) -> tuple[jax.Array, tuple[dict[str, jax.Array], Values]]:
@@ -96,7 +109,7 @@ class JaxDifferentiator:
             return loss + sum(added) / self._parts, (means, after)
 
         (loss, (means, after)), gradients = jax.value_and_grad(loss_of, has_aux=True)(trained)
-        return BatchGradients(gradients, loss, means), after
+        return JaxGradients(gradients, loss, means), after
 
 
 def _divide(total: jax.Array, weight: jax.Array) -> jax.Array:
