@@ -42,6 +42,13 @@ class HeadCounts:
         """Returns the other numbers that it keeps: none."""
         return 0
 
+    def kept_by_block(self) -> int:
+        """Returns the same where blocks are computed a second time: what goes into its blocks.
+
+        A block of its own is not larger than one of the backbone, and is not held at the same time.
+        """
+        return self.kept()
+
 
 class MaskedLMHeadCounts(HeadCounts):
     """A head on tokens, the positions and further blocks of a mask decoder, and a head on pairs."""
@@ -67,6 +74,9 @@ class MaskedLMHeadCounts(HeadCounts):
         """Returns the numbers kept by the further blocks of a mask decoder."""
         length = self.lengths.input
         return self.goal.further_passes * length * block_kept(self.model, length)
+
+    def kept_by_block(self) -> int:  # noqa: D102
+        return self.goal.further_passes * self.lengths.input * self.model.width
 
 
 class SpanMaskingHeadCounts(HeadCounts):
@@ -122,6 +132,11 @@ class ReplacedTokenDetectionHeadCounts(HeadCounts):
         generator, length = self._generator, self.lengths.input
         further = self.goal.further_passes * length * block_kept(generator, length)
         return generator.kept(self.lengths) + further
+
+    def kept_by_block(self) -> int:  # noqa: D102
+        generator = self._generator
+        between = generator.layers + 1 + self.goal.further_passes
+        return between * self.lengths.input * generator.width
 
 
 class PermutationLMHeadCounts(HeadCounts):

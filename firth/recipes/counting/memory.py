@@ -73,5 +73,6 @@ def activation_bytes(recipe: Recipe) -> int:
     heads = heads_of(recipe)
     model, lengths = recipe.model, lengths_of(recipe)
     again = recipe.training.rematerialisation == "blocks"
-    kept = (model.kept_by_block(lengths) if again else model.kept(lengths)) + heads.kept()
+    kept = model.kept_by_block(lengths) if again else model.kept(lengths)
+    kept += heads.kept_by_block() if again else heads.kept()
     return element * kept + 2 * _FLOAT32 * heads.logits()

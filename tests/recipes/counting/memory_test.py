@@ -5,6 +5,8 @@ from firth.recipes import (
 )
 from firth.recipes.counting import memory_bytes
 from firth.recipes.models.counts import Lengths
+from firth.recipes.objectives.generator import generator_of
+from firth.recipes.reading.loading import load_recipe
 from firth.recipes.training.optimizers import AdafactorConfig, AdagradConfig, AdamWConfig, LambConfig
 from tests.models.table import MODELS, OTHERS
 from tests.recipes.counting.counted import BASE, recipe
@@ -56,3 +58,18 @@ def test_blocks_that_are_computed_again_keep_their_inputs(name):
         states += 64 + 8
     assert kept(7, True) - kept(6, True) == states * model.width
     assert kept(7, True) < kept(7, False)
+
+
+def test_a_generator_that_is_computed_again_keeps_the_inputs_of_its_blocks():
+    """ELECTRA's generator: as many numbers of each block as its states have, and none of its blocks whole."""
+    electra = load_recipe("electra_small")
+
+    def activations(layers, again):
+        objective = electra.objective.model_copy(update={"generator_layers_fraction": layers / 12})
+        training = Training(batch_size=1, rematerialisation="blocks" if again else "none")
+        update = {"objective": objective, "training": training, "stages": ()}
+        return memory_bytes(electra.model_copy(update=update))["activations"]
+
+    width = generator_of(electra.model, electra.objective).width
+    assert activations(7, True) - activations(6, True) == 4 * width * electra.sequences.length
+    assert activations(7, False) - activations(6, False) > 10 * 4 * width * electra.sequences.length
