@@ -26,7 +26,7 @@ import sys
 import tempfile
 
 from benchmarks.blindness import TOLERANCE
-from benchmarks.learning_corpus import Corpus
+from benchmarks.learning_corpus import Corpus, Prepared
 from firth.recipes import load_recipe, preset_names
 from firth.recipes.run.recipe import Recipe
 
@@ -54,6 +54,19 @@ def learn(name: str, corpus: Corpus, tokens: int) -> dict:
     if name != LARGE_VOCABULARY:
         steps = round(tokens / (recipe.training.batch_size * prepared.tokens_per_row))
         recipe = make_recipe(name, max(steps, 2))
+    row = train_apart(recipe, prepared)
+    if "error" in row:
+        return row
+    return row | {"own_seconds": row["seconds_per_step"] * load_recipe(name).training.steps}
+
+
+def run_recipe(name: str, steps: int, prepared: Prepared, *more: str) -> dict:
+    """Returns the figures of a preset that trains for so many steps, with other values as said."""
+    return train_apart(make_recipe(name, steps, *more), prepared)
+
+
+def train_apart(recipe: Recipe, prepared: Prepared) -> dict:
+    """Returns the figures of a training in a process of its own, or its error."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [f"{folder}/{file}" for file in ("recipe.json", "prepared.json", "run", "figures.json")]
         pathlib.Path(paths[0]).write_text(recipe.to_json())
@@ -62,8 +75,7 @@ def learn(name: str, corpus: Corpus, tokens: int) -> dict:
         done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
         if done.returncode:
             return {"error": done.stderr.strip().splitlines()[-1] if done.stderr else str(done.returncode)}
-        row = json.loads(pathlib.Path(paths[3]).read_text())
-        return row | {"own_seconds": row["seconds_per_step"] * load_recipe(name).training.steps}
+        return json.loads(pathlib.Path(paths[3]).read_text())
 
 
 def problems(name: str, row: dict) -> list[str]:

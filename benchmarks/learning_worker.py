@@ -85,6 +85,7 @@ def run(recipe: Recipe, prepared: Prepared, folder: str) -> dict[str, float | No
         "seconds_per_step": (history[-1]["seconds"] - history[0]["seconds"])
         / (history[-1]["step"] - history[0]["step"]),
         "peak_megabytes": peak,
+        "losses": {str(line["step"]): line["loss"] for line in history},
         "largest_leak": largest_leak(model.backbone, recipe.model.kind, checked),
         **evaluate(served, counts, examples),
     }

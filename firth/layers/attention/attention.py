@@ -5,9 +5,11 @@ from typing import Any
 import keras
 from keras import ops
 
+from firth.layers.attention.by_rows import read_by_rows
 from firth.layers.attention.key_value_cache import KeysValues, Write, with_tokens
 from firth.layers.attention.projected_heads import ProjectedHeads
 from firth.layers.attention.read_heads import read_heads
+from firth.layers.attention.row_bias import RowBias
 from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.initializers import normal
@@ -132,7 +134,7 @@ class Attention(ProjectedHeads):
     def call(
         self,
         hidden: Tensor,
-        bias: Tensor | None = None,
+        bias: Tensor | RowBias | None = None,
         context: Tensor | None = None,
         positions: Tensor | None = None,
         causal: bool = False,
@@ -145,7 +147,8 @@ class Attention(ProjectedHeads):
         Args:
             hidden: Float tensor [batch, length, width].
             bias: Float32 tensor [batch or 1, heads or 1, length, prefix_length + keys], added to the scores;
-                see `attention_bias`. None adds nothing: every token sees all.
+                see `attention_bias`. None adds nothing: every token sees all. A `RowBias` for rows so long
+                that scores are held of some queries at a time.
             context: Float tensor [batch, keys, width] that keys and values are made of, with `cross` only.
             positions: Float32 tensor of angles that queries and keys are turned by; see `RotaryPositions`.
                 None turns nothing.
@@ -246,7 +249,7 @@ class Attention(ProjectedHeads):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        bias: Tensor | None,
+        bias: Tensor | RowBias | None,
         training: bool | None,
         causal: bool = False,
         scale: float = 1.0,
@@ -254,6 +257,9 @@ class Attention(ProjectedHeads):
     ) -> Tensor:
         if (prefix := self._additions.get("keys_values")) is not None:
             key, value = prefix(key, value)
+        if isinstance(bias, RowBias):
+            context = read_by_rows(query, key, value, bias, self.dropout, training, self.prefix_length)
+            return self._join_heads(context, hidden)
         context = read_heads(
             query, key, value, bias, self.dropout, training, causal, self.prefix_length, scale, local
         )

@@ -22,7 +22,7 @@ def suits_blocks(query: Tensor, key: Tensor, bias: Tensor | None, hides: bool) -
 
     Args:
         query: Float tensor [group, batch, heads, length, head_width].
-        key: Float tensor [batch, heads, keys, head_width].
+        key: Float tensor [batch, heads, keys, head_width], whose tokens are those of the queries and others.
         bias: Float32 tensor [batch or 1, 1 or group * heads, length, keys], or None.
         hides: Python bool, whether the bias hides every key after its query, or all that are not near it.
     """
@@ -31,10 +31,11 @@ def suits_blocks(query: Tensor, key: Tensor, bias: Tensor | None, hides: bool) -
         keras.backend.backend() == "tensorflow"
         and hides
         and bias is not None
-        and length == keys
         and length is not None
-        and length >= FEWEST_TOKENS
+        and keys is not None
+        and min(length, keys) >= FEWEST_TOKENS
         and length % BLOCK == 0
+        and keys % BLOCK == 0
     )
 
 
@@ -43,7 +44,8 @@ def read_blocks(
     key: Tensor,
     value: Tensor,
     bias: Tensor,
-    dropout: Callable[[Tensor, tuple[Tensor, Tensor]], Tensor],
+    dropout: Callable[[Tensor, tuple[Tensor, Tensor, Tensor]], Tensor],
+    first: int = 0,
 ) -> Tensor:
     """Returns `softmax(Q K^T + bias) V`, of which only blocks are made in which a query sees a key.
 
@@ -52,12 +54,13 @@ def read_blocks(
 
     Args:
         query: Float tensor [group, batch, heads, length, head_width], scaled; see `Attention`.
-        key: Float tensor [batch, heads, length, head_width].
-        value: Float tensor [batch, heads, length, head_width], read with the weights of the keys.
-        bias: Float32 tensor [batch or 1, 1 or group * heads, length, length]; below -5e8 where a key is
+        key: Float tensor [batch, heads, keys, head_width].
+        value: Float tensor [batch, heads, keys, head_width], read with the weights of the keys.
+        bias: Float32 tensor [batch or 1, 1 or group * heads, length, keys]; below -5e8 where a key is
             hidden. Every query should see a key.
-        dropout: A function of the probabilities, the blocks first, and of a pair of int tensors [blocks]:
-            the example of each block, and the block's number in it.
+        dropout: A function of the probabilities, the blocks first, and of three int tensors [blocks]: the
+            example of each block, and the numbers of its block of queries and of its block of keys.
+        first: Place of the first query among the keys, that of a block.
 
     Returns:
         A float tensor of the shape and dtype of `query`.
@@ -71,24 +74,26 @@ def read_blocks(
     (1, 2, 1, 128, 4)
     """
     group, batch, heads, length, width = ops.shape(query)
-    count = length // BLOCK
+    count, of_all_keys = length // BLOCK, ops.shape(key)[2] // BLOCK
     # [group, batch, heads, count, BLOCK, width] to [batch * count, heads, group * BLOCK, width].
     blocks = ops.reshape(query, (group, batch, heads, count, BLOCK, width))
     blocks = ops.transpose(blocks, (1, 3, 2, 0, 4, 5))
     blocks = ops.reshape(blocks, (batch * count, heads, group * BLOCK, width))
-    rows, of_queries, of_keys = ops.nonzero(_needed(bias, batch, count))
-    queries, keys = rows * count + of_queries, rows * count + of_keys
+    rows, of_queries, of_keys = ops.nonzero(_needed(bias, batch, (count, of_all_keys), first))
+    queries, keys = rows * count + of_queries, rows * of_all_keys + of_keys
     scores = ops.matmul(
-        ops.take(blocks, queries, axis=0), ops.transpose(_taken(key, keys, count), (0, 1, 3, 2))
+        ops.take(blocks, queries, axis=0), ops.transpose(_taken(key, keys, of_all_keys), (0, 1, 3, 2))
     )
     scores = ops.reshape(ops.cast(scores, "float32"), (-1, heads, group, BLOCK, BLOCK))
-    scores = ops.add(scores, _bias_blocks(bias, (rows, of_queries, of_keys), (group, heads), count))
+    scores = ops.add(
+        scores, _bias_blocks(bias, (rows, of_queries, of_keys), (group, heads), (count, of_all_keys))
+    )
     most = ops.segment_max(ops.stop_gradient(ops.max(scores, axis=-1)), queries, sorted=True)
     shares = ops.exp(ops.subtract(scores, ops.expand_dims(ops.take(most, queries, axis=0), -1)))
     sums = ops.segment_sum(ops.sum(shares, axis=-1), queries, sorted=True)
-    shares = dropout(ops.cast(shares, query.dtype), (rows, of_queries * count + of_keys))
+    shares = dropout(ops.cast(shares, query.dtype), (rows, of_queries, of_keys))
     shares = ops.reshape(shares, (-1, heads, group * BLOCK, BLOCK))
-    read = ops.cast(ops.matmul(shares, _taken(value, keys, count)), "float32")
+    read = ops.cast(ops.matmul(shares, _taken(value, keys, of_all_keys)), "float32")
     read = ops.segment_sum(read, queries, sorted=True)
     read = ops.reshape(read, (batch, count, heads, group, BLOCK, width))
     read = ops.divide(read, ops.reshape(sums, (batch, count, heads, group, BLOCK, 1)))
@@ -96,11 +101,13 @@ def read_blocks(
     return ops.reshape(read, (group, batch, heads, length, width))
 
 
-def _needed(bias: Tensor, batch: Tensor | int, count: Tensor | int) -> Tensor:
-    """Returns bool [batch, count, count]: the blocks to be read, in any case those of a block with itself."""
-    blocks = ops.reshape(ops.max(bias, axis=1), (-1, count, BLOCK, count, BLOCK))
-    needed = ops.logical_or(ops.max(blocks, axis=(2, 4)) > _HIDDEN, ops.eye(count, dtype="bool"))
-    return ops.broadcast_to(needed, (batch, count, count))
+def _needed(bias: Tensor, batch: Tensor | int, counts: tuple[Any, Any], first: int) -> Tensor:
+    """Returns bool [batch, *counts]: the blocks to be read, in any case those of a block with itself."""
+    count, of_keys = counts
+    blocks = ops.reshape(ops.max(bias, axis=1), (-1, count, BLOCK, of_keys, BLOCK))
+    own = ops.eye(count, of_keys, k=first // BLOCK, dtype="bool")
+    needed = ops.logical_or(ops.max(blocks, axis=(2, 4)) > _HIDDEN, own)
+    return ops.broadcast_to(needed, (batch, count, of_keys))
 
 
 def _taken(states: Tensor, places: Tensor, count: Tensor | int) -> Tensor:
@@ -111,14 +118,15 @@ def _taken(states: Tensor, places: Tensor, count: Tensor | int) -> Tensor:
 
 
 def _bias_blocks(
-    bias: Tensor, places: tuple[Tensor, Tensor, Tensor], shape: tuple[Any, Any], count: Tensor | int
+    bias: Tensor, places: tuple[Tensor, Tensor, Tensor], shape: tuple[Any, Any], counts: tuple[Any, Any]
 ) -> Tensor:
     """Returns the blocks of the bias, [blocks, heads or 1, group or 1, BLOCK, BLOCK]."""
     rows, of_queries, of_keys = places
     group, heads = (1, 1) if bias.shape[1] == 1 else shape
-    blocks = ops.reshape(bias, (-1, group, heads, count, BLOCK, count, BLOCK))
+    count, of_all_keys = counts
+    blocks = ops.reshape(bias, (-1, group, heads, count, BLOCK, of_all_keys, BLOCK))
     blocks = ops.transpose(blocks, (0, 3, 5, 2, 1, 4, 6))
     blocks = ops.reshape(blocks, (-1, heads, group, BLOCK, BLOCK))
     if bias.shape[0] == 1:
         rows = ops.zeros_like(rows)
-    return ops.take(blocks, (rows * count + of_queries) * count + of_keys, axis=0)
+    return ops.take(blocks, (rows * count + of_queries) * of_all_keys + of_keys, axis=0)

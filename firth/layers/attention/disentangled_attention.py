@@ -6,7 +6,9 @@ import keras
 from keras import ops
 
 from firth.layers.attention.attention import Attention
+from firth.layers.attention.by_rows import ROWS, read_by_rows
 from firth.layers.attention.read_heads import times
+from firth.layers.attention.row_bias import RowBias
 from firth.layers.elements.checks import check_own_keys
 from firth.layers.elements.types import Tensor
 from firth.layers.positions.relative_shift import relative_shift
@@ -66,7 +68,7 @@ class DisentangledAttention(Attention):
     def call(  # type: ignore[override]
         self,
         hidden: Tensor,
-        bias: Tensor | None = None,
+        bias: Tensor | RowBias | None = None,
         positions: Tensor | None = None,
         content: Tensor | None = None,
         causal: bool = False,
@@ -77,7 +79,8 @@ class DisentangledAttention(Attention):
         Args:
             hidden: Float tensor [batch, length, width].
             bias: Float32 tensor [batch or 1, heads or 1, length, length], added to the scores; see
-                `attention_bias`. None adds nothing.
+                `attention_bias`. None adds nothing. A `RowBias` for rows so long that scores are held of
+                some queries at a time.
             positions: Float tensor [2 length + 1, width], embeddings of the distances from `length` down; see
                 `DisentangledPositions`.
             content: Float tensor [batch, length, width] that keys and values are made of; `hidden` itself
@@ -89,7 +92,13 @@ class DisentangledAttention(Attention):
         query, key, value = (
             self._project(hidden, None, None) if content is None else self._apart(hidden, content)
         )
-        relative = self._relative_scores(query[0], key, positions)
+        tables = self._tables(positions)
+        if isinstance(bias, RowBias):
+            read = read_by_rows(
+                query, key, value, bias, self.dropout, training, terms=_relative_of_rows, of_terms=tables
+            )
+            return self._join_heads(read, hidden)
+        relative = _relative_scores(query[0], key, *tables)
         bias = relative if bias is None else ops.add(relative, ops.cast(bias, "float32"))
         return self._attend(hidden, query, key, value, bias, training, causal)
 
@@ -105,17 +114,44 @@ class DisentangledAttention(Attention):
         """
         raise NotImplementedError("disentangled positions are read in whole rows; there is no cache")
 
-    def _relative_scores(self, query: Tensor, key: Tensor, positions: Tensor) -> Tensor:
-        """Returns the second and the third term, float32 [batch, heads, length, length]."""
+    def _tables(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the queries and the keys of all distances, [1, heads, 2 length + 1, head_width] each."""
         joined = 2 * self.heads * self.head_width
         bias = None if self.bias is None else self.bias[:joined]
         positions = ops.cast(ops.expand_dims(positions, 0), self.compute_dtype)
         of_query, of_key = ops.unstack(
             self._heads(positions, self.kernel[:, :joined], bias, "query", "key"), 2
         )
-        # From `length` down, less the last: the columns that `relative_shift` wants.
-        content_to_position = relative_shift(times(query, of_key[:, :, :-1]))
-        # With keys in the place of queries distances change their sign, and so their order.
-        position_to_content = relative_shift(times(key, ops.flip(of_query, axis=2)[:, :, :-1]))
-        position_to_content = ops.transpose(position_to_content, (0, 1, 3, 2))
-        return ops.cast(content_to_position, "float32") + ops.cast(position_to_content, "float32")
+        return of_query, of_key
+
+
+def _relative_scores(query: Tensor, key: Tensor, of_query: Tensor, of_key: Tensor) -> Tensor:
+    """Returns the second and the third term of some queries and keys, float32 [batch, heads, rows, keys].
+
+    The tables are those of the distances from the number of rows down to that of keys below zero, where both
+    are counted from the first query and the first key.
+    """
+    # Less the last: the columns that `relative_shift` wants.
+    content_to_position = relative_shift(times(query, of_key[:, :, :-1]))
+    # With keys in the place of queries distances change their sign, and so their order.
+    position_to_content = relative_shift(times(key, ops.flip(of_query, axis=2)[:, :, :-1]))
+    position_to_content = ops.transpose(position_to_content, (0, 1, 3, 2))
+    return ops.cast(content_to_position, "float32") + ops.cast(position_to_content, "float32")
+
+
+def _relative_of_rows(
+    query: Tensor, key: Tensor, rows: tuple[int, int], keys: tuple[int, int], tables: tuple[Tensor, ...]
+) -> Tensor:
+    """Returns the same of the queries of a block, for blocks of keys.
+
+    A block of keys has as many distances to a block of queries as both have tokens, all keys of a row have
+    twice as many as there are keys, which is too many to be held for each of them.
+    """
+    length = (tables[0].shape[2] - 1) // 2
+    found = []
+    for first in range(*keys, ROWS):
+        last = min(keys[1], first + ROWS)
+        # Row r holds the distance `length - r`.
+        cut = slice(length - rows[1] + first, length - rows[0] + last + 1)
+        found.append(_relative_scores(query, key[:, :, first:last], *(each[:, :, cut] for each in tables)))
+    return ops.concatenate(found, axis=-1)

@@ -3,7 +3,7 @@
 from keras import ops
 
 from firth.layers.attention.attended import attended
-from firth.layers.attention.block_sparse import read_blocks, suits_blocks
+from firth.layers.attention.block_sparse import BLOCK, read_blocks, suits_blocks
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.types import Tensor
 
@@ -43,14 +43,14 @@ def read_heads(
         A float tensor of the shape of `query`, without the first axis where the group is 1, unless only
         blocks of queries and keys are read.
     """
-    if suits_blocks(query, key, bias, causal or local):
-        return read_blocks(
-            query,
-            key,
-            value,
-            ops.cast(bias, "float32"),
-            lambda shares, parts: dropout(shares, parts, training=training),
-        )
+    if suits_blocks(query, key, bias, (causal or local) and query.shape[-2] == key.shape[-2]):
+        count = query.shape[-2] // BLOCK
+
+        def dropped(shares: Tensor, parts: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+            examples, of_queries, of_keys = parts
+            return dropout(shares, (examples, of_queries * count + of_keys), training=training)
+
+        return read_blocks(query, key, value, ops.cast(bias, "float32"), dropped)
     # Without a group, four axes are faster than five.
     query = ops.squeeze(query, 0) if query.shape[0] == 1 else query
     length = query.shape[-2] or 0
@@ -80,12 +80,17 @@ def _read(
     if scale != 1.0:
         scores = ops.multiply(scores, scale)
     if bias is not None:
-        scores = ops.add(scores, _grouped(ops.cast(bias, "float32"), query))
+        scores = ops.add(scores, grouped(ops.cast(bias, "float32"), query))
     return attended(scores, value, dropout.factors(ops.shape(scores), training=training))
 
 
-def _grouped(bias: Tensor, query: Tensor) -> Tensor:
-    """Splits the axis of the heads as the queries have it."""
+def grouped(bias: Tensor, query: Tensor) -> Tensor:
+    """Splits the axis of a bias's heads as the queries have it.
+
+    Args:
+        bias: Float32 tensor [batch or 1, 1 or group * heads, rows, keys].
+        query: Float tensor [batch, heads, rows, head_width], or with the axis of the groups before these.
+    """
     if len(query.shape) == 4 or bias.shape[1] == 1:
         return bias
     batch, _, length, keys = ops.shape(bias)

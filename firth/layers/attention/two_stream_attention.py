@@ -7,14 +7,12 @@ from keras import ops
 
 from firth.layers.attention.attention import Attention
 from firth.layers.attention.read_heads import times
+from firth.layers.attention.stream_rows import StreamRows, read_seen, read_stream_rows
 from firth.layers.elements.checks import check_own_keys
 from firth.layers.elements.extensible import Place
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_shift import relative_shift, relative_shift_at
-
-# Above what `attention_bias` adds where nothing may be seen, below any other bias.
-_HIDDEN = -1e8
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -117,8 +115,8 @@ class TwoStreamAttention(Attention):
         hidden: Tensor,
         content: Tensor,
         relative: Tensor,
-        differs: Tensor,
-        bias: Tensor,
+        differs: Tensor | None,
+        bias: Tensor | StreamRows,
         positions: Tensor | None = None,
         both: bool = False,
         training: bool | None = None,
@@ -131,8 +129,10 @@ class TwoStreamAttention(Attention):
             content: Float tensor [batch, length, width], the content stream.
             relative: Float tensor [2 length, width], sinusoids of the distances from `length` down; see
                 `relative_sinusoids`.
-            differs: Float tensor [batch, 1, rows, length], 1 where a key is in another segment, 0 elsewhere.
-            bias: Float32 tensor [batch, 1, rows, length], added to the scores; see `attention_bias`.
+            differs: Float tensor [batch, 1, rows, length], 1 where a key is in another segment, 0 elsewhere;
+                None where `bias` tells it.
+            bias: Float32 tensor [batch, 1, rows, length], added to the scores; see `attention_bias`. A
+                `StreamRows` for rows so long that scores are held of some of them at a time.
             positions: int32 [batch, predictions], where the tokens of the query stream stand. None where
                 there is the content stream alone.
             both: Whether `hidden` holds both streams.
@@ -140,32 +140,24 @@ class TwoStreamAttention(Attention):
         """
         hidden = ops.cast(hidden, self.compute_dtype)
         query, key, value = self._project(hidden, content, None)
-        scores = self._scores(query[0], key, relative, differs, positions, both)
-        probabilities = ops.cast(ops.softmax(scores + ops.cast(bias, "float32")), self.compute_dtype)
-        read = ops.matmul(self.dropout(probabilities, training=training), value)
-        sees_any = ops.max(bias, axis=-1, keepdims=True) > _HIDDEN
-        read = read * ops.cast(sees_any, self.compute_dtype)
-        return self._join_heads(read, hidden)
-
-    def _scores(
-        self,
-        query: Tensor,
-        key: Tensor,
-        relative: Tensor,
-        differs: Tensor,
-        positions: Tensor | None,
-        both: bool,
-    ) -> Tensor:
-        """Returns the sum of the three terms, float32 [batch, heads, rows, length]."""
+        queries = self._queries_of_terms(query[0])
         relative = ops.cast(ops.expand_dims(relative, 0), self.compute_dtype)
         distance = self._heads(relative, self.relative_kernel, None, "relative")[0]
-        by_content = times(self._with(query, self.content_bias), key)
-        by_distance = times(self._with(query, self.position_bias), distance)
+        if isinstance(bias, StreamRows):
+            read = read_stream_rows(queries, (key, value, distance), bias, self.dropout, training)
+            return self._join_heads(read, hidden)
+        by_content, by_distance, of_others = queries
+        by_distance = _by_place(times(by_distance, distance), positions, both)
+        terms = (times(by_content, key), by_distance, of_others * ops.cast(differs, self.compute_dtype))
+        scores = sum(ops.cast(term, "float32") for term in terms) + ops.cast(bias, "float32")
+        factors = self.dropout.factors(ops.shape(scores), training=training)
+        return self._join_heads(read_seen(scores, bias, value, factors), hidden)
+
+    def _queries_of_terms(self, query: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns what meets keys and distances, and what is added for keys of other segments."""
         of_others = ops.cast(self.segments[1] - self.segments[0], self.compute_dtype)
         of_others = ops.sum(self._with(query, self.segment_bias) * of_others, axis=-1, keepdims=True)
-        by_segment = of_others * ops.cast(differs, self.compute_dtype)
-        terms = (by_content, _by_place(by_distance, positions, both), by_segment)
-        return sum(ops.cast(term, "float32") for term in terms)
+        return self._with(query, self.content_bias), self._with(query, self.position_bias), of_others
 
     def _with(self, query: Tensor, bias: Tensor) -> Tensor:
         return query + ops.cast(bias * self._scale, self.compute_dtype)

@@ -6,7 +6,9 @@ import keras
 from keras import ops
 
 from firth.layers.attention.attention_bias import attention_bias
+from firth.layers.attention.by_rows import described
 from firth.layers.attention.key_value_cache import Write, places_from, values_at, with_tokens
+from firth.layers.attention.row_bias import AttentionMask
 from firth.layers.blocks.transformer_stack import Cache, TransformerStack
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.types import Seed, Tensor
@@ -96,12 +98,14 @@ class CausalTransformer(TransformerStack):
             A float tensor [batch, length, width] of the compute dtype.
         """
         is_causal = self._is_causal(attention_order)
-        bias = attention_bias(document_ids, attention_order, is_causal)
+        mask = AttentionMask(document_ids, attention_order, is_causal)
         reading = {"causal": is_causal, "training": training}
         if context is not None:
             reading["context"] = context
-            reading["context_bias"] = attention_bias(document_ids, key_document_ids=context_document_ids)
-        return self._run(hidden, bias, position_ids, **reading)
+            reading["context_bias"] = described(
+                AttentionMask(document_ids, key_document_ids=context_document_ids)
+            )
+        return self._run(hidden, mask, position_ids, **reading)
 
     def empty_cache(self, batch: int, length: int, context: Tensor | None = None) -> Cache:
         """Returns the cache of rows of `length` tokens of which none has been read.

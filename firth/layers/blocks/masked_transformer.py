@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.attention_bias import attention_bias
+from firth.layers.attention.row_bias import AttentionMask
 from firth.layers.blocks.transformer_stack import TransformerStack
 from firth.layers.elements.configs import AnyStack
 from firth.layers.elements.types import Seed, Tensor
@@ -80,17 +80,17 @@ class MaskedTransformer(TransformerStack):
         Raises:
             ValueError: for `absolute` without disentangled positions.
         """
-        bias = attention_bias(document_ids, attention_order)
+        mask = AttentionMask(document_ids, attention_order)
         if absolute is None:
-            return self._run(hidden, bias, position_ids, training=training, wanted=wanted)
+            return self._run(hidden, mask, position_ids, training=training, wanted=wanted)
         if not isinstance(self.positions, DisentangledPositions):
             raise ValueError("MaskedTransformer: `absolute` needs disentangled positions")
-        bias, positions = self._relate(bias, position_ids)
+        bias, positions = self._relate_mask(mask, position_ids)[0]
         reading = {"positions": positions, "training": training}
         *before, last = self._order
         for place in before:
-            hidden = self._run_block(self.blocks[place], hidden, bias, **reading)
+            hidden = self._run_block(self.blocks[place], hidden, bias=bias, **reading)
         queries = ops.cast(hidden, self.compute_dtype) + ops.cast(absolute, self.compute_dtype)
         for _ in range(passes):
-            queries = self._run_block(self.blocks[last], hidden, bias, queries=queries, **reading)
+            queries = self._run_block(self.blocks[last], hidden, bias=bias, queries=queries, **reading)
         return self._finish(queries, training)

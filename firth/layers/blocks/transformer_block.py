@@ -9,6 +9,7 @@ from keras import ops
 from firth.layers.attention.attention import Attention
 from firth.layers.attention.building import build_attention
 from firth.layers.attention.key_value_cache import KeysValues, Write, with_tokens
+from firth.layers.attention.row_bias import RowBias
 from firth.layers.blocks.feed_forward import build_feed_forward
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
@@ -105,9 +106,9 @@ class TransformerBlock(ExtensibleLayer):
     def call(
         self,
         hidden: Tensor,
-        bias: Tensor | None = None,
+        bias: Tensor | RowBias | None = None,
         context: Tensor | None = None,
-        context_bias: Tensor | None = None,
+        context_bias: Tensor | RowBias | None = None,
         positions: Tensor | None = None,
         causal: bool = False,
         queries: Tensor | None = None,
@@ -119,7 +120,8 @@ class TransformerBlock(ExtensibleLayer):
         Args:
             hidden: Float tensor [batch, length, width].
             bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the attention scores;
-                None adds nothing.
+                None adds nothing. A `RowBias` for rows so long that scores are held of some queries at a
+                time, and so of `context_bias`.
             context: Float tensor [batch, keys, width], an encoder's states; without them a block that could
                 attend to an encoder does not.
             context_bias: Float32 tensor as `bias`, for the attention to the encoder.
@@ -140,8 +142,10 @@ class TransformerBlock(ExtensibleLayer):
             hidden = ops.cast(queries, self.compute_dtype)
         read_context = None
         if context is not None and self.cross_attention is not None:
-            read_context = read_with(self.cross_attention, context_bias, context=context, training=training)
-        return self._run(hidden, read_with(self.attention, bias, **reading), read_context, training)
+            read_context = read_with(
+                self.cross_attention, bias=context_bias, context=context, training=training
+            )
+        return self._run(hidden, read_with(self.attention, bias=bias, **reading), read_context, training)
 
     def empty_cache(self, batch: int, length: int, context: Tensor | None = None) -> tuple[KeysValues, ...]:
         """Returns the cache of rows of `length` tokens of which none has been read.

@@ -7,7 +7,9 @@ from keras import ops
 
 from firth.layers.attention.attention_bias import window_bias
 from firth.layers.attention.building import build_positions
+from firth.layers.attention.by_rows import suits_rows
 from firth.layers.attention.key_value_cache import KeysValues, Write, places_from
+from firth.layers.attention.row_bias import AttentionMask, RowBias
 from firth.layers.blocks.transformer_block import TransformerBlock
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
@@ -20,6 +22,8 @@ from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
 
 # Of each layer what `TransformerBlock.empty_cache` returns.
 Cache = tuple[tuple[KeysValues, ...], ...]
+# Of each layer what is added to its scores, and what else its attention reads of positions.
+Related = list[tuple[Any, Tensor | None]]
 
 
 class TransformerStack(BlocksLayer):
@@ -108,30 +112,30 @@ class TransformerStack(BlocksLayer):
     def _run(
         self,
         hidden: Tensor,
-        bias: Tensor,
+        mask: AttentionMask,
         position_ids: Tensor | None,
         training: bool | None = None,
         wanted: Tensor | None = None,
         **reading: Any,
     ) -> Tensor:
         """Returns hidden states after the last block: all, or those at the wanted places of each row."""
-        layers = self._relate_layers(bias, position_ids)
+        layers = self._relate_mask(mask, position_ids)
         reading = {"training": training, **reading}
         *before, last = self._order
         for layer, (place, (bias, positions)) in enumerate(zip(before, layers)):
             own = {**reading, **self._local(layer)}
-            hidden = self._run_block(self.blocks[place], hidden, bias, positions=positions, **own)
+            hidden = self._run_block(self.blocks[place], hidden, bias=bias, positions=positions, **own)
         bias, positions = layers[-1]
         reading |= {"positions": positions, **self._local(len(before))}
         if wanted is None:
-            hidden = self._run_block(self.blocks[last], hidden, bias, **reading)
-        elif positions is None:
+            hidden = self._run_block(self.blocks[last], hidden, bias=bias, **reading)
+        elif positions is None and not isinstance(bias, RowBias):
             # All keys and values are needed of this block, and of all else only what belongs to these tokens.
             queries = gather_tokens(hidden, wanted)
             bias = _rows_of_bias(bias, wanted)
-            hidden = self._run_block(self.blocks[last], hidden, bias, queries=queries, **reading)
+            hidden = self._run_block(self.blocks[last], hidden, bias=bias, queries=queries, **reading)
         else:
-            hidden = gather_tokens(self._run_block(self.blocks[last], hidden, bias, **reading), wanted)
+            hidden = gather_tokens(self._run_block(self.blocks[last], hidden, bias=bias, **reading), wanted)
         return self._finish(hidden, training)
 
     def _local(self, layer: int) -> dict[str, bool]:
@@ -161,9 +165,29 @@ class TransformerStack(BlocksLayer):
         hidden = hidden if self.final_norm is None else self.final_norm(hidden)
         return self.dropout(hidden, training=training)
 
-    def _relate_layers(
-        self, bias: Tensor, position_ids: Tensor | None, first: Tensor | int = 0
-    ) -> list[tuple[Tensor, Tensor | None]]:
+    def _relate_mask(self, mask: AttentionMask, position_ids: Tensor | None) -> Related:
+        """Returns for each layer the bias of its scores and what else its attention reads of positions."""
+        if not suits_rows(mask):
+            return self._relate_layers(mask.whole(), position_ids)
+        length, _ = mask.sizes
+        after_prefix = places_from(self.prefix_length, length) if position_ids is None else position_ids
+        seen = self._relate_rows(mask, after_prefix, self.positions)
+        local = self.stack.local_attention
+        if local is None:
+            return [seen] * len(self._order)
+        around = self._relate_rows(
+            mask, after_prefix, self.local_positions or self.positions, window=local.window
+        )
+        return [around if self.stack.is_local(layer) else seen for layer in range(len(self._order))]
+
+    def _relate_rows(
+        self, mask: AttentionMask, places: Tensor, positions: Any, window: int | None = None
+    ) -> tuple[RowBias, Tensor | None]:
+        distances = positions if isinstance(positions, RelativeBucketBias) else None
+        bias = RowBias(mask, distances, window, self._bidirectional, self.prefix_length, places)
+        return bias, None if positions is distances else positions(places)
+
+    def _relate_layers(self, bias: Tensor, position_ids: Tensor | None, first: Tensor | int = 0) -> Related:
         """Returns for each layer what `_relate` does, made once for all that see the same."""
         seen = self._relate(bias, position_ids, first)
         local = self.stack.local_attention

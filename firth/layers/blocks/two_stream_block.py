@@ -5,6 +5,7 @@ from typing import Any, cast
 import keras
 from keras import ops
 
+from firth.layers.attention.stream_rows import StreamRows
 from firth.layers.attention.two_stream_attention import TwoStreamAttention
 from firth.layers.blocks.transformer_block import TransformerBlock, read_with
 from firth.layers.elements.configs import AnyTwoStreams, two_streams_of
@@ -59,8 +60,8 @@ class TwoStreamBlock(TransformerBlock):
         hidden: Tensor,
         content: Tensor,
         relative: Tensor,
-        differs: Tensor,
-        bias: Tensor,
+        differs: Tensor | None,
+        bias: Tensor | StreamRows,
         positions: Tensor | None = None,
         both: bool = False,
         training: bool | None = None,
@@ -72,13 +73,14 @@ class TwoStreamBlock(TransformerBlock):
                 `TwoStreamAttention.call`.
             content: Float tensor [batch, length, width], the content stream before this block.
             relative: Float tensor [2 length, width], sinusoids of the distances from `length` down.
-            differs: Float tensor [batch, 1, rows, length], 1 where a key is in another segment, 0 elsewhere.
-            bias: Float32 tensor [batch, 1, rows, length], added to the scores.
+            differs: Float tensor [batch, 1, rows, length], 1 where a key is in another segment, 0 elsewhere;
+                None where `bias` tells it.
+            bias: Float32 tensor [batch, 1, rows, length], added to the scores, or a `StreamRows`.
             positions: int32 [batch, predictions], where the tokens of the query stream stand; None without
                 them.
             both: Whether `hidden` holds the content stream and, after it, the query stream.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        reading = {"positions": positions, "both": both, "training": training}
-        attend = read_with(self.attention, content, relative, differs, bias, **reading)
+        reading = {"bias": bias, "positions": positions, "both": both, "training": training}
+        attend = read_with(self.attention, content, relative, differs, **reading)
         return self._run(ops.cast(hidden, self.compute_dtype), attend, None, training)

@@ -5,7 +5,9 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.attention_bias import attention_bias
+from firth.layers.attention.by_rows import suits_rows
+from firth.layers.attention.row_bias import AttentionMask
+from firth.layers.attention.stream_rows import Stream, StreamRows
 from firth.layers.blocks.two_stream_block import TwoStreamBlock
 from firth.layers.elements.configs import AnyTwoStreams, two_streams_of
 from firth.layers.elements.dropout import Dropout
@@ -104,25 +106,28 @@ class TwoStreamTransformer(BlocksLayer):
         content = self.dropout(ops.cast(content, self.compute_dtype), training=training)
         relative = relative_sinusoids(ops.shape(content)[1], self.stack.width)
         relative = self.relative_dropout(relative, training=training)
-        differs = _differs(segment_ids, segment_ids)
-        bias = attention_bias(document_ids, attention_order)
+        mask = AttentionMask(document_ids, attention_order)
+        by_rows = suits_rows(mask)
+        own = Stream(mask, segment_ids, segment_ids)
         if query is None:
+            seen = _seen((own,), by_rows)
             for block in self.blocks:
-                content = self._run_block(block, content, content, relative, differs, bias, training=training)
+                content = self._run_block(block, content, content, relative, **seen, training=training)
             return self.dropout(content, training=training)
         query = self.dropout(ops.cast(query, self.compute_dtype), training=training)
-        own = self._of_query_stream(document_ids, segment_ids, attention_order, positions)
-        query = self._both(content, query, relative, (differs, bias), own, positions, training)
+        of_query = self._query_stream(document_ids, segment_ids, attention_order, positions)
+        seen = (_seen((own, of_query), by_rows), _seen((of_query,), by_rows))
+        query = self._both(content, query, relative, seen, positions, training)
         return self.dropout(query, training=training)
 
-    def _of_query_stream(
+    def _query_stream(
         self,
         document_ids: Tensor,
         segment_ids: Tensor,
         attention_order: Tensor | None,
         positions: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
-        """Returns which keys are in other segments, and the bias, of the query stream's tokens."""
+    ) -> Stream:
+        """Returns what the query stream's tokens see."""
         for name, value in (("attention_order", attention_order), ("positions", positions)):
             if value is None:
                 raise ValueError(f"TwoStreamTransformer: `query` needs `{name}`. Received: {name}=None")
@@ -131,31 +136,26 @@ class TwoStreamTransformer(BlocksLayer):
             for ids in (document_ids, segment_ids, attention_order)
         )
         # A key's order is below a query's where it is not above the one before.
-        bias = attention_bias(
-            documents, order - 1, key_document_ids=document_ids, key_attention_order=attention_order
-        )
-        return _differs(segments, segment_ids), bias
+        mask = AttentionMask(documents, order - 1, False, document_ids, attention_order)
+        return Stream(mask, segments, segment_ids, positions)
 
     def _both(
         self,
         content: Tensor,
         query: Tensor,
         relative: Tensor,
-        of_content: tuple[Tensor, Tensor],
-        of_query: tuple[Tensor, Tensor],
+        seen: tuple[dict[str, Any], dict[str, Any]],
         positions: Tensor | None,
         training: bool | None,
     ) -> Tensor:
         """Returns the query stream after the last block, which need not renew the content stream."""
         length = ops.shape(content)[1]
-        of_both = [ops.concatenate(pair, axis=2) for pair in zip(of_content, of_query)]
+        by_both, by_query = ({**each, "positions": positions, "training": training} for each in seen)
         states = ops.concatenate([content, query], axis=1)
         for block in self.blocks[:-1]:
-            read = states, states[:, :length], relative, *of_both, positions
-            states = self._run_block(block, *read, both=True, training=training)
+            states = self._run_block(block, states, states[:, :length], relative, both=True, **by_both)
         content, query = states[:, :length], states[:, length:]
-        read = query, content, relative, *of_query, positions
-        return self._run_block(self.blocks[-1], *read, training=training)
+        return self._run_block(self.blocks[-1], query, content, relative, **by_query)
 
     def compute_output_shape(
         self,
@@ -177,7 +177,9 @@ class TwoStreamTransformer(BlocksLayer):
         return tuple(query_shape or content_shape)
 
 
-def _differs(segments: Tensor, of_keys: Tensor) -> Tensor:
-    """Returns 1 where a key is in another segment, float32 [batch, 1, rows, length]."""
-    differs = ops.not_equal(ops.expand_dims(segments, 2), ops.expand_dims(of_keys, 1))
-    return ops.expand_dims(ops.cast(differs, "float32"), 1)
+def _seen(streams: tuple[Stream, ...], by_rows: bool) -> dict[str, Any]:
+    """Returns what blocks are told of what tokens see, written out or described."""
+    if by_rows:
+        return {"differs": None, "bias": StreamRows(streams)}
+    in_others, bias = (ops.concatenate(parts, axis=2) for parts in zip(*(each.whole() for each in streams)))
+    return {"differs": in_others, "bias": bias}

@@ -47,7 +47,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*inputs: Tensor) -> Any:
-        tensors = [_read(value) for value in inputs]
+        tensors = [as_tensor(value) for value in inputs]
         return (
             _on_torch(function, tensors) if keras.backend.backend() == "torch" else differentiable(*tensors)
         )
@@ -55,7 +55,13 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _read(value: Tensor) -> Tensor:
+def as_tensor(value: Tensor) -> Tensor:
+    """Returns what a variable holds, or a tensor as it is.
+
+    Args:
+        value: Variable or tensor. TensorFlow would count the gradient of a variable twice that goes into a
+            function which brings its own gradient.
+    """
     # Reshaping turns a variable into a tensor without a copy.
     return ops.reshape(value, ops.shape(value))
 

@@ -90,7 +90,7 @@ class Dropout(Layer):
             keep = _keep_in_batch(shape, batch_keys(self.seed_generator), self.rate)
         else:
             axis = self.batch_axis % len(shape) if parts is None else 0
-            keep = _keep_by_example(shape, axis, noise.draw_keys(parts), self.rate)
+            keep = keep_by_example(shape, axis, noise.draw_keys(parts), self.rate)
         return ops.cast(keep, dtype or self.compute_dtype) * (1.0 / (1.0 - self.rate))
 
     def _threshold(self) -> Tensor:
@@ -98,22 +98,36 @@ class Dropout(Layer):
         return ops.cast(ops.floor(256.0 * self.rate + rounding), "uint8")
 
 
-def _keep_by_example(shape: Shape, axis: int, keys: tuple[Tensor, ...], rate: float) -> Tensor:
-    """Returns bool of `shape`, which the keys [batch, 1] decide for the examples on `axis`."""
+def keep_by_example(shape: Shape, axis: int, keys: tuple[Tensor, ...], rate: float) -> Tensor:
+    """Returns what is kept, bool of `shape`, which the keys decide for the examples on `axis`.
+
+    Args:
+        shape: Shape of what is dropped.
+        axis: Axis of the examples, not below 0.
+        keys: Pair of tensors [batch, 1] of 32-bit words.
+        rate: Share that is dropped.
+    """
     first = (shape[axis], *shape[:axis], *shape[axis + 1 :])
     count = math.prod(shape) // ops.shape(keys[0])[0]
     random = ops.view(random_words(keys, -(-count // 4)), dtype="uint8")
-    keep = ops.greater_equal(random[:, :count], _threshold_by_example(keys[1], rate))
+    keep = ops.greater_equal(random[:, :count], threshold_by_example(keys[1], rate))
     return ops.moveaxis(ops.reshape(keep, first), 0, axis)
 
 
 def _keep_in_batch(shape: Shape, keys: tuple[Tensor, ...], rate: float) -> Tensor:
     """Returns bool of `shape`, which the keys [1, 1] of the whole batch decide."""
-    return _keep_by_example((1, *shape), 0, keys, rate)[0]
+    return keep_by_example((1, *shape), 0, keys, rate)[0]
 
 
-def _threshold_by_example(key: Tensor, rate: float) -> Tensor:
-    """Returns uint8 [batch, 1]; over the calls, rounding up is spread as evenly as its share allows."""
+def threshold_by_example(key: Tensor, rate: float) -> Tensor:
+    """Returns the least byte that is kept, uint8 [batch, 1].
+
+    Over the calls, rounding up is spread as evenly as its share allows.
+
+    Args:
+        key: 32-bit words [batch, 1].
+        rate: Share that is dropped.
+    """
     whole, share = divmod(256.0 * rate, 1.0)
     up = ops.less(ops.cast(shift_right(key, 16), "int32"), round(share * 2**16))
     return ops.cast(up, "uint8") + ops.cast(int(whole), "uint8")

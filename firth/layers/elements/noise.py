@@ -43,8 +43,7 @@ class ExampleNoise:
 
     def halves(self) -> Tensor:
         """Returns the keys as floats, which a function can take that has gradients: float32 [batch, 4]."""
-        low = ops.bitwise_and(self._keys, _word(2**16 - 1))
-        return ops.cast(ops.concatenate([low, shift_right(self._keys, 16)], axis=1), "float32")
+        return halves_of(self._keys)
 
     def draw_keys(self, parts: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, ...]:
         """Returns the keys of the next draw, a pair of tensors [batch, 1] of 32-bit words.
@@ -55,13 +54,7 @@ class ExampleNoise:
         """
         self.calls += 1
         pair = [self._keys[:, each : each + 1] + _word(self.calls * _CALL[each]) for each in (0, 1)]
-        if parts is None:
-            return tuple(pair)
-        examples, numbers = (ops.cast(each, "int32") for each in parts)
-        numbers = _words(ops.expand_dims(numbers + 1, 1))
-        return tuple(
-            ops.take(key, examples, axis=0) + numbers * _word(_PART[each]) for each, key in enumerate(pair)
-        )
+        return tuple(pair) if parts is None else keys_of_parts(tuple(pair), parts)
 
     def draw_uniform(self, count: Tensor | int) -> Tensor:
         """Returns float32 [batch, count] in [0, 1).
@@ -70,6 +63,60 @@ class ExampleNoise:
             count: Number of draws for each example: an int or an int scalar tensor.
         """
         return unit_floats(random_words(self.draw_keys(), count))
+
+
+def keys_of_parts(keys: tuple[Tensor, ...], parts: tuple[Tensor, Tensor]) -> tuple[Tensor, ...]:
+    """Returns the keys of parts of examples, a pair of tensors [n, 1] of 32-bit words.
+
+    Args:
+        keys: Pair of tensors [batch, 1] of 32-bit words.
+        parts: Pair of int tensors [n], the example of each part and its number in the example.
+    """
+    examples, numbers = (ops.cast(each, "int32") for each in parts)
+    numbers = _words(ops.expand_dims(numbers + 1, 1))
+    return tuple(
+        ops.take(key, examples, axis=0) + numbers * _word(_PART[each]) for each, key in enumerate(keys)
+    )
+
+
+def halves_of(words: Tensor) -> Tensor:
+    """Returns 32-bit words [batch, count] as floats, which a function can take that has gradients.
+
+    Args:
+        words: Words, int32 or uint32 [batch, count].
+
+    Returns:
+        float32 [batch, 2 count], the lower 16 bits of all and then the upper ones.
+    """
+    words = _words(words)
+    low = ops.bitwise_and(words, _word(2**16 - 1))
+    return ops.cast(ops.concatenate([low, shift_right(words, 16)], axis=1), "float32")
+
+
+def words_of(halves: Tensor) -> Tensor:
+    """Returns the 32-bit words [batch, count] that `halves_of` made floats of.
+
+    Args:
+        halves: float32 [batch, 2 count].
+
+    Example:
+
+    >>> import numpy as np
+    >>> np.array(words_of(halves_of(np.array([[70_000, 3]])))).tolist()
+    [[70000, 3]]
+    """
+    low, high = (ops.cast(each, "int32") for each in ops.split(halves, 2, axis=1))
+    return _words(ops.bitwise_or(low, ops.left_shift(high, 16)))
+
+
+def drawn_keys(batch: Tensor | int, seed: Seed) -> Tensor:
+    """Returns keys of examples that have none, int32 [batch, 2].
+
+    Args:
+        batch: Number of examples, an int or a scalar tensor.
+        seed: An int, or a `keras.random.SeedGenerator`, whose next draw this is.
+    """
+    return keras.random.randint((batch, 2), -(2**31), 2**31 - 1, dtype="int32", seed=seed)
 
 
 def batch_keys(seed: Seed) -> tuple[Tensor, Tensor]:
@@ -126,7 +173,35 @@ def random_words(keys: tuple[Tensor, ...], count: Tensor | int) -> Tensor:
     (2, 5)
     """
     first, second = keys
-    words = _words(ops.arange(count, dtype="int32")) * _word(_ELEMENT) + first
+    return _random(_words(ops.arange(count, dtype="int32")) * _word(_ELEMENT) + first, second)
+
+
+def random_words_at(keys: tuple[Tensor, ...], starts: np.ndarray[Any, Any], count: int) -> Tensor:
+    """Returns runs of what `random_words` gives, [batch, runs, count].
+
+    Args:
+        keys: A pair of tensors [batch, 1], as `ExampleNoise.draw_keys` returns it.
+        starts: Ints [runs], numbers of the first words.
+        count: Number of words of a run.
+
+    Example:
+
+    >>> import numpy as np
+    >>> keys = ExampleNoise(np.array([[1, 2]])).draw_keys()
+    >>> found = random_words_at(keys, np.array([3, 0]), 2)
+    >>> np.array(found)[0].ravel().tolist() == np.array(random_words(keys, 5))[0, [3, 4, 0, 1]].tolist()
+    True
+    """
+    first, second = (ops.expand_dims(key, 2) for key in keys)
+    # The keys come in before all numbers are there, so that these follow from the keys.
+    of_runs, of_words = (
+        (each * _ELEMENT % 2**32).astype("uint32").view(_DTYPE)
+        for each in (np.reshape(starts, (1, -1, 1)), np.arange(count))
+    )
+    return _random(first + of_runs + of_words, second)
+
+
+def _random(words: Tensor, second: Tensor) -> Tensor:
     words = ops.bitwise_xor(words, shift_right(words, 15)) * _word(_FIRST) + second
     return ops.bitwise_xor(words, shift_right(words, 16)) * _word(_SECOND)
 
@@ -183,8 +258,7 @@ def repeated_noise(noise: ExampleNoise, halves: Tensor, calls: int) -> Iterator[
     ...     once == float(current_noise().draw_uniform(1)[0, 0])
     True
     """
-    low, high = (ops.cast(each, "int32") for each in ops.split(halves, 2, axis=1))
-    made = ExampleNoise(ops.bitwise_or(low, ops.left_shift(high, 16)), calls)
+    made = ExampleNoise(words_of(halves), calls)
     token = _CURRENT.set(made)
     try:
         yield

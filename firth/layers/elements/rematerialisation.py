@@ -11,7 +11,8 @@ from keras import ops
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.inner_layers import inner_layers
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.noise import current_noise, example_noise, repeated_noise
+from firth.layers.elements.noise import current_noise, drawn_keys, example_noise, repeated_noise
+from firth.layers.elements.tensor_holder import TensorHolder
 from firth.layers.elements.types import Tensor
 
 
@@ -43,8 +44,7 @@ class BlocksLayer(Layer):
         if current_noise() is not None:
             yield
             return
-        draw = {"dtype": "int32", "seed": self.dropout.seed_generator}
-        with example_noise(keras.random.randint((rows, 2), -(2**31), 2**31 - 1, **draw)):
+        with example_noise(drawn_keys(rows, self.dropout.seed_generator)):
             yield
 
 
@@ -65,7 +65,7 @@ def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> 
 
     Args:
         function: Function of the inputs, and of variables, that gives a tensor or a nest of them.
-        *inputs: Inputs: tensors, nests of them, or other values.
+        *inputs: Inputs: tensors, nests of them, values that hold some (`TensorHolder`), or others.
         **named: Inputs by name.
 
     Example:
@@ -75,7 +75,9 @@ def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> 
     6.0
     """
     nest = (inputs, named)
-    flat = keras.tree.flatten(nest)
+    leaves = keras.tree.flatten(nest)
+    # What holds tensors stands for them.
+    flat = keras.tree.flatten([_tensors(leaf) for leaf in leaves])
     places = [place for place, value in enumerate(flat) if _is_float(value)]
     noise = current_noise()
     calls = 0 if noise is None else noise.calls
@@ -84,20 +86,36 @@ def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> 
         values = list(flat)
         for place, value in zip(places, floats, strict=True):
             values[place] = value
-        positional, by_name = keras.tree.pack_sequence_as(nest, values)
+        following = iter(values)
+        positional, by_name = keras.tree.pack_sequence_as(nest, [_with(leaf, following) for leaf in leaves])
         with contextlib.nullcontext() if noise is None else repeated_noise(noise, halves, calls):
             return function(*positional, **by_name)
 
     floats = [ops.convert_to_tensor(flat[place]) for place in places]
     # TensorFlow computes first, and then holds, what does not follow from an input: draws follow from the
     # keys, and these from the hidden states.
-    halves = ops.zeros((1, 4)) if noise is None else noise.halves() + _zero(floats[0])
+    halves = ops.zeros((1, 4)) if noise is None else noise.halves() + zero_after(floats[0])
     return keras.remat(run)(halves, *floats)
 
 
-def _zero(value: Tensor) -> Tensor:
-    """Returns 0, which is known only when a tensor is: float32 [1]."""
+def zero_after(value: Tensor) -> Tensor:
+    """Returns 0, which is known only when a tensor is: float32 [1].
+
+    Args:
+        value: Float tensor of any shape.
+    """
     return ops.minimum(ops.abs(ops.cast(ops.reshape(value, (-1,))[:1], "float32")), 0.0)
+
+
+def _tensors(leaf: Any) -> Any:
+    return list(leaf.tensors) if isinstance(leaf, TensorHolder) else leaf
+
+
+def _with(leaf: Any, values: Iterator[Any]) -> Any:
+    """Returns a leaf whose tensors are the next values."""
+    if not isinstance(leaf, TensorHolder):
+        return next(values)
+    return leaf.with_tensors(tuple(next(values) for _ in leaf.tensors))
 
 
 def _is_float(value: Any) -> bool:

@@ -12,6 +12,7 @@ from firth.layers.elements.initializers import normal
 from firth.layers.elements.layer import Float32Layer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.positions.relative_shift import relative_shift
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -81,10 +82,39 @@ class RelativeBucketBias(Float32Layer):
         Returns:
             float32 [batch or 1, heads, length, keys], under every dtype policy.
         """
+        return self.of_table(self.table, query_places, key_places)
+
+    def of_table(self, table: Tensor, query_places: Tensor, key_places: Tensor) -> Tensor:
+        """Returns what the call does, of a table that is given.
+
+        Args:
+            table: Float tensor [buckets, heads], such as `table`.
+            query_places: int32 [batch or 1, length], places of the queries in the row.
+            key_places: int32 [batch or 1, keys], places of the keys in the row.
+        """
         distances = ops.expand_dims(key_places, 1) - ops.expand_dims(query_places, 2)
         clipped = ops.clip(distances, -self.max_distance, self.max_distance) + self.max_distance
         buckets = ops.take(self._buckets_by_distance, clipped)
-        return ops.cast(ops.transpose(gather_rows(self.table, buckets), (0, 3, 1, 2)), "float32")
+        return ops.cast(ops.transpose(gather_rows(table, buckets), (0, 3, 1, 2)), "float32")
+
+    def of_block(self, table: Tensor, rows: tuple[int, int], keys: tuple[int, int]) -> Tensor:
+        """Returns the same of neighbouring queries and keys, float32 [1, heads, rows, keys].
+
+        A number is read for each distance, and not for each pair, and shifted into place.
+
+        Args:
+            table: Float tensor [buckets, heads], such as `table`.
+            rows: Place of the first query in the row, and the one after the last.
+            keys: Place of the first key, and the one after the last.
+        """
+        count, columns = rows[1] - rows[0], rows[1] - rows[0] + keys[1] - keys[0]
+        # Of a key and a query, from the first key and the query after the last on; see `relative_shift`.
+        distances = np.arange(columns) + keys[0] - rows[1]
+        clipped = np.clip(distances, -self.max_distance, self.max_distance) + self.max_distance
+        by_distance = gather_rows(table, self._buckets_by_distance[clipped])
+        by_distance = ops.reshape(ops.transpose(by_distance), (1, self.heads, 1, columns))
+        by_query = ops.broadcast_to(by_distance, (1, self.heads, count, columns))
+        return relative_shift(ops.cast(by_query, "float32"))
 
     def compute_output_shape(  # type: ignore[override]
         self, query_places_shape: Shape, key_places_shape: Shape

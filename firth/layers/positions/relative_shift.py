@@ -12,17 +12,18 @@ from firth.layers.elements.types import Tensor
 def relative_shift(scores: Tensor) -> Tensor:
     """Returns scores of every key, given those of every distance.
 
-    `y[i, j] = x[i, length - (i - j)]`, without a table of indices: after the first `length` numbers of a
+    `y[i, j] = x[i, rows - (i - j)]`, without a table of indices: after the first `rows` numbers of a
     matrix, rows that are read one number shorter than they are move by one place each (Dai et al. 2019,
     "Transformer-XL", appendix B). The gradient is written out, because TensorFlow's own of the slices takes
     ten times as long on a CPU.
 
     Args:
-        scores: Float tensor [batch, heads, length, 2 length]. Column c holds the distance `length - c`, the
-            query's place less the key's; the first column is never read.
+        scores: Float tensor [batch, heads, rows, rows + keys], of all tokens of a row [batch, heads, length,
+            2 length]. Column c holds the distance `rows - c`, the query's place less the key's, both counted
+            from the first one there is; the first column is never read.
 
     Returns:
-        Float tensor [batch, heads, length, length].
+        Float tensor [batch, heads, rows, keys].
 
     Example:
 
@@ -31,22 +32,23 @@ def relative_shift(scores: Tensor) -> Tensor:
     [[0, -1], [1, 0]]
     """
     scores = ops.convert_to_tensor(scores)
-    batch, heads, length, _ = ops.shape(scores)
-    rows = (batch * heads, length, 2 * length - 1)
+    batch, heads, length, columns = ops.shape(scores)
+    keys = columns - length
+    rows = (batch * heads, length, columns - 1)
 
     @custom_gradient
     def shift(scores: Tensor) -> tuple[Tensor, Callable[..., Any]]:
         def gradient(upstream: Tensor) -> Tensor:
-            upstream = ops.reshape(upstream, (batch * heads, length, length))
+            upstream = ops.reshape(upstream, (batch * heads, length, keys))
             unread = ops.zeros((batch * heads, length, length - 1), upstream.dtype)
             numbers = ops.reshape(ops.concatenate([upstream, unread], axis=2), (batch * heads, -1))
             first = ops.zeros((batch * heads, length), upstream.dtype)
             numbers = ops.concatenate([first, numbers], axis=1)
-            return ops.reshape(numbers, (batch, heads, length, 2 * length))
+            return ops.reshape(numbers, (batch, heads, length, columns))
 
-        numbers = ops.reshape(scores, (batch * heads, length * 2 * length))
-        shifted = ops.reshape(numbers[:, length:], rows)[:, :, :length]
-        return ops.reshape(shifted, (batch, heads, length, length)), gradient
+        numbers = ops.reshape(scores, (batch * heads, length * columns))
+        shifted = ops.reshape(numbers[:, length:], rows)[:, :, :keys]
+        return ops.reshape(shifted, (batch, heads, length, keys)), gradient
 
     return shift(scores)
 
@@ -72,19 +74,27 @@ def relative_shift_at(scores: Tensor, positions: Tensor) -> Tensor:
     scores = ops.convert_to_tensor(scores)
     batch, heads, count, distances = ops.shape(scores)
     length = distances // 2
-    row = ops.reshape(ops.arange(batch * heads * count, dtype="int32"), (batch, heads, count, 1))
-    # Column of the key at place 0, the left end of what is read.
-    left = length - ops.cast(positions, "int32")[:, None, :, None]
 
+    # Places go in as floats: what a function with a gradient reads besides its inputs, JAX does not let it
+    # read again where blocks are computed twice.
     @custom_gradient
-    def take(scores: Tensor) -> tuple[Tensor, Callable[..., Any]]:
-        def gradient(upstream: Tensor) -> Tensor:
+    def take(scores: Tensor, places: Tensor) -> tuple[Tensor, Callable[..., Any]]:
+        # Column of the key at place 0, the left end of what is read.
+        left = length - ops.cast(places, "int32")[:, None, :, None]
+
+        def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
             place = ops.arange(distances, dtype="int32") - left
             is_read = ops.logical_and(place >= 0, place < length)
+            row = _rows(batch, heads, count)
             found = ops.take(ops.reshape(upstream, (-1,)), row * length + ops.clip(place, 0, length - 1))
-            return ops.where(is_read, found, ops.zeros_like(found))
+            return ops.where(is_read, found, ops.zeros_like(found)), ops.zeros_like(places)
 
         columns = left + ops.arange(length, dtype="int32")
-        return ops.take(ops.reshape(scores, (-1,)), row * distances + columns), gradient
+        read = ops.take(ops.reshape(scores, (-1,)), _rows(batch, heads, count) * distances + columns)
+        return read, gradient
 
-    return take(scores)
+    return take(scores, ops.cast(positions, "float32"))
+
+
+def _rows(batch: Any, heads: Any, count: Any) -> Tensor:
+    return ops.reshape(ops.arange(batch * heads * count, dtype="int32"), (batch, heads, count, 1))

@@ -61,3 +61,16 @@ def test_gradient_of_some_queries():
 def test_compiled_equals_eager():
     given = scores(5)
     np.testing.assert_array_equal(np.array(compiled(relative_shift)(given)), np.array(relative_shift(given)))
+
+
+def test_some_queries_of_a_row():
+    """Their distances are counted from the first query and the first key."""
+    given = np.random.default_rng(0).normal(size=(BATCH, HEADS, 3, 3 + 7)).astype("float32")
+    places = np.array([[3 - (i - j) for j in range(7)] for i in range(3)])
+    expected = np.stack([given[:, :, i, places[i]] for i in range(3)], axis=2)
+    np.testing.assert_array_equal(keras.ops.convert_to_numpy(relative_shift(given)), expected)
+    found = derivative(relative_shift, given, np.ones_like(expected))
+    read = np.zeros_like(given)
+    for row in range(3):
+        read[:, :, row, places[row]] = 1
+    np.testing.assert_array_equal(found, read)

@@ -1,0 +1,167 @@
+"""What is added to attention scores, described and not written out for all pairs of tokens."""
+
+from collections.abc import Sequence
+
+from keras import ops
+
+from firth.layers.attention.attention_bias import attention_bias, window_bias
+from firth.layers.attention.block_sparse import BLOCK
+from firth.layers.attention.key_value_cache import places_from
+from firth.layers.elements.custom_gradient import as_tensor
+from firth.layers.elements.tensor_holder import TensorHolder
+from firth.layers.elements.types import Tensor
+from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
+
+
+class AttentionMask(TensorHolder):
+    """Which keys the queries of packed rows see; see `attention_bias`.
+
+    Args:
+        document_ids: Int tensor [batch, length], 0 on padding; of the queries.
+        attention_order: Int tensor [batch, length], or None for no order.
+        causal: Whether keys after a query are hidden.
+        key_document_ids: Int tensor [batch, keys]; the queries' own where it is None.
+        key_attention_order: Int tensor [batch, keys]; the queries' own where it is None.
+
+    Example:
+
+    >>> import numpy as np
+    >>> mask = AttentionMask(np.array([[1, 1, 2, 0]]), causal=True)
+    >>> (np.array(mask.rows((2, 4), (0, 4)))[0, 0] == 0).astype(int).tolist()
+    [[0, 0, 1, 0], [0, 0, 0, 1]]
+    """
+
+    def __init__(
+        self,
+        document_ids: Tensor,
+        attention_order: Tensor | None = None,
+        causal: bool = False,
+        key_document_ids: Tensor | None = None,
+        key_attention_order: Tensor | None = None,
+    ) -> None:
+        self.causal = causal
+        own = (document_ids, attention_order)
+        of_keys = (key_document_ids, key_attention_order)
+        self.tensors = tuple(
+            ops.convert_to_tensor(each)
+            for pair in zip(own, (key if key is not None else query for query, key in zip(own, of_keys)))
+            for each in pair
+            if each is not None
+        )
+
+    @property
+    def sizes(self) -> tuple[int | None, int | None]:
+        """The numbers of queries and of keys; None for one that is known only when a graph runs."""
+        return self.tensors[0].shape[1], self.tensors[1].shape[1]
+
+    def whole(self) -> Tensor:
+        """Returns the bias of all queries, float32 [batch, 1, length, keys]."""
+        return self._bias(self.tensors)
+
+    def rows(self, rows: tuple[int, int], keys: tuple[int, int]) -> Tensor:
+        """Returns the bias of some queries and keys, float32 [batch, 1, rows, keys].
+
+        Args:
+            rows: First query, and the one after the last.
+            keys: First key, and the one after the last.
+        """
+        cuts = (slice(*rows), slice(*keys)) * 2
+        parts = [each[:, cut] for each, cut in zip(self.tensors, cuts)]
+        return self._bias(parts, rows[0] - keys[0])
+
+    def _bias(self, tensors: Sequence[Tensor], first: int = 0) -> Tensor:
+        ids, key_ids, *orders = tensors
+        order, key_order = orders or (None, None)
+        return attention_bias(ids, order, self.causal, first, key_ids, key_order)
+
+
+class RowBias(TensorHolder):
+    """A mask with what a window hides and what distances add, made for some queries at a time.
+
+    Args:
+        mask: Which keys the queries see.
+        distances: Layer whose output is added to the scores, or None.
+        window: Tokens that a query sees besides its own, as of `window_bias`; None for all.
+        bidirectional: Whether queries see what comes after them.
+        prefix_length: Number of keys before those of the tokens, which all queries see.
+        places: Int tensor [batch or 1, length], places of the queries after the prefix; with distances and a
+            prefix only.
+
+    Attributes:
+        tensors: All that the bias is made of, float32.
+        hides: Whether it hides every key after its query, or all that are not near it.
+
+    Example:
+
+    >>> import numpy as np
+    >>> bias = RowBias(AttentionMask(np.array([[1, 1, 1, 1]]), causal=True))
+    >>> np.array(bias.rows((1, 3), bias.keys((1, 3)))).shape
+    (1, 1, 2, 3)
+    """
+
+    def __init__(
+        self,
+        mask: AttentionMask,
+        distances: RelativeBucketBias | None = None,
+        window: int | None = None,
+        bidirectional: bool = True,
+        prefix_length: int = 0,
+        places: Tensor | None = None,
+    ) -> None:
+        self._mask, self._distances = mask, distances
+        self._window, self._bidirectional, self._prefix_length = window, bidirectional, prefix_length
+        # Floats can go into functions that have gradients; numbers of documents and places are exact.
+        of_mask = [ops.cast(each, "float32") for each in mask.tensors]
+        table = [] if distances is None else [as_tensor(distances.table)]
+        with_places = distances is not None and prefix_length
+        self.tensors = (*of_mask, *table, *([ops.cast(places, "float32")] if with_places else []))
+        self.hides = mask.causal or window is not None
+        # Rows are made only where both numbers are known; 0 stands for one that is not.
+        self.length, self._keys = (size or 0 for size in mask.sizes)
+
+    def keys(self, rows: tuple[int, int]) -> tuple[int, int]:
+        """Returns the first key that some of these queries can see, and the one after the last.
+
+        They are borders of blocks where there are some; see `firth.layers.attention.block_sparse`.
+
+        Args:
+            rows: First query, and the one after the last.
+        """
+        begin, end = rows
+        first, last = 0, self._keys
+        if self._mask.causal:
+            last = end
+        if self._window is not None:
+            reach = self._window // 2 if self._bidirectional else self._window
+            first = max(0, (begin - reach) // BLOCK * BLOCK)
+            last = min(last, -(-(end + reach) // BLOCK) * BLOCK) if self._bidirectional else last
+        return first, last
+
+    def rows(self, rows: tuple[int, int], keys: tuple[int, int]) -> Tensor:
+        """Returns the bias of some queries, float32 [batch, heads or 1, rows, prefix_length + keys].
+
+        Args:
+            rows: First query, and the one after the last.
+            keys: First key, and the one after the last.
+        """
+        count = len(self._mask.tensors)
+        table, *places = self.tensors[count:] or (None,)
+        bias = self._mask.with_tensors(self.tensors[:count]).rows(rows, keys)
+        if self._window is not None:
+            # Where both stand is counted from the first of the keys.
+            own = places_from(rows[0] - keys[0], rows[1] - rows[0])
+            bias = bias + window_bias(own, keys[1] - keys[0], self._window, self._bidirectional)
+        if self._distances is not None:
+            bias = bias + self._distances.of_block(table, rows, keys)
+        return self._with_prefix(bias, table, places, rows) if self._prefix_length else bias
+
+    def _with_prefix(
+        self, bias: Tensor, table: Tensor | None, places: list[Tensor], rows: tuple[int, int]
+    ) -> Tensor:
+        if self._distances is None or table is None:
+            return ops.pad(bias, ((0, 0), (0, 0), (0, 0), (self._prefix_length, 0)))
+        own = ops.cast(places[0][:, slice(*rows)], "int32")
+        keys = ops.expand_dims(ops.arange(self._prefix_length, dtype="int32"), 0)
+        of_prefix = self._distances.of_table(table, own, keys)
+        shape = (ops.shape(bias)[0], *ops.shape(of_prefix)[1:])
+        return ops.concatenate([ops.broadcast_to(of_prefix, shape), bias], axis=-1)

@@ -1,0 +1,126 @@
+"""Dropout of matrices that are made in blocks: a block's part of what a whole matrix would get."""
+
+from typing import Any
+
+import numpy as np
+from keras import ops
+
+from firth.layers.elements.dropout import Dropout, keep_by_example, threshold_by_example
+from firth.layers.elements.noise import (
+    ExampleNoise,
+    current_noise,
+    drawn_keys,
+    halves_of,
+    keys_of_parts,
+    random_words_at,
+    words_of,
+)
+from firth.layers.elements.types import Tensor
+
+Numbers = np.ndarray[Any, Any]
+# Bytes of a random word, each of which decides for an element.
+_BYTES = 4
+
+
+class RowDropout:
+    """What a dropout draws for matrices [batch, heads, rows, columns], known only where a block needs it.
+
+    With keys of examples (see `firth.layers.elements.noise`) each element is dropped or kept as `Dropout`
+    has it where all are made at once.
+
+    Args:
+        dropout: Dropout of the whole matrices.
+        batch: Number of examples, an int or a scalar tensor.
+        training: Whether dropout acts.
+
+    Attributes:
+        tensors: What a function of a block has to be given: keys as float32 [batch, 4]; nothing where
+            dropout does not act.
+
+    Example:
+
+    >>> import numpy as np
+    >>> from firth.layers.elements.noise import example_noise
+    >>> dropout = Dropout(0.5)
+    >>> with example_noise(np.array([[1, 2]])):
+    ...     whole = np.array(dropout.factors((1, 2, 4, 4), training=True))
+    >>> with example_noise(np.array([[1, 2]])):
+    ...     rows = RowDropout(dropout, batch=1, training=True)
+    >>> part = rows.factors(rows.tensors, (2, 4, 4), rows=(1, 3), columns=(0, 3), dtype="float32")
+    >>> bool((np.array(part) == whole[:, :, 1:3, :3]).all())
+    True
+    """
+
+    def __init__(self, dropout: Dropout, batch: Tensor | int, training: bool | None) -> None:
+        self._rate = dropout.rate
+        self.tensors: tuple[Tensor, ...] = ()
+        if training and dropout.rate:
+            noise = current_noise() or ExampleNoise(drawn_keys(batch, dropout.seed_generator))
+            self.tensors = (halves_of(ops.concatenate(noise.draw_keys(), axis=1)),)
+
+    def factors(
+        self,
+        tensors: tuple[Tensor, ...],
+        shape: tuple[int, int, int],
+        rows: tuple[int, int],
+        columns: tuple[int, int],
+        dtype: str,
+    ) -> Tensor | None:
+        """Returns what a block is multiplied by, [batch, heads, rows, columns] of it; None for nothing.
+
+        Args:
+            tensors: Tensors that are `tensors`, or were given for them.
+            shape: Numbers of heads, rows and columns of a whole matrix.
+            rows: First row of the block, and the one after its last.
+            columns: First column of the block, and the one after its last.
+            dtype: Dtype of the result.
+        """
+        if not tensors:
+            return None
+        heads, length, width = shape
+        (begin, end), (first, last) = rows, columns
+        keys = _keys(tensors)
+        # Numbers of the elements that the rows of the block begin with.
+        of_heads: Numbers = np.arange(heads)[:, np.newaxis] * length
+        places: Numbers = np.arange(begin, end)
+        starts: Numbers = (of_heads + places).ravel() * width + first
+        count = last - first
+        words = random_words_at(keys, starts // _BYTES, -(-(count + _BYTES - 1) // _BYTES))
+        found = ops.view(words, dtype="uint8")
+        random = _from_byte(found, starts, count, first if width % _BYTES == 0 else None)
+        threshold = ops.expand_dims(threshold_by_example(keys[1], self._rate), 2)
+        keep = ops.reshape(ops.greater_equal(random, threshold), (-1, heads, end - begin, count))
+        return self._scaled(keep, dtype)
+
+    def of_parts(self, tensors: tuple[Tensor, ...], values: Tensor, parts: tuple[Tensor, Tensor]) -> Tensor:
+        """Returns parts of examples of which dropout has set elements to zero, as `Dropout` does.
+
+        Args:
+            tensors: Tensors that are `tensors`, or were given for them.
+            values: Float tensor [n, ...].
+            parts: Pair of int tensors [n], the example of each part and its number in the example.
+        """
+        if not tensors:
+            return values
+        keys = keys_of_parts(_keys(tensors), parts)
+        keep = keep_by_example(ops.shape(values), 0, keys, self._rate)
+        return values * self._scaled(keep, values.dtype)
+
+    def _scaled(self, keep: Tensor, dtype: str) -> Tensor:
+        return ops.cast(keep, dtype) * (1.0 / (1.0 - self._rate))
+
+
+def _keys(tensors: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
+    words = words_of(tensors[0])
+    return words[:, :1], words[:, 1:]
+
+
+def _from_byte(found: Tensor, starts: Numbers, count: int, first: int | None) -> Tensor:
+    """Returns `count` bytes of each run [batch, runs, bytes], from that of its first element on."""
+    if first is not None:
+        return found[:, :, first % _BYTES : first % _BYTES + count]
+    skipped = np.reshape(starts % _BYTES, (1, -1, 1))
+    random = found[:, :, :count]
+    for each in range(1, _BYTES):
+        random = ops.where(ops.equal(skipped, each), found[:, :, each : each + count], random)
+    return random

@@ -1,0 +1,115 @@
+"""Long rows: scores of some queries at a time give the losses and gradients of all at once."""
+
+import keras
+import numpy as np
+import pytest
+
+from firth import features as names
+from firth.layers import CausalTransformer, MaskedTransformer
+from firth.layers.attention import by_rows, disentangled_attention, stream_rows
+from tests.backends.gradients import gradients
+from tests.backends.made_tensors import made_shapes
+from tests.models.models_rematerialisation_test import (
+    KEYS,
+    assert_equal,
+    build,
+    gradients_of,
+    loss_of,
+)
+from tests.models.table import LENGTH, TARGET_LENGTH, TRAINED, training_features
+
+ROWS, LONG = 5, 8192
+# A recurrent network has no attention.
+WITH_ATTENTION = [name for name in TRAINED if name != "bidirectional_lm"]
+# Buckets of distances, and XLNet's two streams.
+USUAL = {"prefix_lm", "permutation_lm"}
+cases = pytest.mark.parametrize(
+    "name",
+    [name if name in USUAL else pytest.param(name, marks=pytest.mark.repeated) for name in WITH_ATTENTION],
+)
+
+
+@pytest.fixture
+def few_rows(monkeypatch):
+    """Rows of a test's length are long ones, and read in three blocks."""
+
+    def settle():
+        monkeypatch.setattr(by_rows, "LONGEST_WHOLE", ROWS)
+        for module in (by_rows, disentangled_attention, stream_rows):
+            monkeypatch.setattr(module, "ROWS", ROWS)
+
+    return settle
+
+
+@cases
+def test_gradients_are_those_of_all_scores_at_once(name, few_rows):
+    """All models drop a tenth of everything, by the keys of the examples."""
+    whole = gradients_of(name, again=False)
+    few_rows()
+    assert_equal(gradients_of(name, again=False), whole, 1e-6)
+
+
+@pytest.mark.repeated
+@pytest.mark.parametrize("name", ["masked_lm", "span_corruption"])
+def test_blocks_that_are_computed_again_may_read_long_rows(name, few_rows):
+    whole = gradients_of(name, again=False)
+    few_rows()
+    assert_equal(gradients_of(name, again=True), whole, 1e-6)
+
+
+def all_pairs(shapes, lengths=(LENGTH, TARGET_LENGTH)) -> int:
+    """The number of tensors whose last two axes are as long as rows."""
+    return sum(shape[-2] in lengths and shape[-1] in lengths for shape in shapes if len(shape) > 2)
+
+
+@cases
+def test_no_tensor_of_the_step_holds_all_pairs_of_tokens(name, few_rows):
+    def count():
+        model, losses = build(name, again=False)
+        features = training_features(name) | {names.NOISE_KEYS: KEYS}
+        return all_pairs(made_shapes(model.trainable_variables, lambda: loss_of(model, losses, features)))
+
+    assert count() > 0
+    few_rows()
+    assert count() == 0
+
+
+STACK = {"layers": 1, "width": 4, "attention": {"heads": 2, "dropout": 0.1}, "feed_forward": {"width": 8}}
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(MaskedTransformer, marks=pytest.mark.repeated), CausalTransformer]
+)
+def test_rows_of_8192_tokens_hold_no_pairs(kind):
+    """By the lengths that a training goes by; nothing is run."""
+    stack = kind(STACK, seed=1)
+    stack.build((1, LONG, 4))
+    hidden, documents = np.ones((1, LONG, 4), "float32"), np.ones((1, LONG), "int32")
+    shapes = made_shapes(
+        stack.trainable_variables, lambda: keras.ops.sum(stack(hidden, documents, training=True))
+    )
+    assert all_pairs(shapes, (LONG,)) == 0
+    # The last queries read all keys.
+    assert any(shape[-2:] == (by_rows.ROWS, LONG) for shape in shapes)
+
+
+@pytest.mark.parametrize("window", [None, 4])
+@pytest.mark.parametrize("kind", [MaskedTransformer, CausalTransformer])
+def test_a_window_leaves_out_keys(kind, window, few_rows, monkeypatch):
+    """Of long rows, blocks of queries read the blocks of keys around them."""
+    monkeypatch.setattr("firth.layers.attention.row_bias.BLOCK", 4)
+    local = None if window is None else {"window": window, "global_every": 2}
+    stack = kind({**STACK, "layers": 3, "local_attention": local}, seed=1)
+    length = 16
+    hidden = np.random.default_rng(0).normal(size=(2, length, 4)).astype("float32")
+    documents = np.array([[1] * 9 + [2] * 5 + [0] * 2, [1] * length])
+    stack.build(hidden.shape)
+
+    def found():
+        made = gradients(stack, lambda: keras.ops.sum(stack(hidden, documents) ** 2))
+        return {"states": keras.ops.convert_to_numpy(stack(hidden, documents)), **made}
+
+    whole = found()
+    few_rows()
+    for name, value in found().items():
+        np.testing.assert_allclose(value, whole[name], rtol=1e-4, atol=1e-4, err_msg=name)
