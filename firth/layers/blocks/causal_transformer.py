@@ -99,7 +99,7 @@ class CausalTransformer(TransformerStack):
         """
         is_causal = self._is_causal(attention_order)
         mask = AttentionMask(document_ids, attention_order, is_causal)
-        reading = {"causal": is_causal, "training": training}
+        reading: dict[str, Any] = {"causal": is_causal, "training": training}
         if context is not None:
             reading["context"] = context
             reading["context_bias"] = described(

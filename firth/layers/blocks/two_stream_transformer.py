@@ -110,9 +110,9 @@ class TwoStreamTransformer(BlocksLayer):
         by_rows = suits_rows(mask)
         own = Stream(mask, segment_ids, segment_ids)
         if query is None:
-            seen = _seen((own,), by_rows)
+            reading = _seen((own,), by_rows)
             for block in self.blocks:
-                content = self._run_block(block, content, content, relative, **seen, training=training)
+                content = self._run_block(block, content, content, relative, **reading, training=training)
             return self.dropout(content, training=training)
         query = self.dropout(ops.cast(query, self.compute_dtype), training=training)
         of_query = self._query_stream(document_ids, segment_ids, attention_order, positions)

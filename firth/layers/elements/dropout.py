@@ -90,7 +90,9 @@ class Dropout(Layer):
             keep = _keep_in_batch(shape, batch_keys(self.seed_generator), self.rate)
         else:
             axis = self.batch_axis % len(shape) if parts is None else 0
-            keep = keep_by_example(shape, axis, noise.draw_keys(parts), self.rate)
+            # Of parts there are as many as keys; their size is known even where their number is not.
+            count = None if parts is None else math.prod(shape[1:])
+            keep = keep_by_example(shape, axis, noise.draw_keys(parts), self.rate, count)
         return ops.cast(keep, dtype or self.compute_dtype) * (1.0 / (1.0 - self.rate))
 
     def _threshold(self) -> Tensor:
@@ -98,7 +100,9 @@ class Dropout(Layer):
         return ops.cast(ops.floor(256.0 * self.rate + rounding), "uint8")
 
 
-def keep_by_example(shape: Shape, axis: int, keys: tuple[Tensor, ...], rate: float) -> Tensor:
+def keep_by_example(
+    shape: Shape, axis: int, keys: tuple[Tensor, ...], rate: float, count: Tensor | int | None = None
+) -> Tensor:
     """Returns what is kept, bool of `shape`, which the keys decide for the examples on `axis`.
 
     Args:
@@ -106,9 +110,10 @@ def keep_by_example(shape: Shape, axis: int, keys: tuple[Tensor, ...], rate: flo
         axis: Axis of the examples, not below 0.
         keys: Pair of tensors [batch, 1] of 32-bit words.
         rate: Share that is dropped.
+        count: Number of elements for each pair of keys; found from the shapes where it is None.
     """
     first = (shape[axis], *shape[:axis], *shape[axis + 1 :])
-    count = math.prod(shape) // ops.shape(keys[0])[0]
+    count = math.prod(shape) // ops.shape(keys[0])[0] if count is None else count
     random = ops.view(random_words(keys, -(-count // 4)), dtype="uint8")
     keep = ops.greater_equal(random[:, :count], threshold_by_example(keys[1], rate))
     return ops.moveaxis(ops.reshape(keep, first), 0, axis)

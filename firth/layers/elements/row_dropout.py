@@ -1,5 +1,6 @@
 """Dropout of matrices that are made in blocks: a block's part of what a whole matrix would get."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,8 @@ class RowDropout:
         if not tensors:
             return values
         keys = keys_of_parts(_keys(tensors), parts)
-        keep = keep_by_example(ops.shape(values), 0, keys, self._rate)
+        shape = ops.shape(values)
+        keep = keep_by_example(shape, 0, keys, self._rate, math.prod(shape[1:]))
         return values * self._scaled(keep, values.dtype)
 
     def _scaled(self, keep: Tensor, dtype: str) -> Tensor:

@@ -10,6 +10,7 @@ from firth.layers import Attention, CausalTransformer, RotaryPositions, StackCon
 from firth.layers.attention import block_sparse
 from firth.layers.attention.attention_bias import attention_bias
 from firth.layers.attention.block_sparse import BLOCK, FEWEST_TOKENS, read_blocks
+from firth.layers.elements.noise import example_noise
 from tests.backends.gradients import gradients
 
 WIDTH = 8
@@ -127,3 +128,19 @@ def test_compiled_for_any_batch_and_in_bfloat16():
     for rows in (1, 2):
         found = tf.cast(compiled(hidden[:rows], documents[:rows]), tf.float32)
         np.testing.assert_allclose(found, tf.cast(eager[:rows], tf.float32), atol=0.05)
+
+
+def test_dropout_by_the_keys_of_examples_is_the_same_in_a_graph():
+    """How many blocks there are is not known when a graph is made, but how many numbers each has."""
+    import tensorflow as tf
+
+    hidden, documents = packed_rows(LENGTHS[0])
+    layer = Attention(WIDTH, heads=2, dropout=0.5, seed=3, initializer_stddev=0.5)
+    layer.build(hidden.shape)
+    bias = attention_bias(documents, causal=True)
+
+    def run():
+        with example_noise(np.array([[1, 2], [3, 4]])):
+            return layer(hidden, bias, causal=True, training=True)
+
+    np.testing.assert_allclose(tf.function(run, autograph=False)(), run(), atol=1e-5)
