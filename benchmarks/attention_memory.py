@@ -25,7 +25,6 @@ from typing import Any
 
 TOKENS, NEVER = 8192, 10**9
 STACK: dict[str, Any] = {
-    "layers": 4,
     "width": 256,
     "dropout": 0.1,
     "attention": {"heads": 4, "dropout": 0.1},
@@ -45,7 +44,7 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def measure(stack: str, length: int, way: str, steps: int) -> dict[str, float]:
+def measure(stack: str, length: int, way: str, layers_of_stack: int, steps: int) -> dict[str, float]:
     """Returns the bytes a token and the milliseconds of a step in this process."""
     import numpy as np
     import tensorflow as tf
@@ -57,7 +56,7 @@ def measure(stack: str, length: int, way: str, steps: int) -> dict[str, float]:
     if way == "whole":
         by_rows.LONGEST_WHOLE = NEVER
     kind, more = STACKS[stack]
-    model = getattr(layers, kind)({**STACK, **more}, seed=0)
+    model = getattr(layers, kind)({**STACK, **more, "layers": layers_of_stack}, seed=0)
     rows = TOKENS // length
     hidden = np.random.default_rng(0).normal(size=(rows, length, STACK["width"])).astype("float32")
     documents, places = np.ones((rows, length), "int32"), np.tile(np.arange(length, dtype="int32"), (rows, 1))
@@ -90,18 +89,24 @@ def main() -> None:
     parser.add_argument("lengths", nargs="*", type=int, default=[1024, 8192])
     parser.add_argument("--ways", nargs="+", default=["rows"], choices=["rows", "whole"])
     parser.add_argument("--stacks", nargs="+", default=list(STACKS), choices=list(STACKS))
+    parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--steps", type=int, default=3, help="of which the first one is not timed")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measure(options.stacks[0], options.lengths[0], options.ways[0], options.steps)))
+        print(
+            json.dumps(
+                measure(options.stacks[0], options.lengths[0], options.ways[0], options.layers, options.steps)
+            )
+        )
         return
     results: dict[str, dict[str, float]] = {}
     for stack in options.stacks:
         for way in options.ways:
             for length in options.lengths:
-                own = [str(length), "--one", "--stacks", stack, "--ways", way, "--steps", str(options.steps)]
+                counts = ["--layers", str(options.layers), "--steps", str(options.steps)]
+                own = [str(length), "--one", "--stacks", stack, "--ways", way, *counts]
                 command = [sys.executable, "-m", "benchmarks.attention_memory", *own]
                 output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
                 found = json.loads(output.splitlines()[-1])
