@@ -32,8 +32,8 @@ def distance_line(measured: Mapping[str, Any]) -> str:
     >>> distance_line({**about, "distance": 0.25, "threshold": 0.1})
     'drift of label in train: 0.25 from the last run (infinity norm), more than 0.1'
     """
-    kind, distance, most = measured["comparison"], measured["distance"], measured["threshold"]
+    comparison, distance, most = measured["comparison"], measured["distance"], measured["threshold"]
     return (
-        f"{kind} of {measured['feature']} in {measured['split']}: {distance:.3g} from {_OTHERS[kind]} "
+        f"{comparison} of {measured['feature']} in {measured['split']}: {distance:.3g} from {_OTHERS[comparison]} "
         f"({measured['measure'].replace('_', ' ')}), {'more than' if distance > most else 'at most'} {most:g}"
     )

@@ -36,14 +36,14 @@ def with_distances(
     changed = schema_pb2.Schema()
     changed.CopyFrom(schema)
     features = {each.name: each for each in changed.feature}
-    for kind, of_kind in distances.items():
-        for name, distance in of_kind.items():
+    for comparison, largest in distances.items():
+        for name, distance in largest.items():
             if name not in features:
                 raise UnknownFeatureError(
-                    f"validation.{kind}.{name}: the schema of the records has no feature {name!r}; "
+                    f"validation.{comparison}.{name}: the schema of the records has no feature {name!r}; "
                     f"{suggest(name, features)}"
                 )
-            comparator = getattr(features[name], _FIELDS[kind])
+            comparator = getattr(features[name], _FIELDS[comparison])
             is_category = features[name].type == schema_pb2.BYTES
             measure = comparator.infinity_norm if is_category else comparator.jensen_shannon_divergence
             measure.threshold = distance
