@@ -33,7 +33,8 @@ def distance_line(measured: Mapping[str, Any]) -> str:
     'drift of label in train: 0.25 from the last run (infinity norm), more than 0.1'
     """
     comparison, distance, most = measured["comparison"], measured["distance"], measured["threshold"]
+    beyond = "more than" if distance > most else "at most"
     return (
-        f"{comparison} of {measured['feature']} in {measured['split']}: {distance:.3g} from {_OTHERS[comparison]} "
-        f"({measured['measure'].replace('_', ' ')}), {'more than' if distance > most else 'at most'} {most:g}"
+        f"{comparison} of {measured['feature']} in {measured['split']}: {distance:.3g} from "
+        f"{_OTHERS[comparison]} ({measured['measure'].replace('_', ' ')}), {beyond} {most:g}"
     )
