@@ -6,6 +6,8 @@ LabelledExampleGen -> StatisticsGen -> ExampleValidator -> TaskDataValidator [->
 BaseImporter ------------^-----------^
 
 The base enters as an artifact of ML Metadata, so that lineage says which model a task model comes from.
+Of a recipe with a search, a Tuner before the Trainer gives it the best values. Of one with predictions, a
+BulkInferrer after the Pusher asks the blessed model, and PredictionExporter writes its answers.
 """
 
 import os

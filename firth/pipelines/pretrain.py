@@ -7,6 +7,8 @@ CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator -> AnomalyVal
 
 Of a recipe with a base, an Importer makes the bundle known to ML Metadata: TokenizerGen and Trainer take it.
 Of one with a warm start, a Resolver gives them the latest blessed model instead, where there is one.
+Of one with a search, a Tuner before the Trainer gives it the best values; of one with drift, a
+DistributionValidator before the Curator compares the records with those of the last run.
 """
 
 import os
