@@ -12,10 +12,12 @@ from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.row_blocks import in_row_blocks
 from firth.layers.elements.row_dropout import RowDropout
 from firth.layers.elements.types import Tensor
+from firth.recipes.models.block_counts import LONGEST_WHOLE
 
 # Queries whose scores are held at once, and the longest rows of which all are: in these, computing scores
-# again for the gradient costs more than the memory is worth. See `benchmarks.attention_memory`.
-ROWS, LONGEST_WHOLE = 512, 1024
+# again for the gradient costs more than the memory is worth (`LONGEST_WHOLE`, which the counts of memory go
+# by). See `benchmarks.attention_memory`.
+ROWS = 512
 
 # Further scores of some queries for some keys: a function of the queries [batch, heads, rows, head_width], of
 # all keys, of the first query and the one after the last, of the keys likewise, and of tensors.

@@ -60,7 +60,8 @@ def activation_bytes(recipe: Recipe) -> int:
 
     For each token and block of a transformer, these are 9 tensors as wide as the hidden states (4 more for
     attention to an encoder), 3 as wide as the feed-forward layer (5 with a gate), and 3 rows of attention
-    probabilities a head (scores' softmax, the dropout mask, their product). For each word and LSTM, they are
+    probabilities a head (scores' softmax, the dropout mask, their product), except of rows so long that they
+    are made for some queries at a time. For each word and LSTM, they are
     6 tensors as wide as its cells and 3 as its output; for each word also what the convolutions make of its
     characters. For each selected prediction, they are the logits and their probabilities in float32. If every
     token is predicted, logits are made in chunks and not kept, except those of ELMo's drawn words. With

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from firth.recipes.models.transformers import TransformerConfig
 
 
+# Longest rows of which attention holds the scores of all queries at once; of longer ones it keeps none.
+LONGEST_WHOLE = 1024
+
+
 def norm(model: "TransformerConfig", width: int) -> int:
     """Returns the parameters of one norm: scales, and offsets if it is a layer norm with biases.
 
@@ -158,4 +162,16 @@ def block_kept(model: "BlocksConfig", keys: int) -> int:
         keys: Tokens that each token attends to.
     """
     inner = (5 if model.feed_forward.gated else 3) * model.inner_width
-    return 9 * model.width + inner + 3 * model.attention.heads * keys
+    return 9 * model.width + inner + scores_kept(model, 3, keys, keys)
+
+
+def scores_kept(model: "BlocksConfig", tensors: int, tokens: int, keys: int) -> int:
+    """Returns the numbers that some tensors as large as the scores keep for each token.
+
+    Args:
+        model: Shape of the backbone.
+        tensors: Number of tensors.
+        tokens: Tokens that read.
+        keys: Tokens that each token attends to.
+    """
+    return tensors * model.attention.heads * keys if tokens * keys <= LONGEST_WHOLE**2 else 0

@@ -12,6 +12,7 @@ from firth.recipes.models.block_counts import (
     factorised,
     further_blocks,
     head_widths,
+    scores_kept,
     stack,
 )
 from firth.recipes.models.blocks import EmbeddingsConfig, Layers
@@ -276,7 +277,7 @@ class EncoderDecoderConfig(TransformerConfig):
 
     def _kept_of_decoder(self, lengths: Lengths) -> int:
         """Returns the numbers that a block of the decoder keeps for each token."""
-        cross = 4 * self.width + 3 * self.attention.heads * lengths.input
+        cross = 4 * self.width + scores_kept(self, 3, lengths.target, lengths.input)
         return block_kept(self, lengths.target) + cross
 
     def kept_by_block(self, lengths: Lengths) -> int:

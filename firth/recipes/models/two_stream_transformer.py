@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 import pydantic
 
-from firth.recipes.models.block_counts import attention, block_kept, feed_forward
+from firth.recipes.models.block_counts import attention, block_kept, feed_forward, scores_kept
 from firth.recipes.models.blocks import NormConfig, check_plain_heads
 from firth.recipes.models.counts import Lengths, Work, dense
 from firth.recipes.models.facts import ModelFacts
@@ -86,7 +86,7 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
 
     def _kept_of_token(self, lengths: Lengths) -> int:
         """Returns the numbers that a block keeps for each token of a stream."""
-        return block_kept(self, lengths.input) + 2 * self.attention.heads * lengths.input
+        return block_kept(self, lengths.input) + scores_kept(self, 2, lengths.input, lengths.input)
 
     def kept_by_block(self, lengths: Lengths) -> int:
         """Returns the numbers that go into each block, of both streams, and those that one block keeps.

@@ -4,6 +4,7 @@ from firth.recipes import (
     Training,
 )
 from firth.recipes.counting import memory_bytes
+from firth.recipes.models.block_counts import LONGEST_WHOLE
 from firth.recipes.models.counts import Lengths
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.reading.loading import load_recipe
@@ -73,3 +74,15 @@ def test_a_generator_that_is_computed_again_keeps_the_inputs_of_its_blocks():
     width = generator_of(electra.model, electra.objective).width
     assert activations(7, True) - activations(6, True) == 4 * width * electra.sequences.length
     assert activations(7, False) - activations(6, False) > 10 * 4 * width * electra.sequences.length
+
+
+@pytest.mark.parametrize("name", [name for name in [*MODELS, *OTHERS] if name != "elmo"])
+def test_long_rows_keep_no_scores(name):
+    """From there on twice the tokens are twice the numbers."""
+    model = {**MODELS, **OTHERS}[name]
+    half, whole, twice = (
+        model.kept(Lengths(input=length, target=length, selected=length // 8))
+        for length in (LONGEST_WHOLE, 2 * LONGEST_WHOLE, 4 * LONGEST_WHOLE)
+    )
+    assert twice == 2 * whole
+    assert whole < half
