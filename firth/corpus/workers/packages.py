@@ -19,7 +19,7 @@ from firth import storage
 if TYPE_CHECKING:
     from apache_beam.portability.api.beam_provision_api_pb2 import ProvisionInfo
 
-SITE = "site"
+_SITE = "site"
 _LAST_LINES = 5
 
 
@@ -43,7 +43,7 @@ def install_packages(info: "ProvisionInfo", folder: str) -> list[str]:
     if not info.dependencies:
         return []
     _fetch(info, folder)
-    site = os.path.join(folder, SITE)
+    site = os.path.join(folder, _SITE)
     wanted = _wanted(folder)
     if not wanted:
         return []
