@@ -9,6 +9,7 @@ import filelock
 import pytest
 
 from firth.recipes import load_recipe, recipe_to_yaml
+from tests.pipelines.bucket_server import OVERRIDES
 
 PIPELINE_FILE = pathlib.Path(__file__).parents[2] / "firth" / "pipelines" / "local_runner.py"
 # The part of `local.run` in which it failed when TensorFlow had started; it ends there.
@@ -30,11 +31,19 @@ local_runner.main()
 @pytest.fixture
 def environment(tmp_path):
     """Variables that name a recipe which trains on two replicas."""
-    recipe = load_recipe("demo", ["name=tiny", "training.strategy=mirrored", "training.replicas=2"])
+    replicas = ("training.strategy=mirrored", "training.replicas=2")
+    recipe = load_recipe("demo", ["name=tiny", *OVERRIDES, *replicas])
     (tmp_path / "tiny.yaml").write_text(recipe_to_yaml(recipe))
     # As in an activated environment: TFX runs the `pip` that it finds.
     path = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "HOME": str(tmp_path), "FIRTH_RECIPE": f"{tmp_path}/tiny.yaml"}
+    checkout = str(PIPELINE_FILE.parents[2])
+    return {
+        **os.environ,
+        "PYTHONPATH": checkout,
+        "PATH": path,
+        "HOME": str(tmp_path),
+        "FIRTH_RECIPE": f"{tmp_path}/tiny.yaml",
+    }
 
 
 def run(folder, environment, *command):
@@ -42,14 +51,27 @@ def run(folder, environment, *command):
 
 
 @pytest.mark.repeated
-def test_tfx_pipeline_create(tmp_path, environment):
-    tfx = pathlib.Path(sys.executable).parent / "tfx"
-    arguments = ("pipeline", "create", "--engine=local", f"--pipeline_path={PIPELINE_FILE}")
-    process = run(tmp_path, environment, tfx, *arguments)
-    assert 'Pipeline "tiny" created successfully.' in process.stdout, process.stderr[-2000:]
-    # Creating compiles the pipeline; nothing of it runs.
-    assert list(tmp_path.glob("tfx/**/pipeline_args.json"))
-    assert not (tmp_path / "firth-runs" / "tiny" / "pipeline").exists()
+def test_what_tfx_creates_compiles_and_lists_runs_to_a_served_model(tmp_path, environment):
+    programs = pathlib.Path(sys.executable).parent
+
+    def tfx(*arguments):
+        return run(tmp_path, environment, programs / "tfx", *arguments, "--engine=local")
+
+    made = tfx("pipeline", "create", f"--pipeline_path={PIPELINE_FILE}")
+    assert 'Pipeline "tiny" created successfully.' in made.stdout, made.stderr[-2000:]
+    compiled = tfx("pipeline", "compile", f"--pipeline_path={PIPELINE_FILE}")
+    assert "Pipeline compiled successfully." in compiled.stdout, compiled.stderr[-2000:]
+    assert "tiny" in tfx("pipeline", "list").stdout.split()
+    # Nothing of it has run.
+    run_dir = tmp_path / "firth-runs" / "tiny"
+    assert not (run_dir / "pipeline").exists()
+    run_dir.mkdir(parents=True, exist_ok=True)
+    with filelock.FileLock(run_dir / ".lock"):
+        refused = tfx("run", "create", "--pipeline_name=tiny")
+    assert f"error: {run_dir} is in use by another run" in refused.stderr + refused.stdout
+    done = tfx("run", "create", "--pipeline_name=tiny")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert list(run_dir.glob("serving/*/saved_model.pb"))
 
 
 @pytest.mark.repeated
