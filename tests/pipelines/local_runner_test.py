@@ -72,6 +72,11 @@ def test_what_tfx_creates_compiles_and_lists_runs_to_a_served_model(tmp_path, en
     done = tfx("run", "create", "--pipeline_name=tiny")
     assert done.returncode == 0, done.stderr[-2000:]
     assert list(run_dir.glob("serving/*/saved_model.pb"))
+    # The runner has no list of its own in TFX.
+    assert "Not supported for local orchestrator." in tfx("run", "list", "--pipeline_name=tiny").stdout
+    listed = run(tmp_path, environment, sys.executable, "-m", "firth", "runs")
+    (line,) = [line.split() for line in listed.stdout.splitlines() if line.startswith("tiny")]
+    assert line[:2] == ["tiny", "blessed"]
 
 
 @pytest.mark.repeated
