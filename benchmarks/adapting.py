@@ -72,7 +72,9 @@ class Adapting:
         if not known.exists():
             recipe = with_labels(recipe)
             self._folder.mkdir(parents=True, exist_ok=True)
-            known.write_text(json.dumps(recipe.task.model_dump(mode="json", exclude_unset=True)))
+            # Its form is the base's.
+            found = recipe.task.model_dump(mode="json", include={"labels", "scores", "mean"})
+            known.write_text(json.dumps({**task, **{name: each for name, each in found.items() if each}}))
         return recipe
 
     def served(self, recipe: AdaptingRecipe) -> Served:
