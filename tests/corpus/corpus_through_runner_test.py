@@ -14,11 +14,15 @@ from firth.recipes.corpus.mixture import WeightedMixture
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from tests.corpus.duplicates_helpers import random_words
 from tests.corpus.helpers import clean, document, make_pipeline
+from tests.corpus.quality.models import fasttext_step, scikit_learn_step
 
 DOCUMENTS, WORDS = 40, 12_000
 # By kind of step, what it must be given. The classifier's sample and weights, which are bounded, are small.
 SMALL = {"max_documents": 4, "max_characters": 200, "buckets": 2**10}
-SETTINGS = {"classifier": {"reference": ["books"], "keep": "threshold", **SMALL}}
+SETTINGS = {
+    "classifier": {"reference": ["books"], "keep": "threshold", **SMALL},
+    "domain_rules": {"each_domain": {"max_documents": 10}},
+}
 KINDS = sorted(kind for kind, factory in STEPS.items() if issubclass(factory, CorpusStep))
 
 
@@ -52,11 +56,21 @@ def benchmark_file(tmp_path_factory):
     return {"kind": "jsonl", "name": "quiz", "paths": [str(path)]}
 
 
+@pytest.fixture(scope="module")
+def of_files(tmp_path_factory, benchmark_file):
+    """By kind of step, what it is given that is in a file."""
+    folder = tmp_path_factory.mktemp("model")
+    models = [fasttext_step(threshold=0.0), scikit_learn_step(folder, threshold=0.0)]
+    return {
+        "decontaminate": {"benchmarks": [benchmark_file]},
+        "dataset_duplicates": {"benchmarks": [benchmark_file]},
+        **{step.kind: step.model_dump(mode="json", exclude_unset=True) for step in models},
+    }
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_cleaning_moves_rows_and_no_text(tmp_path, documents, benchmark_file, moved, kind):
-    step = {"kind": kind, **SETTINGS.get(kind, {})}
-    if kind in ("decontaminate", "dataset_duplicates"):
-        step["benchmarks"] = [benchmark_file]
+def test_cleaning_moves_rows_and_no_text(tmp_path, documents, of_files, moved, kind):
+    step = {"kind": kind, **SETTINGS.get(kind, {}), **of_files.get(kind, {})}
     cleaning = Cleaning.model_validate_json(
         json.dumps({"steps": [step], "split": Split(eval_fraction=0.2).model_dump()})
     )

@@ -12,6 +12,7 @@ from firth.corpus.documents.steps import CorpusStep
 from firth.recipes.corpus.benchmarks import TextBenchmark
 from firth.recipes.corpus.classifier import ClassifierStep
 from firth.recipes.corpus.cleaning import Cleaning, Split
+from firth.recipes.corpus.domains import DomainRulesStep, EachDomainCap
 from firth.recipes.corpus.duplicates import (
     DatasetDuplicatesStep,
     DecontaminateStep,
@@ -21,6 +22,7 @@ from firth.recipes.corpus.duplicates import (
 from firth.recipes.corpus.sources import JsonlSource
 from tests.corpus.duplicates_helpers import EXACT, NEAR, random_words, run_steps
 from tests.corpus.helpers import document, make_pipeline, make_pipeline_of_two, read_records, read_to
+from tests.corpus.quality.models import fasttext_step, scikit_learn_step
 
 SHORT = {"min_words": 0, "min_sentences": 0}
 QUIZ = " ".join(random_words(random.Random(7), 40))
@@ -83,6 +85,9 @@ def corpus_steps(folder) -> list:
         ClassifierStep(
             kind="classifier", reference=("books",), keep="threshold", threshold=0.0, buckets=2**10
         ),
+        DomainRulesStep(kind="domain_rules", each_domain=EachDomainCap(max_documents=100)),
+        fasttext_step(threshold=0.0),
+        scikit_learn_step(folder, threshold=0.0),
         # Last: of two copies that are still there, which one is cut depends on their ids.
         SUBSTRINGS,
     ]
