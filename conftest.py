@@ -19,8 +19,8 @@ collect_ignore = ["scripts/docs/griffe_extension.py", "scripts/docs/hooks.py"]
 # They make golden files in environments of their own, with torch.
 collect_ignore_glob = ["tests/**/make_*.py", "tests/models/golden/transformers_families/*.py"]
 if importlib.util.find_spec("jax") is None:
-    # It imports JAX, which the first stack's lock does not have.
-    collect_ignore_glob.append("firth/training/jax_backend/*.py")
+    # They import JAX, which the first stack's lock does not have.
+    collect_ignore_glob += ["firth/training/jax_backend/*.py", "tests/backends/compiled_memory.py"]
 
 
 def pytest_sessionstart():
