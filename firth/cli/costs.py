@@ -15,6 +15,8 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.stages import RunStage, stages_of
 
 _TOTALS = ("total", "total_with_heads")
+# Of these a device of a mesh holds a part.
+_OF_WEIGHTS = {"weights", "gradients", "moments", "accumulated"}
 
 
 def cost_lines(recipe: Recipe) -> list[str]:
@@ -50,7 +52,7 @@ def accelerator_lines(recipe: Recipe, accelerator: Accelerator) -> list[str]:
 
     Args:
         recipe: Recipe of the run.
-        accelerator: Accelerator that all rows of a step are on.
+        accelerator: Accelerator that a step is on, or each of the devices that the recipe asks for.
 
     Example:
 
@@ -59,17 +61,41 @@ def accelerator_lines(recipe: Recipe, accelerator: Accelerator) -> list[str]:
     >>> print(accelerator_lines(load_recipe("bert_tiny"), ACCELERATORS["h100"])[0])
     h100: about 138.8 MB fits in 80.0 GB, and 53.2 MB in the host's memory while a checkpoint is written
     """
-    memory, seconds = memory_bytes(recipe), step_seconds(recipe, accelerator)
+    memory, seconds = device_bytes(recipe), step_seconds(recipe, accelerator)
     held = memory["total"] - memory["checkpoint"]
-    rate = accelerator.rates[recipe.training.precision]
+    rate, devices = accelerator.rates[recipe.training.precision], recipe.training.devices
     fits = "fits in" if held <= accelerator.memory else "does not fit in"
+    each, alone = (f" on each of {devices} devices", ", on one device alone,") if devices > 1 else ("", "")
     return [
-        f"{accelerator.name}: about {bytes_text(held)} {fits} {bytes_text(accelerator.memory)}, "
+        f"{accelerator.name}: about {bytes_text(held)}{each} {fits} {bytes_text(accelerator.memory)}, "
         f"and {bytes_text(memory['checkpoint'])} in the host's memory while a checkpoint is written",
-        f"  a step of the last stage about {seconds['total']:.3g} s: products {seconds['products']:.3g} s at "
-        f"{rate / 1e12:.3g} TFLOP/s, memory {seconds['memory']:.3g} s at "
+        f"  a step of the last stage{alone} about {seconds['total']:.3g} s: products "
+        f"{seconds['products']:.3g} s at {rate / 1e12:.3g} TFLOP/s, memory {seconds['memory']:.3g} s at "
         f"{bytes_text(accelerator.bandwidth)}/s",
     ]
+
+
+def device_bytes(recipe: Recipe) -> dict[str, int]:
+    """Returns what one device holds of `memory_bytes`.
+
+    With `training.mesh`, these are its parts of the divided weights, and of their gradients and moments, next
+    to all others. `activations` are those of its rows, for the whole model: an upper bound.
+
+    Args:
+        recipe: Recipe of the run.
+    """
+    memory, training = memory_bytes(recipe), recipe.training
+    rows = training.mesh.data if training.mesh else training.devices
+    del memory["total"]
+    memory["activations"] //= rows
+    if training.mesh is not None:
+        # Keras takes seconds to import, and a model without a mesh is counted by its types alone.
+        from firth.models.held import held_parameters
+
+        held, parameters = held_parameters(recipe), parameter_counts(recipe)["total_with_heads"]
+        for name in memory.keys() & _OF_WEIGHTS:
+            memory[name] = memory[name] * held // parameters
+    return {**memory, "total": sum(memory.values())}
 
 
 def backbone_lines(recipe: RunRecipe) -> list[str]:

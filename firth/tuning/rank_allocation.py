@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import keras
+import numpy as np
+import numpy.typing as npt
 from keras import ops
 
 from firth.layers.elements.gradient_observer import GradientObserver
@@ -31,6 +34,7 @@ class RankAllocator(GradientObserver):
     def __init__(self, additions: Sequence[Any], method: AdaLoRA) -> None:
         self._additions, self._method = list(additions), method
         self._steps = 0
+        self._falls = np.zeros(0, "int32")
 
     def plan(self, steps: int) -> None:
         """Prepares for a run.
@@ -44,19 +48,30 @@ class RankAllocator(GradientObserver):
         if problems := list(self._method.steps_conflicts(steps)):
             raise TuningError("\n".join(problems))
         self._steps = steps
+        self._falls = self._steps_of_falls()
+
+    def _steps_of_falls(self) -> npt.NDArray[np.int32]:
+        """Returns the first step at which each entry is gone, the first entry to go first.
+
+        The schedule is computed here, once and in float64, which a step that JAX makes does not have.
+        """
+        method, end = self._method, self._steps - self._method.final_steps
+        first, last = (rank * len(self._additions) for rank in (method.initial_rank, method.target_rank))
+        steps = np.arange(method.initial_steps + 1, end + 1)
+        left = 1.0 - (steps - method.initial_steps) / (end - method.initial_steps)
+        budgets = np.floor((first - last) * left**3 + last)
+        # The first step whose budget is at most first - 1, first - 2 and so on, down to the last.
+        places = np.searchsorted(-budgets, -np.arange(first - 1, last - 1, -1))
+        return steps[places].astype("int32")
 
     def budget(self, step: Any) -> Tensor:
-        """Returns how many entries of all diagonals may be left after an update, float64 [].
+        """Returns how many entries of all diagonals may be left after an update, int32 [].
 
         Args:
             step: Number of updates made, an integer scalar.
         """
-        method, end = self._method, self._steps - self._method.final_steps
-        first, last = (rank * len(self._additions) for rank in (method.initial_rank, method.target_rank))
-        step = ops.cast(step, "float64")
-        left = 1.0 - (step - method.initial_steps) / (end - method.initial_steps)
-        falling = ops.floor((first - last) * ops.power(ops.clip(left, 0.0, 1.0), 3.0) + last)
-        return ops.where(step <= method.initial_steps, ops.cast(first, "float64"), falling)
+        first = self._method.initial_rank * len(self._additions)
+        return first - ops.sum(ops.cast(ops.cast(step, "int32") >= self._falls, "int32"))
 
     def observe(self, gradients: Mapping[str, Tensor], updates: Any) -> None:
         """Renews the scores, and sets the entries that matter least to zero.
@@ -79,8 +94,8 @@ class RankAllocator(GradientObserver):
         for addition in self._additions:
             found = is_kept[begin : begin + addition.rank]
             begin += addition.rank
-            addition.kept.assign(ops.where(is_taken, found, addition.kept))
-            left = ops.where(is_taken | is_over, ops.convert_to_tensor(addition.kept), ops.ones_like(found))
+            addition.kept.assign(ops.where(is_taken, found, _value(addition.kept)))
+            left = ops.where(is_taken | is_over, _value(addition.kept), ops.ones_like(found))
             addition.values.assign(addition.values * ops.cast(left, addition.values.dtype))
 
     def _smooth(self, addition: Any, name: str, gradient: Tensor, counts: Tensor) -> None:
@@ -94,13 +109,22 @@ class RankAllocator(GradientObserver):
         moved = method.uncertainty_smoothing * uncertainty
         moved += (1.0 - method.uncertainty_smoothing) * ops.abs(now - smoothed)
         for variable, value in ((sensitivity, smoothed), (uncertainty, moved)):
-            variable.assign(ops.where(counts > 0, value, variable))
+            variable.assign(ops.where(counts > 0, value, _value(variable)))
 
     def _threshold(self, scores: Tensor, step: Tensor) -> Tensor:
         """Returns the greatest score of those that are taken away; below all where none is."""
-        taken = scores.shape[0] - ops.cast(self.budget(step), "int32")
+        taken = scores.shape[0] - self.budget(step)
         greatest = ops.take(ops.sort(scores), ops.maximum(taken - 1, 0))
         return ops.where(taken > 0, greatest, -1.0)
+
+
+def _value(variable: keras.Variable) -> Tensor:
+    """Returns the current value of a variable, which a choice must be made of.
+
+    Keras hands the variable itself on from `ops.where` to JAX, which reads it outside of the step that is
+    compiled: what it finds is the value before the first step.
+    """
+    return ops.convert_to_tensor(variable)
 
 
 def _scores(addition: Any) -> Tensor:

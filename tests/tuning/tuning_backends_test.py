@@ -1,12 +1,16 @@
 """What all methods promise, on each of Keras's backends, and in mixed precision."""
 
+import keras
 import numpy as np
 import pytest
 from keras import ops
 
 from firth.models import PretrainingModel, TuningError
 from firth.models.bundle import weights_by_path
+from firth.recipes.tuning.adalora import AdaLoRA
 from firth.tuning import METHODS, merge
+from firth.tuning.adalora import SingularValueAddition
+from firth.tuning.rank_allocation import RankAllocator
 from tests.models.table import MODELS, TRAINED, VOCABULARY, training_features
 from tests.tuning.table import ADDING, small
 
@@ -45,3 +49,40 @@ def test_a_model_starts_as_promised_and_is_merged_where_it_can_be(kind, dtype):
         return
     merge(model)
     np.testing.assert_allclose(states(model), with_additions, **near)
+
+
+def observing():
+    """What gives the ranks of an addition out, its weights, and gradients of those that are trained."""
+    addition = SingularValueAddition(4, 5, 3, 1.0, name="addition")
+    addition.build((None, None, 4))
+    allocator = RankAllocator([addition], AdaLoRA(initial_rank=3, target_rank=1))
+    allocator.plan(8)
+    generator = np.random.default_rng(3)
+    for weight in addition.trainable_variables:
+        weight.assign(generator.normal(size=weight.shape))
+    gradients = {
+        each.path: generator.normal(size=each.shape).astype("float32")
+        for each in addition.trainable_variables
+    }
+    return allocator, addition.variables, gradients
+
+
+@pytest.mark.skipif(keras.backend.backend() != "jax", reason="Other backends compile no function of states")
+def test_compiled_steps_give_ranks_out_by_what_the_step_before_has_left():
+    """Not by what the weights were when the function was compiled."""
+    import jax
+
+    allocator, variables, gradients = observing()
+
+    def step(number, values):
+        with keras.StatelessScope(state_mapping=list(zip(variables, values))) as scope:
+            allocator.observe(gradients, number)
+        return [scope.get_current_value(each) for each in variables]
+
+    start = [each.value for each in variables]
+    made = jax.jit(lambda values: jax.lax.fori_loop(1, 4, step, values))(start)
+    for number in (1, 2, 3):
+        allocator.observe(gradients, number)
+    assert 0 < np.count_nonzero(variables[-1]) < 3
+    for variable, value in zip(variables, made):
+        np.testing.assert_allclose(value, variable, rtol=1e-5, err_msg=variable.path)

@@ -15,11 +15,6 @@ def device_conflicts(recipe: RunRecipe) -> Iterator[str]:
         recipe: Recipe of a run of any kind, whose parts are each valid on their own.
     """
     yield from _compiled(recipe)
-    if recipe.training.backend == "jax" and not recipe.trained_by.runs_on_jax:
-        yield (
-            f"training.backend: jax does not work with method.kind: {recipe.trained_by.kind}, which keeps "
-            "other weights there; use backend: tensorflow"
-        )
     yield from _divided(recipe)
 
 

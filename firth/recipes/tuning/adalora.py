@@ -1,7 +1,7 @@
 """AdaLoRA: LoRA whose ranks are given to the projections where they matter."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import pydantic
 
@@ -34,9 +34,6 @@ class AdaLoRA(AddingMethod):
         uncertainty_smoothing: Share of its uncertainty that stays.
         orthogonality: Factor of the mean penalty of P and Q for not being orthogonal, in the loss.
     """
-
-    # Other entries of the diagonals were left there.
-    runs_on_jax: ClassVar[bool] = False
 
     kind: Literal["adalora"] = "adalora"
     targets: Patterns = (

@@ -20,7 +20,6 @@ class Method(Config):
         one_text_in_a_row: Whether each text needs a row of its own.
         takes_source: Whether a run may start from an adapter that another run with this method has saved, the
             folder `source`, whose digest is `source_digest`.
-        runs_on_jax: Whether a training on JAX gives the weights that it gives on TensorFlow.
         learning_rate: Learning rate of a recipe that says none; None for that of the form of its texts.
     """
 
@@ -29,7 +28,6 @@ class Method(Config):
     starts_as_base: ClassVar[bool] = True
     one_text_in_a_row: ClassVar[bool] = False
     takes_source: ClassVar[bool] = False
-    runs_on_jax: ClassVar[bool] = True
     learning_rate: ClassVar[float | None] = None
 
     @property

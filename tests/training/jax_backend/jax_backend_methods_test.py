@@ -5,7 +5,6 @@ import importlib.util
 import numpy as np
 import pytest
 
-from firth.recipes.run.adapting import AdaptingRecipe
 from firth.training import read_history
 from tests.training.pretraining_methods_test import pre_trained, run, with_method
 
@@ -15,8 +14,16 @@ __all__ = ["pre_trained"]
 
 @needs_jax
 @pytest.mark.repeated
-def test_gradual_unfreezing_ends_with_the_weights_of_tensorflow(pre_trained, tmp_path):
-    recipe = with_method(pre_trained, kind="gradual_unfreezing")
+@pytest.mark.parametrize(
+    "method",
+    [
+        {"kind": "gradual_unfreezing"},
+        {"kind": "adalora", "initial_rank": 4, "target_rank": 2, "initial_steps": 1, "final_steps": 2},
+    ],
+    ids=lambda method: method["kind"],
+)
+def test_a_method_ends_with_the_weights_of_tensorflow(pre_trained, tmp_path, method):
+    recipe = with_method(pre_trained, **method)
     weights, curves = [], []
     for backend in ("tensorflow", "jax"):
         training = recipe.training.model_copy(update={"backend": backend})
@@ -28,10 +35,3 @@ def test_gradual_unfreezing_ends_with_the_weights_of_tensorflow(pre_trained, tmp
     assert weights[0].keys() == weights[1].keys()
     for path, each in weights[0].items():
         np.testing.assert_allclose(weights[1][path], each, rtol=0, atol=1e-4, err_msg=path)
-
-
-def test_adalora_is_refused_before_data_are_read(pre_trained):
-    ranks = {"initial_rank": 4, "target_rank": 2, "initial_steps": 1, "final_steps": 2}
-    plain = with_method(pre_trained, kind="adalora", **ranks).model_dump()
-    with pytest.raises(ValueError, match=r"backend: jax does not work with method\.kind: adalora"):
-        AdaptingRecipe.of({**plain, "training": {**plain["training"], "backend": "jax"}})
