@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail, print_error, terminal
+from firth.cli.output import ExitCode, fail, note, print_error, terminal
 from firth.cli.recipe_options import base_option, recipe_or_exit, sources_option
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ def recipe_of(
 def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:
     """Returns Beam's options as they were given, and those of `workers` processes.
 
-    Ends the command if an argument is not an option, or if both `given` and `workers` are set.
+    Ends the command if an argument is not an option, has a value that its option cannot have, or if both
+    `given` and `workers` are set.
 
     Args:
         given: Options of `--beam-arg`.
@@ -171,7 +172,16 @@ def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:
     for option in given or ():
         if not option.startswith("--"):
             fail(f"--beam-arg {option}: write it as --beam-arg=--runner=FlinkRunner", ExitCode.USAGE)
-    return tuple(given or ())
+    if not given:
+        return ()
+    from firth.corpus.workers.options import check_options
+
+    try:
+        for line in check_options(given):
+            note(f"--beam-arg={line}")
+    except ValueError as error:
+        fail(f"--beam-arg: {error}", ExitCode.USAGE)
+    return tuple(given)
 
 
 def execute(

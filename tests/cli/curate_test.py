@@ -110,6 +110,17 @@ def test_what_is_no_option_of_beam_is_refused(firth, runner):
     result = firth("curate", "demo", "--beam-arg", "FlinkRunner")
     assert result.exit_code == 2 and runner.calls == []
     assert "--beam-arg FlinkRunner: write it as --beam-arg=--runner=FlinkRunner" in result.stderr
+    result = firth("curate", "demo", "--beam-arg=--direct_num_workers=two")
+    assert result.exit_code == 2 and runner.calls == []
+    assert "--beam-arg: argument --direct_num_workers: invalid int value: 'two'" in result.stderr
+
+
+def test_an_option_that_beam_knows_by_nearly_the_same_name_is_told(firth, runner, tmp_path):
+    (tmp_path / "a.txt").write_text("Call me Ishmael.")
+    result = firth("curate", "demo", "--text", "*.txt", "--beam-arg=--runer=FlinkRunner")
+    assert result.exit_code == 0 and len(runner.calls) == 1
+    assert "note: --beam-arg=--runer: Beam does not know it" in result.stderr
+    assert "did you mean --runner?" in result.stderr
 
 
 def test_workers_are_processes_of_beam(firth, runner, tmp_path):

@@ -127,6 +127,7 @@ def _finetune(
     root: commands.Root = commands.DEFAULT_ROOT,
     name: execution.Name = None,
     reuse_folder: execution.ReuseFolder = False,
+    beam_arg: execution.BeamArgs = None,
     metadata: execution.Metadata = "",
     verbose: execution.Verbose = False,
 ) -> None:
@@ -140,14 +141,15 @@ def _finetune(
         *method_options(method, epochs),
         *(overrides or ()),
     ]
+    beam = execution.beam_args(beam_arg)
     checked, report = _read_or_exit(recipe, options, root)
     print_read(report, checked)
     if seeds > 1:
-        run_seeds(checked, seeds, root, name, verbose, reuse_folder, metadata)
+        run_seeds(checked, seeds, root, name, verbose, reuse_folder, metadata, beam)
         return
     from firth.pipelines import local
 
-    result = execution.execute(local.finetune, checked, root, name, verbose, (), reuse_folder, metadata)
+    result = execution.execute(local.finetune, checked, root, name, verbose, beam, reuse_folder, metadata)
     from firth.cli.tasks.task_summary import print_task_summary
 
     execution.finish(print_task_summary, result, checked, root)
@@ -248,6 +250,7 @@ register = commands.registrar(
     "firth finetune minilm --task choice --train q.csv --text start --choice a --choice b --label right",
     "firth finetune gpt2_tiny --task dialogue --train chat.jsonl",
     "firth finetune --recipe my_task.yaml --set epochs=5",
+    "firth finetune --recipe my_task.yaml --beam-arg=--runner=FlinkRunner",
     "firth finetune minilm --task sst2 --data glue --metadata postgresql://firth@localhost:5432/runs",
     after="Exit codes: 0 done; 1 the run failed; 2 wrong usage, recipe or data; 3 done, but not blessed.",
 )

@@ -1,6 +1,7 @@
 """Runs of one recipe with several seeds, one after another, and how far their scores are apart."""
 
 import pathlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,6 +37,7 @@ def run_seeds(
     verbose: bool,
     reuse: bool,
     metadata: str = "",
+    beam_pipeline_args: Sequence[str] = (),
 ) -> None:
     """Runs a recipe by several seeds, from its own on, and prints and keeps what their scores are.
 
@@ -52,6 +54,7 @@ def run_seeds(
         verbose: True to print the output of TFX and TensorFlow.
         reuse: True to run in folders that were made from other recipes or data.
         metadata: Place of the runs' metadata; empty for their folders.
+        beam_pipeline_args: Options of Beam.
     """
     from firth.analysis.tasks.seeds import scores_of_seeds
     from firth.analysis.threshold_results import overall
@@ -63,7 +66,8 @@ def run_seeds(
     for seed in range(recipe.seed, recipe.seed + seeds):
         folder = f"{start}_seed{seed}"
         of_seed = recipe.model_copy(update={"seed": seed, "name": folder})
-        run = execution.execute(local.finetune, of_seed, root, folder, verbose, (), reuse, metadata)
+        options = (verbose, beam_pipeline_args, reuse, metadata)
+        run = execution.execute(local.finetune, of_seed, root, folder, *options)
         results[seed] = run
     metrics = {seed: overall(result.evaluation) for seed, result in results.items()}
     scores = scores_of_seeds(metrics, recipe.task.scores)

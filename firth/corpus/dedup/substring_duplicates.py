@@ -74,6 +74,12 @@ def _units_of(text: str, unit: str) -> _Units:
     return _Units(np.arange(len(codes)), mix(codes + np.uint64(1)), mix(codes + np.uint64(2**32)))
 
 
+def _size_of(text: str, unit: str) -> int:
+    """Returns the number of words, or of the characters other than white space."""
+    words = text.split()
+    return len(words) if unit == "word" else sum(map(len, words))
+
+
 def anchors_of(documents: Sequence[Document], config: SubstringDuplicatesStep) -> np.ndarray:
     """Returns a table with a row for each chosen n-gram: `anchor`, its hash, and its place.
 
@@ -188,7 +194,7 @@ class CutSpans:
         changes = np.flatnonzero(np.diff(stays, prepend=~stays[:1])).tolist()
         runs = [(first, last) for first, last in zip(changes, [*changes[1:], len(stays)]) if stays[first]]
         text = "".join(document.text[starts[first] : ends[last - 1]] for first, last in runs).strip()
-        if len(text.split()) < config.min_words or not text:
+        if _size_of(text, config.unit) < config.min_words or not text:
             return Drop("too_few_words")
         kept = document.with_text(text)
         counts = {

@@ -10,7 +10,13 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.list_files import read_list
-from firth.corpus.text.web_addresses import canonical_host, domains_of, host_of, path_of
+from firth.corpus.text.web_addresses import (
+    canonical_host,
+    canonical_path,
+    domains_of,
+    host_of,
+    path_of,
+)
 from firth.recipes.corpus.urls import UrlListsStep
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -26,7 +32,7 @@ class UrlEntries(NamedTuple):
 
     Attributes:
         hosts: Hosts and domains in the form of `canonical_host`.
-        paths: Beginnings of paths by host or domain.
+        paths: Beginnings of paths by host or domain, in the form of `canonical_path`.
     """
 
     hosts: frozenset[str]
@@ -113,7 +119,7 @@ def read_url_list(path: str, made: str) -> UrlEntries:
         if entry[2] in (None, "/"):
             hosts.add(host)
         else:
-            paths[host] = (*paths.get(host, ()), entry[2])
+            paths[host] = (*paths.get(host, ()), canonical_path(entry[2]))
     if not hosts and not paths:
         raise CorpusError(f"{path} has no entry")
     return UrlEntries(frozenset(hosts), paths)

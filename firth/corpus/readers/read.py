@@ -6,7 +6,16 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
 
-from firth.corpus.documents.corpus_counts import IN, KEPT, READ, REJECTED, CorpusCounts, Flow, merge_counts
+from firth.corpus.documents.corpus_counts import (
+    DROPPED,
+    IN,
+    KEPT,
+    READ,
+    REJECTED,
+    CorpusCounts,
+    Flow,
+    merge_counts,
+)
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import SourceError
 from firth.corpus.documents.hashing import digest
@@ -224,19 +233,28 @@ def check_sources(folder: str) -> None:
 
     Raises:
         SourceError: if a source yielded no document; the message names the source, its patterns or packages,
-            and the reasons of rejection with their counts.
+            the reasons of rejection with their counts, and how many documents its sample left out.
     """
     counts = read_source_counts(folder)
     totals = counts.totals()
     for source in read_json(f"{folder}/{COUNTS_FILE}")["sources"]:
-        if not totals[STEP, source["name"], KEPT]:
-            reasons = ", ".join(
-                f"{flow.reason}: {count}"
-                for flow, count in sorted(counts.documents.items())
-                if (flow.source, flow.outcome) == (source["name"], REJECTED)
+        name = source["name"]
+        if totals[STEP, name, KEPT]:
+            continue
+        rejected, left_out = totals[STEP, name, REJECTED], totals[STEP, name, DROPPED]
+        found = [f"`sample` holds none of {left_out} documents; make it larger"] if left_out else []
+        if rejected or not left_out:
+            reasons = _reasons(counts, name) or "no record found"
+            found.append(
+                f"{rejected} records rejected ({reasons}); they are listed in {folder}/{REJECTED_FILE}"
             )
-            raise SourceError(
-                f"source {source['name']!r} ({source['places']}) has no document: "
-                f"{totals[STEP, source['name'], REJECTED]} records rejected "
-                f"({reasons or 'no record found'}); they are listed in {folder}/{REJECTED_FILE}"
-            )
+        raise SourceError(f"source {name!r} ({source['places']}) has no document: {'; '.join(found)}")
+
+
+def _reasons(counts: CorpusCounts, source: str) -> str:
+    """Returns for which reasons records of a source were rejected, in words; empty if none was."""
+    return ", ".join(
+        f"{flow.reason}: {count}"
+        for flow, count in sorted(counts.documents.items())
+        if (flow.source, flow.outcome) == (source, REJECTED)
+    )

@@ -2,6 +2,7 @@
 
 import functools
 import re
+import urllib.parse
 from collections.abc import Iterator
 
 import idna
@@ -9,6 +10,9 @@ import tld
 
 # What is before the host: a scheme or nothing, and the name and password of a user.
 _AUTHORITY = re.compile(r"(?:https?:)?//(?:[^/?#\\@]*@)*(\[[^\]/?#]*\]|[^/?#\\:]*)(?::\d*)?", re.IGNORECASE)
+_ASCII = "".join(map(chr, range(128)))
+_ESCAPED = re.compile("%([0-9A-Fa-f]{2})")
+_UNRESERVED = re.compile("[A-Za-z0-9._~-]")
 _CACHED_HOSTS = 2**16
 
 
@@ -28,7 +32,7 @@ def host_of(uri: str) -> str:
 
 
 def path_of(uri: str) -> str:
-    """Returns the rest of a page's address after the host and its port, which begins with `/` or is empty.
+    """Returns the rest of a page's address after the host and its port, in the form of `canonical_path`.
 
     Args:
         uri: URL of `http` or `https`.
@@ -39,7 +43,31 @@ def path_of(uri: str) -> str:
     '/a/b?c'
     """
     found = _AUTHORITY.match(uri)
-    return uri[found.end() :] if found else ""
+    return canonical_path(uri[found.end() :]) if found else ""
+
+
+def canonical_path(path: str) -> str:
+    """Returns the rest of an address after its host as it is sent, by section 6.2.2 of RFC 3986.
+
+    Letters that are not of ASCII become percent signs and the digits of their bytes in UTF-8, in capitals; a
+    letter, digit, `-`, `.`, `_` or `~` that is written with a percent sign becomes itself.
+
+    Args:
+        path: Path and what follows it, which begins with `/` or is empty.
+
+    Example:
+
+    >>> canonical_path("/wiki/Käse"), canonical_path("/wiki/K%c3%a4se"), canonical_path("/%7Ejoe/?a=%2f")
+    ('/wiki/K%C3%A4se', '/wiki/K%C3%A4se', '/~joe/?a=%2F')
+    """
+    if not path.isascii():
+        path = urllib.parse.quote(path, _ASCII, errors="surrogatepass")
+    return _ESCAPED.sub(_unescape, path) if "%" in path else path
+
+
+def _unescape(escaped: re.Match[str]) -> str:
+    letter = chr(int(escaped[1], 16))
+    return letter if _UNRESERVED.fullmatch(letter) else escaped[0].upper()
 
 
 @functools.lru_cache(_CACHED_HOSTS)

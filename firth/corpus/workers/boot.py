@@ -19,6 +19,14 @@ from firth import storage
 if TYPE_CHECKING:
     from apache_beam.portability.api.beam_provision_api_pb2 import ProvisionInfo
 
+_PROGRAM = "firth-beam-worker"
+# A runner starts it, so that its example is the option that names it.
+_EXAMPLE = """\
+example:
+  firth curate web.yaml --beam-arg=--runner=FlinkRunner --beam-arg=--environment_type=PROCESS \\
+    --beam-arg='--environment_config={"command": "firth-beam-worker"}'
+"""
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Works until the runner ends the worker.
@@ -29,7 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         firth.corpus.workers.packages.PackageError: if a package of the pipeline cannot be installed.
     """
-    parser = argparse.ArgumentParser(prog="firth-beam-worker", description="A worker for a runner of Beam.")
+    how = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        _PROGRAM, None, "A worker for a runner of Beam.", _EXAMPLE, formatter_class=how
+    )
     parser.add_argument("--id", required=True, help="name that the runner gives the worker")
     parser.add_argument("--provision_endpoint", required=True, help="address that says what is to be run")
     # Some runners name the other addresses too, which this one says.

@@ -1,5 +1,8 @@
 """The options of Beam that follow from where its workers are, and from where a pipeline's artifacts are."""
 
+import contextlib
+import difflib
+import io
 from collections.abc import Sequence
 
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -10,6 +13,45 @@ S3_PLUGIN = "firth.corpus.workers.s3"
 # they have. Workers need firth, which needs TFX, so that an environment which a user names has both.
 _WORKERS_HAVE_TFX = "--sdk_container_image=none"
 _PACKAGES = ("extra_packages", "requirements_file", "sdk_container_image", "setup_file")
+
+
+# How near an option that Beam does not know must be to one that it knows.
+_NEAR = 0.8
+
+
+def check_options(beam_pipeline_args: Sequence[str]) -> list[str]:
+    """Returns a line for each option that Beam does not know, but knows by nearly the same name.
+
+    Such an option is not refused, since a runner may have options of its own.
+
+    Args:
+        beam_pipeline_args: Options of Beam.
+
+    Raises:
+        ValueError: for a value that an option cannot have.
+
+    Example:
+
+    >>> check_options(["--runer=FlinkRunner", "--parallelism=4"])
+    ['--runer: Beam does not know it and leaves it to the runner; did you mean --runner?']
+    >>> check_options(["--direct_num_workers=two"])
+    Traceback (most recent call last):
+    ValueError: argument --direct_num_workers: invalid int value: 'two'
+    """
+    options, said = PipelineOptions(list(beam_pipeline_args)), io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            known = options.get_all_options()
+            unknown = options.get_all_options(retain_unknown_options=True).keys() - known.keys()
+    except SystemExit:
+        # Its last line, after the options of all runners.
+        raise ValueError(said.getvalue().strip().splitlines()[-1].partition("error: ")[2]) from None
+    near = {name: difflib.get_close_matches(name, known, 1, _NEAR) for name in sorted(unknown)}
+    return [
+        f"--{name}: Beam does not know it and leaves it to the runner; did you mean --{found[0]}?"
+        for name, found in near.items()
+        if found
+    ]
 
 
 def options_for(root: str, beam_pipeline_args: Sequence[str]) -> list[str]:

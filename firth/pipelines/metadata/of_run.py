@@ -78,24 +78,24 @@ def _checked(place: str) -> str:
         has_password,
     )
 
-    if has_password(place):
-        raise RunFolderError(
-            "--metadata: everybody on this machine can read the password of a command; leave it out of the "
-            f"URL and set {PASSWORD_VARIABLE}"
-        )
-    if "://" not in place:
-        place = os.path.abspath(place)
-        if not storage.is_folder(os.path.dirname(place)):
-            raise RunFolderError(f"--metadata: there is no folder {os.path.dirname(place)}; make it first")
     try:
+        if has_password(place):
+            raise ValueError(
+                "metadata: everybody on this machine can read the password of a command; leave it out of the "
+                f"URL and set {PASSWORD_VARIABLE}"
+            )
+        place = place if "://" in place else os.path.abspath(place)
+        if "://" not in place and not storage.is_folder(os.path.dirname(place)):
+            raise ValueError(f"metadata: there is no folder {os.path.dirname(place)}; make it first")
         config = connection_config(place)
+    except ValueError as error:
+        raise RunFolderError(f"--{error}") from None
+    try:
         # ML Metadata asks a server that is not there again and again.
         with contextlib.ExitStack() as open_now:
             if address := address_of(config):
                 open_now.enter_context(socket.create_connection(address, _SECONDS_TO_ANSWER))
             MetadataStore(config)
-    except ValueError as error:
-        raise RunFolderError(f"--{error}") from None
     except (errors.StatusError, RuntimeError, OSError) as error:
         said = str(error).strip().splitlines()[0]
         raise RunFolderError(f"--metadata {place} does not answer: {said}") from None

@@ -10,6 +10,7 @@ from tfx.orchestration import metadata
 from firth.recipes.base.errors import suggest
 
 PASSWORD_VARIABLE = "FIRTH_METADATA_PASSWORD"
+_FORM = "{}://user@host:port/database"
 # A URL, and its password.
 Connect = Callable[[urllib.parse.SplitResult, str], metadata_store_pb2.ConnectionConfig]
 
@@ -23,7 +24,8 @@ def connection_config(place: str) -> metadata_store_pb2.ConnectionConfig:
             `FIRTH_METADATA_PASSWORD`.
 
     Raises:
-        ValueError: for another scheme, with the nearest, or a URL without a host, a user or a database.
+        ValueError: for another scheme, with the nearest, or a URL that cannot be read or has no host, user or
+            database.
 
     Example:
 
@@ -32,15 +34,16 @@ def connection_config(place: str) -> metadata_store_pb2.ConnectionConfig:
     """
     if "://" not in place:
         return metadata.sqlite_metadata_connection_config(place)
-    url = urllib.parse.urlsplit(place)
+    url = _split(place)
     if url.scheme not in _DATABASES:
         raise ValueError(
             f"metadata: {url.scheme} is not a database of ML Metadata; {suggest(url.scheme, _DATABASES)}"
         )
     parts = {"host": url.hostname, "user": url.username, "database": _database(url)}
     if lacking := [name for name, part in parts.items() if not part]:
-        form = f"{url.scheme}://user:password@host:port/database"
-        raise ValueError(f"metadata: there is no {lacking[0]} in the URL; write it as {form}")
+        raise ValueError(
+            f"metadata: there is no {lacking[0]} in the URL; write it as {_FORM.format(url.scheme)}"
+        )
     password = urllib.parse.unquote(url.password or "") or os.environ.get(PASSWORD_VARIABLE, "")
     return _DATABASES[url.scheme](url, password)
 
@@ -61,12 +64,29 @@ def has_password(place: str) -> bool:
     Args:
         place: Path of a file of SQLite, or URL of a database.
 
+    Raises:
+        ValueError: for a URL that cannot be read.
+
     Example:
 
     >>> has_password("mysql://me:secret@localhost/runs"), has_password("mysql://me@localhost/runs")
     (True, False)
     """
-    return "://" in place and bool(urllib.parse.urlsplit(place).password)
+    return "://" in place and bool(_split(place).password)
+
+
+def _split(place: str) -> urllib.parse.SplitResult:
+    try:
+        url = urllib.parse.urlsplit(place)
+        _ = url.port
+    except ValueError:
+        # Python's own words may quote a part of a password, which it takes for the port.
+        scheme = place.partition("://")[0]
+        raise ValueError(
+            f"metadata: host or port of the URL cannot be read; write it as {_FORM.format(scheme)}, and what "
+            "has other characters with percent signs"
+        ) from None
+    return url
 
 
 def _postgresql(url: urllib.parse.SplitResult, password: str) -> metadata_store_pb2.ConnectionConfig:

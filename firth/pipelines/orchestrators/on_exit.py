@@ -36,10 +36,12 @@ def told_of(status: str | Mapping[str, Any]) -> dict[str, str]:
     'Trainer has failed'
     """
     said: Mapping[str, Any] = json.loads(status) if isinstance(status, str) else status
+    # Of a pipeline that succeeded, the error may be there as a null.
+    error = said.get("error") or {}
     return {
-        "FIRTH_STATE": str(said.get("state", "")),
-        "FIRTH_ERROR": str(said.get("error", {}).get("message", "")),
-        "FIRTH_JOB": str(said.get("pipelineJobResourceName", "")),
+        "FIRTH_STATE": str(said.get("state") or ""),
+        "FIRTH_ERROR": str(error.get("message") or ""),
+        "FIRTH_JOB": str(said.get("pipelineJobResourceName") or ""),
     }
 
 

@@ -44,17 +44,23 @@ def read_resources(lines: Sequence[str]) -> dict[str, Resources]:
         lines: Lines such as `Trainer:cpu=8,memory=32,accelerator=NVIDIA_L4` or, for all tasks, `cpu=2`.
 
     Raises:
-        ValueError: for a line that does not say resources so, with the nearest key.
+        ValueError: for a line that does not say resources so, with the nearest key, or a second line of the
+            same task.
 
     Example:
 
     >>> read_resources(["cpu=2,memory=8", "Trainer:cpu=8,accelerator=nvidia.com/gpu,count=2"])[""]
     Resources(cpu=2.0, memory=8.0, accelerator='', count=1)
     """
-    found = {}
+    found: dict[str, Resources] = {}
     for line in lines:
         task, colon, values = line.rpartition(":")
-        found[task if colon else ""] = read_values(Resources, values, f"--resources {line}")
+        if task in found:
+            raise ValueError(
+                f"--resources {line}: {task or 'all tasks'} had another line; write both as one, such as "
+                f"{task}{colon}cpu=8,memory=32"
+            )
+        found[task] = read_values(Resources, values, f"--resources {line}")
     return found
 
 
@@ -67,7 +73,8 @@ def read_values(kind: type[Values], values: str, said: str) -> Values:
         said: Option and line as they were given, for errors.
 
     Raises:
-        ValueError: for an unknown key, with the nearest, or something that is not a value.
+        ValueError: for an unknown key, with the nearest, one that is there twice, or something that is not a
+            value.
     """
     types: dict[str, Any] = get_type_hints(kind)
     fields: Any = kind
@@ -76,6 +83,8 @@ def read_values(kind: type[Values], values: str, said: str) -> Values:
         key, equals, value = (each.strip() for each in part.partition("="))
         if key not in types:
             raise ValueError(f"{said}: unknown key {key!r}; {suggest(key, types)}")
+        if key in found:
+            raise ValueError(f"{said}: {key} is there twice")
         try:
             found[key] = types[key](value)
         except ValueError:

@@ -94,7 +94,7 @@ class DomainRulesStep(CleaningStep):
 
     @pydantic.model_validator(mode="after")
     def _does_something(self) -> "DomainRulesStep":
-        names = [rule.domain.lower() for rule in self.rules]
+        names = [rule.domain.lower().rstrip(".") for rule in self.rules]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ValueError(f"rules: {twice!r} is there twice")
         if not self.each_domain and not any(rule.limits or rule.action == "drop" for rule in self.rules):

@@ -59,7 +59,8 @@ class SubstringDuplicatesStep(SourcePriority):
         window: Least units of a stretch; Lee et al. 2022 took 50 tokens.
         action: Treatment of a document with a later occurrence: `cut` cuts the stretch out of it, `drop`
             drops the document, and with it the first occurrences of others that it has.
-        min_words: Least words of a document after a cut; with fewer it is dropped.
+        min_words: Least words of a document after a cut; with fewer it is dropped. Where characters are the
+            unit, least characters other than white space.
         anchor: Units of the n-grams by which candidates are found, half a window.
     """
 

@@ -26,8 +26,9 @@ class UrlListsStep(CleaningStep):
     """Drops documents by the addresses of their pages.
 
     A domain or host on a list stands for its subdomains too, and `example.com/forum/` for all addresses that
-    begin so, on the host or a subdomain. Scheme, user, port and letter case of the host do not count, and
-    international names may be written in letters or in the form `xn--`. What follows a `#`, at the beginning
+    begin so, on the host or a subdomain. Scheme, user, port and letter case of the host do not count.
+    International names may be written in letters or in the form `xn--`, and paths in letters or with percent
+    signs. What follows a `#`, at the beginning
     of a line or after a space, is a comment.
 
     Attributes:

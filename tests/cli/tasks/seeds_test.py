@@ -12,7 +12,13 @@ VALUES = {10: 0.5, 11: 0.75, 12: 0.7}
 
 
 @pytest.fixture
-def runs(tmp_path, monkeypatch):
+def beam_args():
+    """The options of Beam that runs were given, in their order."""
+    return []
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch, beam_args):
     """The folders and recipes that pipelines were asked to run, without running them."""
     write_bundle(tmp_path / "runs" / "base" / "bundle")
     (tmp_path / "a.csv").write_text("text,label\na film,good\na bore,bad\nthe end,good\nno end,bad\n")
@@ -21,6 +27,7 @@ def runs(tmp_path, monkeypatch):
 
     def execute(run, recipe, root, name, verbose, beam_pipeline_args, reuse_folder, metadata):
         asked[name] = recipe
+        beam_args.append(beam_pipeline_args)
         accuracy = VALUES[recipe.seed]
         evaluation = {"overall": {"accuracy": accuracy, "records": 9.0}}
         if "clean" in name:
@@ -73,3 +80,10 @@ def test_one_seed_is_a_plain_run(firth, runs, monkeypatch):
     monkeypatch.setattr("firth.cli.execution.finish", lambda *arguments: None)
     assert of_seeds(firth, 1, "--name", "one").exit_code == 0
     assert list(runs) == ["one"]
+
+
+def test_options_of_beam_go_to_each_run(firth, runs, beam_args, monkeypatch):
+    monkeypatch.setattr("firth.cli.execution.finish", lambda *arguments: None)
+    of_seeds(firth, 2, "--beam-arg=--runner=FlinkRunner")
+    of_seeds(firth, 1, "--beam-arg=--runner=FlinkRunner")
+    assert beam_args == 3 * [("--runner=FlinkRunner",)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from firth.corpus.dedup.repeated_spans import decide_spans
+from firth.corpus.dedup.repeated_spans import CUT, decide_spans
 from firth.corpus.dedup.substring_duplicates import (
     CutSpans,
     anchored,
@@ -17,8 +17,9 @@ from firth.corpus.dedup.substring_duplicates import (
     windows_of,
 )
 from firth.corpus.documents.corpus_counts import Count
-from firth.corpus.documents.steps import Keep
+from firth.corpus.documents.steps import Drop, Keep
 from firth.corpus.grouping.marks import MarkIndex
+from firth.corpus.grouping.tables import table_of
 from firth.corpus.grouping.values import Values
 from firth.recipes.corpus.duplicates import SubstringDuplicatesStep
 from tests.corpus.duplicates_helpers import (
@@ -148,6 +149,15 @@ def test_documents_with_a_later_occurrence_are_dropped_by_choice_or_when_little_
     assert [each.uri for each in kept] == ["a"] and reasons(totals) == {"repeated_span": 1}
     kept, totals = run_steps(tmp_path / "b", documents, step(20, min_words=2), sources=["books", "web"])
     assert [each.uri for each in kept] == ["a"] and reasons(totals) == {"too_few_words": 1}
+
+
+def test_text_without_white_space_is_measured_in_characters():
+    text = "".join(chr(0x4E00 + number) for number in range(90))
+    marks = table_of(position=np.arange(60, 71), code=np.full(11, CUT, np.uint8))
+    config = SubstringDuplicatesStep(kind=KIND, unit="character", window=20)
+    assert CutSpans(config)(document(text), marks, False).document.text == text[:60]
+    config = step(20, unit="character", min_words=61)
+    assert CutSpans(config)(document(text), marks, False) == Drop("too_few_words")
 
 
 def test_each_window_has_an_anchor_and_most_words_have_none():

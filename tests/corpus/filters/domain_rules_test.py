@@ -175,6 +175,7 @@ def test_the_report_counts_by_rule_and_domain(tmp_path):
         (lambda: EachDomainCap(), "limits nothing: give one of max_documents, max_words, max_bytes"),
         (lambda: step(rule("a.example")), "drops nothing: give a rule action: drop or a limit"),
         (lambda: step(rule("a.b", action="drop"), rule("A.b", max_words=1)), "'a.b' is there twice"),
+        (lambda: step(rule("a.b", action="drop"), rule("a.b.", max_words=1)), "'a.b' is there twice"),
     ],
 )
 def test_rules_that_make_no_sense(make, message):

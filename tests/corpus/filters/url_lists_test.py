@@ -19,6 +19,8 @@ https://user@mixed.example:8080/forum/
 bücher.example
 
 *.tracker.example
+wiki.example/Käse/
+wiki.example/%7ejoe%2fa
 """
 URLS = {
     "http://bad.example": True,
@@ -38,6 +40,12 @@ URLS = {
     "http://xn--bcher-kva.example/": True,
     "http://www.BÜCHER.example/": True,
     "http://cdn.tracker.example/": True,
+    "http://wiki.example/K%C3%A4se/1": True,
+    "http://wiki.example/K%c3%a4se/1": True,
+    "http://wiki.example/Käse/1": True,
+    "http://wiki.example/Kase/1": False,
+    "http://wiki.example/~joe%2Fa": True,
+    "http://wiki.example/~joe/a": False,
     "books/bad.example/a.txt#L12": False,
 }
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from firth.corpus import SourceError
 from firth.recipes import SourceSample
 from firth.recipes.corpus.sources import JsonlSource
 from tests.corpus.helpers import read_to
@@ -70,3 +71,10 @@ def test_a_share_is_near_what_is_asked_and_from_all_files(folder):
 def test_one_size_is_given(given):
     with pytest.raises(ValueError, match="give a fraction or a number of documents, and not both"):
         SourceSample(**given)
+
+
+def test_a_sample_that_holds_nothing_says_so(folder):
+    with pytest.raises(
+        SourceError, match=r"no document: `sample` holds none of 1 documents; make it larger$"
+    ):
+        read(folder, source(folder, files="other.json", fraction=1e-9))

@@ -36,6 +36,12 @@ def test_the_harness_is_told_addresses_and_options():
     assert address(variables["STATUS_API_SERVICE_DESCRIPTOR"]) == "localhost:3"
 
 
+def test_the_help_shows_how_a_runner_starts_it(capsys):
+    with pytest.raises(SystemExit):
+        boot.main(["--help"])
+    assert "--environment_config=" in capsys.readouterr().out
+
+
 def test_the_name_and_the_address_are_needed(capsys):
     with pytest.raises(SystemExit) as ended:
         boot.main(["--id=1"])

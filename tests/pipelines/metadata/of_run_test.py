@@ -53,6 +53,12 @@ def test_a_folder_keeps_its_store(tmp_path):
         ("postgresql://me:secret@there/runs", "set FIRTH_METADATA_PASSWORD"),
         ("postgres://me@there/runs", "--metadata: postgres is not a database .* did you mean postgresql?"),
         ("mysql://there/runs", "--metadata: there is no user in the URL"),
+        (
+            "mysql://me@there:port/runs",
+            "--metadata: host or port of the URL cannot be read; write it as mysql:",
+        ),
+        ("mysql://me:a/secret@there/runs", "--metadata: host or port of the URL cannot be read"),
+        ("postgresql://me@[::1/runs", "--metadata: host or port of the URL cannot be read"),
         ("/no/such/folder/runs.sqlite", "--metadata: there is no folder /no/such/folder"),
         ("postgresql://me@127.0.0.1:1/runs", "postgresql://me@127.0.0.1:1/runs does not answer: "),
         ("mysql://me@127.0.0.1:1/runs", "mysql://me@127.0.0.1:1/runs does not answer: "),

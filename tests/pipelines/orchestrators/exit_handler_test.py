@@ -11,6 +11,7 @@ pytest.importorskip("kfp.pipeline_spec", reason="kfp-pipeline-spec is not instal
 
 from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline
 from firth.pipelines.orchestrators.exit_handler import COMMAND, HANDLER, STATUS, WHOLE
+from firth.pipelines.orchestrators.on_exit import told_of
 from firth.recipes import load_recipe
 from tests.pipelines.orchestrators.graph_checks import problems_of, read_document
 from tests.pipelines.orchestrators.task_runner import CHECKOUT
@@ -58,3 +59,9 @@ def test_the_command_is_told_how_the_pipeline_ended(tmp_path, status):
     )
     assert program == "python" and done.returncode == 3
     assert (tmp_path / "told.txt").read_text() == "FAILED: no rows (jobs/1)\n"
+
+
+@pytest.mark.parametrize("nothing", [{}, {"error": None}, {"error": {"message": None}}])
+def test_of_success_there_is_no_error(nothing):
+    told = told_of({"state": "SUCCEEDED", **nothing})
+    assert told == {"FIRTH_STATE": "SUCCEEDED", "FIRTH_ERROR": "", "FIRTH_JOB": ""}

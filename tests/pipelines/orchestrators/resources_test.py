@@ -18,9 +18,16 @@ def test_only_what_is_said_is_asked_for():
         ("cpu=nan", "'cpu=nan' is not a value"),
         ("Trainer:accelerator=", "write it as accelerator=NVIDIA_L4"),
         ("Trainer", "unknown key 'Trainer'"),
+        ("cpu=4,cpu=8", "--resources cpu=4,cpu=8: cpu is there twice"),
     ],
 )
 def test_other_lines_are_refused(line, problem):
     with pytest.raises(ValueError) as error:
         read_resources([line])
     assert problem in str(error.value)
+
+
+@pytest.mark.parametrize("task", ["Trainer:", ""])
+def test_a_task_has_one_line(task):
+    with pytest.raises(ValueError, match=rf"had another line; write both as one, such as {task}cpu=8,memory"):
+        read_resources([f"{task}cpu=4", "Pusher:cpu=1", f"{task}memory=16"])
