@@ -10,7 +10,7 @@ from firth.cli import commands
 from firth.cli.output import ExitCode, fail, note
 from firth.cli.quietly import quietly
 from firth.cli.recipe_options import base_option, recipe_or_exit
-from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, run_named
+from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, all_runs, run_named
 
 if TYPE_CHECKING:
     from firth.recipes import Recipe
@@ -65,6 +65,7 @@ def _show(
     if adapts(recipe):
         _print(*_shown_adapting(recipe, [*base_option(base), *(overrides or ())], root))
         return
+    _check_name(recipe, root)
     from firth.cli.costs import accelerator_lines, cost_lines
     from firth.recipes import recipe_to_yaml
 
@@ -100,6 +101,20 @@ def _run_of(name: str, root: pathlib.Path) -> RunOnDisk | None:
     from firth.recipes.reading.presets import preset_names
 
     return None if name in preset_names() else run_named(root, name)
+
+
+def _check_name(name: str, root: pathlib.Path) -> None:
+    """Ends the command for a name of which the nearest is that of a run."""
+    from firth.recipes.base.errors import suggest
+    from firth.recipes.reading.presets import preset_names
+    from firth.recipes.reading.recipe_files import SUFFIXES
+
+    runs, presets = [run.directory.name for run in all_runs(root)], preset_names()
+    if name in presets or name.endswith(SUFFIXES):
+        return
+    advice = suggest(name, [*presets, *runs])
+    if advice in [f"did you mean {run}?" for run in runs]:
+        fail(f"no preset, and no run in {root}, is named {name!r}; {advice}", ExitCode.USAGE)
 
 
 def adapts(path: str) -> bool:

@@ -87,6 +87,8 @@ def test_a_run_is_shown_by_its_name(firth, make_run):
     changed = firth("show", "mine", "--set", "seed=3")
     assert changed.exit_code == 2 and "nothing can be changed" in changed.stderr
     assert "no preset is named" in firth("show", "absent").stderr
+    told = "no preset, and no run in firth-runs, is named 'mines'; did you mean mine?"
+    assert told in firth("show", "mines").stderr
 
 
 def recipe_json(text, folder):

@@ -41,7 +41,10 @@ class Metadata(http.server.BaseHTTPRequestHandler):
         with server.changed:
             if server.failures:
                 server.failures -= 1
-                self.send_error(503)
+                if server.failures % 2:
+                    self.wfile.write(b"no HTTP\r\n\r\n")
+                else:
+                    self.send_error(503)
                 return
             assert self.headers["Metadata-Flavor"] == "Google"
             if "wait_for_change=true" in query:
@@ -101,6 +104,14 @@ def test_a_server_that_does_not_answer_is_asked_again(server):
     server.failures = 3
     with mock.patch("firth.training.maintenance._RETRY", 0.01), termination_deferred() as termination:
         server.wait_until_watched("preempted")
+        server.change("preempted", "TRUE")
+        assert termination.wait(WAIT)
+
+
+def test_no_proxy_is_asked(server, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with termination_deferred() as termination:
         server.change("preempted", "TRUE")
         assert termination.wait(WAIT)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pydantic
 
 from firth.recipes.base.errors import suggest
-from firth.recipes.base.types import config_at, key_paths
+from firth.recipes.base.types import config_at, key_paths, kinds_with
 from firth.recipes.base.yaml_text import Path
 
 MOST_PROBLEMS = 50
@@ -89,8 +89,12 @@ def _nearest_key(path: Path, data: Any, root: type[pydantic.BaseModel]) -> str:
     parent = config_at(root, path[:-1], data)
     siblings = list(parent.model_fields) if parent else []
     advice = suggest(path[-1], siblings)
+    if not advice.startswith("one of"):
+        return advice
+    if kinds := kinds_with(root, path, data):
+        return f"a part of kind: {', '.join(kinds)} has it"
     elsewhere = [key for key in key_paths(root) if key.split(".")[-1] == path[-1]]
-    return f"did you mean {elsewhere[0]}?" if elsewhere and advice.startswith("one of") else advice
+    return f"did you mean {elsewhere[0]}?" if elsewhere else advice
 
 
 def _quoted(text: Any) -> list[str]:

@@ -13,6 +13,8 @@ from firth.recipes.base.problems import problems_of
 MAX_INTEGER = 2**63 - 1
 # Far above anything published, and low enough that no tensor's shape overflows.
 MAX_SIZE = 2**24
+# Tokens that a row has at least.
+SHORTEST_ROW = 8
 Fraction = Annotated[float, pydantic.Field(ge=0.0, le=1.0)]
 ConfigT = TypeVar("ConfigT", bound="Config")
 

@@ -75,6 +75,27 @@ def kinds_of(config: type[pydantic.BaseModel]) -> tuple[str, ...]:
     return typing.get_args(field.annotation) if field else ()
 
 
+def kinds_with(root: type[pydantic.BaseModel], path: Path, data: Any) -> list[str]:
+    """Returns the kinds of a part that have a key, where the part may be of several kinds.
+
+    Args:
+        root: Recipe type of the whole data.
+        path: Keys and indices that lead to the key.
+        data: Dicts, lists and scalars of a recipe, checked or not.
+
+    Example:
+
+    >>> from firth.recipes import Training
+    >>> kinds_with(Training, ("optimizer", "clip_threshold"), {"optimizer": {"kind": "adamw"}})
+    ['adafactor']
+    """
+    *_, part, key = ("", *path)
+    outer = config_at(root, path[:-2], data)
+    field = outer.model_fields.get(part) if outer else None
+    candidates = configs_in(field.annotation) if field else []
+    return [kind for each in candidates if key in each.model_fields for kind in kinds_of(each)]
+
+
 def key_paths(config: type[pydantic.BaseModel], path: Path = ()) -> Iterator[str]:
     """Yields the dotted path of every key below a type. The items of lists and mappings are left out.
 

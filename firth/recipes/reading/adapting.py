@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from firth.recipes.base.errors import RecipeError
+from firth.recipes.base.recipe_type import SHORTEST_ROW
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.base.yaml_text import write_yaml
 from firth.recipes.reading.bases import BASE, check_stated, find_base
@@ -19,16 +20,13 @@ from firth.recipes.reading.loading import (
 )
 from firth.recipes.reading.method_sources import MethodSourceError, check_source, with_source
 from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, override_all
-from firth.recipes.run.adapting import TRAINING, AdaptingRecipe
+from firth.recipes.run.adapting import SAYING_NOTHING, TRAINING, AdaptingRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.forms import AnyForm, Form
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_types
 from firth.recipes.tuning.method import Method
 from firth.recipes.tuning.methods import method_types
-
-# Keys of the training that follow from the rows, and what they follow from.
-_COUNTED = {"steps": "epochs", "batch_size": "examples_per_step"}
 
 
 def load_adapting_recipe(
@@ -73,7 +71,9 @@ def adapting_yaml(recipe: RunRecipe) -> str:
         recipe: Recipe of a run that adapts a model.
     """
     data = recipe.model_dump(mode="json")
-    data["training"] = {key: value for key, value in data["training"].items() if key not in _COUNTED}
+    for key in AdaptingRecipe.counted_keys:
+        if (part := _part_saying(data, key)) is not None:
+            del part[key.rpartition(".")[2]]
     return write_yaml(data)
 
 
@@ -135,13 +135,23 @@ def _export(export: Any, kind: type[Task], form: Any) -> Any:
 
 
 def _training(raw: RawRecipe) -> dict[str, Any]:
-    said = raw.data.get("training") or {}
-    if counted := [key for key in _COUNTED if key in said]:
-        places = {key: raw.origin(("training", key)).place for key in counted}
-        raise RecipeError(
-            [f"{places[key]}: training.{key}: follows from {_COUNTED[key]}; say that" for key in counted]
-        )
-    return dict(said)
+    problems = [
+        f"{raw.origin(tuple(key.split('.'))).place}: {key}: follows from {source}; say that"
+        for key, source in AdaptingRecipe.counted_keys.items()
+        if _part_saying(raw.data, key) is not None
+    ]
+    if problems:
+        raise RecipeError(problems)
+    return dict(raw.data.get("training") or {})
+
+
+def _part_saying(data: Any, key: str) -> dict[str, Any] | None:
+    """Returns the part of a recipe that says a counted key; None if it says nothing."""
+    *parts, last = key.split(".")
+    for part in parts:
+        data = data.get(part) if isinstance(data, dict) else None
+    is_said = isinstance(data, dict) and last in data and data[last] not in SAYING_NOTHING.get(key, ())
+    return data if is_said else None
 
 
 def _name(data: dict[str, Any], said: str, base: RunRecipe) -> str:
@@ -157,7 +167,9 @@ def _sequences(base: RunRecipe, of_kind: Any, method: type[Method], said: Any) -
     trained = of_kind.row_length if base.model.carries_state else base.sequences.length
     length = min(of_kind.row_length, trained)
     if base.model.longest is not None:
-        length = min(length, max(1, base.model.longest - method.positions_of(said)))
+        room = base.model.longest - method.positions_of(said)
+        # Of too many virtual tokens it is said that they take too many, not that a row is too short.
+        length = min(length, room) if room >= SHORTEST_ROW else length
     documents = 1 if method.one_text_in_a_row else max(1, length // of_kind.record_length)
     return {"length": length, "max_documents": documents}
 

@@ -2,10 +2,12 @@
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import pydantic
 
+from firth.recipes.base.types import configs_in
 from firth.recipes.models.model import AnyModel
 from firth.recipes.run.adapting_fit import task_conflicts
 from firth.recipes.run.base import Base
@@ -16,12 +18,21 @@ from firth.recipes.tasks.data import AnyLabelledData, labelled_data_from_json
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
 from firth.recipes.training.evaluation import Evaluation
+from firth.recipes.training.optimizers import AnyOptimizer
 from firth.recipes.training.training import Training
 from firth.recipes.tuning.method import Method
 from firth.recipes.tuning.methods import AnyMethod, Full
 
 # The training of a recipe that does not state it; the warm-up follows from `warmup`.
 TRAINING: dict[str, Any] = {"optimizer": {"kind": "adamw", "learning_rate": 5e-5, "warmup_steps": 0}}
+# Values of a counted key that say nothing: what the kinds of optimizers have by themselves, which stands in
+# the recipes of runs.
+SAYING_NOTHING: dict[str, tuple[int, ...]] = {
+    "training.optimizer.warmup_steps": (
+        0,
+        *(each.model_fields["warmup_steps"].default for each in configs_in(AnyOptimizer)),
+    )
+}
 
 
 class AdaptingRecipe(RunRecipe):
@@ -57,6 +68,11 @@ class AdaptingRecipe(RunRecipe):
     searched_keys: ClassVar[tuple[str, ...]] = (
         *("training", "method", "warmup", "epochs", "examples_per_step"),
     )
+    counted_keys: ClassVar[Mapping[str, str]] = {
+        "training.steps": "epochs",
+        "training.batch_size": "examples_per_step",
+        "training.optimizer.warmup_steps": "warmup",
+    }
 
     data: AnyLabelledData
     validation: TaskValidation = TaskValidation()
@@ -104,7 +120,8 @@ class AdaptingRecipe(RunRecipe):
         """Returns the recipe with steps that make `epochs`, of about `examples_per_step` records.
 
         A batch has as many rows as its parts, on devices and one after another, divide.
-        A held-out loss is measured, and a checkpoint written, after each epoch.
+        A held-out loss is measured, and a checkpoint written, after each epoch, or as often as the training
+        says if that is more often.
 
         Args:
             rows: Number of rows of the training split.
@@ -123,7 +140,11 @@ class AdaptingRecipe(RunRecipe):
             update={"warmup_steps": min(steps - 1, round(self.warmup * steps))}
         )
         counted = {"steps": steps, "batch_size": batch, "optimizer": optimizer}
-        often = {"checkpoint_every_steps": epoch, "eval_every_steps": epoch}
+        evaluates = self.training.eval_every_steps
+        often = {
+            "checkpoint_every_steps": min(epoch, self.training.checkpoint_every_steps),
+            "eval_every_steps": None if evaluates is None else min(epoch, evaluates),
+        }
         return self.model_copy(update={"training": self.training.model_copy(update={**counted, **often})})
 
     @pydantic.model_validator(mode="after")

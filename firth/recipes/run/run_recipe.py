@@ -42,6 +42,7 @@ class RunRecipe(Config):
         infra_validation: Server in a container that the model is tried in; null for none.
         search: Trials of other values of some keys before the training; null for none.
         searched_keys: First parts of the keys that trials may have other values of.
+        counted_keys: Keys that nobody says, and what they follow from.
         counts_epochs: Whether the steps of its training follow from its rows; see `scheduled`.
     """
 
@@ -51,6 +52,7 @@ class RunRecipe(Config):
     trains_on_corpus: ClassVar[bool] = False
     counts_epochs: ClassVar[bool] = False
     searched_keys: ClassVar[tuple[str, ...]] = ()
+    counted_keys: ClassVar[Mapping[str, str]] = {}
 
     if TYPE_CHECKING:
         tokenizer: AnyTokenizerConfig

@@ -1,7 +1,7 @@
 """The search for better values of a recipe's keys, by trials that each train a model."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import pydantic
@@ -20,7 +20,10 @@ class Choices(Config):
     """A few values.
 
     Attributes:
-        values: The values.
+        values: The values: all texts, all numbers, or true and false.
+
+    Raises:
+        ValueError: for a value that is there twice, and for values of several types.
     """
 
     kind: Literal["choices"] = "choices"
@@ -38,7 +41,23 @@ class Choices(Config):
             space: `keras_tuner.HyperParameters`.
             key: Key of the recipe.
         """
-        space.Choice(key, list(self.values))
+        if isinstance(self.values[0], bool):
+            # Of a choice, KerasTuner makes 1 and 0 of them.
+            space.Boolean(key)
+        else:
+            space.Choice(key, list(self.values))
+
+    @pydantic.field_validator("values")
+    @classmethod
+    def _are_of_one_type(cls, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        if {type(value) for value in values} == {int, float}:
+            values = tuple(map(float, values))
+        for value in values:
+            if type(value) is not type(values[0]):
+                raise ValueError(f"{values[0]!r} and {value!r} are of different types; one type is searched")
+            if values.count(value) > 1:
+                raise ValueError(f"{value!r} is there twice")
+        return values
 
 
 class Range(Config):
@@ -123,13 +142,18 @@ def with_values(recipe: RecipeT, values: Mapping[str, Any]) -> RecipeT:
     data["search"] = None
     for key, value in values.items():
         *parts, last = key.split(".")
-        inner: Any = data
-        for part in parts:
-            inner = inner[part] if isinstance(inner, dict) and isinstance(inner.get(part), dict) else None
-            if inner is None:
-                raise ValueError(f"{key}: there is no {part!r} in the recipe")
-        inner[last] = value
+        _part_at(data, key, parts)[last] = value
     return type(recipe).of(data)
+
+
+def _part_at(data: dict[str, Any], key: str, parts: Iterable[str]) -> dict[str, Any]:
+    for part in parts:
+        if part not in data:
+            raise ValueError(f"{key}: there is no {part!r} in the recipe; {suggest(part, data)}")
+        if not isinstance(data[part], dict):
+            raise ValueError(f"{key}: {part} is {data[part]!r} in the recipe, which has no keys")
+        data = data[part]
+    return data
 
 
 def search_conflicts(recipe: "RunRecipe") -> Iterator[str]:
@@ -150,6 +174,9 @@ def search_conflicts(recipe: "RunRecipe") -> Iterator[str]:
                 f"search.space.{key}: only what the training alone reads can be searched, keys of {there}; "
                 f"{suggest(key.split('.')[0], recipe.searched_keys)}"
             )
+            continue
+        if source := recipe.counted_keys.get(key):
+            yield f"search.space.{key}: follows from {source}; search that"
             continue
         for value in space.ends:
             try:

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 import pydantic
 
-from firth.recipes.base.recipe_type import MAX_SIZE, Config
+from firth.recipes.base.recipe_type import MAX_SIZE, SHORTEST_ROW, Config
 
 
 class _Tokenizer(Config):
@@ -195,7 +195,7 @@ class Sequences(Config):
             What follows begins the next part. It is 0.1 in BERT's released code.
     """
 
-    length: int = pydantic.Field(default=128, ge=8, le=MAX_SIZE)
+    length: int = pydantic.Field(default=128, ge=SHORTEST_ROW, le=MAX_SIZE)
     max_documents: int = pydantic.Field(default=8, ge=1, le=2**16)
     shards: int = pydantic.Field(default=16, ge=1, le=2**16)
     short_seq_prob: float = pydantic.Field(default=0.0, ge=0.0, le=1.0)

@@ -15,6 +15,8 @@ from firth.tasks.readers.text_files import checked_text
 Texts = Mapping[str, str | tuple[str, ...]]
 NO_ANSWER = "there is no answer, and task.unanswerable is false"
 _ANSWER_KEYS = ("text", "answer_start")
+# The greatest number of float32, in which labels are learned.
+MOST = (2 - 2**-23) * 2.0**127
 
 
 def label_text(value: Any) -> str:
@@ -87,14 +89,14 @@ class NumberLabels(_NoClasses):
 
     Attributes:
         task: Kind of the tasks with such labels.
-        low: Least number.
-        high: Greatest number.
+        low: Least number; that of float32 if there is no bound.
+        high: Greatest number; that of float32 if there is no bound.
     """
 
     task: ClassVar[str] = "regression"
 
-    low: float = -math.inf
-    high: float = math.inf
+    low: float = -MOST
+    high: float = MOST
 
     def read(self, value: Any, texts: Texts) -> Label:
         """Returns the number.

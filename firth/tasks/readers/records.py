@@ -144,6 +144,7 @@ class LabelledRecords:
             self.rejected.append(RejectedLine(error.reason, self.file, line, error.detail))
 
     def _check_id(self, record: LabelledRecord) -> None:
+        checked_utf8(record.id, "the id")
         if record.id in self._lines_of_ids:
             first = self._lines_of_ids[record.id]
             raise RejectedRecordError("duplicate_id", f"the id {record.id!r} is that of line {first} too")
@@ -163,3 +164,21 @@ class LabelledRecords:
             )
         if not self.records:
             raise RefusedFileError(f"{self.file}: there are no records")
+
+
+def checked_utf8(text: str, name: str) -> str:
+    """Returns a text that can be written as UTF-8.
+
+    Args:
+        text: Value of a field.
+        name: Name of the field, for errors.
+
+    Raises:
+        RejectedRecordError: if it cannot, as of bytes that were not UTF-8.
+    """
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise RejectedRecordError("not_utf8", f"{name} is not UTF-8") from error
+    return text

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 
 from firth import storage
-from firth.tasks.readers.records import RefusedFileError, RejectedRecordError
+from firth.tasks.readers.records import RefusedFileError, RejectedRecordError, checked_utf8
 
 _GZIP = b"\x1f\x8b"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -96,9 +96,4 @@ def checked_text(text: object, name: str) -> str:
         raise RejectedRecordError("not_text", f"{name} is {text!r}, not a text")
     if not text or text.isspace():
         raise RejectedRecordError("empty_text", f"{name} is empty")
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise RejectedRecordError("not_utf8", f"{name} is not UTF-8") from error
-    return text
+    return checked_utf8(text, name)

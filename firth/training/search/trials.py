@@ -19,6 +19,8 @@ _ORACLES = {
     "grid": oracles.GridSearchOracle,
     "bayesian": oracles.BayesianOptimizationOracle,
 }
+# KerasTuner takes a seed of 0 for none, and draws one; no recipe has this seed.
+_FOR_ZERO = 2**31
 
 
 class SearchError(ValueError):
@@ -51,7 +53,7 @@ class RecipeTuner(base_tuner.BaseTuner):
                 allow_new_entries=False,
                 # One that diverges says what to avoid, and is not a reason to end.
                 max_consecutive_failed_trials=recipe.search.trials + 1,
-                **({} if recipe.search.algorithm == "grid" else {"seed": recipe.seed}),
+                **({} if recipe.search.algorithm == "grid" else {"seed": recipe.seed or _FOR_ZERO}),
             ),
             directory=directory,
             project_name="trials",
@@ -87,7 +89,8 @@ class RecipeTuner(base_tuner.BaseTuner):
     def _value(self, trial_id: str, values: dict[str, Any]) -> float:
         recipe = self._schedule(with_values(self._recipe, values))
         curve = os.path.join(self.directory, "curves", trial_id)
-        checkpoints = os.path.join(self.directory, "checkpoints")
+        # A trial of more steps would go on from the end of a shorter one, whose learning rate has fallen.
+        checkpoints = os.path.join(self.directory, "checkpoints", str(recipe.training.steps))
         model = train(recipe, model_run_directory=curve, checkpoint_root=checkpoints, **self._places)
         tokenizer = load_recipe_tokenizer(recipe, self._places["tokenizer_directory"])
         return measured(self._objective, model, tokenizer, recipe, self._places["eval_files"])

@@ -3,7 +3,7 @@
 import pytest
 
 from firth.recipes import RecipeError, load_recipe, recipe_to_yaml
-from firth.recipes.reading.adapting import load_adapting_recipe
+from firth.recipes.reading.adapting import adapting_yaml, load_adapting_recipe
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.reading.loading import load_run_recipe
 from firth.recipes.tasks.embedding import SentenceEmbedding
@@ -168,6 +168,31 @@ def test_epochs_become_steps(root, rows, records, epochs, per_step, batch, steps
     training = recipe.scheduled(rows, records).training
     assert (training.batch_size, training.steps) == (batch, steps)
     assert training.optimizer.warmup_steps == min(steps - 1, round(0.06 * steps))
+
+
+def test_held_out_losses_and_checkpoints_are_as_often_as_the_recipe_says(root):
+    said = load(root, "training.eval_every_steps=7", "training.checkpoint_every_steps=9999").scheduled(
+        100, 800
+    )
+    assert (said.training.eval_every_steps, said.training.checkpoint_every_steps) == (7, 25)
+    never = load(root, "training.eval_every_steps=null").scheduled(100, 800)
+    assert never.training.eval_every_steps is None
+
+
+def test_a_warmup_in_steps_is_refused_unless_an_earlier_version_wrote_it(root, tmp_path):
+    with pytest.raises(
+        RecipeError, match=r"training\.optimizer\.warmup_steps: follows from warmup; say that"
+    ):
+        load(root, "training.optimizer.warmup_steps=100")
+    recipe = load(root, "training.optimizer.kind=lamb")
+    assert recipe == load(root, "training.optimizer.kind=lamb", "training.optimizer.warmup_steps=10000")
+    (path := tmp_path / "again.yaml").write_text(adapting_yaml(recipe))
+    assert load_adapting_recipe(path, (), root) == recipe
+
+
+def test_too_many_virtual_tokens_are_told_by_their_key(root):
+    with pytest.raises(RecipeError, match=r"positions for 512, and method\.kind: prompt_tuning takes 510"):
+        load(root, "method.kind=prompt_tuning", "method.length=510")
 
 
 @pytest.mark.parametrize(("rows", "batch", "steps"), [(100, 4, 75), (90, 4, 68), (3, 4, 3), (101, 4, 76)])

@@ -114,6 +114,8 @@ def test_later_overrides_win_and_lists_are_counted():
     ("model.width=255", "model: attention.heads: 4 does not divide width: 255"),
     ("sequences.length=513", "sequences.length: 513 is above model.positions.length: 512"),
     ("model.heads=4", "model.heads: unknown key; did you mean model.attention.heads?"),
+    ("training.optimizer.clip_threshold=2.0",
+     "training.optimizer.clip_threshold: unknown key; a part of kind: adafactor has it"),
     ("objective.kind=causal_lm", "objective.kind: causal_lm needs model.kind: causal_transformer, "
                                  "not masked_transformer, which objective.kind: masked_lm, "
                                  "objective.kind: span_masking, objective.kind: replaced_token_detection, "

@@ -105,6 +105,15 @@ def test_bad_rows_are_counted_with_the_line_that_they_begin_in(tmp_path):
     assert [(r.line, r.label) for r in found.records] == [(2, "x"), (8, "y")]
 
 
+def test_an_id_that_is_not_utf8_is_rejected(tmp_path):
+    path = written(tmp_path, "id,text,label\ncaf\udce9,a,x\ncafé,b,y\n")
+    found = read_columns(path, {"text": "text"}, id_column="id", labels=ClassLabels())
+    assert [(each.reason, each.line, each.detail) for each in found.rejected] == [
+        ("not_utf8", 2, "the id is not UTF-8")
+    ]
+    assert [record.id for record in found.records] == ["café"]
+
+
 def test_labels_of_the_training_file_hold_for_another(tmp_path):
     path = written(tmp_path, "text,label\na,good\nb,goood\n")
     found = read_columns(path, {"text": "text"}, labels=ClassLabels(("bad", "good")))
@@ -114,10 +123,10 @@ def test_labels_of_the_training_file_hold_for_another(tmp_path):
 
 
 def test_numbers_targets_and_no_labels(tmp_path):
-    path = written(tmp_path, "a,1.5\nb,inf\nc,x\nd,1_000\n")
+    path = written(tmp_path, "a,1.5\nb,inf\nc,x\nd,1_000\ne,-1e39\n")
     found = read_columns(path, {"text": "s"}, label="score", labels=NumberLabels(), header=("s", "score"))
     assert [record.label for record in found.records] == [1.5]
-    assert found.counts == {"label_not_a_number": 3}
+    assert found.counts == {"label_not_a_number": 3, "label_out_of_range": 1}
     path = written(tmp_path, "article,highlights\nLong.,Short.\nLong., \n")
     found = read_columns(path, {"text": "article"}, label="highlights", labels=TextLabels())
     assert [record.label for record in found.records] == ["Short."]

@@ -61,6 +61,28 @@ def test_the_best_of_a_grid_has_the_least_held_out_loss(tmp_path, rows):
     assert scores.keys() == {1e-6, 2e-2} and scores[2e-2] < scores[1e-6]
 
 
+def test_a_longer_trial_does_not_go_on_from_a_shorter_one(tmp_path, monkeypatch):
+    recipe = recipe_with({"training.steps": {"kind": "choices", "values": [2, 4]}})
+    monkeypatch.setattr(trials, "train", lambda recipe, checkpoint_root, **places: checkpoint_root)
+    monkeypatch.setattr(trials, "load_recipe_tokenizer", lambda *given: None)
+    monkeypatch.setattr(trials, "measured", lambda objective, model, *given: model)
+    places = {"tokenizer_directory": "", "eval_files": []}
+    tuner = trials.RecipeTuner(recipe, places, str(tmp_path), lambda each: each)
+    roots = [
+        tuner._value(trial, {"training.steps": steps}) for trial, steps in (("0", 2), ("1", 4), ("2", 4))
+    ]
+    assert roots[0] != roots[1] == roots[2]
+
+
+def test_true_and_false_stay_what_they_are_and_a_seed_of_0_is_one(tmp_path):
+    space = {"training.jit_compile": {"kind": "choices", "values": [True, False]}}
+    (found,) = trials.hyperparameters(Search.of({"space": space})).space
+    assert {type(found.random_sample(seed)) for seed in range(9)} == {bool}
+    recipe = recipe_with(space).model_copy(update={"seed": 0})
+    seeds = {trials.RecipeTuner(recipe, {}, str(tmp_path / name), None).oracle.seed for name in ("a", "b")}
+    assert len(seeds) == 1
+
+
 def test_a_search_that_was_ended_goes_on_within_its_trial(tmp_path, rows, monkeypatch):
     space = {RATE: {"kind": "range", "low": 1e-4, "high": 1e-2, "sampling": "log"}}
     recipe = recipe_with({**space, "training.batch_size": {"kind": "range", "low": 2, "high": 6}}, trials=2)
