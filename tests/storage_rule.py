@@ -96,7 +96,7 @@ LOCAL = {
         "tempfile.TemporaryDirectory tensorflow.io.TFRecordWriter",
         "a sample of rows, which is measured and dropped",
     ),
-    "training/rows.py": ("numpy.load numpy.memmap numpy.save open", _WHOLE_FOLDER),
+    "training/rows.py": ("numpy.load numpy.memmap numpy.save open shutil.copyfileobj", _WHOLE_FOLDER),
 }
 
 

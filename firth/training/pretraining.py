@@ -39,6 +39,7 @@ from firth.training.order import stage_seed
 from firth.training.other_steps import tell_other_steps
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
+from firth.training.shared_rows import read_rows_together
 from firth.training.starting import show_start, take_start
 from firth.training.termination import TrainingTerminated, termination_deferred
 from firth.tuning import METHODS
@@ -102,9 +103,11 @@ def train(
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
     stages = stages_of(recipe)
     own_root = workers.folder(checkpoint_root)
-    rows = [open_stage_rows(recipe, stage.recipe, train_files, own_root) for stage in stages]
-    key = run_key(recipe, "+".join(each.digest for each in rows), tokenizer.digest)
     with lost_workers_told(workers):
+        rows = [
+            open_stage_rows(recipe, stage.recipe, train_files, checkpoint_root, workers) for stage in stages
+        ]
+        key = run_key(recipe, "+".join(each.digest for each in rows), tokenizer.digest)
         workers.check_same("recipe, rows or tokenizer", _number_of(key, recipe))
         model, optimizer = _build(recipe, strategy, math.ceil(len(rows[-1]) / recipe.training.batch_size))
         folder = run_folder(checkpoint_root, key, recipe.training.steps)
@@ -239,19 +242,26 @@ def load_recipe_tokenizer(recipe: RunRecipe, directory: str) -> Any:
     return tokenizer
 
 
-def open_rows(recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str) -> Rows:
+def open_rows(
+    recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str, workers: Workers | None = None
+) -> Rows:
     """Returns the training rows of the last stage, read once and kept under `checkpoint_root`.
 
     Args:
         recipe: RunRecipe of the run.
         train_files: Patterns of row files, as SequenceGen writes them.
         checkpoint_root: Folder of the run's checkpoints.
+        workers: Processes of the training, if each of them opens the rows; None if this one alone does.
     """
-    return open_stage_rows(recipe, recipe, train_files, checkpoint_root)
+    return open_stage_rows(recipe, recipe, train_files, checkpoint_root, workers)
 
 
 def open_stage_rows(
-    recipe: RunRecipe, stage: RunRecipe, train_files: Sequence[str], checkpoint_root: str
+    recipe: RunRecipe,
+    stage: RunRecipe,
+    train_files: Sequence[str],
+    checkpoint_root: str,
+    workers: Workers | None = None,
 ) -> Rows:
     """Returns the training rows of a stage, read once and kept under `checkpoint_root`.
 
@@ -260,15 +270,19 @@ def open_stage_rows(
         stage: RunRecipe of the stage; see `firth.recipes.run.stages`.
         train_files: Patterns of the last stage's row files, next to which SequenceGen keeps the others.
         checkpoint_root: Folder of the run's checkpoints.
+        workers: Processes of the training, if each of them opens the rows; None if this one alone does.
     """
     limits = RowLimits.of(
         stage.goal, stage.sequences, stage.tokenizer.vocabulary_size, stage.tokenizer.max_characters
     )
-    if stage.sequences.length == recipe.sequences.length:
-        return read_rows(train_files, os.path.join(checkpoint_root, "rows"), limits)
-    folder = rows_folder(stage.sequences.length)
-    patterns = [_in_folder(pattern, folder) for pattern in train_files]
-    return read_rows(patterns, os.path.join(checkpoint_root, folder), limits)
+    name, patterns = "rows", list(train_files)
+    if stage.sequences.length != recipe.sequences.length:
+        name = rows_folder(stage.sequences.length)
+        patterns = [_in_folder(pattern, name) for pattern in train_files]
+    folder = os.path.join(checkpoint_root, name)
+    if workers is None:
+        return read_rows(patterns, folder, limits)
+    return read_rows_together(patterns, folder, limits, workers)
 
 
 def _in_folder(pattern: str, folder: str) -> str:

@@ -18,7 +18,7 @@ from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_row
 
 _FORMAT = 1
 # Names that `_key` gives, and those of folders that were not finished.
-_BUILT = re.compile(r"[0-9a-f]{24}|\.[0-9a-f]{24}\.[0-9a-f]{32}")
+_BUILT = re.compile(r"(parts-)?[0-9a-f]{24}|\.[0-9a-f]{24}\.[0-9a-f]{32}")
 _BATCH = 512
 # That TFRecord puts around each record.
 _FRAME_BYTES = 16
@@ -49,35 +49,72 @@ def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) 
         RowsError: if no file matches, no row is in them, or a row is malformed or does not keep to the
             limits; names the file and the record.
     """
-    files = _match(patterns)
-    directory = os.path.join(storage.local_folder(cache_directory), _key(files, limits))
+    files = match_files(patterns)
+    key = key_of([storage.digest_of(path) for path in files], limits)
+    directory = os.path.join(storage.local_folder(cache_directory), key)
     if not storage.is_whole(directory):
         _build(files, directory, limits)
     return load_rows(directory, limits.specs)
 
 
-def _match(patterns: Sequence[str]) -> list[str]:
+def match_files(patterns: Sequence[str]) -> list[str]:
+    """Returns the sorted files that some patterns stand for.
+
+    Args:
+        patterns: Patterns of row files.
+
+    Raises:
+        RowsError: if no file matches.
+    """
     files = [path for path in storage.glob(*patterns) if not storage.is_folder(path)]
     if not files:
         raise RowsError(f"no file matches {', '.join(patterns) or 'an empty list of patterns'}")
     return files
 
 
-def _key(files: Sequence[str], limits: RowLimits) -> str:
-    contents = sorted(storage.digest_of(path).hex() for path in files)
+def key_of(digests: Sequence[bytes], limits: RowLimits) -> str:
+    """Returns the name of the folder of converted rows, which follows from their content.
+
+    Args:
+        digests: SHA-256 of each row file, in any order.
+        limits: Limits that each row must keep to.
+    """
+    contents = sorted(digest.hex() for digest in digests)
     return hashlib.sha256(repr((_FORMAT, limits, contents)).encode()).hexdigest()[:24]
 
 
-def _build(files: Sequence[str], directory: str, limits: RowLimits) -> None:
-    home = os.path.dirname(directory)
+def remove_built(home: str, but: str = "") -> None:
+    """Removes converted rows that would only fill the disk: of other content, or not built to their end.
+
+    Args:
+        home: Folder of such folders, on any file system.
+        but: Name of one that stays.
+    """
     for name in storage.list_folder(home):
-        # What was built of other content, or not to its end, would only fill the disk.
-        if _BUILT.fullmatch(name):
+        if _BUILT.fullmatch(name) and name != but:
             storage.remove(os.path.join(home, name))
+
+
+def convert_file(path: str, limits: RowLimits, writer: RowsWriter) -> None:
+    """Appends the rows of one file.
+
+    Args:
+        path: Row file, on any file system.
+        limits: Limits that each row must keep to.
+        writer: Writer of the rows.
+
+    Raises:
+        RowsError: if a row is malformed or does not keep to the limits; names the file and the record.
+    """
+    for block in _read_file(path, limits):
+        writer.append({name: _pad(block[name], spec) for name, spec in limits.specs.items()})
+
+
+def _build(files: Sequence[str], directory: str, limits: RowLimits) -> None:
+    remove_built(os.path.dirname(directory))
     with storage.whole_folder(directory) as folder, RowsWriter(folder, limits.specs) as writer:
         for path in files:
-            for block in _read_file(path, limits):
-                writer.append({name: _pad(block[name], spec) for name, spec in limits.specs.items()})
+            convert_file(path, limits, writer)
         writer.finish()
 
 

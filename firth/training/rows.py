@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -143,8 +144,9 @@ def count_documents(rows: Rows) -> int:
         rows: Rows of a split.
     """
     total = 0
-    for block in rows.blocks():
-        keys = block[features.DOCUMENT_KEYS]
+    for start in range(0, len(rows), _BLOCK):
+        block = np.arange(start, min(start + _BLOCK, len(rows)))
+        keys = rows.take_field(features.DOCUMENT_KEYS, block)
         before = np.pad(keys[:, :-1], [(0, 0), (1, 0)])
         total += int(((keys != before) & (keys != 0)).sum())
     return total
@@ -181,6 +183,18 @@ class RowsWriter:
         for name, file in self._files.items():
             file.write(np.ascontiguousarray(block[name], _dtype(name, self._specs)).tobytes())
         self._ids.append(np.asarray(block[features.EXAMPLE_ID], np.int64))
+
+    def append_part(self, folder: str) -> None:
+        """Appends all rows that another writer has appended to files in a folder of its own, in its order.
+
+        Args:
+            folder: Local folder of that writer, which is closed.
+        """
+        for name, file in self._files.items():
+            with storage.open_file(_path(folder, name)) as part:
+                shutil.copyfileobj(part, file)
+        with storage.open_file(_path(folder, features.EXAMPLE_ID)) as ids:
+            self._ids.append(np.frombuffer(ids.read(), np.int64))
 
     def finish(self) -> None:
         """Sorts by example id and writes the digest.

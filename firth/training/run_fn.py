@@ -24,7 +24,7 @@ from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.search import with_values
 from firth.storage import ADAPTER_FOLDER, BUNDLE_FOLDER
-from firth.training.distribution import lost_workers_told, prepare_devices, workers_of
+from firth.training.distribution import Workers, lost_workers_told, prepare_devices, workers_of
 from firth.training.held_out import first_rows
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
 from firth.training.rows import count_documents
@@ -68,7 +68,8 @@ def run_fn(fn_args: Any) -> None:
         recipe = with_values(recipe, found["values"])
     prepare_devices(recipe.training)
     workers = workers_of(recipe.training)
-    recipe = scheduled(recipe, fn_args.train_files, workers.folder(root))
+    with lost_workers_told(workers):
+        recipe = scheduled(recipe, fn_args.train_files, root, workers)
     tokenizer_directory = find_tokenizer(fn_args.train_files)
     model = train(
         recipe, fn_args.train_files, tokenizer_directory, fn_args.model_run_dir, root, fn_args.eval_files
@@ -123,17 +124,20 @@ def started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
     return recipe.starting_from(bundle, digest_of_bundle(bundle)) if storage.is_whole(bundle) else recipe
 
 
-def scheduled(recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str) -> RunRecipe:
+def scheduled(
+    recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str, workers: Workers | None = None
+) -> RunRecipe:
     """Returns the recipe with its steps, where they follow from the rows.
 
     Args:
         recipe: Recipe of the run.
         train_files: Patterns of row files.
         checkpoint_root: Folder of the run's checkpoints.
+        workers: Processes of the training, if each of them asks; None if this one alone does.
     """
     if not recipe.counts_epochs:
         return recipe
-    rows = open_rows(recipe, train_files, checkpoint_root)
+    rows = open_rows(recipe, train_files, checkpoint_root, workers)
     return recipe.scheduled(len(rows), count_documents(rows))
 
 

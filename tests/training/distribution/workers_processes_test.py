@@ -80,6 +80,9 @@ def test_two_processes_equal_one(one, artifact, tmp_path):
     for value, other in zip(results(tmp_path)[1], results(tmp_path, 1)[1], strict=True):
         np.testing.assert_array_equal(value, other)
     assert not (tmp_path / "run-1").exists()
+    # The rows are read from the files by both together, and kept once.
+    assert not (tmp_path / "checkpoints" / "worker-1" / "rows").exists()
+    assert len(list((tmp_path / "checkpoints" / "rows").iterdir())) == 1
 
 
 @pytest.mark.repeated
