@@ -2,6 +2,7 @@
 
 from firth import storage
 from firth.corpus.documents.errors import CorpusError
+from firth.corpus.quality.fasttext_file import check_fasttext_file
 from firth.corpus.quality.scoring import Scoring
 from firth.lazy import import_extra
 from firth.recipes.corpus.scoring import FastTextStep
@@ -21,11 +22,13 @@ class FastTextClassifier:
         labels: Labels of the model, with the prefix that they were trained with, sorted.
 
     Raises:
-        CorpusError: if the file is not a supervised model, or the package is not installed.
+        CorpusError: if the file is not a supervised model or ends too early, or the package is not
+            installed.
     """
 
     def __init__(self, path: str) -> None:
         (fasttext,) = import_extra(CorpusError, "classifiers", "fasttext")
+        check_fasttext_file(path)
         try:
             self._model = fasttext.load_model(path)
             self.labels = sorted(self._probabilities(""))

@@ -4,7 +4,7 @@ import pytest
 
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.quality.fasttext_model import FastText
-from tests.corpus.quality.models import MADE, fasttext_step
+from tests.corpus.quality.models import GOLDEN, MADE, fasttext_step
 
 
 @pytest.mark.parametrize("name", ["fasttext", "fasttext_hs"])
@@ -19,4 +19,11 @@ def test_scores_are_those_of_fasttext(name):
 def test_another_file_is_refused(tmp_path):
     (tmp_path / "model.bin").write_bytes(b"Not a model.")
     with pytest.raises(CorpusError, match=r"fasttext: .*model.bin: it is not a supervised model of fastText"):
+        FastText.load(fasttext_step(path=f"{tmp_path}/model.bin"))
+
+
+def test_a_file_that_was_cut_short_is_refused_by_name(tmp_path):
+    (tmp_path / "model.bin").write_bytes((GOLDEN / "fasttext.bin").read_bytes()[:-3])
+    said = r"fasttext: .*model.bin: it ends too early: it has 2,226 bytes of 2,229"
+    with pytest.raises(CorpusError, match=said):
         FastText.load(fasttext_step(path=f"{tmp_path}/model.bin"))
