@@ -60,8 +60,16 @@ def train_on_jax(recipe: RunRecipe, **places: Any) -> bool:
             process.wait()
             reader.join()
     if process.returncode not in (0, *_TERMINATED):
-        raise JaxTrainingError(error[0] if error else f"it ended with status {process.returncode}")
+        raise JaxTrainingError(error[0] if error else _end_of(process.returncode))
     return process.returncode == 0
+
+
+def _end_of(status: int) -> str:
+    """Returns how a process ended that said nothing of an error."""
+    if status >= 0:
+        return f"it ended with status {status}, and said nothing of an error"
+    name = signal.Signals(-status).name
+    return f"it was ended by {name}" + (", as where memory runs out" if -status == signal.SIGKILL else "")
 
 
 def _environment(recipe: RunRecipe) -> dict[str, str]:

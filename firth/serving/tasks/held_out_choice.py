@@ -58,7 +58,8 @@ def answers_to(served: Served, rows: Sequence[bytes]) -> list[Collected]:
 
 
 def _collected(task: Any, row: bytes, outputs: dict[str, npt.NDArray[Any]]) -> list[Collected]:
-    details = tf.train.Example.FromString(row).features.feature[names.RECORD_DETAILS].bytes_list.value
+    features = tf.train.Example.FromString(row).features.feature
+    details, source = (features[name].bytes_list.value for name in (names.RECORD_DETAILS, names.SOURCE))
     held = {**outputs, names.RECORD_DETAILS: np.array(list(details), object)}
-    found: list[Collected] = TASKS[task.kind].collected(task, held, "")
+    found: list[Collected] = TASKS[task.kind].collected(task, held, b"".join(source).decode())
     return found

@@ -66,4 +66,7 @@ def measured(
     found = answers_to(Served(model, tokenizer, recipe), first_rows(eval_files, sys.maxsize))
     join = getattr(TASKS[task.kind], "joined", None)
     examples = found if join is None else join(task, found)["examples"]
+    if source := objective.name.rpartition(".")[0]:
+        # Of several tasks.
+        examples = [each for each in examples if each.source == source]
     return float(compute(objective.name, examples, **task.score_options(objective.name)).value)
