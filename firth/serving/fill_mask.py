@@ -1,11 +1,12 @@
 """The signature `fill_mask`: the most probable pieces for each `[MASK]` of a text."""
 
+from typing import NamedTuple
+
 import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.descriptions.output import Output, truncated
-from firth.serving.encoding import Encoded
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.tokenizers.graph.special_pieces import MASK
@@ -58,6 +59,22 @@ def offer(recipe: RunRecipe) -> Signature | None:
     )
 
 
+class Masked(NamedTuple):
+    """Texts with masks, as a model reads them.
+
+    Attributes:
+        features: Features of the texts, by name; those of the masks' places among them.
+        positions: Where the masks stand among a text's own pieces, int32 [batch, columns], at least one.
+        count: Number of masks, int32 [batch].
+        truncated: Whether a text was cut, bool [batch].
+    """
+
+    features: dict[str, tf.Tensor]
+    positions: tf.Tensor
+    count: tf.Tensor
+    truncated: tf.Tensor
+
+
 def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """Proposes pieces for each `[MASK]`.
 
@@ -68,9 +85,9 @@ def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     Returns:
         What `OUTPUTS` describes.
     """
-    encoded = served.encode(text)
-    positions, count = _mask_positions(encoded.ids, served.tokenizer.mask_id)
-    logits = _masked_logits(served, encoded, positions)
+    masked = encode_masked(served, text)
+    positions, count = masked.positions, masked.count
+    logits = tf.cast(served.model.logits(masked.features, training=False)["mlm"], tf.float32)
     proposable = served.proposable()
     k = min(served.recipe.export.top_k, int(proposable.sum()))
     scores, ids = tf.math.top_k(tf.nn.softmax(tf.where(proposable, logits, logits.dtype.min)), k)
@@ -83,8 +100,21 @@ def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         "scores": tf.where(real, scores[:, :masks], 0.0),
         "mask_positions": positions[:, :masks],
         "mask_count": count,
-        "truncated": encoded.truncated,
+        "truncated": masked.truncated,
     }
+
+
+def encode_masked(served: Served, text: tf.Tensor) -> Masked:
+    """Returns texts with masks as the model reads them; the model is not called.
+
+    Args:
+        served: Tokenizer and recipe.
+        text: Texts with the tokenizer's mask, string [batch].
+    """
+    encoded = served.encode(text)
+    positions, count = _mask_positions(encoded.ids, served.tokenizer.mask_id)
+    features = {**encoded.features, names.MASKED_POSITIONS: positions + encoded.before}
+    return Masked(features, positions, count, encoded.truncated)
 
 
 def _mask_positions(pieces: tf.RaggedTensor, mask_id: int) -> tuple[tf.Tensor, tf.Tensor]:
@@ -97,11 +127,3 @@ def _mask_positions(pieces: tf.RaggedTensor, mask_id: int) -> tuple[tf.Tensor, t
     count = tf.cast(masked.row_lengths(), tf.int32)
     columns = tf.maximum(tf.reduce_max(count), 1)
     return masked.to_tensor(0, shape=tf.stack([-1, columns])), count
-
-
-def _masked_logits(served: Served, encoded: Encoded, positions: tf.Tensor) -> tf.Tensor:
-    """Returns the model's logits at the masks, float32 [batch, columns, rows of the vocabulary]."""
-    model = served.model
-    features = {**encoded.features, names.MASKED_POSITIONS: positions + encoded.before}
-    logits = model.logits(features, training=False)["mlm"]
-    return tf.cast(logits, tf.float32)

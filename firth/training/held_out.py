@@ -66,7 +66,7 @@ class HeldOut:
         of_text = features.is_over_vocabulary(goal.loss_classes)
         unigram = np.zeros(served.recipe.tokenizer.vocabulary_size, "float32") if of_text else None
         return tf.function(evaluator(served, unigram, answering=False), autograph=False), sampler(
-            served, _tokens(self._rows[:_SAMPLES])
+            served, first_documents(self._rows)
         )
 
 
@@ -116,10 +116,14 @@ def _records(path: str, count: int) -> list[bytes]:
     return records
 
 
-def _tokens(rows: Sequence[bytes]) -> list[list[int]]:
-    """Returns the tokens of each row's first document."""
+def first_documents(rows: Sequence[bytes]) -> list[list[int]]:
+    """Returns the tokens of the first document of the rows that samples are made of.
+
+    Args:
+        rows: Rows, serialized; the first few are read.
+    """
     found = []
-    for row in rows:
+    for row in rows[:_SAMPLES]:
         fields = tf.train.Example.FromString(row).features.feature
         length = fields[features.CHUNK_LENGTHS].int64_list.value[0]
         found.append(list(fields[features.RAW_TOKENS].int64_list.value[:length]))

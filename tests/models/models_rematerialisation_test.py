@@ -17,15 +17,10 @@ FIRST = ("masked_lm", "causal_lm", "span_corruption", "permutation_lm", "bidirec
 cases = pytest.mark.parametrize(
     "name", [name if name in FIRST else pytest.param(name, marks=pytest.mark.repeated) for name in TRAINED]
 )
-# Its gathers read integers next to their inputs, which JAX does not let out of what it computes again; no
-# training on JAX has it.
-NOT_ON_JAX = ("permutation_lm",)
 KEYS = np.arange(1, 2 * BATCH + 1, dtype="int32").reshape(BATCH, 2)
 
 
 def build(name, again, dtype="float32", **shape):
-    if again and name in NOT_ON_JAX and keras.backend.backend() == "jax":
-        pytest.skip("XLNet's blocks do not run again on JAX")
     kind, objective = TRAINED[name]
     config = {**MODELS, **OTHERS}[kind].model_copy(update=shape)
     model = PretrainingModel(config, objective, VOCABULARY, seed=3, dtype=dtype, name="pretraining")

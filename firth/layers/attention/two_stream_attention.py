@@ -1,5 +1,6 @@
 """XLNet's attention: by content, by relative position and by relative segment."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import keras
@@ -104,6 +105,12 @@ class TwoStreamAttention(Attention):
     def places(self) -> list[Place]:
         """Returns those of `Attention`, and the projection of distances, `relative`."""
         return [*super().places(), self._place("relative", self.relative_kernel, None, 0)]
+
+    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
+        """Returns `Attention`'s, and those of distances and segments, with the axis of the heads."""
+        biases = self.content_bias, self.position_bias, self.segment_bias
+        own = [(self.relative_kernel, 1), *((each, 0) for each in biases), (self.segments, 1)]
+        return [*super().divided_weights(), *own]
 
     def _add(self, name: str, *shape: int) -> Tensor:
         start = normal(self.initializer_stddev, self.dropout.seed_generator)

@@ -1,6 +1,6 @@
 """The backbone of XLNet."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import keras
 from keras import ops
@@ -8,6 +8,7 @@ from keras import ops
 from firth import features as names
 from firth.layers import Embedding
 from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
+from firth.layers.elements.divided import Divided
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.backbone import Backbone, Stages, stages_of
 from firth.recipes.models.two_stream_transformer import (
@@ -16,7 +17,7 @@ from firth.recipes.models.two_stream_transformer import (
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class TwoStreamTransformerBackbone(Backbone):
+class TwoStreamTransformerBackbone(Divided, Backbone):
     """A token table and an encoder of two streams: Features to hidden states.
 
     Yang et al. 2019, "XLNet: Generalized Autoregressive Pretraining for Language Understanding", section 2.
@@ -42,6 +43,10 @@ class TwoStreamTransformerBackbone(Backbone):
         # A table of one row: what every token of the query stream starts from.
         self.mask_embedding = Embedding(1, self.width, name="mask_embedding", **start)
         self.encoder = TwoStreamTransformer(self.config, name="encoder", **self._common)
+
+    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
+        """Returns the token table, with the axis of the vocabulary."""
+        return [(self.token_embedding.table, 0)]
 
     @property
     def stages(self) -> Stages:

@@ -1,18 +1,20 @@
 """The head of permutation LM."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import keras
 from keras import ops
 
 from firth import features as names
+from firth.layers.elements.divided import Divided
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.tied_projection import tied_logits
 from firth.models.heads import Features, Heads, masked_labels, masked_positions
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class PermutationLMHeads(Heads):
+class PermutationLMHeads(Divided, Heads):
     """Which tokens stand at the predicted positions, given those before them in a random order.
 
     `g E^T + c`, with g the states of the query stream and E the token embeddings (Yang et al. 2019, "XLNet",
@@ -34,6 +36,10 @@ class PermutationLMHeads(Heads):
             name="bias", shape=(self.vocabulary_size,), initializer="zeros", autocast=False
         )
         self.built = True
+
+    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
+        """Returns the bias of the vocabulary."""
+        return [(self.bias, 0)]
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of `lm`, float32 [batch, predictions, vocabulary_size].

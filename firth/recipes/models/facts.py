@@ -20,7 +20,8 @@ class ModelFacts:
         separators: Number of separators between two texts, as published models of its shape were trained.
         reads_segments: True if it tells segments of a document apart.
         carries_state: True if a training batch goes on from the states that the batch before ended with.
-        is_compiled_by_xla: True if a step that XLA compiled gives the losses of one that it did not.
+        is_compiled_by_xla: True if a step of TensorFlow that XLA compiled gives the losses of one that it did
+            not.
     """
 
     architecture: ClassVar[str] = ""

@@ -44,6 +44,11 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         """The norm after each sublayer."""
         return NormConfig(epsilon=self.norm_epsilon)
 
+    @property
+    def divided_sizes(self) -> dict[str, int]:
+        """Heads, which attention is divided by, and the inner width of the feed-forward layers."""
+        return {"attention.heads": self.attention.heads, "feed_forward.width": self.inner_width}
+
     def parameter_counts(self, vocabulary: int) -> dict[str, int]:
         """Returns the parameters of XLNet's encoder, by part.
 

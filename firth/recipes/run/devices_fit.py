@@ -21,7 +21,6 @@ def device_conflicts(recipe: RunRecipe) -> Iterator[str]:
 def _compiled(recipe: RunRecipe) -> Iterator[str]:
     training = recipe.training
     asked = {"jit_compile: true": training.jit_compile, "strategy: tpu": training.strategy == "tpu"}
-    asked["backend: jax"] = training.backend == "jax"
     if not recipe.model.is_compiled_by_xla:
         for said in (said for said, is_asked in asked.items() if is_asked):
             yield (

@@ -1,21 +1,23 @@
 """Held-out losses while a model trains on JAX."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import keras
+import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
 from firth.models import example_sums
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.training.held_out import first_rows, means_of
+from firth.training.held_out import first_documents, first_rows, means_of
+from firth.training.held_out_samples import Compiled, Features, sampler
 
 
 class JaxHeldOut:
-    """The held-out losses of a model on JAX, as `firth.training.held_out.HeldOut` has them, without samples.
+    """The held-out losses of a model on JAX, as `firth.training.held_out.HeldOut` has them, and samples.
 
     Args:
         model: Model on JAX; its weights are read at each call.
@@ -34,9 +36,13 @@ class JaxHeldOut:
         self._model, self._tokenizer, self._recipe = model, tokenizer, recipe
         self._sums_of = jax.jit(self._sums)
         self._batches: list[dict[str, npt.NDArray[Any]]] = []
+        self._samples: Callable[[], list[dict[str, Any]]] | None = None
 
     def __call__(self) -> dict[str, Any]:
-        """Returns `held_out_loss` and `held_out_<loss>_loss` of each loss, in nats; nothing without rows."""
+        """Returns `held_out_loss`, `held_out_<loss>_loss` of each loss, in nats, and `samples`.
+
+        Where there are no rows, nothing is returned.
+        """
         if not self._rows:
             return {}
         self._batches = self._batches or self._read()
@@ -46,7 +52,27 @@ class JaxHeldOut:
             for part in (model.trainable_variables, model.non_trainable_variables)
         ]
         parts = [self._sums_of(*values, batch) for batch in self._batches]
-        return means_of({name: sum(float(part[name]) for part in parts) for name in parts[0]}, self._recipe)
+        sums = {name: sum(float(part[name]) for part in parts) for name in parts[0]}
+        self._samples = self._samples or self._sampler()
+        return {**means_of(sums, self._recipe), "samples": self._samples()}
+
+    def _sampler(self) -> Callable[[], list[dict[str, Any]]]:
+        from firth.serving.served import Served
+
+        served = Served(self._model, self._tokenizer, self._recipe)
+        return sampler(served, first_documents(self._rows), self._compiled)
+
+    def _compiled(self, function: Callable[[Mapping[str, Any]], Any]) -> Compiled:
+        """Returns a function of features that calls the model by its weights at each call."""
+        variables = self._model.variables
+
+        @jax.jit
+        def run(values: list[jax.Array], features: Features) -> Any:
+            pairs = list(zip(variables, values, strict=True))
+            with keras.StatelessScope(state_mapping=pairs):
+                return function(features)
+
+        return lambda features: np.asarray(run([each.value for each in variables], features))
 
     def _read(self) -> list[dict[str, npt.NDArray[Any]]]:
         from firth.serving.evaluate import features_reader

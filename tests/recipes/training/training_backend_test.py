@@ -29,13 +29,10 @@ def test_its_strategy_is_not_tensorflows():
         load_recipe("bert_tiny", ["training.strategy=data_parallel"])
 
 
-def test_it_takes_replicas_and_not_xlnet():
+def test_it_takes_replicas_and_xlnet():
     overrides = ["training.backend=jax", "training.strategy=data_parallel", "training.replicas=2"]
     assert load_recipe("bert_tiny", overrides).training.backend == "jax"
-    with pytest.raises(
-        RecipeError, match=r"backend: jax does not work with model\.kind: two_stream_transformer"
-    ):
-        load_recipe("xlnet_tiny", ["training.backend=jax"])
+    assert load_recipe("xlnet_tiny", ["training.backend=jax"]).training.backend == "jax"
 
 
 DIVIDED = ("training.backend=jax", "training.strategy=model_parallel")
@@ -58,6 +55,7 @@ DIVIDED = ("training.backend=jax", "training.strategy=model_parallel")
             (),
             r"vocabulary_size: 50257; the nearest size that it divides is 50258",
         ),
+        ("xlnet_base", "{model: 5}", (), r"mesh\.model: 5 does not divide model\.attention\.heads: 12.*is 4"),
         ("electra_tiny", "{model: 2}", (), r"the generator's attention\.heads: 1; the nearest.*is 1"),
         (
             "bert_base",

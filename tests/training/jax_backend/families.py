@@ -46,6 +46,7 @@ FAMILIES = (
     "t5_tiny",
     "t5_1_1_tiny",
     "unilm_tiny",
+    "xlnet_tiny",
 )
 
 
