@@ -14,7 +14,8 @@ from firth.pipelines.orchestrators.compilable import OVERRIDES, PIPELINES, RECIP
 from firth.pipelines.orchestrators.compiling import Settings, tfx_job
 from firth.pipelines.orchestrators.run_time import COMPILED, constants, imported, output_name, resolved
 from firth.recipes.base.errors import RecipeError, suggest
-from firth.recipes.reading.raw_recipes import Option
+from firth.recipes.base.file_names import named_files
+from firth.recipes.reading.raw_recipes import Option, assign
 from firth.recipes.run.run_recipe import RunRecipe
 
 COMPILED_FILE = "compiled.yaml"
@@ -78,7 +79,7 @@ def recipe_of_run(kind: Compilable, compiled: str, inputs: Mapping[str, Any]) ->
         inputs: Values of the run-time parameters by name.
 
     Raises:
-        RecipeError: if it is not valid, or a parameter is unknown.
+        RecipeError: if it is not there or not valid, or a parameter is unknown.
     """
     parameters = kind.parameters
     for name in inputs:
@@ -99,8 +100,19 @@ def recipe_of_run(kind: Compilable, compiled: str, inputs: Mapping[str, Any]) ->
         return recipe
     if storage.is_local(place):
         return kind.load(place, changes)
+    if not storage.exists(place):
+        raise RecipeError([f"run-time parameter {RECIPE}: there is no file {place}"])
     with storage.local_copy(place) as path:
-        return kind.load(path, changes)
+        return _moved(kind.load(path, changes), os.path.dirname(path), place.rpartition("/")[0])
+
+
+def _moved(recipe: RunRecipe, copied_to: str, folder: str) -> RunRecipe:
+    """Returns a recipe that was read from a copy, with files of its own folder for those next to the copy."""
+    files = [each for each in named_files(recipe) if each.pattern.startswith(f"{copied_to}/")]
+    data = recipe.model_dump(mode="json")
+    for each in files:
+        data = assign(data, each.key, folder + each.pattern.removeprefix(copied_to))
+    return type(recipe).of(data) if files else recipe
 
 
 if __name__ == "__main__":

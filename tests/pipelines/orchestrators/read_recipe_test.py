@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("kfp.pipeline_spec", reason="kfp-pipeline-spec is not installed")
 
 from firth.pipelines.orchestrators import read_recipe
+from firth.pipelines.orchestrators.compilable import PIPELINES
 from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline
 from firth.pipelines.orchestrators.run_time import COMPILED, READER
 from firth.recipes import RecipeError, load_recipe, recipe_to_yaml
@@ -206,3 +207,24 @@ def test_another_base_is_refused(tmp_path, corpus):
     recipe = load_recipe("demo", [f"base={tmp_path}/base", of_texts(tmp_path)])
     with pytest.raises(ValueError, match="base: this run names another model"):
         values(tmp_path, compiled(recipe), overrides=f"base={tmp_path}/other")
+
+
+def test_a_recipe_in_a_bucket_names_files_next_to_it(tmp_path):
+    write_bundle(tmp_path / "base")
+    (tmp_path / "task.yaml").write_text(
+        f"base: {tmp_path}/base\ntask: {{kind: classification}}\ndata: {{kind: columns, train: in/a.csv}}\n"
+    )
+    (tmp_path / "web.yaml").write_text(
+        "name: web\nextends: bert_tiny\nsources: [{kind: text, paths: ['in/*.txt', gs://b/a.txt]}]\n"
+        "cleaning: {steps: [{kind: url_lists, block: [{path: bad.txt}]}]}\n"
+    )
+
+    def read(kind, name):
+        return read_recipe.recipe_of_run(PIPELINES[kind], "", {"recipe": f"file://{tmp_path}/{name}"})
+
+    web, task = read("curate", "web.yaml"), read("finetune", "task.yaml")
+    assert web.sources[0].paths == (f"file://{tmp_path}/in/*.txt", "gs://b/a.txt")
+    assert web.cleaning.steps[0].block[0].path == f"file://{tmp_path}/bad.txt"
+    assert task.data.train == f"file://{tmp_path}/in/a.csv"
+    with pytest.raises(RecipeError, match=r"run-time parameter recipe: there is no file file:.*none.yaml"):
+        read("curate", "none.yaml")
