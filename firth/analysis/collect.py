@@ -11,6 +11,7 @@ from firth.analysis.held_out import MASK, HeldOutRow, masked_sentences, plain_se
 from firth.analysis.lineage import versions
 from firth.analysis.record import ArtifactRecord, FilledMask, RunRecord, ScoredSentence
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.run.search import Search
 
 if TYPE_CHECKING:
     from firth.serving import Client
@@ -89,7 +90,7 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         scored_sentences=scored,
         objective_rates=_read_json(inputs.objective_rates, "objective_rates.json"),
         distances=_read_json(inputs.distances, "distances.json") or (),
-        trials=_read_json(inputs.tuner_results, "tuner_results.json") or (),
+        trials=_trials(_read_json(inputs.tuner_results, "tuner_results.json") or (), inputs.recipe.search),
         pushed=inputs.pushed,
         timings=_read_json(inputs.run_dir, "timings.json") or {},
         versions=versions(),
@@ -128,6 +129,19 @@ def _as_word_pieces(pieces: Sequence[str], kind: str) -> tuple[str, ...]:
 
 def _read_json(folder: str, name: str) -> Any:
     return storage.read_json(os.path.join(folder, name)) if folder else None
+
+
+def _trials(found: Sequence[Mapping[str, Any]], search: Search | None) -> list[Mapping[str, Any]]:
+    """Returns the trials without what is KerasTuner's own, and with the part of the steps that each made."""
+    if search is None or not search.is_by_rounds:
+        return list(found)
+    return [
+        {
+            **{key: value for key, value in each.items() if not key.startswith("tuner/")},
+            "part of the steps": each["tuner/epochs"] / search.units,
+        }
+        for each in found
+    ]
 
 
 def _vocabulary(folder: str) -> tuple[str, ...]:

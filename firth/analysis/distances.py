@@ -5,19 +5,33 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth import storage
+from firth.corpus.report.shares import ShareChange, change_line
 
 _OTHERS = {"drift": "the last run", "skew": "the requests"}
 
 
 def distance_lines(outputs: Mapping[str, Mapping[str, os.PathLike[str]]]) -> list[str]:
-    """Returns how far the data are from those of the last run and from requests, a line for each feature.
+    """Returns how far the data are from those of the last run and from requests.
+
+    There is a line for each feature, and one for the share of each kind that moved furthest.
 
     Args:
         outputs: Folders of the run's outputs by component.
     """
-    folder = outputs.get("DistributionValidator", {}).get("distances")
-    measured = [] if folder is None else storage.read_json(os.path.join(folder, "distances.json"))
-    return [distance_line(each) for each in measured]
+    lines = [
+        distance_line(each) for each in _read(outputs, "DistributionValidator", "distances", "distances")
+    ]
+    furthest: dict[str, ShareChange] = {}
+    for each in _read(outputs, "CorpusValidator", "measured", "shares"):
+        furthest.setdefault(each["of"], ShareChange(**each))
+    return [*lines, *map(change_line, furthest.values())]
+
+
+def _read(
+    outputs: Mapping[str, Mapping[str, os.PathLike[str]]], component: str, output: str, name: str
+) -> list[dict[str, Any]]:
+    folder = outputs.get(component, {}).get(output)
+    return [] if folder is None else storage.read_json(os.path.join(folder, f"{name}.json")) or []
 
 
 def distance_line(measured: Mapping[str, Any]) -> str:

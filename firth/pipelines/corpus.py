@@ -18,8 +18,9 @@ from firth.components import (
 from firth.components.file_digests import FILES, FileDigests
 from firth.corpus.privacy.excerpts import privacy_of
 from firth.corpus.workers.options import options_for
-from firth.pipelines.distributions import compared_with_others
+from firth.pipelines.distributions import compared_with_others, earlier_corpus
 from firth.pipelines.metadata.stores import connection_config
+from firth.pipelines.previous_statistics import REPORT, found_by
 from firth.recipes import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 
@@ -48,7 +49,7 @@ def corpus_components(
     )
     checks = _record_checks(example_gen, source_schema or recipe.source_schema, digests)
     drift = compared_with_others(
-        recipe.validation,
+        recipe.validation.of_records,
         checks["statistics"],
         checks.get("pinned_schema", checks["schema"]).outputs["schema"],
         checks["anomaly_validator"],
@@ -60,7 +61,9 @@ def corpus_components(
         curator.add_upstream_node(gate)
     report = curator.outputs["report"]
     reporter = CorpusReporter(report=report, name=recipe.name, cleaning=recipe.cleaning)
-    limits = CorpusValidator(report=report, limits=recipe.cleaning.limits)
+    shares = recipe.validation.of_corpus
+    earlier = earlier_corpus(shares, curator, is_local=is_local)
+    limits = CorpusValidator(report, recipe.cleaning.limits, shares, **found_by(earlier, REPORT, shares))
     # The page is written before the corpus may be refused.
     limits.add_upstream_node(reporter)
     components: dict[str, BaseNode] = {
@@ -69,6 +72,7 @@ def corpus_components(
         "curator": curator,
         "corpus_reporter": reporter,
         "corpus_validator": limits,
+        **({"previous_report": earlier} if earlier else {}),
     }
     if recipe.outputs:
         exporter = CorpusExporter(

@@ -4,13 +4,14 @@ from collections.abc import Iterable
 
 from tfx.components import StatisticsGen
 from tfx.dsl.components.base.base_node import BaseNode
+from tfx.dsl.components.common.resolver import Resolver
 from tfx.types import BaseChannel
 
 from firth.components import DistributionValidator, RequestExampleGen
 from firth.components.file_digests import FileDigests
-from firth.pipelines.previous_statistics import STATISTICS, previous_statistics
+from firth.pipelines.previous_statistics import STATISTICS, found_by, previous_report, previous_statistics
 from firth.recipes.run.adapting import AdaptingRecipe
-from firth.recipes.run.validation import Validation
+from firth.recipes.run.validation import CorpusValidation, Validation
 
 REQUEST_STATISTICS = "RequestStatistics"
 
@@ -39,19 +40,41 @@ def compared_with_others(
     """
     if not validation.compares:
         return []
-    if validation.drift and not is_local:
-        raise ValueError("validation.drift: this orchestrator cannot look up the data of an earlier run")
+    if validation.drift:
+        _check_local("drift", is_local)
     previous = previous_statistics(statistics) if validation.drift else None
     gate = DistributionValidator(
         statistics=statistics.outputs[STATISTICS],
         schema=schema,
         validation=validation,
-        previous_statistics=previous.outputs[STATISTICS] if previous else None,
         serving_statistics=serving.outputs[STATISTICS] if serving else None,
+        **found_by(previous, STATISTICS, validation),
     )
     # It takes no input from the validator, and only compares records that fit the schema.
     gate.add_upstream_node(checked)
     return [*([previous] if previous else []), gate]
+
+
+def earlier_corpus(validation: CorpusValidation, curator: BaseNode, *, is_local: bool) -> Resolver | None:
+    """Returns the node that finds the corpus report of the last run; None if no share is bounded.
+
+    Args:
+        validation: Part of the recipe.
+        curator: Component that makes the report of this run.
+        is_local: True for a local runner, which knows any strategy of a resolver.
+
+    Raises:
+        ValueError: if a recipe bounds shares where the orchestrator cannot look up an earlier run.
+    """
+    if not validation.shares:
+        return None
+    _check_local("shares", is_local)
+    return previous_report(curator)
+
+
+def _check_local(key: str, is_local: bool) -> None:
+    if not is_local:
+        raise ValueError(f"validation.{key}: this orchestrator cannot look up the data of an earlier run")
 
 
 def requests_of(recipe: AdaptingRecipe, path: str, digests: FileDigests) -> RequestExampleGen:

@@ -29,7 +29,7 @@ from firth.pipelines.distributions import distances_in
 from firth.pipelines.trained import import_base, latest_blessed, model_components
 from firth.recipes import Evaluation, Recipe
 from firth.recipes.run.stages import stages_of
-from firth.recipes.run.validation import Validation
+from firth.recipes.run.validation import CorpusValidation
 
 
 def create_pipeline(
@@ -166,6 +166,6 @@ def _sequences(recipe: Recipe, corpus: Mapping[str, Any], base: BaseChannel | No
 def _training_recipe(recipe: Recipe) -> Recipe:
     """Returns the recipe without what the Trainer does not read, so that its cache does not depend on it."""
     cleaning = recipe.cleaning.without_limits()
-    checks = {"validation": Validation(), "source_schema": None, "evaluation": Evaluation()}
+    checks = {"validation": CorpusValidation(), "source_schema": None, "evaluation": Evaluation()}
     unread = {"description": "", "infra_validation": None, **checks}
     return recipe.model_copy(update={**unread, "cleaning": cleaning})

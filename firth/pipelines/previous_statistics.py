@@ -1,43 +1,66 @@
-"""Finds the statistics of the last run of a pipeline, which those of a new one are compared with."""
+"""Finds what the last run of a pipeline measured of its data, which that of a new one is compared with."""
 
+import json
 import os
 from collections.abc import Iterator
+from typing import ClassVar
 
 from ml_metadata.metadata_store import MetadataStore
 from ml_metadata.proto import metadata_store_pb2
 from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.components.common import resolver
-from tfx.types import Channel, standard_artifacts
+from tfx.types import BaseChannel, Channel, standard_artifacts
 from tfx.types.artifact import Artifact
 
-STATISTICS, CURRENT = "statistics", "current_statistics"
+from firth.components.artifacts import CorpusReport
+from firth.recipes.run.validation import Validation
+
+STATISTICS, REPORT = "statistics", "report"
+# Next to one of the two: in, what this run has; out, the same if an earlier run has taken these data anyway.
+_CURRENT = "current_"
 _FAILED = metadata_store_pb2.Execution.FAILED
 _DONE = (metadata_store_pb2.Execution.COMPLETE, metadata_store_pb2.Execution.CACHED)
 
 
-class PreviousStatisticsStrategy(resolver.ResolverStrategy):
-    """Resolves the newest statistics of the same component that are not those of this run.
+class _PreviousStrategy(resolver.ResolverStrategy):
+    """Resolves the newest artifact of the same component that is not that of this run.
 
-    Statistics that a validator refused are passed over, so that nothing is compared with data that were not
-    used. TFX's LatestArtifactStrategy would give a run its own.
+    What a validator refused is passed over, so that nothing is compared with data that were not used. TFX's
+    LatestArtifactStrategy would give a run its own.
     """
+
+    key: ClassVar[str]
 
     def resolve_artifacts(
         self, store: MetadataStore, input_dict: dict[str, list[Artifact]]
     ) -> dict[str, list[Artifact]]:
-        """Returns at most one artifact under `statistics`, and the current ones as they were given.
+        """Returns at most one artifact under the key, and this run's if its data were taken before.
 
         Args:
             store: Metadata of the pipeline.
-            input_dict: All statistics of the pipeline, and those of this run under `current_statistics`.
+            input_dict: All artifacts of the pipeline of this type, and those of this run under
+                `current_<key>`.
         """
-        current = input_dict[CURRENT]
+        current = input_dict[_CURRENT + self.key]
         own, folders = {each.id for each in current}, {_component_folder(each) for each in current}
-        of_component = (each for each in input_dict[STATISTICS] if _component_folder(each) in folders)
+        of_component = (each for each in input_dict[self.key] if _component_folder(each) in folders)
         earlier = (each for each in of_component if each.id not in own)
         newest_first = sorted(earlier, key=lambda each: each.id, reverse=True)
-        found = next((each for each in newest_first if not was_refused(store, each.id)), None)
-        return {STATISTICS: [] if found is None else [found], CURRENT: current}
+        found = next((each for each in newest_first if not was_refused(store, each.id, self.key)), None)
+        taken = [each for each in current if was_taken(store, each.id, self.key)]
+        return {self.key: [] if found is None else [found], _CURRENT + self.key: taken}
+
+
+class PreviousStatisticsStrategy(_PreviousStrategy):
+    """Resolves the statistics of the last run."""
+
+    key = STATISTICS
+
+
+class PreviousReportStrategy(_PreviousStrategy):
+    """Resolves the corpus report of the last run."""
+
+    key = REPORT
 
 
 def previous_statistics(current: BaseNode) -> resolver.Resolver:
@@ -46,34 +69,80 @@ def previous_statistics(current: BaseNode) -> resolver.Resolver:
     Args:
         current: Component that makes those of this run.
     """
-    channels = {
-        STATISTICS: Channel(type=standard_artifacts.ExampleStatistics),
-        CURRENT: current.outputs["statistics"],
-    }
-    made = resolver.Resolver(strategy_class=PreviousStatisticsStrategy, **channels)
-    return made.with_id("PreviousStatistics")
+    return _previous(
+        PreviousStatisticsStrategy, current, standard_artifacts.ExampleStatistics, "PreviousStatistics"
+    )
 
 
-def was_refused(store: MetadataStore, statistics: int) -> bool:
-    """Returns whether a component failed on statistics, and has not passed them since.
+def previous_report(current: BaseNode) -> resolver.Resolver:
+    """Returns the node that finds the corpus report of the last run, if there was one.
+
+    Args:
+        current: Curator of this run.
+    """
+    return _previous(PreviousReportStrategy, current, CorpusReport, "PreviousReport")
+
+
+def found_by(node: resolver.Resolver | None, key: str, validation: Validation) -> dict[str, BaseChannel]:
+    """Returns the inputs of a validator that are about earlier runs, by their names.
+
+    Args:
+        node: Node that finds them; None if nothing is compared with an earlier run.
+        key: `statistics` or `report`.
+        validation: Part of the recipe.
+    """
+    if node is None:
+        return {}
+    found = {f"previous_{key}": node.outputs[key]}
+    # Where nothing is refused, a validator need not run again because it has run.
+    return {**found, f"taken_{key}": node.outputs[_CURRENT + key]} if validation.stops else found
+
+
+def was_refused(store: MetadataStore, artifact: int, key: str = STATISTICS) -> bool:
+    """Returns whether a component failed on an artifact, and has never passed it.
 
     Args:
         store: Metadata of the pipeline.
-        statistics: Id of the artifact.
+        artifact: Id of the artifact.
+        key: Name of the input that it is.
     """
-    executions = store.get_executions_by_id(list(_readers(store, statistics)))
+    executions = store.get_executions_by_id(list(_readers(store, artifact, key)))
     failed = {each.type_id for each in executions if each.last_known_state == _FAILED}
     return bool(failed - {each.type_id for each in executions if each.last_known_state in _DONE})
 
 
-def _readers(store: MetadataStore, statistics: int) -> Iterator[int]:
-    """Yields the executions whose own statistics these were, and not those that they compared theirs with."""
-    for event in store.get_events_by_artifact_ids([statistics]):
+def was_taken(store: MetadataStore, artifact: int, key: str = STATISTICS) -> bool:
+    """Returns whether a validator has passed an artifact under `on_anomaly: report`.
+
+    Args:
+        store: Metadata of the pipeline.
+        artifact: Id of the artifact.
+        key: Name of the input that it is.
+    """
+    executions = store.get_executions_by_id(list(_readers(store, artifact, key)))
+    said = (each.custom_properties["validation"].string_value for each in executions if _is_judged(each))
+    return any(json.loads(each).get("on_anomaly") == "report" for each in said)
+
+
+def _is_judged(execution: metadata_store_pb2.Execution) -> bool:
+    return execution.last_known_state in _DONE and "validation" in execution.custom_properties
+
+
+def _previous(
+    strategy: type[_PreviousStrategy], current: BaseNode, artifacts: type[Artifact], name: str
+) -> resolver.Resolver:
+    channels = {strategy.key: Channel(type=artifacts), _CURRENT + strategy.key: current.outputs[strategy.key]}
+    return resolver.Resolver(strategy_class=strategy, **channels).with_id(name)
+
+
+def _readers(store: MetadataStore, artifact: int, key: str) -> Iterator[int]:
+    """Yields the executions that read it as their own data, and not those that compared theirs with it."""
+    for event in store.get_events_by_artifact_ids([artifact]):
         keys = [step.key for step in event.path.steps if step.HasField("key")]
-        if event.type == metadata_store_pb2.Event.INPUT and keys == [STATISTICS]:
+        if event.type == metadata_store_pb2.Event.INPUT and keys == [key]:
             yield event.execution_id
 
 
-def _component_folder(statistics: Artifact) -> str:
+def _component_folder(artifact: Artifact) -> str:
     """`<component>/statistics` of `<component>/statistics/<execution>`."""
-    return os.path.dirname(statistics.uri.rstrip("/"))
+    return os.path.dirname(artifact.uri.rstrip("/"))

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from firth.analysis.distances import distance_lines
 from firth.pipelines import finetune, local, pretrain
 from firth.pipelines.local import RunFailedError
 from firth.recipes import load_recipe
@@ -11,20 +12,25 @@ from firth.recipes.reading.adapting import load_adapting_recipe
 from tests.recipes.bundles import write_bundle
 
 RECIPE = """\
-sources: [{{kind: text, name: plays, documents: blank_line, paths: [{folder}/*.txt]}}]
+sources:
+- {{kind: text, name: plays, documents: blank_line, paths: [{folder}/a.txt]}}
+- {{kind: text, name: notes, documents: blank_line, paths: [{folder}/notes.md]}}
 cleaning: {{split: {{eval_fraction: 0.2}}}}
-validation: {{drift: {{plays/words: 0.1}}}}
+validation: {{drift: {{plays/words: 0.1}}, shares: {{sources: 0.1}}}}
 """
+REPORT = "validation.on_anomaly=report"
 
 
 @pytest.fixture
 def curate(tmp_path):
-    """Curates documents of some words, each time from the same file."""
+    """Curates plays of some words, each time from the same file, and notes that stay."""
     (tmp_path / "mine.yaml").write_text(RECIPE.format(folder=tmp_path))
+    (tmp_path / "notes.md").write_text("\n\n".join(f"note {number} on a whale" for number in range(40)))
 
     def run(words, *overrides):
-        texts = [f"number {number} " + "whale " * (words + number % 4) for number in range(60)]
-        (tmp_path / "a.txt").write_text("\n\n".join(texts))
+        if words:
+            texts = [f"number {number} " + "whale " * (words + number % 4) for number in range(60)]
+            (tmp_path / "a.txt").write_text("\n\n".join(texts))
         return local.curate(load_recipe(tmp_path / "mine.yaml", overrides), tmp_path / "runs")
 
     return run
@@ -40,8 +46,14 @@ def test_a_run_is_compared_with_the_last_one_that_passed(curate):
     assert distances(curate(4)) == []
     with pytest.raises(RunFailedError, match=r"plays/words: High .* Jensen-Shannon divergence"):
         curate(30)
-    (far,) = distances(curate(31, "validation.on_anomaly=report"))
-    assert far > 0.5
+    reported = curate(31, REPORT)
+    # The same data, once they have been taken, are not refused.
+    for result in (reported, curate(0)):
+        (far,) = distances(result)
+        assert far > 0.5
+        _, share = distance_lines(result.outputs)
+        assert share.startswith("share of notes among sources: 0.0") and "and 0.2" in share
+        assert "it moved by 0.1" in share and share.endswith("more than 0.1")
     # The last run passed; the one before it, whose data were refused, and the first one are passed over.
     (near,) = distances(curate(32, "validation.drift={plays/words: 0.6}"))
     assert near < far
@@ -50,9 +62,10 @@ def test_a_run_is_compared_with_the_last_one_that_passed(curate):
 def test_without_local_metadata_no_earlier_run_can_be_looked_up(tmp_path):
     (tmp_path / "a.txt").write_text("a")
     sources = f"sources=[{{kind: text, name: plays, paths: ['{tmp_path}/*.txt']}}]"
-    recipe = load_recipe("demo", [sources, "validation.drift={plays/words: 0.1}"])
-    with pytest.raises(ValueError, match=r"validation\.drift: this orchestrator cannot look up"):
-        pretrain.create_pipeline(recipe, "/no/such")
+    for key, bound in (("drift", "plays/words"), ("shares", "languages")):
+        recipe = load_recipe("demo", [sources, f"validation.{key}={{{bound}: 0.1}}"])
+        with pytest.raises(ValueError, match=rf"validation\.{key}: this orchestrator cannot look up"):
+            pretrain.create_pipeline(recipe, "/no/such")
 
 
 def test_labelled_records_are_compared_with_both(tmp_path):

@@ -1,19 +1,24 @@
-"""The work of CorpusValidator: measures and writes the limited quantities, and fails if a limit is broken."""
+"""The work of CorpusValidator: measures and writes what is limited, and fails if a limit is broken."""
 
 import logging
 import os
+from typing import Any
 
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
+from tfx.types.artifact import Artifact
 
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keep_files
 from firth.corpus import CorpusLimitsError, check_limits, measure_limits
 from firth.corpus.curation.curate import REPORT_FILE
+from firth.corpus.report.shares import ShareChange, check_changes, measure_changes
 from firth.recipes.corpus.limits import CorpusLimits
+from firth.recipes.run.validation import CorpusValidation
 from firth.storage import read_json, write_json
 
 MEASURED_FILE = "measured_limits.json"
+SHARES_FILE = "shares.json"
 WARNINGS_FILE = "warnings.json"
 
 
@@ -21,28 +26,56 @@ class Executor(base_executor.BaseExecutor):
     """Validates one corpus."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes `measured_limits.json`, and `warnings.json`, a list of sentences.
+        """Writes `measured_limits.json`, `shares.json`, and `warnings.json`, a list of sentences.
 
         Args:
-            input_dict: `report`.
+            input_dict: `report`; `previous_report` and `taken_report` if there are some.
             output_dict: `measured`.
-            exec_properties: `limits` as JSON.
+            exec_properties: `limits` and `validation` as JSON.
 
         Raises:
-            firth.corpus.CorpusLimitsError: if a limit is broken.
+            firth.corpus.CorpusLimitsError: if a limit is broken, or a share moved too far and the recipe says
+                `on_anomaly: stop`.
         """
-        report_path = os.path.join(artifact_utils.get_single_uri(input_dict["report"]), REPORT_FILE)
+        report_path = _report_of(input_dict["report"])
         limits = CorpusLimits.from_json(exec_properties["limits"])
         report = read_json(report_path)
         measured = measure_limits(report, limits)
         folder = artifact_utils.get_single_uri(output_dict["measured"])
         write_json(os.path.join(folder, MEASURED_FILE), [each._asdict() for each in measured])
+        validation = CorpusValidation.from_json(exec_properties["validation"])
+        changes = _changes(report, input_dict.get("previous_report"), validation)
+        write_json(os.path.join(folder, SHARES_FILE), [each._asdict() for each in changes])
         warnings = [warning] if (warning := report.get("held_out", {}).get("warning")) else []
         write_json(os.path.join(folder, WARNINGS_FILE), warnings)
         for warning in warnings:
             logging.warning(warning)
         try:
             check_limits(measured, report_path)
+            _check(changes, validation.stops and not input_dict.get("taken_report"))
         except CorpusLimitsError:
-            keep_files(folder, MEASURED_FILE, WARNINGS_FILE)
+            keep_files(folder, MEASURED_FILE, SHARES_FILE, WARNINGS_FILE)
             raise
+
+
+def _report_of(artifacts: list[Artifact]) -> str:
+    return os.path.join(artifact_utils.get_single_uri(artifacts), REPORT_FILE)
+
+
+def _changes(
+    report: dict[str, Any], previous: list[Artifact] | None, validation: CorpusValidation
+) -> list[ShareChange]:
+    """Returns how far shares moved; nothing if there was no run before."""
+    if not previous:
+        return []
+    bounds = {str(of): most for of, most in validation.shares.items()}
+    return measure_changes(report, read_json(_report_of(previous)), bounds)
+
+
+def _check(changes: list[ShareChange], is_gate: bool) -> None:
+    try:
+        check_changes(changes)
+    except CorpusLimitsError as error:
+        if is_gate:
+            raise
+        logging.warning(str(error))

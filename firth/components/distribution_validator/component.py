@@ -20,8 +20,9 @@ class DistributionValidator(Component, executor=Executor):
         statistics: Output of StatisticsGen, which the schema fits.
         schema: Schema of the records.
         validation: Part of the recipe, with the largest distances.
-        **channels: `previous_statistics`, of an earlier run, and `serving_statistics`, of one split; either
-            may be left out.
+        **channels: `previous_statistics`, of an earlier run; `taken_statistics`, the same as `statistics` if
+            an earlier run has taken these data under `on_anomaly: report`, so that their drift does not stop
+            this one; and `serving_statistics`, of one split. Each may be left out.
 
     Outputs:
         anomalies: As ExampleValidator writes them, with the measured distances (`drift_skew_info`).
@@ -32,6 +33,7 @@ class DistributionValidator(Component, executor=Executor):
         inputs={"statistics": standard_artifacts.ExampleStatistics, "schema": standard_artifacts.Schema},
         optional_inputs={
             "previous_statistics": standard_artifacts.ExampleStatistics,
+            "taken_statistics": standard_artifacts.ExampleStatistics,
             "serving_statistics": standard_artifacts.ExampleStatistics,
         },
         outputs={"anomalies": standard_artifacts.ExampleAnomalies, "distances": Distances},

@@ -24,7 +24,6 @@ from firth.recipes.run.validation import TaskValidation
 FOUND_FILE = "distances.json"
 # The split that a model learns from, which requests are compared with.
 TRAIN = "train"
-STOP = "stop"
 _MEASURES = {"L_INFTY": "infinity_norm", "JENSEN_SHANNON_DIVERGENCE": "jensen_shannon_divergence"}
 
 logger = logging.getLogger(__name__)
@@ -41,8 +40,8 @@ class Executor(base_executor.BaseExecutor):
         """Writes the anomalies of each split, and `distances.json`.
 
         Args:
-            input_dict: `statistics` and `schema`; `previous_statistics` and `serving_statistics` if there are
-                some.
+            input_dict: `statistics` and `schema`; `previous_statistics`, `taken_statistics` and
+                `serving_statistics` if there are some.
             output_dict: `anomalies` and `distances`.
             exec_properties: `validation` as JSON.
 
@@ -69,13 +68,24 @@ class Executor(base_executor.BaseExecutor):
         storage.write_json(os.path.join(folder, FOUND_FILE), measured)
         if too_large := anomalies_of(anomalies):
             said = f"the data are further from others than the recipe allows: {anomalies_text(too_large)}"
-            if validation.on_anomaly == STOP:
+            refused = [] if "taken_statistics" in given else too_large
+            refused = refused or [each for each in too_large if each["feature"] not in _drifted(measured)]
+            if validation.stops and refused:
                 keep_files(folder, FOUND_FILE)
                 raise DistributionError(
                     f"{said}. If they are right, raise the distances of validation, or say "
                     "validation.on_anomaly: report"
                 )
             logger.warning("%s", said)
+
+
+def _drifted(measured: list[dict[str, Any]]) -> set[str]:
+    """Returns the features that are too far from the last run, and not from requests."""
+    beyond: dict[str, set[str]] = {DRIFT: set(), SKEW: set()}
+    for each in measured:
+        if each["distance"] > each["threshold"]:
+            beyond[each["comparison"]].add(each["feature"])
+    return beyond[DRIFT] - beyond[SKEW]
 
 
 def _others(given: dict[str, Artifact], split: str) -> dict[str, statistics_pb2.DatasetFeatureStatisticsList]:

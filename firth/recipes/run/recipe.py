@@ -18,7 +18,7 @@ from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.run.base import Base
 from firth.recipes.run.fit import conflicts
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.recipes.run.validation import Validation
+from firth.recipes.run.validation import CorpusValidation
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences, WordPieceTokenizerConfig
 
 
@@ -31,7 +31,7 @@ class Recipe(RunRecipe):
         sources: Sources of the corpus, at least one.
         source_schema: Path of a pinned schema that the records of the sources must match. Without one, a run
             is checked against the schema that an earlier run left in its folder.
-        validation: How far the records may be from those of the last run.
+        validation: How far the records, and the shares of the cleaned corpus, may be from the last run's.
         cleaning: Steps from raw to clean documents, the split in train and eval, and limits of the outcome.
         outputs: Formats in which the cleaned documents are written for others, each with a folder of its own.
         tokenizer: Kind of tokenizer that is trained, and its size.
@@ -56,7 +56,7 @@ class Recipe(RunRecipe):
 
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]
     source_schema: Annotated[str | None, NamesFiles()] = None
-    validation: Validation = Validation()
+    validation: CorpusValidation = CorpusValidation()
     cleaning: Cleaning = Cleaning()
     outputs: Outputs = ()
     tokenizer: AnyTokenizerConfig = WordPieceTokenizerConfig()

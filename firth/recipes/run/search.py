@@ -1,6 +1,7 @@
 """The search for better values of a recipe's keys, by trials that each train a model."""
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -12,6 +13,11 @@ from firth.recipes.base.recipe_type import Config, check_order
 if TYPE_CHECKING:
     from firth.recipes.run.run_recipe import RunRecipe
 
+# A round of hyperband keeps one trial in so many, for as many times the steps.
+HYPERBAND_FACTOR = 3
+_TRIALS, _ROUNDS = 10, 3
+# Of the values that KerasTuner's Hyperband has for itself.
+_OWN = "tuner/"
 Value = bool | int | float | str
 RecipeT = TypeVar("RecipeT", bound="RunRecipe")
 
@@ -33,6 +39,11 @@ class Choices(Config):
     def ends(self) -> tuple[Value, ...]:
         """Values that fit if all do."""
         return self.values
+
+    @property
+    def size(self) -> float:
+        """Number of different values."""
+        return len(set(self.values))
 
     def add_to(self, space: Any, key: str) -> None:
         """Adds the values of a key to a space of KerasTuner.
@@ -83,6 +94,15 @@ class Range(Config):
         """Values that fit if all do."""
         return self.low, self.high
 
+    @property
+    def size(self) -> float:
+        """Number of different values; infinite if they are not whole."""
+        return self.high - self.low + 1 if self._is_whole else math.inf
+
+    @property
+    def _is_whole(self) -> bool:
+        return type(self.low) is type(self.high) is int
+
     def add_to(self, space: Any, key: str) -> None:
         """Adds the numbers of a key to a space of KerasTuner.
 
@@ -90,8 +110,7 @@ class Range(Config):
             space: `keras_tuner.HyperParameters`.
             key: Key of the recipe.
         """
-        is_whole = type(self.low) is type(self.high) is int
-        add = space.Int if is_whole else space.Float
+        add = space.Int if self._is_whole else space.Float
         add(key, self.low, self.high, sampling=self.sampling)
 
     @pydantic.model_validator(mode="after")
@@ -106,20 +125,51 @@ AnySpace = Annotated[Choices | Range, pydantic.Field(discriminator="kind")]
 
 
 class Search(Config):
-    """A search by KerasTuner. Each trial is a whole training with other values of some keys.
+    """A search by KerasTuner. Each trial is a training with other values of some keys.
 
     The best values are those of the model that is then trained and served. Trials are compared by the task's
     first score on the held-out records, or by the held-out loss where there is no task.
 
     Attributes:
-        algorithm: How the next values follow from earlier trials: `random`, `grid` or `bayesian`.
-        trials: Most trials.
+        algorithm: How the next values follow from earlier trials: `random`, `grid`, `bayesian` or
+            `hyperband`, which trains many values for few steps and the best for more (Li et al. 2018,
+            arXiv:1603.06560).
+        trials: Most trials, by default 10; with `hyperband` their number follows from `rounds`.
+        rounds: Most rounds of a group of trials with `hyperband`, by default 3. The best third of a round
+            makes three times the steps in the next one, up to those of the run in the last.
         space: Values by key, such as `training.optimizer.learning_rate`.
+
+    Raises:
+        ValueError: if trials are given with `hyperband`, or rounds without.
     """
 
-    algorithm: Literal["random", "grid", "bayesian"] = "random"
-    trials: Annotated[int, pydantic.Field(ge=1, le=10_000)] = 10
+    algorithm: Literal["random", "grid", "bayesian", "hyperband"] = "random"
+    trials: Annotated[int | None, pydantic.Field(ge=1, le=10_000)] = None
+    rounds: Annotated[int | None, pydantic.Field(ge=2, le=6)] = None
     space: Annotated[dict[str, AnySpace], pydantic.Field(min_length=1)]
+
+    @property
+    def most_trials(self) -> int:
+        """Most trials of an algorithm that takes them from the recipe."""
+        return self.trials or _TRIALS
+
+    @property
+    def units(self) -> int:
+        """Number of parts that the steps of the run fall into with `hyperband`; a first round makes one."""
+        return int(HYPERBAND_FACTOR ** ((self.rounds or _ROUNDS) - 1))
+
+    @pydantic.model_validator(mode="after")
+    def _has_one_size(self) -> "Search":
+        if self.is_by_rounds and self.trials is not None:
+            raise ValueError("trials: with algorithm: hyperband they follow from rounds; leave trials out")
+        if not self.is_by_rounds and self.rounds is not None:
+            raise ValueError("rounds: only algorithm: hyperband has rounds; say trials")
+        return self
+
+    @property
+    def is_by_rounds(self) -> bool:
+        """Whether trials have fewer steps than the run."""
+        return self.algorithm == "hyperband"
 
 
 def with_values(recipe: RecipeT, values: Mapping[str, Any]) -> RecipeT:
@@ -127,7 +177,7 @@ def with_values(recipe: RecipeT, values: Mapping[str, Any]) -> RecipeT:
 
     Args:
         recipe: Recipe.
-        values: Values by key.
+        values: Values by key; those that KerasTuner has for itself are passed over.
 
     Raises:
         ValueError: for a key that is not there, with the nearest, and for a value that does not fit.
@@ -141,6 +191,8 @@ def with_values(recipe: RecipeT, values: Mapping[str, Any]) -> RecipeT:
     data = json.loads(recipe.to_json())
     data["search"] = None
     for key, value in values.items():
+        if key.startswith(_OWN):
+            continue
         *parts, last = key.split(".")
         _part_at(data, key, parts)[last] = value
     return type(recipe).of(data)
@@ -167,6 +219,7 @@ def search_conflicts(recipe: "RunRecipe") -> Iterator[str]:
         return
     if recipe.training.strategy == "multi_worker_mirrored":
         yield "search: trials run in one process, which training.strategy: multi_worker_mirrored is not"
+    yield from _hyperband_conflicts(recipe, search)
     for key, space in search.space.items():
         if key.split(".")[0] not in recipe.searched_keys:
             there = ", ".join(recipe.searched_keys)
@@ -185,3 +238,19 @@ def search_conflicts(recipe: "RunRecipe") -> Iterator[str]:
                 said = str(error).splitlines()[0].removeprefix(f"{type(recipe).__name__}: ")
                 yield f"search.space.{key}: {value!r} does not fit: {said}"
                 break
+
+
+def _hyperband_conflicts(recipe: "RunRecipe", search: Search) -> Iterator[str]:
+    if not search.is_by_rounds:
+        return
+    if recipe.training.earlier_stages:
+        yield (
+            "search.algorithm: hyperband trains for parts of the steps, which training.earlier_stages "
+            "divides; take random, grid or bayesian"
+        )
+    size = math.prod(space.size for space in search.space.values())
+    if size < search.units:
+        yield (
+            f"search.space: hyperband begins with {search.units} trials of different values, and there are "
+            f"{size:g}; lower search.rounds, or take grid"
+        )

@@ -23,7 +23,8 @@ class Validation(Config):
             `<source>/outcome`, `<source>/uri`, `<source>/licence`, `<source>/bytes` and `<source>/words`; of
             labelled records `label`, `source`, and of each text `<role>/bytes` and `<role>/words`. A run
             whose data were refused is passed over.
-        on_anomaly: What a larger distance does: `stop` ends the run, `report` tells of it.
+        on_anomaly: What a larger distance does: `stop` ends the run, `report` tells of it. Data that a run
+            has taken under `report` are not refused again under `stop`.
     """
 
     drift: Distances = pydantic.Field(default={})
@@ -34,6 +35,11 @@ class Validation(Config):
         """Whether anything is compared."""
         return bool(self.drift)
 
+    @property
+    def stops(self) -> bool:
+        """Whether a larger distance ends the run."""
+        return self.on_anomaly == "stop"
+
     def conflicts(self, features: Iterable[str]) -> Iterator[str]:
         """Yields a line for each name that is not a feature.
 
@@ -41,6 +47,29 @@ class Validation(Config):
             features: Features of the recipe's data.
         """
         yield from _unknown("drift", self.drift, features)
+
+
+class CorpusValidation(Validation):
+    """The same of documents, and how far the parts of a cleaned corpus may move.
+
+    Attributes:
+        shares: Largest change of a share since the last run of the same pipeline, after the cleaning: of any
+            of the `languages`, in documents of a sample of 1,000; of any of the `sources`, in bytes; of any
+            of the web `domains`, in documents.
+    """
+
+    shares: dict[Literal["languages", "sources", "domains"], Fraction] = pydantic.Field(default={})
+
+    @property
+    def of_records(self) -> Validation:
+        """The part that is about the documents as they are read."""
+        return Validation(drift=self.drift, on_anomaly=self.on_anomaly)
+
+    @property
+    def of_corpus(self) -> "CorpusValidation":
+        """The part that is about the cleaned corpus; without any bound, the default."""
+        kept = self.model_copy(update={"drift": {}})
+        return kept if self.shares else CorpusValidation()
 
 
 class TaskValidation(Validation):

@@ -1,10 +1,11 @@
 """KerasTuner's search, whose trials are trainings by this package's own loop."""
 
 import os
+import sys
 from typing import Any
 
 import keras_tuner
-from keras_tuner import errors, oracles
+from keras_tuner import errors
 from keras_tuner.engine import base_tuner
 from keras_tuner.engine.trial import TrialStatus
 
@@ -13,14 +14,12 @@ from firth.recipes.run.search import Search, with_values
 from firth.training.loop import NonFiniteLossError
 from firth.training.pretraining import load_recipe_tokenizer, train
 from firth.training.search.objective import measured, objective_of
+from firth.training.search.oracles import oracle_of
 
-_ORACLES = {
-    "random": oracles.RandomSearchOracle,
-    "grid": oracles.GridSearchOracle,
-    "bayesian": oracles.BayesianOptimizationOracle,
-}
 # KerasTuner takes a seed of 0 for none, and draws one; no recipe has this seed.
 _FOR_ZERO = 2**31
+# Units of steps that Hyperband gives a trial; others make all.
+_UNITS = "tuner/epochs"
 
 
 class SearchError(ValueError):
@@ -46,14 +45,12 @@ class RecipeTuner(base_tuner.BaseTuner):
         self._recipe, self._places, self._schedule = recipe, places, schedule
         self._objective = objective_of(recipe)
         super().__init__(
-            oracle=_ORACLES[recipe.search.algorithm](
+            oracle=oracle_of(recipe.search, recipe.seed or _FOR_ZERO)(
                 objective=keras_tuner.Objective(*self._objective),
-                max_trials=recipe.search.trials,
                 hyperparameters=hyperparameters(recipe.search),
                 allow_new_entries=False,
                 # One that diverges says what to avoid, and is not a reason to end.
-                max_consecutive_failed_trials=recipe.search.trials + 1,
-                **({} if recipe.search.algorithm == "grid" else {"seed": recipe.seed or _FOR_ZERO}),
+                max_consecutive_failed_trials=sys.maxsize,
             ),
             directory=directory,
             project_name="trials",
@@ -87,7 +84,11 @@ class RecipeTuner(base_tuner.BaseTuner):
             raise errors.FatalError(f"{type(error).__name__}: {error}") from error
 
     def _value(self, trial_id: str, values: dict[str, Any]) -> float:
-        recipe = self._schedule(with_values(self._recipe, values))
+        assert self._recipe.search is not None
+        units = self._recipe.search.units
+        recipe = shortened(
+            self._schedule(with_values(self._recipe, values)), values.get(_UNITS, units), units
+        )
         curve = os.path.join(self.directory, "curves", trial_id)
         # A trial of more steps would go on from the end of a shorter one, whose learning rate has fallen.
         checkpoints = os.path.join(self.directory, "checkpoints", str(recipe.training.steps))
@@ -106,6 +107,25 @@ class RecipeTuner(base_tuner.BaseTuner):
                 f"none of {len(self.oracle.trials)} trials has a finite loss; lower "
                 "training.optimizer.learning_rate, or its range in search.space"
             )
+
+
+def shortened(recipe: RunRecipe, units: int, of_units: int) -> RunRecipe:
+    """Returns a recipe with a part of its steps, whose schedule is for these.
+
+    Args:
+        recipe: Recipe of a trial.
+        units: Number of units of steps to be made.
+        of_units: Number of units that all steps are.
+
+    Example:
+
+    >>> from firth.recipes import load_recipe
+    >>> recipe = load_recipe("demo", ["training.steps=100"])
+    >>> [shortened(recipe, units, 9).training.steps for units in (1, 3, 9)]
+    [12, 34, 100]
+    """
+    steps = -(-recipe.training.steps * units // of_units)
+    return recipe.model_copy(update={"training": recipe.training.model_copy(update={"steps": steps})})
 
 
 def hyperparameters(search: Search) -> keras_tuner.HyperParameters:

@@ -105,6 +105,15 @@ def test_where_it_only_reports_the_anomaly_is_in_the_artifact(tmp_path, made):
     assert anomalies.drift_skew_info[0].drift_measurements[0].threshold == 0.2
 
 
+def test_data_that_an_earlier_run_has_taken_are_not_refused_for_their_drift(tmp_path, made):
+    taken = {"previous_statistics": "first", "taken_statistics": "second"}
+    found = validate(tmp_path, made, "second", {"drift": {"label": 0.2}}, **taken)
+    assert distances(found)[0]["distance"] == pytest.approx(0.3)
+    validation = {"drift": {"label": 0.2}, "skew": {"text/words": 0.5}, "requests": "asked.jsonl"}
+    with pytest.raises(DistributionError, match="text/words: High approximate Jensen-Shannon divergence"):
+        validate(tmp_path / "skew", made, "second", validation, **taken, serving_statistics="asked")
+
+
 def test_skew_of_requests_stops_the_run(tmp_path, made):
     validation = {"skew": {"text/words": 0.5}, "requests": "asked.jsonl"}
     with pytest.raises(DistributionError, match="text/words: High approximate Jensen-Shannon divergence"):

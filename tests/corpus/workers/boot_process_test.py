@@ -1,5 +1,6 @@
 """A corpus is cleaned by workers that a job service starts with the command of a PROCESS environment."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -12,13 +13,11 @@ from apache_beam.transforms.environments import ExternalEnvironment
 
 from tests.corpus.workers.cleaned import parent_of_workers
 from tests.corpus.workers.processes import CHECKOUT, boot_script, job_service, worker_pool
-from tests.corpus.workers.wheels import write_wheel
+from tests.corpus.workers.wheels import write_setup_file, write_wheel
 
 
-def said_by_worker(_):
-    import tiny_words
-
-    return f"{tiny_words.WORD}, in {os.environ['FIRTH_TEST_PLACE']}"
+def said_by_worker(name):
+    return f"{name}: {importlib.import_module(name).WORD}, in {os.environ['FIRTH_TEST_PLACE']}"
 
 
 def curate(folder, options):
@@ -52,13 +51,36 @@ def test_processes_make_the_corpus_that_the_command_makes_without_them(tmp_path)
 
 
 @pytest.mark.repeated
-def test_a_process_gets_the_packages_that_are_sent(tmp_path):
-    with job_service(tmp_path) as options:
-        sent = [*options, f"--extra_package={write_wheel(tmp_path)}"]
-        with beam.Pipeline(options=PipelineOptions(sent)) as pipeline:
-            said = pipeline | beam.Create([0]) | beam.Map(said_by_worker)
+def test_a_process_gets_the_packages_that_are_sent(tmp_path, monkeypatch):
+    """One that is there as a wheel, one as sources, and one that pip finds by a list of requirements."""
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    write_wheel(shelf, "tiny_listed")
+    (tmp_path / "mine.txt").write_text("tiny_listed==1.0\n")
+    sent = [
+        f"--extra_package={write_wheel(tmp_path)}",
+        f"--setup_file={write_setup_file(tmp_path / 'sources', 'tiny_sources')}",
+        f"--requirements_file={tmp_path}/mine.txt",
+        f"--requirements_cache={tmp_path}/cache",
+    ]
+    # Neither pip here nor the workers' reach anything but what is on this machine; 0 says: no isolation.
+    offline = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
+    # Beam's pip finds the requirement where the command is given, and the workers' has what Beam sends alone.
+    for variable, value in {**offline, "PIP_FIND_LINKS": str(shelf)}.items():
+        monkeypatch.setenv(variable, value)
+    place = "a process of its own"
+    variables = {"FIRTH_TEST_PLACE": place, "PIP_FIND_LINKS": "", **offline}
+    names = ["tiny_listed", "tiny_sources", "tiny_words"]
+    with job_service(tmp_path, **variables) as options:
+        sent = PipelineOptions([*options, *sent])
+        with beam.Pipeline(options=sent) as pipeline:
+            said = pipeline | beam.Create(names) | beam.Map(said_by_worker)
             _ = said | beam.io.WriteToText(f"{tmp_path}/said", shard_name_template="")
-    assert (tmp_path / "said").read_text() == "from a package that was sent, in a process of its own\n"
+    assert sorted((tmp_path / "said").read_text().splitlines()) == [
+        f"tiny_listed: from a package that was sent, in {place}",
+        f"tiny_sources: from sources that were sent, in {place}",
+        f"tiny_words: from a package that was sent, in {place}",
+    ]
 
 
 @pytest.mark.repeated

@@ -21,8 +21,8 @@ def boot_script(folder):
 
 
 @contextlib.contextmanager
-def job_service(folder):
-    """Gives options of Beam; workers write what they print to the folder."""
+def job_service(folder, **variables):
+    """Gives options of Beam; workers have variables of the environment, and print to a file in the folder."""
     port, log_path = folder / "port", folder / "service.log"
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
     with open(log_path, "w") as log:
@@ -33,7 +33,7 @@ def job_service(folder):
         while not port.exists() or not port.read_text():
             assert server.poll() is None and time.monotonic() < until, log_path.read_text()
             time.sleep(0.1)
-        config = {"command": str(boot_script(folder)), "env": {"FIRTH_TEST_PLACE": "a process of its own"}}
+        config = {"command": str(boot_script(folder)), "env": variables}
         yield [
             "--runner=PortableRunner",
             f"--job_endpoint=localhost:{port.read_text()}",

@@ -53,3 +53,16 @@ def test_what_follows_from_another_key_is_not_searched(tmp_path, key, source):
     with pytest.raises(RecipeError, match=f"{key}: follows from {source}; search that"):
         space = f"search.space={{{key}: {{kind: choices, values: [8, 16]}}}}"
         load_adapting_recipe(None, [*options, space], tmp_path)
+
+
+@pytest.mark.parametrize(("search", "problem"), [
+    ("algorithm: hyperband, trials: 4", "trials: with algorithm: hyperband they follow from rounds"),
+    ("rounds: 2", "rounds: only algorithm: hyperband has rounds; say trials"),
+    ("algorithm: hyperband, rounds: 3", "begins with 9 trials of different values, and there are 4;"),
+])  # fmt: skip
+def test_rounds_are_those_of_hyperband(search, problem):
+    steps = "training.steps: {kind: range, low: 4, high: 5}"
+    space = f"{{training.batch_size: {{kind: choices, values: [4, 8]}}, {steps}}}"
+    with pytest.raises(RecipeError) as refused:
+        load_recipe("demo", [f"search={{{search}, space: {space}}}"])
+    assert problem in str(refused.value)

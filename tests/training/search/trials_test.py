@@ -11,7 +11,8 @@ from tfx.proto import example_gen_pb2, trainer_pb2
 from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
 from firth.pipelines.trained import TUNER_FN
-from firth.recipes.run.search import Search
+from firth.recipes.run.search import Search, with_values
+from firth.training.checkpoints import run_key
 from firth.training.loop import NonFiniteLossError
 from firth.training.search import trials
 from firth.training.search.trials import SearchError
@@ -104,6 +105,70 @@ def test_a_search_that_was_ended_goes_on_within_its_trial(tmp_path, rows, monkey
     assert len(results) == 2 and best == min(values, key=lambda each: each[RATE])
     other = tune(tmp_path / "other", rows, recipe)[1]
     assert [each[RATE] for each in other] == [each[RATE] for each in results]
+
+
+@pytest.fixture
+def killed_after(monkeypatch):
+    """Ends the search after the results of some trials were written, at most once for each."""
+    ends, end = [], trials.RecipeTuner.on_trial_end
+
+    def on_trial_end(tuner, trial):
+        end(tuner, trial)
+        if trial.trial_id in ends:
+            ends.remove(trial.trial_id)
+            raise SystemExit(137)
+
+    monkeypatch.setattr(trials.RecipeTuner, "on_trial_end", on_trial_end)
+    return ends
+
+
+@pytest.mark.parametrize("settings", [
+    {"algorithm": "random", "trials": 4},
+    {"algorithm": "grid", "trials": 4},
+    {"algorithm": "bayesian", "trials": 5},
+    {"algorithm": "hyperband", "rounds": 2},
+], ids=lambda settings: settings["algorithm"])  # fmt: skip
+def test_a_search_that_was_killed_between_trials_goes_on_with_those_that_are_done(
+    tmp_path, rows, monkeypatch, killed_after, settings
+):
+    space = {RATE: {"kind": "range", "low": 1e-4, "high": 1e-2, "sampling": "log"}}
+    recipe = recipe_with({**space, "training.batch_size": {"kind": "range", "low": 2, "high": 6}}, **settings)
+    made = []
+
+    def value(tuner, trial, found):
+        made.append(found)
+        return abs(found[RATE] - 1e-3) + found["training.batch_size"] * 1e-5
+
+    monkeypatch.setattr(trials.RecipeTuner, "_value", value)
+    whole, expected = tune(tmp_path / "whole", rows, recipe), list(made)
+    made.clear()
+    names = sorted(each["trial_id"] for each in whole[1])
+    killed_after += [names[0], names[2]]
+    for attempt in ("first", "second"):
+        with pytest.raises(SystemExit):
+            tune(tmp_path / "killed", rows, recipe, attempt)
+    assert tune(tmp_path / "killed", rows, recipe, "third") == whole
+    assert made == expected
+
+
+def test_trials_of_hyperband_make_parts_of_the_steps(tmp_path, rows, monkeypatch):
+    """Those of the best values make more of them; the best values have nothing of KerasTuner's own."""
+    space = {RATE: {"kind": "range", "low": 1e-4, "high": 1e-2, "sampling": "log"}}
+    recipe = recipe_with(space, algorithm="hyperband", rounds=2)
+    recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"steps": 7})})
+    steps = []
+
+    def train(recipe, **others):
+        steps.append((recipe.training.steps, run_key(recipe, "rows", "tokenizer")))
+
+    monkeypatch.setattr(trials, "train", train)
+    monkeypatch.setattr(trials, "measured", lambda *given: given[-2].training.optimizer.learning_rate)
+    best, results = tune(tmp_path, rows, recipe)
+    # Three begin with a third of the steps, the best of them makes all, and two make all at once.
+    assert [each for each, _ in steps] == [3, 3, 3, 7, 7, 7]
+    assert steps[3][1] in {key for _, key in steps[:3]} and len({key for _, key in steps}) == 5
+    assert len(results) == 6 and with_values(recipe, best).training.steps == 7
+    assert with_values(recipe, best).training.optimizer.learning_rate == min(each[RATE] for each in results)
 
 
 def test_trials_that_diverge_are_left_out_and_other_errors_end_the_search(tmp_path, rows, monkeypatch):
