@@ -5,6 +5,7 @@ from firth.recipes import Recipe
 from firth.recipes.counting import (
     memory_bytes,
     parameter_counts,
+    total_bytes,
     training_flops,
     training_flops_per_step,
     training_tokens,
@@ -42,7 +43,8 @@ def cost_lines(recipe: Recipe) -> list[str]:
         f"training: {training_flops(recipe):.3g} FLOPs and {training_tokens(recipe):,} tokens, padding "
         f"included, in {recipe.training.steps:,} steps",
         *(f"  {_stage_text(stage)}" for stage in stages_of(recipe)),
-        f"memory in training: about {bytes_text(memory['total'])}",
+        f"memory in training: about {bytes_text(memory['total'])} at the peak of a step, where "
+        "activations go as gradients come",
         f"  {', '.join(held)}",
     ]
 
@@ -59,7 +61,7 @@ def accelerator_lines(recipe: Recipe, accelerator: Accelerator) -> list[str]:
     >>> from firth.recipes import load_recipe
     >>> from firth.recipes.counting.accelerators import ACCELERATORS
     >>> print(accelerator_lines(load_recipe("bert_tiny"), ACCELERATORS["h100"])[0])
-    h100: about 138.8 MB fits in 80.0 GB, and 53.2 MB in the host's memory while a checkpoint is written
+    h100: about 157.9 MB fits in 80.0 GB, and 53.2 MB in the host's memory while a checkpoint is written
     """
     memory, seconds = device_bytes(recipe), step_seconds(recipe, accelerator)
     held = memory["total"] - memory["checkpoint"]
@@ -95,7 +97,7 @@ def device_bytes(recipe: Recipe) -> dict[str, int]:
         held, parameters = held_parameters(recipe), parameter_counts(recipe)["total_with_heads"]
         for name in memory.keys() & _OF_WEIGHTS:
             memory[name] = memory[name] * held // parameters
-    return {**memory, "total": sum(memory.values())}
+    return {**memory, "total": total_bytes(memory)}
 
 
 def backbone_lines(recipe: RunRecipe) -> list[str]:

@@ -16,33 +16,36 @@ _ELEMENTS = 2**25
 _DTYPES = {"float32": tf.float32, "mixed_bfloat16": tf.bfloat16}
 
 
-def measure_cpu() -> Accelerator:
+def measure_cpu(clock: Callable[[], float] = time.perf_counter) -> Accelerator:
     """Returns the CPU that this process runs on, with the rates that TensorFlow reaches on it now.
 
     It takes some seconds. Medians of seven products of [4096, 512] and [512, 1024], and of seven sums of two
     tensors of 128 MiB.
+
+    Args:
+        clock: Function that returns seconds: those that pass, or those of the processor.
     """
-    rates = {precision: _product_rate(dtype) for precision, dtype in _DTYPES.items()}
+    rates = {precision: _product_rate(dtype, clock) for precision, dtype in _DTYPES.items()}
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return Accelerator("cpu", rates, _bandwidth(), memory)
+    return Accelerator("cpu", rates, _bandwidth(clock), memory)
 
 
-def _product_rate(dtype: tf.DType) -> float:
+def _product_rate(dtype: tf.DType, clock: Callable[[], float]) -> float:
     left, right = tf.ones([_ROWS, _INNER], dtype), tf.ones([_INNER, _COLUMNS], dtype)
-    return 2 * _ROWS * _INNER * _COLUMNS / _median_seconds(lambda: tf.matmul(left, right))
+    return 2 * _ROWS * _INNER * _COLUMNS / _median_seconds(lambda: tf.matmul(left, right), clock)
 
 
-def _bandwidth() -> float:
+def _bandwidth(clock: Callable[[], float]) -> float:
     left, right = tf.ones([_ELEMENTS]), tf.ones([_ELEMENTS])
     # Two tensors are read, and one is written.
-    return 3 * 4 * _ELEMENTS / _median_seconds(lambda: left + right)
+    return 3 * 4 * _ELEMENTS / _median_seconds(lambda: left + right, clock)
 
 
-def _median_seconds(compute: Callable[[], tf.Tensor]) -> float:
+def _median_seconds(compute: Callable[[], tf.Tensor], clock: Callable[[], float]) -> float:
     taken = []
     for _ in range(_ROUNDS):
-        started = time.perf_counter()
+        started = clock()
         # It returns when the operation has ended.
         compute()
-        taken.append(time.perf_counter() - started)
+        taken.append(clock() - started)
     return statistics.median(taken)

@@ -5,7 +5,7 @@ import pytest
 from firth.cli.costs import accelerator_lines, device_bytes
 from firth.models.held import held_parameters
 from firth.recipes import load_recipe
-from firth.recipes.counting import memory_bytes
+from firth.recipes.counting import memory_bytes, total_bytes
 from firth.recipes.counting.accelerators import ACCELERATORS
 
 ON_JAX = "training.backend=jax"
@@ -22,6 +22,6 @@ def test_a_device_holds_its_rows_and_its_parts_of_the_weights(overrides, devices
     assert (held["weights"] < 0.6 * whole["weights"]) == (overrides == DIVIDED)
     assert held["activations"] == whole["activations"] // min(devices, 2)
     assert held["checkpoint"] == whole["checkpoint"]
-    assert held["total"] == sum(size for name, size in held.items() if name != "total")
+    assert held["total"] == total_bytes(held)
     text, of_step = accelerator_lines(recipe, ACCELERATORS["h100"])
     assert (f"on each of {devices} devices" in text) == ("on one device alone" in of_step) == (devices > 1)

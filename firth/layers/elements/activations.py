@@ -29,14 +29,10 @@ def gelu(inputs: Tensor) -> Tensor:
     [-0.1587, 0.0, 0.8413]
     """
 
-    def share(x: Tensor) -> tuple[Tensor, Callable[[], Tensor]]:
+    def share(x: Tensor) -> tuple[Tensor, Tensor]:
         below = 0.5 + 0.5 * ops.erf(x * math.sqrt(0.5))
-
-        def slope() -> Tensor:
-            density = ops.exp(ops.square(x) * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
-            return below + x * density
-
-        return below, slope
+        density = ops.exp(ops.square(x) * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
+        return below, below + x * density
 
     return _times_share(inputs, share)
 
@@ -60,27 +56,26 @@ def gelu_approximate(inputs: Tensor) -> Tensor:
     [-0.1588, 0.0, 0.8412]
     """
 
-    def share(x: Tensor) -> tuple[Tensor, Callable[[], Tensor]]:
+    def share(x: Tensor) -> tuple[Tensor, Tensor]:
         v = x * (_LINEAR + _CUBIC * ops.square(x))
         below = ops.sigmoid(v)
-
-        def slope() -> Tensor:
-            # The derivative of v, times x, is 3 v - 2 _LINEAR x. Where it is infinite, its factor is 0.
-            change = ops.clip(3.0 * v - (2.0 * _LINEAR) * x, -_HUGE, _HUGE)
-            return below * (1.0 + (1.0 - below) * change)
-
-        return below, slope
+        # The derivative of v, times x, is 3 v - 2 _LINEAR x. Where it is infinite, its factor is 0.
+        change = ops.clip(3.0 * v - (2.0 * _LINEAR) * x, -_HUGE, _HUGE)
+        return below, below * (1.0 + (1.0 - below) * change)
 
     return _times_share(inputs, share)
 
 
-def _times_share(inputs: Tensor, share: Callable[[Tensor], tuple[Tensor, Callable[[], Tensor]]]) -> Tensor:
+def _times_share(inputs: Tensor, share: Callable[[Tensor], tuple[Tensor, Tensor]]) -> Tensor:
     """Returns `x * share(x)`, computed in float32.
+
+    The derivative is made in the forward pass, so that it alone is kept, instead of all that it is made of;
+    a graph without a backward pass leaves it out.
 
     Args:
         inputs: A float tensor of any shape.
-        share: Function that takes the inputs as float32 and returns the factor, and a function that returns
-            the derivative of the whole.
+        share: Function that takes the inputs as float32 and returns the factor, and the derivative of the
+            whole.
     """
 
     @custom_gradient
@@ -90,7 +85,7 @@ def _times_share(inputs: Tensor, share: Callable[[Tensor], tuple[Tensor, Callabl
         below, slope = share(x)
 
         def gradient(upstream: Tensor) -> Tensor:
-            return ops.cast(ops.cast(upstream, "float32") * slope(), inputs.dtype)
+            return ops.cast(ops.cast(upstream, "float32") * slope, inputs.dtype)
 
         return ops.cast(x * below, inputs.dtype), gradient
 

@@ -9,9 +9,7 @@ from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.types import Tensor
 from firth.layers.losses.likeliest import likeliest, pick
 from firth.layers.losses.z_loss import with_z_loss, z_loss_slopes
-
-# Logits that are held at once: an eighth of a gigabyte in float32.
-MAX_LOGITS = 2**25
+from firth.recipes.models.block_counts import MAX_LOGITS
 
 
 def chunked_cross_entropy(

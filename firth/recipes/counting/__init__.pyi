@@ -3,5 +3,5 @@ from .flops import (
     training_flops_per_step as training_flops_per_step,
     training_tokens as training_tokens,
 )
-from .memory import memory_bytes as memory_bytes
+from .memory import memory_bytes as memory_bytes, total_bytes as total_bytes
 from .parameters import parameter_counts as parameter_counts

@@ -3,8 +3,8 @@
 from typing import Any
 
 from firth.recipes.counting.lengths import lengths_of
-from firth.recipes.models.block_counts import block_kept, further_blocks, projection, stack
-from firth.recipes.models.counts import Lengths, Work, dense
+from firth.recipes.models.block_counts import MAX_LOGITS, block_kept, further_blocks, projection, stack
+from firth.recipes.models.counts import Kept, Lengths, Work, dense
 from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.run.run_recipe import RunRecipe
@@ -31,18 +31,29 @@ class HeadCounts:
         """Returns the multiply-adds of the forward pass of a row."""
         raise NotImplementedError
 
-    def logits(self) -> int:
-        """Returns the logits that the forward pass of a row keeps: those of the selected predictions.
+    def logits(self, rows: int) -> int:
+        """Returns the numbers as large as logits that are held at once, in float32: of the selected.
 
-        Those of goals that predict every token are made in chunks and not kept.
+        They are the logits, their probabilities, and the slopes without and with the labels'.
+
+        Args:
+            rows: Number of rows.
         """
-        return self.lengths.selected * self.vocabulary
+        return 4 * rows * self.lengths.selected * self.vocabulary
 
-    def kept(self) -> int:
-        """Returns the other numbers that it keeps: none."""
-        return 0
+    def logits_made(self, rows: int) -> int:
+        """Returns the numbers as large as logits that are made, if not at once; those held, here.
 
-    def kept_by_block(self) -> int:
+        Args:
+            rows: Number of rows.
+        """
+        return self.logits(rows)
+
+    def kept(self) -> Kept:
+        """Returns the other numbers that the forward pass of a row keeps: none."""
+        return Kept()
+
+    def kept_by_block(self) -> Kept:
         """Returns the same where blocks are computed a second time: what goes into its blocks.
 
         A block of its own is not larger than one of the backbone, and is not held at the same time.
@@ -70,13 +81,13 @@ class MaskedLMHeadCounts(HeadCounts):
         predictions = lengths.selected * _prediction(model, self.vocabulary)
         return Work(predictions + pairs + decoder.row, decoder.step)
 
-    def kept(self) -> int:
+    def kept(self) -> Kept:
         """Returns the numbers kept by the further blocks of a mask decoder."""
         length = self.lengths.input
         return self.goal.further_passes * length * block_kept(self.model, length)
 
-    def kept_by_block(self) -> int:  # noqa: D102
-        return self.goal.further_passes * self.lengths.input * self.model.width
+    def kept_by_block(self) -> Kept:  # noqa: D102
+        return Kept(self.goal.further_passes * self.lengths.input * self.model.width)
 
 
 class SpanMaskingHeadCounts(HeadCounts):
@@ -96,9 +107,13 @@ class SpanMaskingHeadCounts(HeadCounts):
         each = _prediction(model, self.vocabulary) + (boundary if self.goal.boundary else 0)
         return Work(self.lengths.selected * each)
 
-    def logits(self) -> int:
-        """Returns the logits of the selected predictions, twice with the span boundary objective."""
-        return (2 if self.goal.boundary else 1) * super().logits()
+    def logits(self, rows: int) -> int:
+        """Returns those of the selected predictions, twice with the span boundary objective.
+
+        Args:
+            rows: Number of rows.
+        """
+        return (2 if self.goal.boundary else 1) * super().logits(rows)
 
 
 class ReplacedTokenDetectionHeadCounts(HeadCounts):
@@ -127,16 +142,16 @@ class ReplacedTokenDetectionHeadCounts(HeadCounts):
         decisions = lengths.input * width * (width + 1)
         return Work(work.row + decoder.row + predictions + decisions, work.step + decoder.step)
 
-    def kept(self) -> int:
+    def kept(self) -> Kept:
         """Returns the numbers kept by the generator's blocks, and those of its mask decoder."""
         generator, length = self._generator, self.lengths.input
         further = self.goal.further_passes * length * block_kept(generator, length)
         return generator.kept(self.lengths) + further
 
-    def kept_by_block(self) -> int:  # noqa: D102
+    def kept_by_block(self) -> Kept:  # noqa: D102
         generator = self._generator
         between = generator.layers + 1 + self.goal.further_passes
-        return between * self.lengths.input * generator.width
+        return Kept(between * self.lengths.input * generator.width)
 
 
 class PermutationLMHeadCounts(HeadCounts):
@@ -161,7 +176,31 @@ class LanguageModelHeadCounts(HeadCounts):
     def work(self) -> Work:  # noqa: D102
         width = self.model.embedding_width
         to_table = self.model.width if width != self.model.width else 0
-        return Work((self.lengths.target or self.lengths.input) * width * (to_table + self.vocabulary))
+        return Work(self._predictions * width * (to_table + self.vocabulary))
+
+    @property
+    def _predictions(self) -> int:
+        return self.lengths.target or self.lengths.input
+
+    def logits(self, rows: int) -> int:
+        """Returns the logits and their probabilities of as many tokens as are taken at once.
+
+        Where they are not all, the table's gradient is made along with them, and held twice.
+
+        Args:
+            rows: Number of rows.
+        """
+        made = self.logits_made(rows)
+        table = 2 * self.vocabulary * self.model.embedding_width
+        return made if made <= 2 * MAX_LOGITS else 2 * MAX_LOGITS + table
+
+    def logits_made(self, rows: int) -> int:
+        """Returns the logits and their probabilities of all tokens.
+
+        Args:
+            rows: Number of rows.
+        """
+        return 2 * rows * self._predictions * self.vocabulary
 
 
 class BidirectionalLMHeadCounts(HeadCounts):
@@ -175,13 +214,25 @@ class BidirectionalLMHeadCounts(HeadCounts):
         words = min((self.goal.negatives or self.vocabulary) + 1, self.vocabulary)
         return Work(2 * self.lengths.input * self.model.projection_width * words)
 
-    def logits(self) -> int:
-        """Returns the logits of the drawn words, in both directions.
+    def logits(self, rows: int) -> int:
+        """Returns the shares of the drawn words in both directions, and the slopes of one, twice.
 
-        Those of all words are made in chunks and not kept.
+        Those of all words are made in chunks.
+
+        Args:
+            rows: Number of rows.
         """
-        drawn = self.goal.negatives or 0
-        return 2 * self.lengths.input * drawn if drawn < self.vocabulary else 0
+        made = self.logits_made(rows)
+        drawn = self.goal.negatives or self.vocabulary
+        return made if drawn < self.vocabulary else min(made, 2 * MAX_LOGITS)
+
+    def logits_made(self, rows: int) -> int:
+        """Returns the same of all words.
+
+        Args:
+            rows: Number of rows.
+        """
+        return 4 * rows * self.lengths.input * min(self.goal.negatives or self.vocabulary, self.vocabulary)
 
 
 def _tokens_head(model: MaskedTransformerConfig, vocabulary: int) -> int:

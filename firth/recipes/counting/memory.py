@@ -1,28 +1,32 @@
 """Memory that a recipe's training needs."""
 
+from collections.abc import Mapping
+
 from firth.recipes.counting.heads import heads_of
 from firth.recipes.counting.lengths import lengths_of
 from firth.recipes.counting.parameters import parameter_counts
+from firth.recipes.models.counts import FLOAT32
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.stages import stages_of
 
-_FLOAT32 = 4
 _BFLOAT16 = 2
 
 
 def memory_bytes(recipe: Recipe, last_stage: bool = False) -> dict[str, int]:
-    """Returns the bytes that training holds at once, by what they hold.
+    """Returns the bytes that a step of the training holds at its peak, by what they hold.
 
     `weights` and `gradients` are float32 under either precision, `moments` what the optimizer keeps them in;
     all are exact, of Muon an upper bound: AdamW, LAMB and Muon keep two moments of each weight, Muon only one
-    of a matrix, Adafactor and Adagrad one. `activations` is an estimate of what the forward pass keeps for
-    the backward pass over one batch, in the compute dtype, in the stage that needs most; see
-    `activation_bytes`. With accumulation it is that of a part of a batch, and `accumulated` is the sum of the
-    gradients so far. The peak is above the sum by what the largest single operation needs. `activations`
-    counts all replicas together; the others count one.
+    of a matrix, Adafactor and Adagrad one. `activations` are what is held when the backward pass of the
+    largest batch begins, see `activation_bytes`, and `update` what its end, or the update of the largest
+    weight, holds next to all gradients. With accumulation, both are of a part of a batch, and `accumulated`
+    is the sum of the gradients so far. `activations` counts all replicas together; the others count one.
 
     `checkpoint` is the copy of weights and moments that is written while training goes on, in the memory of
     the host.
+
+    `total` is what is held at once, as `total_bytes` says, of tensors as TensorFlow makes them, one operation
+    at a time.
 
     Args:
         recipe: Recipe of the whole run.
@@ -36,19 +40,37 @@ def memory_bytes(recipe: Recipe, last_stage: bool = False) -> dict[str, int]:
     880851424
     """
     parameters = parameter_counts(recipe)["total_with_heads"]
+    stages = [stage for _, _, stage in stages_of(recipe)[-1 if last_stage else 0 :]]
     counts = {
-        "weights": _FLOAT32 * parameters,
-        "gradients": _FLOAT32 * parameters,
+        "weights": FLOAT32 * parameters,
+        "gradients": FLOAT32 * parameters,
         "moments": recipe.training.optimizer.bytes_kept * parameters,
-        "activations": max(
-            _rows_at_once(stage) * activation_bytes(stage)
-            for _, _, stage in stages_of(recipe)[-1 if last_stage else 0 :]
-        ),
+        "activations": max(map(activation_bytes, stages)),
+        "update": max(map(_update_bytes, stages)),
     }
     if recipe.training.gradient_accumulation_steps > 1:
-        counts["accumulated"] = _FLOAT32 * parameters
+        counts["accumulated"] = FLOAT32 * parameters
     counts["checkpoint"] = counts["weights"] + counts["moments"]
-    return {**counts, "total": sum(counts.values())}
+    return {**counts, "total": total_bytes(counts)}
+
+
+def total_bytes(counts: Mapping[str, int]) -> int:
+    """Returns the bytes that are held at once, of those that `memory_bytes` counts.
+
+    They are not the sum: activations go as gradients come. Next to the others, the larger counts of the
+    activations on the one side, and of the gradients with what the update needs on the other.
+
+    Args:
+        counts: Bytes by what they hold; a total among them does not matter.
+
+    Example:
+
+    >>> total_bytes({"weights": 4, "moments": 8, "gradients": 4, "update": 1, "activations": 3})
+    17
+    """
+    one_or_other = max(counts["activations"], counts["gradients"] + counts["update"])
+    always = ("weights", "moments", "accumulated", "checkpoint")
+    return one_or_other + sum(counts.get(name, 0) for name in always)
 
 
 def _rows_at_once(recipe: Recipe) -> int:
@@ -56,24 +78,50 @@ def _rows_at_once(recipe: Recipe) -> int:
 
 
 def activation_bytes(recipe: Recipe) -> int:
-    """Returns the bytes that the forward pass of one row keeps for its backward pass: an estimate.
+    """Returns the bytes that the forward pass keeps when the backward pass begins.
 
-    For each token and block of a transformer, these are 9 tensors as wide as the hidden states (4 more for
-    attention to an encoder), 3 as wide as the feed-forward layer (5 with a gate), and 3 rows of attention
-    probabilities a head (scores' softmax, the dropout mask, their product), except of rows so long that they
-    are made for some queries at a time. For each word and LSTM, they are
-    6 tensors as wide as its cells and 3 as its output; for each word also what the convolutions make of its
-    characters. For each selected prediction, they are the logits and their probabilities in float32. If every
-    token is predicted, logits are made in chunks and not kept, except those of ELMo's drawn words. With
-    rematerialisation all this is kept of one block, and of each of the others what goes into it.
+    Models, their blocks and their heads state what they keep. Next to it are the logits first, and then the
+    gradients that a block's backward pass holds at once; the larger of both counts. If every token is
+    predicted, logits are made in chunks. With rematerialisation, one block at a time keeps all it computes,
+    when the logits are gone, and of each of the others what goes into it is kept. In bfloat16, products read
+    a copy of the weights.
 
     Args:
         recipe: Recipe of one stage.
     """
-    element = _FLOAT32 if recipe.training.precision == "float32" else _BFLOAT16
-    heads = heads_of(recipe)
-    model, lengths = recipe.model, lengths_of(recipe)
-    again = recipe.training.rematerialisation == "blocks"
-    kept = model.kept_by_block(lengths) if again else model.kept(lengths)
-    kept += heads.kept_by_block() if again else heads.kept()
-    return element * kept + 2 * _FLOAT32 * heads.logits()
+    model, heads, lengths = recipe.model, heads_of(recipe), lengths_of(recipe)
+    rows, element = _rows_at_once(recipe), _element(recipe)
+    if recipe.training.rematerialisation == "blocks":
+        kept, own = model.kept_between(lengths), heads.kept_by_block()
+        held = kept + model.kept_of_block(lengths) + model.working(lengths)
+    else:
+        kept, held, own = model.kept(lengths), model.held(lengths), heads.kept()
+    with_logits = rows * kept.bytes(element) + FLOAT32 * heads.logits(rows)
+    copies = model.kernels_kept().bytes(element)
+    if element != FLOAT32:
+        copies += element * parameter_counts(recipe)["total_with_heads"]
+    return copies + rows * own.bytes(element) + max(with_logits, rows * held.bytes(element))
+
+
+def written_bytes(recipe: Recipe) -> int:
+    """Returns the bytes that the forward pass of a whole batch writes for its backward pass, and the logits.
+
+    Args:
+        recipe: Recipe of one stage.
+    """
+    heads, rows = heads_of(recipe), recipe.training.batch_size
+    kept = recipe.model.kept(lengths_of(recipe)) + heads.kept()
+    return rows * kept.bytes(_element(recipe)) + FLOAT32 * heads.logits_made(rows)
+
+
+def _update_bytes(recipe: Recipe) -> int:
+    """Returns what the end of the backward pass, or then the update of a weight, holds next to gradients."""
+    model, training = recipe.model, recipe.training
+    at_end = model.working_at_end(lengths_of(recipe)).bytes(_element(recipe))
+    largest = model.largest_weight(recipe.tokenizer.vocabulary_size)
+    return max(_rows_at_once(recipe) * at_end, training.optimizer.bytes_working * largest)
+
+
+def _element(recipe: Recipe) -> int:
+    """Returns the bytes of a number that products are computed with."""
+    return FLOAT32 if recipe.training.precision == "float32" else _BFLOAT16

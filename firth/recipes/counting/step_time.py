@@ -2,7 +2,7 @@
 
 from firth.recipes.counting.accelerators import Accelerator
 from firth.recipes.counting.flops import training_flops_per_step
-from firth.recipes.counting.memory import memory_bytes
+from firth.recipes.counting.memory import memory_bytes, written_bytes
 from firth.recipes.run.recipe import Recipe
 
 # An activation is written, read by what comes next and by the backward pass, and its gradient written and
@@ -36,7 +36,7 @@ def step_seconds(recipe: Recipe, accelerator: Accelerator) -> dict[str, float]:
     parts = recipe.training.gradient_accumulation_steps
     held = memory_bytes(recipe, last_stage=True)
     # Of a block that is computed again, all that it keeps is written and read twice.
-    kept = parts * memory_bytes(_kept_whole(recipe), last_stage=True)["activations"]
+    kept = written_bytes(recipe)
     moved = (
         (_PASSES + (2 if again else 0)) * kept
         + _PASSES_OF_GRADIENT * held["gradients"] * parts
@@ -49,8 +49,3 @@ def step_seconds(recipe: Recipe, accelerator: Accelerator) -> dict[str, float]:
         "memory": moved / accelerator.bandwidth,
     }
     return {**seconds, "total": sum(seconds.values())}
-
-
-def _kept_whole(recipe: Recipe) -> Recipe:
-    training = recipe.training.model_copy(update={"rematerialisation": "none"})
-    return recipe.model_copy(update={"training": training})

@@ -6,11 +6,13 @@ import pydantic
 
 from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.models.blocks import Count, Layers, Stddev
-from firth.recipes.models.counts import Lengths, Work, dense
+from firth.recipes.models.counts import Kept, Lengths, Work, dense
 from firth.recipes.models.facts import ModelFacts
 
 # Bytes, marks of a word's and a sentence's begin and end, padding of a word and of a sequence.
 CHARACTERS = 262
+# Places of a word that TensorFlow convolves at a time.
+_PLACES_AT_ONCE = 10
 
 
 class CharacterCNNConfig(Config):
@@ -61,10 +63,19 @@ class CharacterCNNConfig(Config):
         return convolutions + self.highway_layers * 2 * filters * filters + filters * width
 
     @property
+    def largest_weight(self) -> int:
+        """The parameters of a highway layer's kernel."""
+        return 2 * self._all_filters**2 if self.highway_layers else 0
+
+    @property
     def kept(self) -> int:
         """The numbers kept by the convolutions and highway layers of one word."""
-        convolved = sum(count * (self.max_characters - span + 1) for span, count in self.filters)
-        return convolved + 4 * self.highway_layers * self._all_filters
+        return (2 + 4 * self.highway_layers) * self._all_filters
+
+    @property
+    def working(self) -> int:
+        """The numbers held for one word when the gradients of the convolutions are made."""
+        return 2 * _PLACES_AT_ONCE * self._all_filters
 
     @property
     def _all_filters(self) -> int:
@@ -133,6 +144,15 @@ class BiLSTMConfig(ModelFacts, Config):
         layer = dense(2 * projected, 4 * self.cells) + self.cells * projected
         return {"characters": self.characters.parameter_count(projected), "lstm": 2 * self.layers * layer}
 
+    def largest_weight(self, vocabulary: int) -> int:
+        """Returns the parameters of the softmax, of both directions of an LSTM, or of a highway layer.
+
+        Args:
+            vocabulary: Number of words.
+        """
+        gates = 2 * self.projection_width * 4 * self.cells
+        return max(vocabulary * self.projection_width, gates, self.characters.largest_weight)
+
     def work(self, lengths: Lengths) -> Work:
         """Returns the work from characters to words and of all LSTMs of both directions.
 
@@ -143,23 +163,46 @@ class BiLSTMConfig(ModelFacts, Config):
         cell = 2 * projected * 4 * self.cells + self.cells * projected
         return Work(lengths.input * (self.characters.work(projected) + 2 * self.layers * cell))
 
-    def kept(self, lengths: Lengths) -> int:
+    def kept(self, lengths: Lengths) -> Kept:
         """Returns the numbers kept by the convolutions and highway layers of each word, and all LSTMs.
 
         Args:
             lengths: Words of a row.
         """
-        return lengths.input * (self.characters.kept + self.layers * self._kept_of_layer)
+        return Kept(lengths.input * (self.characters.kept + self.layers * self._kept_of_layer))
 
     @property
     def _kept_of_layer(self) -> int:
         return 2 * (6 * self.cells + 3 * self.projection_width)
 
-    def kept_by_block(self, lengths: Lengths) -> int:
-        """Returns the numbers kept before the LSTMs, those that go into each, and those that one keeps.
+    def kept_between(self, lengths: Lengths) -> Kept:
+        """Returns the numbers kept before the LSTMs, and those that go into each.
 
         Args:
-            lengths: Tokens of a row.
+            lengths: Words of a row.
         """
-        between = self.characters.kept + self.layers * self.width
-        return lengths.input * (between + self._kept_of_layer)
+        return Kept(lengths.input * (self.characters.kept + self.layers * self.width))
+
+    def kept_of_block(self, lengths: Lengths) -> Kept:
+        """Returns the numbers that an LSTM keeps in both directions.
+
+        Args:
+            lengths: Words of a row.
+        """
+        return Kept(lengths.input * self._kept_of_layer)
+
+    def working(self, lengths: Lengths) -> Kept:
+        """Returns the gradients of an LSTM's gates in both directions.
+
+        Args:
+            lengths: Words of a row.
+        """
+        return Kept(lengths.input * 2 * 4 * self.cells)
+
+    def working_at_end(self, lengths: Lengths) -> Kept:
+        """Returns what convolutions and highway layers hold when their gradients are made.
+
+        Args:
+            lengths: Words of a row.
+        """
+        return Kept(lengths.input * self.characters.working)

@@ -2,15 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from firth.recipes.models.counts import Lengths, Work, dense
+from firth.recipes.models.counts import FLOAT32, Kept, Lengths, Work, dense
 
 if TYPE_CHECKING:
-    from firth.recipes.models.stack import BlocksConfig
+    from firth.recipes.models.stack import BlocksConfig, StackConfig
     from firth.recipes.models.transformers import TransformerConfig
 
 
 # Longest rows of which attention holds the scores of all queries at once; of longer ones it keeps none.
 LONGEST_WHOLE = 1024
+# Logits of a prediction of every token that are held at once: an eighth of a gigabyte in float32.
+MAX_LOGITS = 2**25
 
 
 def norm(model: "TransformerConfig", width: int) -> int:
@@ -154,24 +156,106 @@ def head_widths(model: "BlocksConfig") -> tuple[int, int]:
     return model.attention.heads * model.head_width, model.key_value_heads * model.head_width
 
 
-def block_kept(model: "BlocksConfig", keys: int) -> int:
+def block_kept(model: "StackConfig", keys: int) -> Kept:
     """Returns the numbers that the forward pass of one block keeps for each token.
+
+    They are those of attention, of two norms, of the feed-forward layer, and what dropout multiplies by.
 
     Args:
         model: Shape of the backbone.
         keys: Tokens that each token attends to.
     """
-    inner = (5 if model.feed_forward.gated else 3) * model.inner_width
-    return 9 * model.width + inner + scores_kept(model, 3, keys, keys)
+    own = attention_kept(model, keys, keys) + rotated_kept(model)
+    return own + 2 * sublayer_kept(model) + model.inner_width * model.feed_forward.kept
 
 
-def scores_kept(model: "BlocksConfig", tensors: int, tokens: int, keys: int) -> int:
-    """Returns the numbers that some tensors as large as the scores keep for each token.
+def sublayer_kept(model: "BlocksConfig") -> Kept:
+    """Returns what a norm keeps for each token, its input normalised and its output, and dropout's factors.
 
     Args:
         model: Shape of the backbone.
-        tensors: Number of tensors.
+    """
+    return Kept((2 if model.dropout else 1) * model.width, model.width)
+
+
+def attention_kept(model: "BlocksConfig", tokens: int, keys: int) -> Kept:
+    """Returns what one attention keeps for each token that reads.
+
+    They are queries, keys and values by head, the means of values twice, and the scores. Where heads share
+    keys, the means are kept once.
+
+    Args:
+        model: Shape of the backbone.
+        tokens: Tokens that read.
+        keys: Tokens that each of them attends to.
+    """
+    queries, keys_width = head_widths(model)
+    means = 1 if model.key_value_heads != model.attention.heads else 2
+    return Kept((1 + means) * queries + 2 * keys_width) + scores_kept(model, tokens, keys)
+
+
+def rotated_kept(model: "StackConfig") -> Kept:
+    """Returns what is kept of queries and keys, for each token, where positions turn them.
+
+    Args:
+        model: Shape of the backbone.
+    """
+    return Kept(sum(head_widths(model))) if model.positions.turns else Kept()
+
+
+def scores_kept(model: "BlocksConfig", tokens: int, keys: int) -> Kept:
+    """Returns the numbers as large as the scores that attention keeps for each token that reads.
+
+    They are the shares, and with dropout those that are left of them.
+
+    Args:
+        model: Shape of the backbone.
         tokens: Tokens that read.
         keys: Tokens that each token attends to.
     """
-    return tensors * model.attention.heads * keys if tokens * keys <= LONGEST_WHOLE**2 else 0
+    scores = model.attention.heads * keys if tokens * keys <= LONGEST_WHOLE**2 else 0
+    return Kept(scores if model.attention.dropout else 0, scores)
+
+
+def kept_around(model: "StackConfig", norms: int, keys: int) -> Kept:
+    """Returns what is kept of each token before and after the blocks of a stack.
+
+    They are what goes into the first block, what norms there and dropout keep, and the scores' bias that all
+    layers share.
+
+    Args:
+        model: Shape of the backbone.
+        norms: Norms of the embeddings and after the last block.
+        keys: Tokens that each token attends to.
+    """
+    dropped = model.width if model.dropout else 0
+    shared = model.attention.heads * keys if model.positions.biases_scores and keys <= LONGEST_WHOLE else 0
+    return Kept((1 + norms) * model.width + dropped, norms * model.width + shared)
+
+
+def block_working(model: "BlocksConfig", keys: int, scores: int) -> Kept:
+    """Returns what the backward pass of a block holds at most next to what the block keeps, for each token.
+
+    They are what the feed-forward layer computes with, or the gradients of scores, by when what the
+    feed-forward layer keeps is gone.
+
+    Args:
+        model: Shape of the backbone.
+        keys: Tokens that each token attends to.
+        scores: Numbers of each head for which there are gradients at once, for each token.
+    """
+    inner = model.inner_width * model.feed_forward.working
+    if keys > LONGEST_WHOLE:
+        return inner + Kept(2 * model.width)
+    gone = model.inner_width * model.feed_forward.kept
+    of_scores = Kept(model.attention.heads * scores - gone.computed, -gone.float32)
+    return max(inner, of_scores, key=lambda each: each.bytes(FLOAT32)) + Kept(2 * model.width)
+
+
+def mask_kept(keys: int) -> Kept:
+    """Returns the numbers, for each token, of what tells blocks that are computed again which tokens it sees.
+
+    Args:
+        keys: Tokens that each token attends to.
+    """
+    return Kept(float32=keys if keys <= LONGEST_WHOLE else 0)

@@ -14,12 +14,16 @@ class PositionsConfig(Config):
     Attributes:
         disentangled: True if content and positions attend to one another, which attention of a class of its
             own does, in masked transformers alone.
+        turns: True if queries and keys are turned by their positions, and kept as they were and turned.
+        biases_scores: True if all layers add one bias to their scores, which is kept for each row.
         counted_in_rows: True if distances are those in the row, with padding between two tokens.
         longest: Length of the longest sequence that has positions, in tokens; None if there is no bound.
         rows: Number of rows, as wide as the embeddings, of the table that is added to them.
     """
 
     disentangled: ClassVar[bool] = False
+    turns: ClassVar[bool] = False
+    biases_scores: ClassVar[bool] = False
     counted_in_rows: ClassVar[bool] = False
     longest: ClassVar[int | None] = None
     rows: ClassVar[int] = 0
@@ -114,6 +118,7 @@ class RotaryPositionsConfig(PositionsConfig):
             angles in all layers.
     """
 
+    turns: ClassVar[bool] = True
     kind: Literal["rotary"] = "rotary"
     base: float = pydantic.Field(default=10_000.0, gt=1)
     scaling: RotaryScalingConfig | None = None
@@ -143,6 +148,7 @@ class RelativeBucketsConfig(PositionsConfig):
     """
 
     counted_in_rows: ClassVar[bool] = True
+    biases_scores: ClassVar[bool] = True
 
     kind: Literal["relative_buckets"] = "relative_buckets"
     buckets: int = pydantic.Field(default=32, ge=4)

@@ -55,6 +55,12 @@ class BlocksConfig(Config):
         """Heads of keys and values."""
         return self.attention.key_value_heads or self.attention.heads
 
+    @property
+    def largest_kernel(self) -> int:
+        """Parameters of a block's largest kernel: one of the feed-forward layer, or of all heads together."""
+        heads = self.attention.heads + 2 * self.key_value_heads
+        return self.width * max(self.inner_width, heads * self.head_width)
+
 
 class StackConfig(BlocksConfig):
     """What a stack of transformer blocks is made of.

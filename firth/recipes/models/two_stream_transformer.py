@@ -4,9 +4,16 @@ from typing import ClassVar, Literal
 
 import pydantic
 
-from firth.recipes.models.block_counts import attention, block_kept, feed_forward, scores_kept
+from firth.recipes.models.block_counts import (
+    attention,
+    block_working,
+    feed_forward,
+    head_widths,
+    scores_kept,
+    sublayer_kept,
+)
 from firth.recipes.models.blocks import NormConfig, check_plain_heads
-from firth.recipes.models.counts import Lengths, Work, dense
+from firth.recipes.models.counts import Kept, Lengths, Work, dense
 from firth.recipes.models.facts import ModelFacts
 from firth.recipes.models.stack import BlocksConfig
 
@@ -65,6 +72,14 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         block = attention(self, bias=False) + relative + feed_forward(self, bias=True) + norms
         return {"embeddings": (vocabulary + 1) * self.width, "encoder": self.layers * block}
 
+    def largest_weight(self, vocabulary: int) -> int:
+        """Returns the parameters of the token table, or of a layer's largest kernel.
+
+        Args:
+            vocabulary: Number of rows of the token table.
+        """
+        return max(vocabulary * self.width, self.largest_kernel)
+
     def work(self, lengths: Lengths) -> Work:
         """Returns the work of the content stream over the row and of the query stream over predictions.
 
@@ -81,20 +96,31 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         row = self.layers * (length * content + lengths.selected * query)
         return Work(row, self.layers * 2 * length * width * inner)
 
-    def kept(self, lengths: Lengths) -> int:
-        """Returns the numbers kept by both streams, scores before they are shifted into place included.
+    def kept(self, lengths: Lengths) -> Kept:
+        """Returns the numbers kept by both streams; of the last block, by the query stream alone.
 
         Args:
             lengths: Tokens of a row.
         """
-        return (lengths.input + lengths.selected) * (self.layers * self._kept_of_token(lengths) + self.width)
+        tokens = (self.layers - 1) * (lengths.input + lengths.selected) + lengths.selected
+        around = (lengths.input + lengths.selected) * Kept((2 if self.dropout else 1) * self.width)
+        return tokens * self._kept_of_token(lengths) + self.layers * self._keys_kept(lengths) + around
 
-    def _kept_of_token(self, lengths: Lengths) -> int:
-        """Returns the numbers that a block keeps for each token of a stream."""
-        return block_kept(self, lengths.input) + scores_kept(self, 2, lengths.input, lengths.input)
+    def _kept_of_token(self, lengths: Lengths) -> Kept:
+        """Returns the numbers that a block keeps for each token of a stream, but for keys and values.
 
-    def kept_by_block(self, lengths: Lengths) -> int:
-        """Returns the numbers that go into each block, of both streams, and those that one block keeps.
+        Queries are kept as they are, and with the biases of content and of positions.
+        """
+        queries, _ = head_widths(self)
+        read = Kept(5 * queries) + scores_kept(self, lengths.input, lengths.input)
+        return read + 2 * sublayer_kept(self) + self.inner_width * self.feed_forward.kept
+
+    def _keys_kept(self, lengths: Lengths) -> Kept:
+        """Returns the numbers of a block's keys and values, which both streams read."""
+        return Kept(lengths.input * 2 * head_widths(self)[1])
+
+    def kept_between(self, lengths: Lengths) -> Kept:
+        """Returns the numbers that go into each block, of both streams.
 
         The content stream goes in twice: with the query stream, and alone to be read.
 
@@ -103,4 +129,23 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         """
         both = lengths.input + lengths.selected
         between = self.layers * (both + lengths.input) + both
-        return between * self.width + both * self._kept_of_token(lengths)
+        return Kept(between * self.width)
+
+    def kept_of_block(self, lengths: Lengths) -> Kept:
+        """Returns the numbers that one block keeps of both streams.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        tokens = lengths.input + lengths.selected
+        return tokens * self._kept_of_token(lengths) + self._keys_kept(lengths)
+
+    def working(self, lengths: Lengths) -> Kept:
+        """Returns the gradients that the backward pass of a block of both streams holds at once.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        # Three times those of twice as many distances as tokens, before and after they are shifted.
+        scores = 3 * 2 * lengths.input
+        return (lengths.input + lengths.selected) * block_working(self, lengths.input, scores)

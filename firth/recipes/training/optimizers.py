@@ -39,6 +39,11 @@ class _Optimizer(Config):
         return 4 * self.slots
 
     @property
+    def bytes_working(self) -> int:
+        """Bytes that the update of a weight holds next to them: the weight anew."""
+        return 4
+
+    @property
     def own_values(self) -> dict[str, Any]:
         """What it has next to the others, by the names that Keras gives it."""
         return self.model_dump(exclude={"kind", *_Optimizer.model_fields})
@@ -75,6 +80,15 @@ class AdamWConfig(_Optimizer):
     def bytes_kept(self) -> int:
         """Bytes that are kept for each weight next to itself and its gradient."""
         return self.slots * (4 if self.moments == "float32" else 2)
+
+    @property
+    def bytes_working(self) -> int:
+        """Bytes that the update of a weight holds next to them.
+
+        They are the weight anew; in bfloat16, both moments in float32, the bits that they are rounded by, and
+        what the update is made of.
+        """
+        return 4 if self.moments == "float32" else 24
 
 
 class LambConfig(AdamWConfig):

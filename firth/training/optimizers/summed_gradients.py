@@ -1,6 +1,7 @@
 """What all optimizers here do before they use gradients."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -48,6 +49,8 @@ class SummedGradients:
     ) -> None:
         super().__init__(*args, **kwargs)
         self._own_rates = OwnRates(multipliers, first)
+        # By device, what the newest update has ended with.
+        self._ended: dict[str, list[tf.Tensor]] = {}
         for name in self._REFUSED:
             if getattr(self, name, None):
                 raise ValueError(f"firth's {type(self).__name__} takes no {name}: {getattr(self, name)}")
@@ -80,6 +83,7 @@ class SummedGradients:
             grads: Gradients of the variables, of this replica's share of the batch.
             trainable_variables: Variables to update; None for those that the optimizer was built with.
         """
+        self._ended = {}
         grads = [_dense(grad) for grad in grads]
         context = tf.distribute.get_replica_context()
         if context is not None and context.num_replicas_in_sync > 1:
@@ -115,9 +119,25 @@ class SummedGradients:
         multiplier = self._own_rates.multiplier(self._index(variable), self.iterations)
         if multiplier is not None:
             learning_rate = self._multiplied(learning_rate, multiplier)
-        if self.weight_decay and _is_decayed(variable):
-            self._decay(variable, learning_rate)
-        self._update(gradient, variable, learning_rate)
+        with self._turn(gradient, variable):
+            if self.weight_decay and _is_decayed(variable):
+                self._decay(variable, learning_rate)
+            self._update(gradient, variable, learning_rate)
+
+    @contextlib.contextmanager
+    def _turn(self, gradient: Tensor, variable: Any) -> Iterator[None]:
+        """Lets an update wait for its gradient, and for the end of the update before it on its device.
+
+        TensorFlow computes what it can as soon as it can. It would decay all weights before the backward pass
+        which still holds them as they were, and make what all updates are made of before the first one ends.
+        """
+        if keras.backend.backend() != "tensorflow" or tf.executing_eagerly():
+            yield
+            return
+        with tf.control_dependencies([gradient, *self._ended.get(variable.device, ())]):
+            yield
+        # It reads the variable, which happens after what has been written to it.
+        self._ended[variable.device] = [tf.raw_ops.VariableShape(input=variable.handle)]
 
     def _multiplied(self, learning_rate: Tensor, multiplier: Any) -> Tensor:
         return learning_rate * multiplier

@@ -5,7 +5,7 @@ from firth.recipes import (
 )
 from firth.recipes.counting import memory_bytes
 from firth.recipes.models.block_counts import LONGEST_WHOLE
-from firth.recipes.models.counts import Lengths
+from firth.recipes.models.counts import FLOAT32, Kept, Lengths
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.reading.loading import load_recipe
 from firth.recipes.training.optimizers import AdafactorConfig, AdagradConfig, AdamWConfig, LambConfig
@@ -17,7 +17,16 @@ def test_memory_of_weights_and_optimizer_is_exact():
     memory = memory_bytes(recipe(BASE))
     assert memory["weights"] == memory["gradients"] == 4 * 110_106_428
     assert memory["moments"] == 8 * 110_106_428
-    assert memory["total"] == sum(value for name, value in memory.items() if name != "total")
+
+
+def test_activations_and_gradients_are_not_held_at_once():
+    """The larger of both counts."""
+    few, many = (memory_bytes(recipe(BASE, training=Training(batch_size=size))) for size in (1, 64))
+    for memory, name in ((few, "gradients"), (many, "activations")):
+        always = memory["weights"] + memory["moments"] + memory["checkpoint"]
+        update = memory["update"] if name == "gradients" else 0
+        assert memory["total"] == always + memory[name] + update
+    assert few["gradients"] > few["activations"] and many["gradients"] < many["activations"]
 
 
 @pytest.mark.parametrize("optimizer, kept", [(LambConfig(), 2), (AdafactorConfig(), 1), (AdagradConfig(), 1)])
@@ -28,10 +37,13 @@ def test_optimizers_keep_different_numbers_of_each_weight(optimizer, kept):
 
 def test_activations_grow_with_the_batch_and_shrink_with_the_precision():
     one, two = (memory_bytes(recipe(BASE, training=Training(batch_size=size))) for size in (1, 2))
-    assert two["activations"] == 2 * one["activations"]
+    kernels = 4 * BASE.kernels_kept().computed
+    assert two["activations"] - kernels == 2 * (one["activations"] - kernels)
     half = memory_bytes(recipe(BASE, training=Training(batch_size=1, precision="mixed_bfloat16")))
-    logits = 2 * 4 * 20 * 30_522
-    assert half["activations"] - logits == (one["activations"] - logits) // 2
+    kept = BASE.kept(Lengths(input=128, selected=20))
+    # Products read a copy of the weights.
+    copies = 2 * 110_106_428
+    assert one["activations"] - (half["activations"] - copies) == 2 * kept.computed + kernels // 2
 
 
 def test_moments_in_bfloat16_take_half():
@@ -41,7 +53,7 @@ def test_moments_in_bfloat16_take_half():
     )
     assert half["moments"] == whole["moments"] // 2
     # And of the copy that is written as a checkpoint.
-    assert whole["total"] - half["total"] == 2 * half["moments"]
+    assert whole["checkpoint"] - half["checkpoint"] == half["moments"]
 
 
 @pytest.mark.parametrize("name", [*MODELS, *OTHERS])
@@ -57,8 +69,8 @@ def test_blocks_that_are_computed_again_keep_their_inputs(name):
     states = 64 + (32 if model.has_decoder else 0)
     if name == "xlnet":
         states += 64 + 8
-    assert kept(7, True) - kept(6, True) == states * model.width
-    assert kept(7, True) < kept(7, False)
+    assert kept(7, True) == kept(6, True) + Kept(states * model.width)
+    assert kept(7, True).bytes(FLOAT32) < kept(7, False).bytes(FLOAT32)
 
 
 def test_a_generator_that_is_computed_again_keeps_the_inputs_of_its_blocks():
@@ -85,4 +97,4 @@ def test_long_rows_keep_no_scores(name):
         for length in (LONGEST_WHOLE, 2 * LONGEST_WHOLE, 4 * LONGEST_WHOLE)
     )
     assert twice == 2 * whole
-    assert whole < half
+    assert whole.bytes(FLOAT32) < half.bytes(FLOAT32)

@@ -3,6 +3,7 @@ import pytest
 from firth.recipes import Training
 from firth.recipes.counting import memory_bytes, training_flops_per_step
 from firth.recipes.counting.accelerators import ACCELERATORS, Accelerator
+from firth.recipes.counting.memory import written_bytes
 from firth.recipes.counting.step_time import step_seconds
 from tests.recipes.counting.counted import BASE, recipe
 
@@ -30,7 +31,7 @@ def test_blocks_that_are_computed_again_take_a_third_more():
 
 def test_traffic_is_that_of_activations_gradients_weights_and_moments():
     held = memory_bytes(training())
-    moved = 5 * held["activations"] + 3 * held["gradients"] + 2 * held["weights"] + 2 * held["moments"]
+    moved = 5 * written_bytes(training()) + 3 * held["gradients"] + 2 * held["weights"] + 2 * held["moments"]
     assert step_seconds(training(), TRAFFIC)["memory"] == pytest.approx(moved)
 
 
