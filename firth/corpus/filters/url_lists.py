@@ -104,7 +104,7 @@ def read_url_list(path: str, made: str) -> UrlEntries:
         CorpusError: if the list cannot be read, is empty, or has a line that is not an entry.
     """
     hosts: set[str] = set()
-    paths: dict[str, tuple[str, ...]] = {}
+    paths: dict[str, list[str]] = {}
     for number, line in read_list(path):
         text = _COMMENT.sub("", line).strip()
         if not text:
@@ -119,7 +119,7 @@ def read_url_list(path: str, made: str) -> UrlEntries:
         if entry[2] in (None, "/"):
             hosts.add(host)
         else:
-            paths[host] = (*paths.get(host, ()), canonical_path(entry[2]))
+            paths.setdefault(host, []).append(canonical_path(entry[2]))
     if not hosts and not paths:
         raise CorpusError(f"{path} has no entry")
-    return UrlEntries(frozenset(hosts), paths)
+    return UrlEntries(frozenset(hosts), {host: tuple(each) for host, each in paths.items()})
