@@ -102,7 +102,7 @@ def test_recipes(snippet, tmp_path):
     text, load = snippet.text, load_recipe
     if "\ntask:" in text:
         load = load_adapting_recipe
-    elif "sources:" not in text:
+    elif not re.search("^sources:", text, flags=re.MULTILINE):
         sources = [f"{{kind: text, name: {name}, paths: [{name}.txt]}}" for name in ("crawl", "books")]
         text = f"extends: bert_mini\nsources: [{', '.join(sources)}]\n{text}"
     if "limits:" in text and "steps: [" not in text and "\n    steps:\n      - {step: c4" in text:

@@ -1,10 +1,9 @@
 """A pipeline of two components on a store of metadata; the second waits until a file is there.
 
-A program for `stores_test.py`. It prints which components ran.
+For `stores_test.py`, in processes and in the test's own. It prints which components ran.
 """
 
 import pathlib
-import sys
 import time
 
 from tfx.dsl.component.experimental.annotations import InputArtifact, OutputArtifact, Parameter
@@ -43,7 +42,3 @@ def main(folder, place):
     waited = Wait(model=made.outputs["model"], folder=folder)
     recipe = load_recipe("demo", [f"name={pathlib.Path(folder).name}"])
     ObservedDagRunner(Printer()).run(assemble(recipe, [made, waited], f"{folder}/root", place, (), True))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
