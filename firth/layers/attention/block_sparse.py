@@ -15,25 +15,20 @@ BLOCK, FEWEST_TOKENS = 128, 512
 _HIDDEN = -5e8
 
 
-def suits_blocks(query: Tensor, key: Tensor, bias: Tensor | None, hides: bool) -> bool:
-    """Returns a Python bool: whether `read_blocks` can and should read these rows.
+def suits_blocks(length: int | None, keys: int | None) -> bool:
+    """Returns a Python bool: whether `read_blocks` can and should read rows of which a bias hides a lot.
 
     How many blocks there are is known when a step runs, so only TensorFlow can: JAX compiles fixed shapes.
 
     Args:
-        query: Float tensor [group, batch, heads, length, head_width].
-        key: Float tensor [batch, heads, keys, head_width], whose tokens are those of the queries and others.
-        bias: Float32 tensor [batch or 1, 1 or group * heads, length, keys], or None.
-        hides: Python bool, whether the bias hides every key after its query, or all that are not near it.
+        length: Number of queries, None where it is known only when a graph runs.
+        keys: Number of keys, likewise.
     """
-    length, keys = query.shape[-2], key.shape[-2]
     return (
         keras.backend.backend() == "tensorflow"
-        and hides
-        and bias is not None
         and length is not None
         and keys is not None
-        and min(length, keys) >= FEWEST_TOKENS
+        and keys >= FEWEST_TOKENS
         and length % BLOCK == 0
         and keys % BLOCK == 0
     )
@@ -45,7 +40,7 @@ def read_blocks(
     value: Tensor,
     bias: Tensor,
     dropout: Callable[[Tensor, tuple[Tensor, Tensor, Tensor]], Tensor],
-    first: int = 0,
+    first: Tensor | int = 0,
 ) -> Tensor:
     """Returns `softmax(Q K^T + bias) V`, of which only blocks are made in which a query sees a key.
 
@@ -60,7 +55,7 @@ def read_blocks(
             hidden. Every query should see a key.
         dropout: A function of the probabilities, the blocks first, and of three int tensors [blocks]: the
             example of each block, and the numbers of its block of queries and of its block of keys.
-        first: Place of the first query among the keys, that of a block.
+        first: Place of the first query among the keys, that of a block: an int or an int scalar tensor.
 
     Returns:
         A float tensor of the shape and dtype of `query`.
@@ -101,11 +96,12 @@ def read_blocks(
     return ops.reshape(read, (group, batch, heads, length, width))
 
 
-def _needed(bias: Tensor, batch: Tensor | int, counts: tuple[Any, Any], first: int) -> Tensor:
+def _needed(bias: Tensor, batch: Tensor | int, counts: tuple[Any, Any], first: Tensor | int) -> Tensor:
     """Returns bool [batch, *counts]: the blocks to be read, in any case those of a block with itself."""
     count, of_keys = counts
     blocks = ops.reshape(ops.max(bias, axis=1), (-1, count, BLOCK, of_keys, BLOCK))
-    own = ops.eye(count, of_keys, k=first // BLOCK, dtype="bool")
+    places = ops.expand_dims(ops.arange(count, dtype="int32") + first // BLOCK, 1)
+    own = ops.equal(ops.arange(of_keys, dtype="int32"), places)
     needed = ops.logical_or(ops.max(blocks, axis=(2, 4)) > _HIDDEN, own)
     return ops.broadcast_to(needed, (batch, count, of_keys))
 

@@ -6,9 +6,9 @@ import keras
 from keras import ops
 
 from firth.layers.attention.attention import Attention
-from firth.layers.attention.by_rows import ROWS, read_by_rows
+from firth.layers.attention.by_rows import read_by_rows
 from firth.layers.attention.read_heads import times
-from firth.layers.attention.row_bias import RowBias
+from firth.layers.attention.row_bias import Block, RowBias, states_from
 from firth.layers.elements.checks import check_own_keys
 from firth.layers.elements.types import Tensor
 from firth.layers.positions.relative_shift import relative_shift
@@ -133,25 +133,39 @@ def _relative_scores(query: Tensor, key: Tensor, of_query: Tensor, of_key: Tenso
     """
     # Less the last: the columns that `relative_shift` wants.
     content_to_position = relative_shift(times(query, of_key[:, :, :-1]))
-    # With keys in the place of queries distances change their sign, and so their order.
-    position_to_content = relative_shift(times(key, ops.flip(of_query, axis=2)[:, :, :-1]))
-    position_to_content = ops.transpose(position_to_content, (0, 1, 3, 2))
+    position_to_content = _of_keys(key, of_query[:, :, 1:], query.shape[2])
     return ops.cast(content_to_position, "float32") + ops.cast(position_to_content, "float32")
 
 
-def _relative_of_rows(
-    query: Tensor, key: Tensor, rows: tuple[int, int], keys: tuple[int, int], tables: tuple[Tensor, ...]
-) -> Tensor:
-    """Returns the same of the queries of a block, for blocks of keys.
+def _of_keys(key: Tensor, of_query: Tensor, rows: int | None) -> Tensor:
+    """Returns the third term, for which keys are in blocks of as many as there are queries.
 
-    A block of keys has as many distances to a block of queries as both have tokens, all keys of a row have
-    twice as many as there are keys, which is too many to be held for each of them.
+    A block has twice as many distances to the queries as there are of these; all keys together have as many
+    more as there are keys, which is too many to be held for each key.
     """
+    batch, heads, count, width = ops.shape(key)
+    if rows is None:
+        # The number is known only when a graph runs: of whole rows, which have as many keys.
+        rows, blocks, padding = count, 1, 0
+    else:
+        blocks = -(-count // rows)
+        padding = blocks * rows - count
+    if padding:
+        key, of_query = (ops.pad(each, ((0, 0), (0, 0), (0, padding), (0, 0))) for each in (key, of_query))
+    key = ops.reshape(key, (batch, heads, blocks, rows, width))
+    table = ops.reshape(of_query, (1, heads, blocks + 1, rows, width))
+    near = ops.concatenate([table[:, :, :-1], table[:, :, 1:]], axis=3)
+    # With keys in the place of queries distances change their sign, and so their order.
+    products = ops.matmul(key, ops.transpose(ops.flip(near, axis=3), (0, 1, 2, 4, 3)))
+    found = relative_shift(ops.reshape(products, (batch, heads * blocks, rows, 2 * rows)))
+    found = ops.reshape(found, (batch, heads, blocks * rows, rows))
+    return ops.transpose(found[:, :, :count], (0, 1, 3, 2))
+
+
+def _relative_of_rows(query: Tensor, key: Tensor, block: Block, tables: tuple[Tensor, ...]) -> Tensor:
+    """Returns the same of the queries of a block."""
+    (begin, first), (rows, count) = block
     length = (tables[0].shape[2] - 1) // 2
-    found = []
-    for first in range(*keys, ROWS):
-        last = min(keys[1], first + ROWS)
-        # Row r holds the distance `length - r`.
-        cut = slice(length - rows[1] + first, length - rows[0] + last + 1)
-        found.append(_relative_scores(query, key[:, :, first:last], *(each[:, :, cut] for each in tables)))
-    return ops.concatenate(found, axis=-1)
+    # Row r of a table holds the distance `length - r`.
+    near = (states_from(each, length - rows - begin + first, rows + count + 1) for each in tables)
+    return _relative_scores(query, states_from(key, first, count), *near)

@@ -43,7 +43,8 @@ def read_heads(
         A float tensor of the shape of `query`, without the first axis where the group is 1, unless only
         blocks of queries and keys are read.
     """
-    if suits_blocks(query, key, bias, (causal or local) and query.shape[-2] == key.shape[-2]):
+    length, keys = query.shape[-2], key.shape[-2]
+    if (causal or local) and bias is not None and length == keys and suits_blocks(length, keys):
         count = query.shape[-2] // BLOCK
 
         def dropped(shares: Tensor, parts: tuple[Tensor, Tensor, Tensor]) -> Tensor:
@@ -53,7 +54,7 @@ def read_heads(
         return read_blocks(query, key, value, ops.cast(bias, "float32"), dropped)
     # Without a group, four axes are faster than five.
     query = ops.squeeze(query, 0) if query.shape[0] == 1 else query
-    length = query.shape[-2] or 0
+    length = length or 0
     if bias is None or not causal or length <= CAUSAL_BLOCK:
         return _read(query, key, value, bias, dropout, training, scale)
     # Of the scores that causality forbids, those within a block of queries are made.

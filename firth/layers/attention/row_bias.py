@@ -12,6 +12,10 @@ from firth.layers.elements.tensor_holder import TensorHolder
 from firth.layers.elements.types import Tensor
 from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
 
+# The first queries of a block and the first keys that they read, ints or int scalar tensors, and the numbers
+# of both.
+Block = tuple[tuple[Tensor | int, Tensor | int], tuple[int, int]]
+
 
 class AttentionMask(TensorHolder):
     """Which keys the queries of packed rows see; see `attention_bias`.
@@ -27,7 +31,7 @@ class AttentionMask(TensorHolder):
 
     >>> import numpy as np
     >>> mask = AttentionMask(np.array([[1, 1, 2, 0]]), causal=True)
-    >>> (np.array(mask.rows((2, 4), (0, 4)))[0, 0] == 0).astype(int).tolist()
+    >>> (np.array(mask.rows(((2, 0), (2, 4))))[0, 0] == 0).astype(int).tolist()
     [[0, 0, 1, 0], [0, 0, 0, 1]]
     """
 
@@ -58,21 +62,45 @@ class AttentionMask(TensorHolder):
         """Returns the bias of all queries, float32 [batch, 1, length, keys]."""
         return self._bias(self.tensors)
 
-    def rows(self, rows: tuple[int, int], keys: tuple[int, int]) -> Tensor:
+    def rows(self, block: Block) -> Tensor:
         """Returns the bias of some queries and keys, float32 [batch, 1, rows, keys].
 
         Args:
-            rows: First query, and the one after the last.
-            keys: First key, and the one after the last.
+            block: Firsts and numbers of the queries and of the keys.
         """
-        cuts = (slice(*rows), slice(*keys)) * 2
-        parts = [each[:, cut] for each, cut in zip(self.tensors, cuts)]
-        return self._bias(parts, rows[0] - keys[0])
+        firsts, sizes = block
+        parts = [tokens_from(each, *cut) for each, cut in zip(self.tensors, (*zip(firsts, sizes),) * 2)]
+        return self._bias(parts, firsts[0] - firsts[1])
 
-    def _bias(self, tensors: Sequence[Tensor], first: int = 0) -> Tensor:
+    def _bias(self, tensors: Sequence[Tensor], first: Tensor | int = 0) -> Tensor:
         ids, key_ids, *orders = tensors
         order, key_order = orders or (None, None)
         return attention_bias(ids, order, self.causal, first, key_ids, key_order)
+
+
+def tokens_from(values: Tensor, first: Tensor | int, count: int) -> Tensor:
+    """Returns values of some neighbouring tokens, [batch, count].
+
+    Args:
+        values: Tensor [batch, length].
+        first: Place of the first token, an int or an int scalar tensor.
+        count: Number of tokens.
+    """
+    return ops.take(values, ops.arange(count, dtype="int32") + first, axis=1)
+
+
+def states_from(states: Tensor, first: Tensor | int, count: int) -> Tensor:
+    """Returns the states of some neighbouring tokens, or distances, [batch, heads, count, width].
+
+    Args:
+        states: Float tensor [batch, heads, length, width].
+        first: Place of the first token, an int or an int scalar tensor.
+        count: Number of tokens.
+    """
+    if isinstance(first, int):
+        return states[:, :, first : first + count]
+    batch, heads, _, width = ops.shape(states)
+    return ops.slice(states, (0, 0, first, 0), (batch, heads, count, width))
 
 
 class RowBias(TensorHolder):
@@ -89,13 +117,14 @@ class RowBias(TensorHolder):
 
     Attributes:
         tensors: All that the bias is made of, float32.
+        causal: Whether it hides every key after its query.
         hides: Whether it hides every key after its query, or all that are not near it.
 
     Example:
 
     >>> import numpy as np
     >>> bias = RowBias(AttentionMask(np.array([[1, 1, 1, 1]]), causal=True))
-    >>> np.array(bias.rows((1, 3), bias.keys((1, 3)))).shape
+    >>> np.array(bias.rows(bias.block(begin=1, size=2, end=3))).shape
     (1, 1, 2, 3)
     """
 
@@ -115,52 +144,55 @@ class RowBias(TensorHolder):
         table = [] if distances is None else [as_tensor(distances.table)]
         with_places = distances is not None and prefix_length
         self.tensors = (*of_mask, *table, *([ops.cast(places, "float32")] if with_places else []))
-        self.hides = mask.causal or window is not None
+        self.causal, self.hides = mask.causal, mask.causal or window is not None
         # Rows are made only where both numbers are known; 0 stands for one that is not.
         self.length, self._keys = (size or 0 for size in mask.sizes)
 
-    def keys(self, rows: tuple[int, int]) -> tuple[int, int]:
-        """Returns the first key that some of these queries can see, and the one after the last.
+    def block(self, begin: Tensor | int, size: int, end: int) -> Block:
+        """Returns which keys are read for some queries: all those that one of them can see, and maybe others.
 
-        They are borders of blocks where there are some; see `firth.layers.attention.block_sparse`.
+        With a window they begin at the border of a block of keys; see `firth.layers.attention.block_sparse`.
 
         Args:
-            rows: First query, and the one after the last.
+            begin: Place of the first query, an int or an int scalar tensor.
+            size: Number of queries.
+            end: Place that no query is at or after.
         """
-        begin, end = rows
-        first, last = 0, self._keys
-        if self._mask.causal:
-            last = end
-        if self._window is not None:
-            reach = self._window // 2 if self._bidirectional else self._window
-            first = max(0, (begin - reach) // BLOCK * BLOCK)
-            last = min(last, -(-(end + reach) // BLOCK) * BLOCK) if self._bidirectional else last
-        return first, last
+        count = min(self._keys, end) if self.causal else self._keys
+        if self._window is None:
+            return (begin, 0), (size, count)
+        before, after = (self._window // 2,) * 2 if self._bidirectional else (self._window, 0)
+        around = -(-(before + size + after + BLOCK - 1) // BLOCK) * BLOCK
+        if around >= count:
+            return (begin, 0), (size, count)
+        first = ops.convert_to_tensor(begin - before, dtype="int32") // BLOCK * BLOCK
+        return (begin, ops.clip(first, 0, count - around)), (size, around)
 
-    def rows(self, rows: tuple[int, int], keys: tuple[int, int]) -> Tensor:
+    def rows(self, block: Block) -> Tensor:
         """Returns the bias of some queries, float32 [batch, heads or 1, rows, prefix_length + keys].
 
         Args:
-            rows: First query, and the one after the last.
-            keys: First key, and the one after the last.
+            block: Firsts and numbers of the queries and of the keys.
         """
         count = len(self._mask.tensors)
         table, *places = self.tensors[count:] or (None,)
-        bias = self._mask.with_tensors(self.tensors[:count]).rows(rows, keys)
+        bias = self._mask.with_tensors(self.tensors[:count]).rows(block)
+        (begin, first), (rows, keys) = block
         if self._window is not None:
             # Where both stand is counted from the first of the keys.
-            own = places_from(rows[0] - keys[0], rows[1] - rows[0])
-            bias = bias + window_bias(own, keys[1] - keys[0], self._window, self._bidirectional)
+            bias = bias + window_bias(
+                places_from(begin - first, rows), keys, self._window, self._bidirectional
+            )
         if self._distances is not None:
-            bias = bias + self._distances.of_block(table, rows, keys)
-        return self._with_prefix(bias, table, places, rows) if self._prefix_length else bias
+            bias = bias + self._distances.of_block(table, begin - first, (rows, keys))
+        return self._with_prefix(bias, table, places, (begin, rows)) if self._prefix_length else bias
 
     def _with_prefix(
-        self, bias: Tensor, table: Tensor | None, places: list[Tensor], rows: tuple[int, int]
+        self, bias: Tensor, table: Tensor | None, places: list[Tensor], rows: tuple[Tensor | int, int]
     ) -> Tensor:
         if self._distances is None or table is None:
             return ops.pad(bias, ((0, 0), (0, 0), (0, 0), (self._prefix_length, 0)))
-        own = ops.cast(places[0][:, slice(*rows)], "int32")
+        own = ops.cast(tokens_from(places[0], *rows), "int32")
         keys = ops.expand_dims(ops.arange(self._prefix_length, dtype="int32"), 0)
         of_prefix = self._distances.of_table(table, own, keys)
         shape = (ops.shape(bias)[0], *ops.shape(of_prefix)[1:])

@@ -3,9 +3,9 @@
 from keras import ops
 
 from firth.layers.attention.attended import attended
-from firth.layers.attention.by_rows import ROWS
+from firth.layers.attention.by_rows import rows_at_once
 from firth.layers.attention.read_heads import times
-from firth.layers.attention.row_bias import AttentionMask, RowBias
+from firth.layers.attention.row_bias import AttentionMask, Block, RowBias, states_from, tokens_from
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.row_blocks import OfRows, in_row_blocks
 from firth.layers.elements.row_dropout import RowDropout
@@ -41,11 +41,11 @@ class Stream(TensorHolder):
         mask, segments, of_keys = self._written_out
         return differs(segments, of_keys), mask.whole()
 
-    def rows(self, rows: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor | None]:
+    def rows(self, block: Block) -> tuple[Tensor, Tensor, Tensor | None]:
         """Returns of some tokens the bias, which keys are in other segments, and where they stand.
 
         Args:
-            rows: First token, and the one after the last.
+            block: Firsts and numbers of the tokens and of the keys, which are all.
 
         Returns:
             float32 [batch, 1, rows, length]; float32 of the same shape, 1 for a key in another segment; and
@@ -53,10 +53,10 @@ class Stream(TensorHolder):
         """
         count = len(self.bias.tensors)
         segments, of_keys, *positions = self.tensors[count:]
-        bias = self.bias.with_tensors(self.tensors[:count]).rows(rows, self.bias.keys(rows))
-        cut = slice(*rows)
-        places = ops.cast(positions[0][:, cut], "int32") if positions else None
-        return bias, differs(segments[:, cut], of_keys), places
+        bias = self.bias.with_tensors(self.tensors[:count]).rows(block)
+        (begin, _), (size, _) = block
+        places = ops.cast(tokens_from(positions[0], begin, size), "int32") if positions else None
+        return bias, differs(tokens_from(segments, begin, size), of_keys), places
 
 
 class StreamRows(TensorHolder):
@@ -103,27 +103,28 @@ def read_stream_rows(
     for stream in rows.streams:
         own = tuple(each[:, :, start : start + stream.bias.length] for each in queries)
         function = _of_stream(stream, noise, (heads, all_rows), start)
-        made.append(in_row_blocks(function, own, (*read, *noise.tensors, *stream.tensors), ROWS))
+        shared = (*read, *noise.tensors, *stream.tensors)
+        made.append(in_row_blocks(function, own, shared, rows_at_once(read[0].shape[2])))
         start += stream.bias.length
     return made[0] if len(made) == 1 else ops.concatenate(made, axis=2)
 
 
-def _of_stream(stream: Stream, noise: RowDropout, shape: tuple[int, int], start: int) -> OfRows:
-    def read(begin: int, own: tuple[Tensor, ...], shared: tuple[Tensor, ...]) -> Tensor:
+def _of_stream(stream: Stream, noise: RowDropout, shape: tuple[int, int], first: int) -> OfRows:
+    def read(begin: Tensor, end: int, own: tuple[Tensor, ...], shared: tuple[Tensor, ...]) -> Tensor:
         by_content, by_distance, of_others = own
         key, value, distance, *held = shared
         drawn, of_stream = tuple(held[: len(noise.tensors)]), tuple(held[len(noise.tensors) :])
-        rows, length = (begin, begin + by_content.shape[2]), key.shape[2]
-        bias, in_others, positions = stream.with_tensors(of_stream).rows(rows)
+        length, rows = key.shape[2], by_content.shape[2]
+        block = stream.bias.block(begin, rows, end)
+        bias, in_others, positions = stream.with_tensors(of_stream).rows(block)
         if positions is None:
-            distances = times(by_distance, distance[:, :, length - rows[1] : 2 * length - rows[0]])
-            distances = relative_shift(distances)
+            near = states_from(distance, length - rows - begin, rows + length)
+            distances = relative_shift(times(by_distance, near))
         else:
             distances = relative_shift_at(times(by_distance, distance), positions)
         terms = (times(by_content, key), distances, of_others * ops.cast(in_others, of_others.dtype))
         scores = sum(ops.cast(term, "float32") for term in terms) + bias
-        places = (start + rows[0], start + rows[1])
-        factors = noise.factors(drawn, (*shape, length), places, (0, length), value.dtype)
+        factors = noise.factors(drawn, (*shape, length), (first + begin, 0), (rows, length), value.dtype)
         return read_seen(scores, bias, value, factors)
 
     return read

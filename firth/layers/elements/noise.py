@@ -176,29 +176,37 @@ def random_words(keys: tuple[Tensor, ...], count: Tensor | int) -> Tensor:
     return _random(_words(ops.arange(count, dtype="int32")) * _word(_ELEMENT) + first, second)
 
 
-def random_words_at(keys: tuple[Tensor, ...], starts: np.ndarray[Any, Any], count: int) -> Tensor:
+def random_words_at(keys: tuple[Tensor, ...], starts: Tensor, count: int) -> Tensor:
     """Returns runs of what `random_words` gives, [batch, runs, count].
 
     Args:
         keys: A pair of tensors [batch, 1], as `ExampleNoise.draw_keys` returns it.
-        starts: Ints [runs], numbers of the first words.
+        starts: Words [runs], numbers of the first words; see `numbers_at`.
         count: Number of words of a run.
 
     Example:
 
     >>> import numpy as np
     >>> keys = ExampleNoise(np.array([[1, 2]])).draw_keys()
-    >>> found = random_words_at(keys, np.array([3, 0]), 2)
+    >>> found = random_words_at(keys, numbers_at(np.array([1, 0]), 3), 2)
     >>> np.array(found)[0].ravel().tolist() == np.array(random_words(keys, 5))[0, [3, 4, 0, 1]].tolist()
     True
     """
     first, second = (ops.expand_dims(key, 2) for key in keys)
+    of_runs = ops.reshape(starts * _word(_ELEMENT), (1, -1, 1))
+    of_words = (np.arange(count) * _ELEMENT % 2**32).astype("uint32").view(_DTYPE)
     # The keys come in before all numbers are there, so that these follow from the keys.
-    of_runs, of_words = (
-        (each * _ELEMENT % 2**32).astype("uint32").view(_DTYPE)
-        for each in (np.reshape(starts, (1, -1, 1)), np.arange(count))
-    )
     return _random(first + of_runs + of_words, second)
+
+
+def numbers_at(rows: Tensor, width: int) -> Tensor:
+    """Returns the numbers of the words that rows of words begin with, as words: large ones wrap around.
+
+    Args:
+        rows: Int tensor, numbers of the rows.
+        width: Number of words of a row.
+    """
+    return _words(rows) * _word(width)
 
 
 def _random(words: Tensor, second: Tensor) -> Tensor:

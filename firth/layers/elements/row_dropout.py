@@ -1,7 +1,6 @@
 """Dropout of matrices that are made in blocks: a block's part of what a whole matrix would get."""
 
 import math
-from typing import Any
 
 import numpy as np
 from keras import ops
@@ -13,12 +12,12 @@ from firth.layers.elements.noise import (
     drawn_keys,
     halves_of,
     keys_of_parts,
+    numbers_at,
     random_words_at,
     words_of,
 )
 from firth.layers.elements.types import Tensor
 
-Numbers = np.ndarray[Any, Any]
 # Bytes of a random word, each of which decides for an element.
 _BYTES = 4
 
@@ -47,7 +46,7 @@ class RowDropout:
     ...     whole = np.array(dropout.factors((1, 2, 4, 4), training=True))
     >>> with example_noise(np.array([[1, 2]])):
     ...     rows = RowDropout(dropout, batch=1, training=True)
-    >>> part = rows.factors(rows.tensors, (2, 4, 4), rows=(1, 3), columns=(0, 3), dtype="float32")
+    >>> part = rows.factors(rows.tensors, (2, 4, 4), firsts=(1, 0), sizes=(2, 3), dtype="float32")
     >>> bool((np.array(part) == whole[:, :, 1:3, :3]).all())
     True
     """
@@ -63,8 +62,8 @@ class RowDropout:
         self,
         tensors: tuple[Tensor, ...],
         shape: tuple[int, int, int],
-        rows: tuple[int, int],
-        columns: tuple[int, int],
+        firsts: tuple[Tensor | int, Tensor | int],
+        sizes: tuple[int, int],
         dtype: str,
     ) -> Tensor | None:
         """Returns what a block is multiplied by, [batch, heads, rows, columns] of it; None for nothing.
@@ -72,25 +71,30 @@ class RowDropout:
         Args:
             tensors: Tensors that are `tensors`, or were given for them.
             shape: Numbers of heads, rows and columns of a whole matrix.
-            rows: First row of the block, and the one after its last.
-            columns: First column of the block, and the one after its last.
+            firsts: First row and first column of the block: ints, or int scalar tensors.
+            sizes: Numbers of rows and of columns of the block.
             dtype: Dtype of the result.
         """
         if not tensors:
             return None
         heads, length, width = shape
-        (begin, end), (first, last) = rows, columns
+        (begin, first), (rows, columns) = firsts, sizes
         keys = _keys(tensors)
-        # Numbers of the elements that the rows of the block begin with.
-        of_heads: Numbers = np.arange(heads)[:, np.newaxis] * length
-        places: Numbers = np.arange(begin, end)
-        starts: Numbers = (of_heads + places).ravel() * width + first
-        count = last - first
-        words = random_words_at(keys, starts // _BYTES, -(-(count + _BYTES - 1) // _BYTES))
+        # Numbers of the block's rows among those of all heads, of the words that they begin with in the
+        # block, and of bytes before.
+        of_heads = np.arange(heads, dtype="int32")[:, np.newaxis] * length
+        numbers = ops.reshape(of_heads + np.arange(rows, dtype="int32") + begin, (-1,))
+        whole, rest = divmod(width, _BYTES)
+        bytes_before = numbers * rest + first
+        starts = numbers_at(numbers, whole) + numbers_at(bytes_before // _BYTES, 1)
+        words = random_words_at(keys, starts, -(-(columns + _BYTES - 1) // _BYTES))
         found = ops.view(words, dtype="uint8")
-        random = _from_byte(found, starts, count, first if width % _BYTES == 0 else None)
+        if rest == 0 and isinstance(first, int):
+            random = found[:, :, first % _BYTES : first % _BYTES + columns]
+        else:
+            random = _from_byte(found, bytes_before % _BYTES, columns)
         threshold = ops.expand_dims(threshold_by_example(keys[1], self._rate), 2)
-        keep = ops.reshape(ops.greater_equal(random, threshold), (-1, heads, end - begin, count))
+        keep = ops.reshape(ops.greater_equal(random, threshold), (-1, heads, rows, columns))
         return self._scaled(keep, dtype)
 
     def of_parts(self, tensors: tuple[Tensor, ...], values: Tensor, parts: tuple[Tensor, Tensor]) -> Tensor:
@@ -117,11 +121,9 @@ def _keys(tensors: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
     return words[:, :1], words[:, 1:]
 
 
-def _from_byte(found: Tensor, starts: Numbers, count: int, first: int | None) -> Tensor:
-    """Returns `count` bytes of each run [batch, runs, bytes], from that of its first element on."""
-    if first is not None:
-        return found[:, :, first % _BYTES : first % _BYTES + count]
-    skipped = np.reshape(starts % _BYTES, (1, -1, 1))
+def _from_byte(found: Tensor, skipped: Tensor, count: int) -> Tensor:
+    """Returns `count` bytes of each run [batch, runs, bytes], after those that it skips, [runs]."""
+    skipped = ops.reshape(skipped, (1, -1, 1))
     random = found[:, :, :count]
     for each in range(1, _BYTES):
         random = ops.where(ops.equal(skipped, each), found[:, :, each : each + count], random)

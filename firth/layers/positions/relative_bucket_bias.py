@@ -97,21 +97,21 @@ class RelativeBucketBias(Float32Layer):
         buckets = ops.take(self._buckets_by_distance, clipped)
         return ops.cast(ops.transpose(gather_rows(table, buckets), (0, 3, 1, 2)), "float32")
 
-    def of_block(self, table: Tensor, rows: tuple[int, int], keys: tuple[int, int]) -> Tensor:
+    def of_block(self, table: Tensor, ahead: Tensor | int, sizes: tuple[int, int]) -> Tensor:
         """Returns the same of neighbouring queries and keys, float32 [1, heads, rows, keys].
 
         A number is read for each distance, and not for each pair, and shifted into place.
 
         Args:
             table: Float tensor [buckets, heads], such as `table`.
-            rows: Place of the first query in the row, and the one after the last.
-            keys: Place of the first key, and the one after the last.
+            ahead: Place of the first query less that of the first key, an int or an int scalar tensor.
+            sizes: Numbers of queries and of keys.
         """
-        count, columns = rows[1] - rows[0], rows[1] - rows[0] + keys[1] - keys[0]
+        count, columns = sizes[0], sum(sizes)
         # Of a key and a query, from the first key and the query after the last on; see `relative_shift`.
-        distances = np.arange(columns) + keys[0] - rows[1]
-        clipped = np.clip(distances, -self.max_distance, self.max_distance) + self.max_distance
-        by_distance = gather_rows(table, self._buckets_by_distance[clipped])
+        distances = np.arange(columns, dtype="int32") - count - ahead
+        clipped = ops.clip(distances, -self.max_distance, self.max_distance) + self.max_distance
+        by_distance = gather_rows(table, ops.take(self._buckets_by_distance, clipped))
         by_distance = ops.reshape(ops.transpose(by_distance), (1, self.heads, 1, columns))
         by_query = ops.broadcast_to(by_distance, (1, self.heads, count, columns))
         return relative_shift(ops.cast(by_query, "float32"))

@@ -10,7 +10,7 @@ from firth.layers.attention.row_bias import AttentionMask, RowBias
 
 DOCUMENTS = np.array([[1, 1, 1, 2, 2, 2, 2, 0], [1, 1, 1, 1, 1, 1, 1, 1]])
 ORDER = np.array([[0, 0, 1, 0, 0, 1, 2, 0], [0, 1, 2, 3, 4, 5, 6, 7]])
-PLACES, ROWS = np.arange(8)[np.newaxis], (3, 6)
+PLACES, BLOCK = np.arange(8)[np.newaxis], ((3, 0), (3, 8))
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -19,7 +19,7 @@ def test_a_mask_has_the_rows_of_the_bias(order, causal):
     whole = np.array(attention_bias(DOCUMENTS, order, causal))
     mask = AttentionMask(DOCUMENTS, order, causal)
     np.testing.assert_array_equal(np.array(mask.whole()), whole)
-    np.testing.assert_array_equal(np.array(mask.rows(ROWS, (2, 8))), whole[:, :, 3:6, 2:8])
+    np.testing.assert_array_equal(np.array(mask.rows(((3, 2), (3, 6)))), whole[:, :, 3:6, 2:8])
 
 
 def test_keys_may_be_of_other_rows():
@@ -27,7 +27,7 @@ def test_keys_may_be_of_other_rows():
     mask = AttentionMask(DOCUMENTS, key_document_ids=keys)
     assert mask.sizes == (8, 5)
     whole = np.array(attention_bias(DOCUMENTS, key_document_ids=keys))
-    np.testing.assert_array_equal(np.array(mask.rows(ROWS, (0, 5))), whole[:, :, 3:6])
+    np.testing.assert_array_equal(np.array(mask.rows(((3, 0), (3, 5)))), whole[:, :, 3:6])
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])
@@ -35,11 +35,13 @@ def test_a_window_hides_what_it_hides_and_keys_outside_are_left_out(bidirectiona
     monkeypatch.setattr(row_bias, "BLOCK", 2)
     mask = AttentionMask(DOCUMENTS, causal=not bidirectional)
     bias = RowBias(mask, window=2, bidirectional=bidirectional)
-    first, last = bias.keys((4, 6))
-    assert (first, last) == ((2, 8) if bidirectional else (2, 6))
+    block = bias.block(begin=4, size=1, end=8)
+    (begin, first), (size, count) = block
+    first, last = int(first), int(first) + count
+    assert (begin, size, first, last) == (4, 1, 2, 6)
     whole = np.array(mask.whole() + window_bias(PLACES, 8, 2, bidirectional))
-    np.testing.assert_array_equal(np.array(bias.rows((4, 6), (first, last))), whole[:, :, 4:6, first:last])
-    assert (whole[:, :, 4:6, :first] < 0).all() and (whole[:, :, 4:6, last:] < 0).all()
+    np.testing.assert_array_equal(np.array(bias.rows(block)), whole[:, :, 4:5, first:last])
+    assert (whole[:, :, 4:5, :first] < 0).all() and (whole[:, :, 4:5, last:] < 0).all()
 
 
 @pytest.mark.parametrize("prefix", [0, 3])
@@ -53,8 +55,8 @@ def test_distances_are_added_and_a_prefix_is_seen_from_where_the_document_says(p
     if prefix:
         expected = np.concatenate([np.array(distances(within, np.arange(prefix)[np.newaxis])), expected], -1)
     np.testing.assert_allclose(
-        np.array(bias.rows(ROWS, (0, 8))), expected[:, :, 3:6], rtol=1e-6, err_msg=str(prefix)
+        np.array(bias.rows(BLOCK)), expected[:, :, 3:6], rtol=1e-6, err_msg=str(prefix)
     )
     # Tensors that stand for its own are read in their place.
     zeros = bias.with_tensors(tuple(each * 0 for each in bias.tensors))
-    assert (np.array(zeros.rows(ROWS, (0, 8))) == 0).all()
+    assert (np.array(zeros.rows(BLOCK)) == 0).all()
