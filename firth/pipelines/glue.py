@@ -9,7 +9,8 @@ from typing import Any
 from firth import storage
 from firth.evaluation.glue import SUBMISSION, SubmissionFile, write_submission
 from firth.pipelines.labels import published_data, task_of_format
-from firth.recipes.base.errors import suggest
+from firth.recipes.base.errors import first_of, suggest
+from firth.recipes.base.paths import suggest_path
 from firth.recipes.reading.raw_recipes import Option
 from firth.recipes.tasks.task import Task
 from firth.scores import collect, compute
@@ -61,12 +62,14 @@ def find_tasks(folder: str, wanted: Sequence[str] = ()) -> GlueFiles:
         wanted: Names of the tasks that matter; all if it is empty.
 
     Raises:
-        ValueError: for an unknown name, with the nearest; if no task is there.
+        ValueError: for an unknown name, with the nearest; if there is no such folder, or no task in it.
     """
     names = [name for name, described in GLUE.items() if TRAIN in described.files]
     for name in wanted:
         if name not in names:
             raise ValueError(f"{name!r} is not a task of GLUE; {suggest(name, names)}")
+    if not storage.is_folder(folder):
+        raise ValueError(f"--data: {folder}: there is no such folder{suggest_path(folder)}")
     present, missing = [], dict[str, str]()
     for name in wanted or names:
         try:
@@ -76,7 +79,9 @@ def find_tasks(folder: str, wanted: Sequence[str] = ()) -> GlueFiles:
         except RefusedFileError as error:
             missing[name] = str(error)
     if not present:
-        raise ValueError(f"{folder}: there is no task of GLUE: {'; '.join(missing.values())}")
+        raise ValueError(
+            f"{folder}: there is no task of GLUE: {first_of([*missing.values()], separator='; ')}"
+        )
     return GlueFiles(tuple(present), missing)
 
 

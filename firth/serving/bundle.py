@@ -103,6 +103,8 @@ def export_stored(
             `load_served` does.
         FileExistsError: if the directory holds something.
     """
+    # Before the model is read, which takes long.
+    Export.of({"weights": weights})
     served = load_served(folder)
     stored = Export.of({**served.recipe.export.model_dump(), "weights": weights})
     recipe = served.recipe.model_copy(update={"export": stored})

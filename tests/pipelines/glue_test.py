@@ -44,6 +44,8 @@ def test_tasks_are_those_with_files_to_train_on_and_to_score(tmp_path):
         find_tasks(str(folder), ["rta"])
     with pytest.raises(ValueError, match="there is no task of GLUE"):
         find_tasks(str(folder), ["rte"])
+    with pytest.raises(ValueError, match="there is no such folder"):
+        find_tasks(f"{folder}x")
 
 
 def test_scores_and_submission_files_are_written_apart(tmp_path):

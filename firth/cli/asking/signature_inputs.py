@@ -78,7 +78,7 @@ def _divided(args: Sequence[str], own: Mapping[str, Any]) -> tuple[list[str], di
             left += [each, *itertools.islice(rest, int(takes_next))]
         else:
             text = value if equals else next(rest, None)
-            if text is None:
+            if text is None or (not equals and text.partition("=")[0] in own):
                 fail(f"{option}: there is no such option, or its text is missing", ExitCode.USAGE)
             said.setdefault(option.removeprefix("--").replace("-", "_"), []).append(text)
     return left, said

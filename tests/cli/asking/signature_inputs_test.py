@@ -34,6 +34,9 @@ def test_an_option_that_the_command_lacks_is_an_input(ask):
 def test_an_option_without_its_text_is_refused(ask, capsys):
     assert ask("one", "--jsno") == 2
     assert "--jsno: there is no such option, or its text is missing" in capsys.readouterr().err
+    assert ask("one", "--pair", "--output=x") == 2
+    assert "--pair: there is no such option, or its text is missing" in capsys.readouterr().err
+    assert ask("one", "--pair=--output")["inputs"] == {"pair": ["--output"]}
 
 
 def test_texts_are_counted_and_lists_are_lines(capsys):

@@ -112,7 +112,8 @@ def test_a_bundle_is_stored_alike_held_and_streamed(tmp_path):
     for each in weights:
         np.testing.assert_array_equal(each, values[each.name], err_msg=each.name)
     with pytest.raises(ValueError, match="'int4'"):
-        export_stored(bundle, tmp_path / "other", "int4")
+        # Before the bundle is read.
+        export_stored(tmp_path / "no bundle", tmp_path / "other", "int4")
     assert not (tmp_path / "other").exists()
 
 
