@@ -37,6 +37,8 @@ _INCIDENTAL = (
     "eval_rows",
 )
 _NAME = re.compile(r"step-(\d+)")
+# Of a run's folder; see `run_key` and `run_folder`.
+_RUN = re.compile(r"[0-9a-f]{24}(-\d+)?")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,6 +163,17 @@ def run_folder(root: str, key: str, steps: int) -> str:
     folder = os.path.join(root, key)
     is_further = any(step > steps for step, _ in _found_in(folder))
     return f"{folder}-{steps}" if is_further else folder
+
+
+def remove_runs(root: str) -> None:
+    """Removes the checkpoints of all runs in a folder, and leaves the rows next to them.
+
+    Args:
+        root: Folder of the checkpoints of runs, of which none is being made.
+    """
+    for name in storage.list_folder(root):
+        if _RUN.fullmatch(name):
+            storage.remove(os.path.join(root, name))
 
 
 def newest_state(directory: str) -> SavedState | None:

@@ -11,6 +11,7 @@ from keras_tuner.engine.trial import TrialStatus
 
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.search import Search, with_values
+from firth.training.checkpoints import remove_runs
 from firth.training.loop import NonFiniteLossError
 from firth.training.pretraining import load_recipe_tokenizer, train
 from firth.training.search.objective import measured, objective_of
@@ -84,17 +85,32 @@ class RecipeTuner(base_tuner.BaseTuner):
             raise errors.FatalError(f"{type(error).__name__}: {error}") from error
 
     def _value(self, trial_id: str, values: dict[str, Any]) -> float:
+        for each in self.oracle.trials.values():
+            # In a small space, Bayesian optimization comes back to what it knows.
+            if each.status == TrialStatus.COMPLETED and each.hyperparameters.values == values:
+                return float(each.score)
         assert self._recipe.search is not None
         units = self._recipe.search.units
         recipe = shortened(
             self._schedule(with_values(self._recipe, values)), values.get(_UNITS, units), units
         )
         curve = os.path.join(self.directory, "curves", trial_id)
-        # A trial of more steps would go on from the end of a shorter one, whose learning rate has fallen.
-        checkpoints = os.path.join(self.directory, "checkpoints", str(recipe.training.steps))
+        checkpoints = os.path.join(self.directory, "checkpoints")
         model = train(recipe, model_run_directory=curve, checkpoint_root=checkpoints, **self._places)
         tokenizer = load_recipe_tokenizer(recipe, self._places["tokenizer_directory"])
         return measured(self._objective, model, tokenizer, recipe, self._places["eval_files"])
+
+    def on_trial_end(self, trial: Any) -> None:
+        """Removes a trial's checkpoints, and keeps what it was worth.
+
+        The next trial would go on from them if it differs in the number of steps alone, and all together
+        would fill the disk. If the process is killed in between, the trial is made again.
+
+        Args:
+            trial: KerasTuner's trial, which has ended.
+        """
+        remove_runs(os.path.join(self.directory, "checkpoints"))
+        super().on_trial_end(trial)
 
     def on_search_end(self) -> None:
         """Checks that there is a best trial.

@@ -60,19 +60,30 @@ def test_the_best_of_a_grid_has_the_least_held_out_loss(tmp_path, rows):
     assert best == {RATE: 2e-2}
     scores = {each[RATE]: each["score"] for each in results}
     assert scores.keys() == {1e-6, 2e-2} and scores[2e-2] < scores[1e-6]
+    assert not list(tmp_path.glob("checkpoints/**/step-*"))
 
 
-def test_a_longer_trial_does_not_go_on_from_a_shorter_one(tmp_path, monkeypatch):
-    recipe = recipe_with({"training.steps": {"kind": "choices", "values": [2, 4]}})
-    monkeypatch.setattr(trials, "train", lambda recipe, checkpoint_root, **places: checkpoint_root)
+def test_no_trial_goes_on_from_another_and_what_is_known_is_not_trained_again(tmp_path, monkeypatch):
+    space = {"training.steps": {"kind": "choices", "values": [2, 4]}}
+    recipe = recipe_with(space, algorithm="grid")
+    trained = []
+
+    def train(recipe, checkpoint_root, **places):
+        folders = {"rows", "a" * 24, "b" * 24 + "-7"}
+        here = pathlib.Path(checkpoint_root)
+        trained.append((recipe.training.steps, {each.name for each in here.glob("*")} & folders))
+        for name in folders:
+            (here / name).mkdir(parents=True, exist_ok=True)
+        return float(recipe.training.steps)
+
+    monkeypatch.setattr(trials, "train", train)
     monkeypatch.setattr(trials, "load_recipe_tokenizer", lambda *given: None)
     monkeypatch.setattr(trials, "measured", lambda objective, model, *given: model)
     places = {"tokenizer_directory": "", "eval_files": []}
     tuner = trials.RecipeTuner(recipe, places, str(tmp_path), lambda each: each)
-    roots = [
-        tuner._value(trial, {"training.steps": steps}) for trial, steps in (("0", 2), ("1", 4), ("2", 4))
-    ]
-    assert roots[0] != roots[1] == roots[2]
+    tuner.search()
+    assert trained == [(2, set()), (4, {"rows"})]
+    assert tuner._value("2", {"training.steps": 4}) == 4.0 and len(trained) == 2
 
 
 def test_true_and_false_stay_what_they_are_and_a_seed_of_0_is_one(tmp_path):
