@@ -149,8 +149,9 @@ def test_an_endpoint_has_one_machine_where_nothing_else_is_said():
     [
         (f"{LINE},machines=2", "--endpoint .*: unknown key 'machines'; did you mean machine"),
         ("project=mine,region=us-central1,machine=n1-standard-4", "there is no image and no name"),
-        (f"{LINE},traffic=101", "traffic at most 100"),
-        (f"{LINE},max_replicas=1", r"max_replicas is at least replicas \(2\)"),
+        (LINE.replace("traffic=20", "traffic=101"), "traffic at most 100"),
+        (LINE.replace("max_replicas=5", "max_replicas=1"), r"max_replicas is at least replicas \(2\)"),
+        (f"{LINE},max_replicas=1", "max_replicas is there twice"),
     ],
 )
 def test_other_lines_are_refused(line, problem):

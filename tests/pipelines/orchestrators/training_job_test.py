@@ -77,7 +77,8 @@ def test_one_machine_has_no_other_workers():
     [
         (f"{LINE},worker=2", "--training-job .*: unknown key 'worker'; did you mean workers"),
         ("project=mine", "there is no machine and no region"),
-        (f"{LINE},workers=0", "'workers=0' is not a value"),
+        (LINE.replace("workers=3", "workers=0"), "'workers=0' is not a value"),
+        (f"{LINE},workers=0", "workers is there twice"),
     ],
 )
 def test_other_lines_are_refused(line, problem):
