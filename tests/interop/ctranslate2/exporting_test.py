@@ -19,7 +19,6 @@ from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.tokenizers.tokenizer import WordPieceTokenizerConfig
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
-from tests.interop.ctranslate2.eight_bits import exact_products
 from tests.interop.onnx.exporting_test import features_of
 from tests.models.table import MODELS, PREDICTIONS, TRAINED, VOCABULARY, tiny_recipe
 
@@ -130,7 +129,6 @@ def test_files():
     assert files | {"shared_vocabulary.json"} <= set(exported("t5")[2])
 
 
-@exact_products
 def test_weights_are_rounded(tmp_path):
     model, root, _ = exported("gpt2")
     export_model(f"{root.name}/bundle", tmp_path / "small", quantization="int8")

@@ -11,7 +11,6 @@ from firth.generation import load_generator
 from firth.interop.ctranslate2.converted import converted
 from firth.interop.errors import InteropError
 from tests.interop.ctranslate2 import exporting_test as models
-from tests.interop.ctranslate2.eight_bits import exact_products
 
 pytest.importorskip("ctranslate2")
 
@@ -158,7 +157,6 @@ def test_a_model_is_converted_once(tmp_path, monkeypatch):
         converted(bundle_of("gpt2"), "int8", cache)
 
 
-@exact_products
 @pytest.mark.parametrize("name", ["gpt2", "llama_3_1"])
 def test_bits_per_byte_of_rounded_weights(name, tmp_path):
     """Of a text, by the prompt's own probabilities."""
