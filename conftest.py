@@ -12,7 +12,7 @@ from tests.shared_data import missing_data, twin_problem
 from tests.worker_memory import WorkerMemory
 
 if platform.machine() == "x86_64":
-    # On other CPUs than Intel's CTranslate2 multiplies with oneDNN, whose products of 8 bits were less exact there.
+    # On a CPU that is not Intel's, CTranslate2 multiplies with oneDNN, which was less exact in 8 bits.
     os.environ.setdefault("CT2_USE_MKL", "1")
 
 # Files that take minutes: first, lest one worker ends long after the others.
