@@ -16,15 +16,11 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import argparse
 import dataclasses
-import glob
 import re
 import statistics
-import tempfile
 import time
 
 import numpy as np
-import tensorflow as tf
-from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 from benchmarks.lstm import LENGTH
 from benchmarks.models import make_lots
@@ -32,21 +28,15 @@ from benchmarks.tokenization import read_texts
 from benchmarks.workers.families import FAMILIES, Size
 from benchmarks.workers.firth_worker import Model
 from benchmarks.workers.lstm_work import Firth, Layer
+from benchmarks.workers.traces import trace_of
 
 LSTM = "lstm"
 
 
-def trace(run, folder: str) -> list[tuple[str, float]]:
+def operations_of(run) -> list[tuple[str, float]]:
     """Returns each operation that ran, `name:kind`, with its microseconds."""
-    tf.profiler.experimental.start(folder)
-    run()
-    tf.profiler.experimental.stop()
-    (path,) = glob.glob(f"{folder}/**/*.xplane.pb", recursive=True)
-    space = xplane_pb2.XSpace()
-    with open(path, "rb") as file:
-        space.ParseFromString(file.read())
     found = []
-    for plane in space.planes:
+    for plane in trace_of(run).planes:
         names = {key: value.name for key, value in plane.event_metadata.items()}
         for line in plane.lines:
             found += own_times([(names[e.metadata_id], e.offset_ps, e.duration_ps) for e in line.events])
@@ -117,9 +107,8 @@ def profile(name: str, size: Size, texts: list[str], options) -> str:
     step = make_step(name, size, texts, options.input)
     step()
     took = seconds(step, options.steps)
-    with tempfile.TemporaryDirectory() as folder:
-        ran = trace(step, folder)
-    return f"{name} {size.precision}: a step {took * 1e3:,.0f} ms, " + "\n".join(table(ran, options))
+    ran = table(operations_of(step), options)
+    return f"{name} {size.precision}: a step {took * 1e3:,.0f} ms, " + "\n".join(ran)
 
 
 def table(ran: list[tuple[str, float]], options) -> list[str]:

@@ -1,14 +1,13 @@
 """What TensorFlow's CPU allocator hands out during a training step, from the trace of its profiler."""
 
 import ctypes
-import glob
 import os
-import tempfile
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import tensorflow as tf
-from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+from benchmarks.workers.traces import trace_of
 
 # A function of TensorFlow that Python has no name for: from then on each allocation is an event of the trace.
 _ENABLE = "_ZN3tsl23EnableCPUAllocatorStatsEv"
@@ -69,15 +68,7 @@ def _library() -> ctypes.CDLL:
 
 def _trace(run: Callable[[], Any]) -> list[tuple[int, str, dict[str, Any]]]:
     """Returns what was allocated and freed in two steps: when, which of both, and its values by name."""
-    with tempfile.TemporaryDirectory() as folder:
-        tf.profiler.experimental.start(folder)
-        run()
-        run()
-        tf.profiler.experimental.stop()
-        (path,) = glob.glob(f"{folder}/**/*.xplane.pb", recursive=True)
-        space = xplane_pb2.XSpace()
-        with open(path, "rb") as file:
-            space.ParseFromString(file.read())
+    space = trace_of(lambda: (run(), run()))
     found = [
         (line.timestamp_ns * 1000 + event.offset_ps, names[event.metadata_id], _values(event, plane))
         for plane in space.planes

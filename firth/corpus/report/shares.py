@@ -114,7 +114,7 @@ def _changes(of: str, now: _Shares, before: _Shares, most: float) -> Iterator[Sh
     for name in now.listed | before.listed:
         share, last = (each.listed.get(name, 0.0) for each in (now, before))
         unlisted = max((each.unlisted for each in (now, before) if name not in each.listed), default=0.0)
-        # 0.9 - 0.6 is no more than 0.3.
+        # In floating point, 0.9 - 0.6 is more than 0.3.
         change = round(max(abs(share - last) - unlisted, 0.0), _DIGITS)
         yield ShareChange(of, name, share, last, change, most)
 
