@@ -35,11 +35,15 @@ test: env lint  ## lint, and the tests on TensorFlow
 .PHONY: test-all
 test-all: test test-repeated test-jax docs  ## `make test`, what repeats its checks in other settings and on JAX, and the site
 
-.PHONY: test-repeated
-test-repeated: env  ## the tests that repeat a check in another setting
+.PHONY: test-repeated test-repeated-models test-repeated-rest
 # In two parts, since the memory of a process that has built so many models grows.
-	@scripts/test.sh $(PYTEST_WORKERS) repeated $(LARGE_MODELS); status=$$?; \
-	  scripts/test.sh $(PYTEST_WORKERS) repeated $(LARGE_MODELS:%=--ignore=%) && exit $$status
+test-repeated: test-repeated-models test-repeated-rest  ## the tests that repeat a check in another setting
+
+test-repeated-models: env
+	@scripts/test.sh $(PYTEST_WORKERS) repeated $(LARGE_MODELS)
+
+test-repeated-rest: env
+	@scripts/test.sh $(PYTEST_WORKERS) repeated $(LARGE_MODELS:%=--ignore=%)
 
 .PHONY: test-jax
 test-jax: env-jax  ## layers and models again, on Keras's JAX backend
