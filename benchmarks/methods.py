@@ -7,7 +7,8 @@ r"""Each method of adapting a model, on the same base and data: what it trains, 
 Bases are those of `benchmarks.transfer`, pre-trained once and kept in --folder, and bundles. A method is
 tried with each of --rates and the first seed, and trained with the best of them and the other seeds. What a
 method adds takes higher rates than weights that are there, which --added-rates state; a method with a rate of
-its own, as prompts and prefixes have, is tried with that one too. Its other values are the recipe's defaults.
+its own, as prompts and prefixes have, is tried with that one too. --rate lora=1e-2 states that of one method.
+Its other values are the recipe's defaults.
 
 Printed are the parameters that are trained, the head's among them; the peak memory of the process, libraries
 included; examples/s without the first steps, median of the seeds; the score's median over the seeds with the
@@ -32,6 +33,7 @@ from benchmarks.transfer_runs import Cell, CellError
 from benchmarks.transfer_scores import chosen, difference
 from benchmarks.transfer_tasks import TASKS, TransferTask, find
 from benchmarks.transfer_texts import DOCSTRINGS, TEXTS
+from firth.recipes.base.errors import suggest
 from firth.recipes.tuning.methods import method_types
 from firth.tuning import METHODS
 
@@ -68,11 +70,21 @@ def cells_of(start: Start, task: TransferTask, options: argparse.Namespace) -> I
 
 
 def rates_of(name: str, options: argparse.Namespace) -> list[float]:
-    """Returns the rates to try with a method, the one that its recipe has by default among them."""
+    """Returns the rates to try with a method: those said of it, or those of all with its recipe's default."""
+    if stated := [rate for each, rate in options.rate if each == name]:
+        return stated
     method = method_types()[name]
     rates = options.added_rates if method.adds else options.rates
     own = [] if method.learning_rate is None else [method.learning_rate]
     return list(dict.fromkeys([*rates, *own]))
+
+
+def method_rate(said: str) -> tuple[str, float]:
+    """Returns a method and its learning rate, which are said as `lora=1e-2`."""
+    name, _, rate = said.partition("=")
+    if name not in METHODS:
+        raise argparse.ArgumentTypeError(f"{said}: {suggest(name, METHODS)}")
+    return name, float(rate)
 
 
 def row_of(cell: Cell, baseline: Runs) -> tuple[dict[str, Any], Runs]:
@@ -148,6 +160,14 @@ def main() -> int:
     parser.add_argument("--rates", type=float, nargs="+", default=[3e-4, 1e-3, 3e-3, 1e-2])
     parser.add_argument(
         "--added-rates", type=float, nargs="+", help="of methods that add something, if others"
+    )
+    parser.add_argument(
+        "--rate",
+        action="append",
+        default=[],
+        type=method_rate,
+        metavar="METHOD=RATE",
+        help="a rate of one method, in the place of these; may be repeated",
     )
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/benchmarks/transfer"))
