@@ -1,6 +1,7 @@
 """Runs a recipe's pipeline from the command line: options, progress and error messages."""
 
 import pathlib
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
@@ -21,6 +22,7 @@ Result = TypeVar("Result")
 Execute = Callable[[Callable[..., Any]], Any]
 
 QUOTE_HINT = "quote patterns, --text 'books/*.txt', so that firth and not the shell expands them"
+_ASSIGNMENT = re.compile(r"[a-z_][\w.]*=.*")
 # Extra arguments mostly come from a pattern that the shell expanded. They are refused with that hint.
 SETTINGS = {"allow_extra_args": True}
 
@@ -140,12 +142,19 @@ def recipe_of(
     if name is None and base is None:
         fail("give a RECIPE, or the model to go on from with --base", ExitCode.USAGE)
     if context.args:
-        fail(f"unexpected {' '.join(context.args[:3])}; {QUOTE_HINT}", ExitCode.USAGE)
+        fail(f"unexpected {' '.join(context.args[:3])}; {_hint(context.args)}", ExitCode.USAGE)
     if text_key is not None and not jsonl:
         fail("--text-key names the text of a JSON line; give --jsonl too", ExitCode.USAGE)
     sources = sources_option(text or (), jsonl or (), "text" if text_key is None else text_key)
     options: list[str | Option] = [*base_option(base), *sources, *(overrides or ())]
     return recipe_or_exit(name, options, require_all=True, root=root)
+
+
+def _hint(extra: Sequence[str]) -> str:
+    """Returns what was meant by arguments that the command does not take."""
+    if all(map(_ASSIGNMENT.fullmatch, extra)):
+        return f"change keys of the recipe by --set, {' '.join(f'--set {each}' for each in extra)}"
+    return QUOTE_HINT
 
 
 def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:

@@ -188,6 +188,12 @@ def test_files_that_the_shell_expanded_are_refused_with_a_hint(firth, runner):
     assert "unexpected b.txt c.txt; quote patterns" in result.stderr
 
 
+def test_keys_without_set_are_refused_with_the_command_that_was_meant(firth, runner):
+    result = firth("run", "demo", "training.steps=30", "seed=2")
+    assert result.exit_code == 2 and runner.calls == []
+    assert "by --set, --set training.steps=30 --set seed=2" in result.stderr
+
+
 def test_a_source_without_files_is_refused(firth, runner, tmp_path):
     (tmp_path / "folder.txt").mkdir()
     result = firth("run", "demo", "--text", "folder.txt", "--text", "gs://bucket/*.txt")

@@ -20,8 +20,6 @@ class ModelFacts:
         separators: Number of separators between two texts, as published models of its shape were trained.
         reads_segments: True if it tells segments of a document apart.
         carries_state: True if a training batch goes on from the states that the batch before ended with.
-        is_compiled_by_xla: True if a step of TensorFlow that XLA compiled gives the losses of one that it did
-            not.
     """
 
     architecture: ClassVar[str] = ""
@@ -33,7 +31,6 @@ class ModelFacts:
     separators: ClassVar[int] = 1
     reads_segments: ClassVar[bool] = False
     carries_state: ClassVar[bool] = False
-    is_compiled_by_xla: ClassVar[bool] = True
 
     if TYPE_CHECKING:
         layers: int

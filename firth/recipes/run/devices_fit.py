@@ -14,23 +14,6 @@ def device_conflicts(recipe: RunRecipe) -> Iterator[str]:
     Args:
         recipe: Recipe of a run of any kind, whose parts are each valid on their own.
     """
-    yield from _compiled(recipe)
-    yield from _divided(recipe)
-
-
-def _compiled(recipe: RunRecipe) -> Iterator[str]:
-    training = recipe.training
-    asked = {"jit_compile: true": training.jit_compile, "strategy: tpu": training.strategy == "tpu"}
-    if not recipe.model.is_compiled_by_xla:
-        for said in (said for said, is_asked in asked.items() if is_asked):
-            yield (
-                f"training.{said} does not work with model.kind: {recipe.model.kind}, whose losses differ "
-                "when XLA compiles the step"
-            )
-
-
-def _divided(recipe: RunRecipe) -> Iterator[str]:
-    """Yields a line for each size that the devices of a divided model do not divide."""
     mesh = recipe.training.mesh
     if mesh is None or mesh.model == 1:
         return
