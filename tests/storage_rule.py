@@ -51,7 +51,7 @@ LOCAL = {
     "cli/main.py": ("tempfile.NamedTemporaryFile", _LOG),
     "cli/asking/predict.py": (".exists", _USER),
     "cli/quietly.py": ("os.remove tempfile.mkstemp", _LOG),
-    "cli/runs_on_disk.py": (".exists .glob .read_text .stat", "the folders of local runs"),
+    "cli/runs_on_disk.py": (".exists .glob .stat", "the folders of local runs"),
     "corpus/curation/step_files.py": ("FileSystems.open", _BEAM),
     "corpus/grouping/values.py": (
         "FileSystems.create FileSystems.match FileSystems.open",

@@ -1,10 +1,10 @@
 """Reads runs from their folders, without loading TFX."""
 
 import dataclasses
-import json
 import pathlib
 from typing import Any
 
+from firth import storage
 from firth.cli.output import ExitCode, fail
 
 RECIPE_FILE, SUMMARY_FILE, TIMINGS_FILE = "recipe.yaml", "run.json", "timings.json"
@@ -76,11 +76,14 @@ def read_run(directory: pathlib.Path) -> RunOnDisk:
     Args:
         directory: Folder of the run.
     """
-    summary, timings = directory / SUMMARY_FILE, directory / TIMINGS_FILE
-    is_finished = summary.exists() and _changed(summary) >= max(
-        _changed(timings), _changed(directory / RECIPE_FILE)
+    summary_path, timings_path = directory / SUMMARY_FILE, directory / TIMINGS_FILE
+    summary = storage.read_json_object(summary_path)
+    timings = storage.read_json_object(timings_path)
+    is_finished = bool(summary) and _changed(summary_path) >= max(
+        _changed(timings_path), _changed(directory / RECIPE_FILE)
     )
-    return RunOnDisk(directory, _read_json(summary), _read_json(timings), is_finished)
+    said = {name: timing for name, timing in timings.items() if isinstance(timing, dict)}
+    return RunOnDisk(directory, summary, said, is_finished)
 
 
 def all_runs(root: pathlib.Path) -> list[RunOnDisk]:
@@ -126,10 +129,3 @@ def _last_change(folder: pathlib.Path) -> float:
 
 def _changed(path: pathlib.Path) -> float:
     return path.stat().st_mtime if path.exists() else 0.0
-
-
-def _read_json(path: pathlib.Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
-        return {}

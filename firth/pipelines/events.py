@@ -135,7 +135,8 @@ class Timings:
 
     def __init__(self, path: pathlib.Path) -> None:
         self._path = path
-        self.components: dict[str, Event] = storage.read_json(path) or {}
+        kept = storage.read_json_object(path).items()
+        self.components: dict[str, Event] = {name: said for name, said in kept if isinstance(said, dict)}
 
     def record(self, event: Event) -> None:
         """Takes in one event; writes the file when a component has ended.

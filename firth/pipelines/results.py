@@ -218,7 +218,7 @@ def held_out_rows(run_dir: str | os.PathLike[str], count: int) -> list[bytes]:
     """
     from firth.training.held_out import first_rows
 
-    summary = storage.read_json(os.path.join(run_dir, SUMMARY_FILE)) or {}
+    summary = storage.read_json_object(os.path.join(run_dir, SUMMARY_FILE))
     for outputs in summary.get("outputs", {}).values():
         examples = outputs.get("examples", "")
         # Rows stand next to the tokenizer that they were made with; the examples before them do not.

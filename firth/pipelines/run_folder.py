@@ -88,7 +88,7 @@ def refuse_imported(run_dir: pathlib.Path) -> None:
     Raises:
         RunFolderError: if it is.
     """
-    summary = storage.read_json(run_dir / "run.json") or {}
+    summary = storage.read_json_object(run_dir / "run.json")
     if "imported_from" in summary:
         raise RunFolderError(f"{run_dir} is an imported model; give this run a --name of its own")
 

@@ -8,6 +8,7 @@ from .files import (
     open_file as open_file,
     read_json as read_json,
     read_json_lines as read_json_lines,
+    read_json_object as read_json_object,
     read_text as read_text,
     remove as remove,
     size_of as size_of,

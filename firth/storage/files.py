@@ -52,6 +52,23 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     return json.loads(read_text(path)) if exists(path) else None
 
 
+def read_json_object(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Returns the object in a file of JSON; empty if there is no such file, or if it holds anything else.
+
+    It is for files that describe a run and that the next run writes again, so that a broken one is as good
+    as a missing one.
+
+    Args:
+        path: A local path, or one with a scheme.
+    """
+    try:
+        value = read_json(path)
+    except (ValueError, RecursionError):
+        # Bytes that are not UTF-8 are a ValueError too.
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def read_json_lines(path: str | os.PathLike[str]) -> list[Any]:
     """Returns the values in a file of JSON lines that may still grow; none if there is no such file.
 

@@ -91,6 +91,15 @@ def test_a_run_that_failed_after_it_had_finished_is_a_failed_one(firth, make_run
     assert "failed in Trainer" in firth("runs").output
 
 
+@pytest.mark.parametrize("content", [b"[]", b"3", b'{"Trainer": 3}', b"\xff", b"{"])
+def test_a_run_whose_files_hold_something_else_is_listed(firth, make_run, content):
+    folder = make_run(report=False)
+    (folder / "timings.json").write_bytes(content)
+    assert "first unfinished" in " ".join(firth("runs").output.split())
+    (folder / "run.json").write_bytes(content if content != b'{"Trainer": 3}' else b"[3]")
+    assert "first unfinished" in " ".join(firth("runs").output.split())
+
+
 def test_runs_are_found_by_root_option_and_variable(firth, make_run, tmp_path, monkeypatch):
     make_run("elsewhere", root=tmp_path / "other", summary=BLESSED)
     assert "elsewhere" in firth("runs", "--root", "other").output

@@ -8,6 +8,7 @@ from ml_metadata.metadata_store import MetadataStore
 from ml_metadata.proto import metadata_store_pb2
 
 from firth.pipelines import local
+from firth.pipelines.events import Timings
 from firth.pipelines.metadata.of_run import METADATA_FILE
 from firth.pipelines.run_errors import RunFolderError
 from firth.pipelines.run_folder import READERS, RECIPE_FILE
@@ -124,6 +125,17 @@ def test_the_schema_of_a_folder_is_for_the_same_sources(run):
     schema.write_text("of /c")
     run("bert_tiny", texts("/c"), "sources.0.name=books")
     assert previous.read_text() == "of /c" and not schema.exists()
+
+
+@pytest.mark.parametrize("content", [b"[]", b"3", b"\xff", b"{"])
+def test_a_summary_that_is_no_object_is_written_over(run, content):
+    folder = run("bert_tiny", texts("/a"))
+    for name in ("run.json", "timings.json"):
+        (folder / name).write_bytes(content)
+    assert run("bert_tiny", texts("/a")) == folder
+    assert Timings(folder / "timings.json").components == {}
+    (folder / "timings.json").write_text('{"Trainer": 3, "Evaluator": {"state": "failed"}}')
+    assert Timings(folder / "timings.json").components == {"Evaluator": {"state": "failed"}}
 
 
 def test_packages_are_sources_too(run):

@@ -198,6 +198,15 @@ def test_json(root):
     assert storage.read_json(f"{root}/a.json") is None
     storage.write_json(f"{root}/deep/a.json", {"é": [1]})
     assert storage.read_json(f"{root}/deep/a.json") == {"é": [1]}
+    assert storage.read_json_object(f"{root}/deep/a.json") == {"é": [1]}
+
+
+@pytest.mark.parametrize("content", [b"[1]", b"null", b'"a"', b"{", b"", b"\xff\xfe", b"[" * 100_000])
+def test_a_file_without_a_json_object_is_as_good_as_none(root, content):
+    with storage.whole_file(f"{root}/deep/a.json") as file:
+        file.write(content)
+    assert storage.read_json_object(f"{root}/deep/a.json") == {}
+    assert storage.read_json_object(f"{root}/deep/b.json") == {}
 
 
 def test_what_a_killed_process_left_of_a_folder_is_removed(tmp_path):

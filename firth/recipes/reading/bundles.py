@@ -165,10 +165,7 @@ def _number(bundle: str) -> str:
 
 def _finished(run: str) -> str:
     """Returns the number of the model of a run's last finished run, since the folder may have been moved."""
-    try:
-        summary = storage.read_json(os.path.join(run, _SUMMARY_FILE)) or {}
-    except ValueError:
-        return ""
+    summary = storage.read_json_object(os.path.join(run, _SUMMARY_FILE))
     return _number(summary.get("bundle") or "")
 
 

@@ -255,6 +255,9 @@ def test_the_newest_whole_model_of_a_run_is_taken(runs):
     # The folder of a run may have been moved since.
     (runs / "mine" / "run.json").write_text('{"bundle": "/elsewhere/pipeline/Trainer/model/9/bundle"}')
     assert load(runs, "base=mine").base.bundle == str(trained / "9" / "bundle")
+    for broken in (b"[3]", b"\xff", b"{"):
+        (runs / "mine" / "run.json").write_bytes(broken)
+        assert load(runs, "base=mine").base.bundle == str(trained / "11" / "bundle")
     assert "has no trained model yet" in refused(_begun(runs), "base=begun")
 
 
