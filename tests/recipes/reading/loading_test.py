@@ -135,7 +135,6 @@ def test_refused_overrides_name_the_option(option, problem):
     ("deberta_v3_tiny", "model.positions.max_distance=17", "buckets: 32 must be below 2 x max_distance: 17"),
     ("deberta_v3_tiny", "model.attention.key_value_heads=1", "not work with positions.kind: disentangled"),
     ("deberta_v3_tiny", "model.attention.query_key_norm=true", "not work with positions.kind: disentangled"),
-    ("xlnet_tiny", "training.strategy=tpu", "strategy: tpu does not work with model.kind: two_stream"),
     ("xlnet_tiny", "model.attention.query_key_norm=true", "does not work with kind: two_stream_transformer"),
     ("bert_tiny", "objective.first_mask_rate=0.3", "is 38, above objective.max_predictions: 20"),
     ("modernbert_tiny", "model.local_attention.window=33", "window: 33 is odd"),
