@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from firth import storage
 from firth.components.source_spans import at_newest_spans
 from firth.corpus import SourceError, check_models, files_digest, fingerprint
+from firth.recipes import Recipe
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import AnySource
 from firth.recipes.tasks.data import AnyLabelledData
@@ -60,15 +61,15 @@ class FileDigests:
     """The functions that name and digest a pipeline's files as they are when the pipeline is made.
 
     Attributes:
-        newest: Function from a recipe's sources to those with the newest spans.
-        of_sources: Function of such sources.
+        newest: Function from a recipe to that with the newest spans of its sources.
+        of_sources: Function of the sources of such a recipe.
         of_cleaning: Function of its cleaning, for the files that steps read.
         of_data: Function of labelled data.
         of_schema: Function of the path of a pinned schema.
         of_requests: Function of the path of a file of requests.
     """
 
-    newest: Callable[[Sequence[AnySource]], Sequence[AnySource]] = at_newest_spans
+    newest: Callable[[Recipe], Recipe] = at_newest_spans
     of_sources: Callable[[Sequence[AnySource]], str] = fingerprint
     of_cleaning: Callable[[Cleaning], str] = cleaning_digest
     of_data: Callable[[AnyLabelledData], str] = data_fingerprint
@@ -78,4 +79,4 @@ class FileDigests:
 
 FILES = FileDigests()
 # For a pipeline that is compiled on a machine that may not have its files.
-UNREAD = FileDigests(lambda sources: sources, *(5 * [lambda _: ""]))
+UNREAD = FileDigests(lambda recipe: recipe, *(5 * [lambda _: ""]))

@@ -41,8 +41,9 @@ def corpus_components(
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
         ValueError: if the recipe limits the drift where no earlier run can be looked up.
     """
-    sources = digests.newest(recipe.sources)
-    example_gen = CorpusExampleGen(sources, digests.of_sources(sources), privacy_of(recipe.cleaning))
+    recipe = digests.newest(recipe)
+    fingerprint = digests.of_sources(recipe.sources)
+    example_gen = CorpusExampleGen(recipe.sources, fingerprint, privacy_of(recipe.cleaning))
     examples = example_gen.outputs["examples"]
     curator = Curator(
         examples=examples, cleaning=recipe.cleaning, files_digest=digests.of_cleaning(recipe.cleaning)
@@ -80,7 +81,7 @@ def corpus_components(
             report=report,
             outputs=recipe.outputs,
             recipe=recipe,
-            fingerprint=digests.of_sources(sources),
+            fingerprint=fingerprint,
         )
         # A corpus that is refused is not given to others.
         exporter.add_upstream_node(limits)

@@ -21,7 +21,8 @@ class CorpusExporter(BeamComponent):
         examples: Output of Curator.
         report: Output of Curator.
         outputs: The formats.
-        recipe: Recipe, of which the datasheet names the sources and a digest.
+        recipe: Recipe with the newest spans of its sources, of which the datasheet names the sources and a
+            digest.
         fingerprint: Digest of the files of the sources.
 
     Outputs:

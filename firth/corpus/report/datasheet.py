@@ -31,9 +31,9 @@ def make_datasheet(
 
     Args:
         name: Name of the recipe.
-        sources: Sources of the recipe.
+        sources: Sources of the recipe as they were read, with the numbers of their spans.
         fingerprint: Digest of the files of the sources.
-        digest: Digest of the sources and the cleaning of the recipe.
+        digest: Digest of these sources and of the cleaning of the recipe.
         made: Date, YYYY-MM-DD.
         report: The corpus report of `build_report`.
 
