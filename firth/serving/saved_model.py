@@ -148,7 +148,7 @@ def _write(
         description["slots"] = slots.describe()
         description["other_signatures"] |= slots.describe_signatures()
         warmup += idle_requests(slots.describe()) if count else []
-    tf.saved_model.save(module, directory, signatures=functions, options=options)
+    tf.saved_model.save(module, directory, signatures=_traced(functions), options=options)
     write_warmup(directory, warmup)
     if not served.recipe.export.slots:
         # TF Serving joins the requests of all signatures of a model, and those of slots must come one by one.
@@ -179,7 +179,7 @@ def save_signatures(
     functions = {name: _text_function(served, each) for name, each in signatures.items()}
     functions[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY] = next(iter(functions.values()))
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-    tf.saved_model.save(module, folder, signatures=functions, options=options)
+    tf.saved_model.save(module, folder, signatures=_traced(functions), options=options)
     requests = [
         Request(name, {key: [text.encode()] for key, text in each.example.items()})
         for name, each in signatures.items()
@@ -189,6 +189,15 @@ def save_signatures(
     description = {**_description(served, None), **_described(signatures, functions), **said}
     description["evaluation_sums"] = []
     storage.write_json(os.path.join(folder, FOLDER, DESCRIPTION), description)
+
+
+def _traced(functions: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the graphs of functions, which are what is saved.
+
+    `tf.saved_model.save` traces a `tf.function` again, though it was traced to be described: the function's
+    cache keeps what is traced during a save apart from the rest.
+    """
+    return {name: each.get_concrete_function() for name, each in functions.items()}
 
 
 def _text_function(served: Served, signature: Signature, bind: Bind = lambda function: function) -> Any:

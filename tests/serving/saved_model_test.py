@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import os
 
@@ -5,8 +6,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from firth.serving.descriptions.output import Output
 from firth.serving.samples import TEXTS
-from firth.serving.saved_model import export
+from firth.serving.saved_model import export, save_signatures
+from firth.serving.signature import Signature
 from firth.serving.warmup import read_warmup
 from tests.exported_model import RECIPE, UNIGRAM_COUNTS, VOCABULARY, exported_model, loaded_model
 
@@ -58,6 +61,28 @@ def test_warmup_requests_run():
         assert {len(output) for output in outputs.values()} == {len(next(iter(inputs.values())))}
     weights = outputs["mlm_weight_sum"].numpy()
     assert (weights > 0).all()
+
+
+def test_a_signature_is_traced_once(tmp_path, monkeypatch):
+    """For its description and for what is saved: tracing is what an export spends its time on."""
+    traced = []
+
+    def ask(served, text):
+        traced.append(text)
+        return {"bytes": tf.strings.length(text)}
+
+    asked = {"ask": Signature(ask, {"bytes": Output("bytes of the text", "int32", ("batch",))})}
+    served = exported_model().served
+    monkeypatch.setattr("firth.serving.saved_model.text_signatures", lambda *_: asked)
+    recipe = RECIPE.model_copy(update={"export": RECIPE.export.model_copy(update={"warmup_requests": 0})})
+    export(served.model, served.tokenizer, recipe, None, str(tmp_path / "model"))
+    assert len(traced) == 1
+    save_signatures(dataclasses.replace(served, recipe=recipe), asked, [], str(tmp_path / "asked"), {})
+    assert len(traced) == 2
+    for name in ("model", "asked"):
+        answers = tf.saved_model.load(str(tmp_path / name)).signatures
+        assert answers["ask"](text=tf.constant(["a", "the"]))["bytes"].numpy().tolist() == [1, 3]
+        assert set(answers) == {"ask", "serving_default"}
 
 
 def test_a_directory_in_use_is_refused(tmp_path):
