@@ -1,5 +1,6 @@
 """The entry point of the standard TFX Trainer."""
 
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from firth.features import is_over_vocabulary
 from firth.models import save_model
 from firth.models.additions.keeping import keep
 from firth.models.bundle import read_recipe
-from firth.recipes.reading.bundles import digest_of_bundle
+from firth.recipes.reading.bundles import blessed_bundle, digest_of_bundle
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.search import with_values
@@ -32,6 +33,7 @@ from firth.training.unigram import count_pieces
 from firth.tuning import merge, save_adapter
 
 _KEYS = ("recipe", "checkpoint_root")
+_LOG = logging.getLogger(__name__)
 
 
 def run_fn(fn_args: Any) -> None:
@@ -55,6 +57,7 @@ def run_fn(fn_args: Any) -> None:
 
     Raises:
         ValueError: if `custom_config` lacks a key.
+        firth.recipes.reading.bundles.NoBundleError: if the model of a warm start is gone.
         pydantic.ValidationError: if the JSON is not a recipe.
     """
     config = fn_args.custom_config or {}
@@ -116,12 +119,18 @@ def started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
     Args:
         recipe: Recipe of the run.
         base_model: Exported model of an earlier run, next to its bundle; None if there is no such model.
+
+    Raises:
+        firth.recipes.reading.bundles.NoBundleError: if the recipe asks for the model, and its files are gone.
     """
-    if not base_model:
-        return recipe
-    bundle = os.path.join(os.path.dirname(base_model.rstrip("/")), BUNDLE_FOLDER)
     # An imported base is a bundle itself, and the recipe names it.
-    return recipe.starting_from(bundle, digest_of_bundle(bundle)) if storage.is_whole(bundle) else recipe
+    if not recipe.starts_from_blessed:
+        return recipe
+    if not base_model:
+        _LOG.info("warm_start: no model of this pipeline is blessed yet; weights are drawn by the seed")
+        return recipe
+    bundle = blessed_bundle(os.path.dirname(base_model.rstrip("/")))
+    return recipe.starting_from(bundle, digest_of_bundle(bundle))
 
 
 def scheduled(

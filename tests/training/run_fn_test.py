@@ -1,3 +1,5 @@
+import pathlib
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +11,7 @@ from firth import storage
 from firth.corpus.contamination.evidence import FOLDER, CorpusEvidence, read_evidence, write_evidence
 from firth.models import load_model
 from firth.models.bundle import read_recipe, weights_by_path
-from firth.recipes.reading.bundles import digest_of_bundle
+from firth.recipes.reading.bundles import NoBundleError, digest_of_bundle
 from firth.recipes.run.base import Base
 from firth.tokenizers import TokenizerMismatchError, load_tokenizer
 from firth.training import RowsError, read_history
@@ -71,14 +73,29 @@ def test_a_warm_start_takes_the_weights_of_the_model_that_the_trainer_is_given(t
     moved = [float(abs(after[name] - before[name]).numpy().max()) for name in after]
     # One step of this learning rate, from these weights and not from others.
     assert set(before) == set(after) and 0 < max(moved) < 0.02
-    # A recipe that asks for none is not changed, nor is one whose pipeline has no earlier model.
+    # A recipe that asks for none is not changed.
     cold = tiny_recipe(steps=1)
-    for recipe, model in (
-        (cold, args.base_model),
-        (warm, None),
-        (warm, str(tmp_path / "none" / "Format-Serving")),
-    ):
-        assert started(recipe, model) == recipe
+    assert started(cold, args.base_model) == cold
+
+
+def test_a_warm_start_without_a_blessed_model_says_so(caplog):
+    warm = tiny_recipe(steps=1).model_copy(update={"warm_start": True})
+    with caplog.at_level("INFO"):
+        assert started(warm, None) == warm
+    assert "no model of this pipeline is blessed yet; weights are drawn by the seed" in caplog.text
+
+
+def test_a_warm_start_from_a_model_that_is_gone_is_refused(tmp_path):
+    warm = tiny_recipe(steps=1).model_copy(update={"warm_start": True})
+    bundle = pathlib.Path(write_bundle(tmp_path / "earlier" / "bundle"))
+    serving = str(tmp_path / "earlier" / "Format-Serving")
+    assert started(warm, serving).base.bundle == str(bundle)
+    (bundle / storage.MARKER).unlink()
+    with pytest.raises(NoBundleError, match=r"warm_start: the model .* blessed last is gone"):
+        started(warm, serving)
+    shutil.rmtree(tmp_path / "earlier")
+    with pytest.raises(NoBundleError, match=r"is gone: there is no folder .*earlier.*leave `warm_start` out"):
+        started(warm, serving)
 
 
 def test_a_model_carries_what_its_base_carries_and_what_its_own_corpus_holds(tmp_path):

@@ -11,7 +11,7 @@ from tfx.utils import io_utils
 from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.corpus import TRAIN, count_corpus_words, train_tokenizer
-from firth.recipes.reading.bundles import bundle_in, check_digest
+from firth.recipes.reading.bundles import blessed_bundle, check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, tokenizer_from_json
 from firth.tokenizers import load_tokenizer, save_tokenizer
@@ -40,7 +40,8 @@ class Executor(base_beam_executor.BaseBeamExecutor):
 
         Raises:
             firth.corpus.EmptyCorpusError: if the train split has no word.
-            firth.recipes.reading.bundles.NoBundleError: if another bundle stands in the place of the base.
+            firth.recipes.reading.bundles.NoBundleError: if another bundle stands in the place of the base, or
+                the blessed model to start from is gone.
             firth.tokenizers.TokenizerMismatchError: if the bundle's tokenizer is damaged.
             ValueError: if a word that is to be added is a piece already, or cannot be one.
         """
@@ -82,4 +83,4 @@ def _bundle_of(model: types.Artifact) -> str:
         # Hours may have passed since then.
         check_digest(model.uri, digest)
         return model.uri
-    return bundle_in(model.uri)
+    return blessed_bundle(model.uri)

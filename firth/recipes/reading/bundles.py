@@ -105,6 +105,24 @@ def check_digest(folder: str, digest: str) -> None:
         )
 
 
+def blessed_bundle(model: str) -> str:
+    """Returns the bundle of the blessed model that a run with `warm_start` starts from.
+
+    Args:
+        model: Folder of the model, as ML Metadata records it.
+
+    Raises:
+        NoBundleError: if its files are gone.
+    """
+    try:
+        return bundle_in(model)
+    except NoBundleError as error:
+        raise NoBundleError(
+            f"warm_start: the model that this pipeline has blessed last is gone: {error}. Put it back, name "
+            "another one by `base`, or leave `warm_start` out, which draws the weights by the seed"
+        ) from None
+
+
 def checkpoints_of(bundle: str) -> str | None:
     """Returns the folder of the checkpoints of the run that a bundle stands in; None if no run holds it.
 

@@ -84,6 +84,10 @@ class Recipe(RunRecipe):
         """What else the weights at the start follow from: the base, by its content."""
         return {} if self.base is None else {"base": self.base.start_key}
 
+    @property
+    def starts_from_blessed(self) -> bool:  # noqa: D102
+        return self.warm_start
+
     def starting_from(self, bundle: str, digest: str) -> "Recipe":
         """Returns the recipe with the pipeline's latest blessed model as its base, if it asks for it.
 

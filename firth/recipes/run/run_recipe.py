@@ -111,6 +111,11 @@ class RunRecipe(Config):
         return self
 
     @property
+    def starts_from_blessed(self) -> bool:
+        """Whether the run asks to start from the latest model that its pipeline has blessed."""
+        return False
+
+    @property
     def goal(self) -> Goal:
         """The goal that the model is trained for: an objective, or a task."""
         goal: Goal = getattr(self, self.goal_key)
