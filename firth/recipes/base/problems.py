@@ -11,6 +11,8 @@ from firth.recipes.base.types import config_at, key_paths, kinds_with
 from firth.recipes.base.yaml_text import Path
 
 MOST_PROBLEMS = 50
+# The last part of pydantic's path where the key itself, and not its value, is refused.
+_OF_KEY = "[key]"
 
 
 def problems_of(
@@ -48,10 +50,12 @@ def problems_of(
 
 
 def _data_path(location: tuple[int | str, ...], data: Any) -> Path:
-    """Returns the path in the data; pydantic's also names the `kind` that a union chose."""
+    """Returns the path in the data; pydantic's also names the kind that a union chose, and marks bad keys."""
     path: list[str] = []
     for step in location:
         if isinstance(data, dict) and step not in data and step == data.get("kind"):
+            continue
+        if step == _OF_KEY and not (isinstance(data, dict) and step in data):
             continue
         path.append(str(step))
         if isinstance(data, dict):

@@ -1,5 +1,7 @@
 """The distances that recipes allow, and the features that they may name."""
 
+import re
+
 import pytest
 
 from firth.recipes import RecipeError, load_recipe
@@ -53,3 +55,31 @@ def test_of_a_task(tmp_path, option, problem):
     with pytest.raises(RecipeError) as refused:
         load_adapting_recipe(None, options)
     assert problem in str(refused.value)
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ("drift: {whales/word: 0.1}", "validation.drift.whales/word: .*; did you mean whales/words"),
+    ("drift: {a word: 0.1}", "validation.drift.a word: .*; one of: whales/outcome"),
+    ("shares: {langages: 0.1}", "validation.shares.langages: .*; did you mean languages"),
+])  # fmt: skip
+def test_an_unknown_name_is_told_with_its_line(tmp_path, line, said):
+    path = tmp_path / "mine.yaml"
+    source = "{kind: text, name: whales, paths: [a.txt]}"
+    path.write_text(f"extends: demo\nsources: [{source}]\nvalidation:\n  {line}\n")
+    with pytest.raises(RecipeError) as caught:
+        load_recipe(path)
+    assert re.fullmatch(rf"{re.escape(str(path))}:4:\d+: {said}.*", str(caught.value))
+
+
+def test_an_unknown_feature_of_requests_is_told_with_its_line(tmp_path):
+    write_bundle(tmp_path / "base")
+    (tmp_path / "a.csv").write_text("text,label\na,b\nc,d\n")
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        f"base: {tmp_path}/base\ntask: {{kind: classification}}\n"
+        f"data: {{kind: columns, train: {tmp_path}/a.csv}}\n"
+        f"validation:\n  requests: {tmp_path}/a.csv\n  skew: {{text/word: 0.1}}\n"
+    )
+    with pytest.raises(RecipeError) as caught:
+        load_adapting_recipe(path)
+    assert re.search(r":6:\d+: validation\.skew\.text/word: .*; did you mean text/words", str(caught.value))
