@@ -84,7 +84,7 @@ def test_without_keys_a_block_draws_the_same_twice(name):
 
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="its graph is TensorFlow's")
 @pytest.mark.parametrize("name", FIRST)
-def test_two_more_layers_keep_little_more_than_their_inputs(name):
+def test_one_more_layer_keeps_little_more_than_its_input(name):
     """Counted in the graph: what is made before the loss, and read after it."""
     from tests.backends.held_tensors import held_bytes
 
@@ -93,7 +93,7 @@ def test_two_more_layers_keep_little_more_than_their_inputs(name):
         features = training_features(name) | {names.NOISE_KEYS: KEYS}
         return held_bytes(model.trainable_variables, lambda: loss_of(model, losses, features))
 
-    kept, made = (held(again, 4) - held(again, 2) for again in (False, True))
+    kept, made = (held(again, 2) - held(again, 1) for again in (False, True))
     assert 0 < made < 0.2 * kept
 
 
