@@ -8,6 +8,7 @@ from tfx.proto import bulk_inferrer_pb2
 
 from firth.components import PredictionExporter, RequestExampleGen
 from firth.components.file_digests import FileDigests
+from firth.pipelines.asked_columns import check_asked
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.serving.descriptions.describing import PREDICT_EXAMPLES
 
@@ -23,12 +24,19 @@ def bulk_predictions(
         recipe: Recipe of the run.
         model: Components of the model by their roles, as `trained.model_components` returns them.
         digests: Digests of the files that the pipeline reads.
+
+    Raises:
+        ValueError: if there is no such file, or no record of it can be asked about.
     """
     asked = recipe.predictions
     if asked is None:
         return []
     trained = model["trainer"].outputs["model"]
-    examples = RequestExampleGen(asked.input, asked.columns, digests.of_requests(asked.input), trained)
+    digest = digests.of_requests(asked.input)
+    # Where a pipeline is compiled, the file may not be there yet.
+    if digest:
+        check_asked(recipe)
+    examples = RequestExampleGen(asked.input, asked.columns, digest, trained)
     examples = examples.with_id(EXAMPLE_GEN)
     inferrer = BulkInferrer(
         examples=examples.outputs["examples"],

@@ -223,13 +223,19 @@ def _read_or_exit(
     path: pathlib.Path | None, options: "Sequence[str | Option]", root: pathlib.Path
 ) -> "tuple[AdaptingRecipe, dict[str, Any]]":
     from firth.pipelines.labels import read_for
-    from firth.recipes.reading.adapting import load_adapting_recipe
+    from firth.recipes.reading.adapting import load_adapting_with_places
 
     try:
-        said = load_adapting_recipe(path, options, root)
+        said, raw = load_adapting_with_places(path, options, root)
         # Before the data are read, which may take long.
         if said.method.adds:
             costs_of_method(said, "finetune")
+        if said.predictions is not None:
+            from firth.pipelines.asked_columns import asked_problem
+
+            if problem := asked_problem(said):
+                key, why = problem
+                fail(f"{raw.origin(key).place}: {'.'.join(key)}: {why}", ExitCode.USAGE)
         recipe, found = read_for(said)
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)

@@ -43,8 +43,8 @@ def run_seeds(
 
     A run that is whole is not trained again, so that the same command goes on after it was stopped, and more
     seeds may be asked for later. `<name>_seeds/seeds.json` has the scores, and those of the clean
-    records where a corpus of the base was found to hold some of the others. Ends the command if the best run
-    is not blessed.
+    records where a corpus of the base was found to hold some of the others. Ends the command with a status of
+    its own if the best run is not blessed; without scores, if no run is.
 
     Args:
         recipe: Recipe of the first run.
@@ -101,6 +101,8 @@ def _print(
         typer.echo(f"held-out {score.text}, {clean_words(next(iter(results.values())).evaluation)}")
     typer.echo(f"scores of all seeds: {kept}")
     if not scores:
+        if not any(result.blessed for result in results.values()):
+            raise typer.Exit(ExitCode.NOT_BLESSED)
         return
     best = results[scores[0].best_seed]
     typer.echo("the best was chosen by these held-out records: a new run is as good as the median\n\nnext:")

@@ -50,6 +50,24 @@ def load_adapting_recipe(
     Raises:
         RecipeError: with one line for each problem found.
     """
+    return load_adapting_with_places(path, overrides, root)[0]
+
+
+def load_adapting_with_places(
+    path: str | os.PathLike[str] | None,
+    overrides: Sequence[str | Option] = (),
+    root: str | os.PathLike[str] | None = None,
+) -> tuple[AdaptingRecipe, RawRecipe]:
+    """Returns the recipe of a run that adapts a model, and the origins of its values.
+
+    Args:
+        path: As of `load_adapting_recipe`.
+        overrides: Assignments `key.path=value`, in order.
+        root: Folder of all runs.
+
+    Raises:
+        RecipeError: with one line for each problem found.
+    """
     file = None if path is None else read_raw_file(pathlib.Path(path))
     raw = _with_base(override_all(file, overrides), runs_root(root))
     recipe = checked(with_full_paths(checked(raw, AdaptingRecipe), raw), AdaptingRecipe)
@@ -59,7 +77,7 @@ def load_adapting_recipe(
         raise RecipeError(
             [f"{raw.origin(('method',)).place}: {line}" for line in str(error).split("\n")]
         ) from None
-    return recipe
+    return recipe, raw
 
 
 def adapting_yaml(recipe: RunRecipe) -> str:

@@ -48,6 +48,19 @@ class TextLines:
         return {TEXT: row}
 
 
+class MissingColumnError(RefusedFileError):
+    """A file lacks the column of an input.
+
+    Args:
+        name: Name of the input.
+        problem: What is missing, with the nearest column.
+    """
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"{problem} (say which it is with --column {name}=COLUMN)")
+        self.input, self.problem = name, problem
+
+
 _READERS: dict[str, type[Rows | TextLines]] = {**ROWS, ".txt": TextLines}
 
 
@@ -110,9 +123,7 @@ def read_texts(
     rows = _READERS[ending_of(name, _READERS)](name, lines_of(path))
     for given, column in _each(columns):
         if rows.columns is not None and column not in rows.columns:
-            raise RefusedFileError(
-                f"{missing_column(name, rows, column)} (say which it is with --column {given}=COLUMN)"
-            )
+            raise MissingColumnError(given, missing_column(name, rows, column))
     for line, row in rows:
         try:
             yield TextRecord(line, _texts(rows.values(row), columns, needs))

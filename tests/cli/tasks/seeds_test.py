@@ -76,6 +76,16 @@ def test_scores_of_clean_records_stand_after_those_of_all(firth, runs, tmp_path)
     assert kept["clean"]["accuracy"]["best"] == 0.25
 
 
+def test_the_status_says_that_nothing_is_blessed(firth, runs, monkeypatch):
+    assert of_seeds(firth, 2, "--name", "first").exit_code == 0
+    # Without scores, as of a task whose records were all left out, no run is the best one.
+    monkeypatch.setattr("firth.analysis.tasks.seeds.scores_of_seeds", lambda *arguments: [])
+    assert of_seeds(firth, 2, "--name", "some").exit_code == 0
+    monkeypatch.setattr("firth.cli.tasks.seeds.range", lambda first, end: [10], raising=False)
+    result = of_seeds(firth, 2, "--name", "none")
+    assert result.exit_code == 3 and "seed 10: , not blessed: too low" in result.output
+
+
 def test_one_seed_is_a_plain_run(firth, runs, monkeypatch):
     monkeypatch.setattr("firth.cli.execution.finish", lambda *arguments: None)
     assert of_seeds(firth, 1, "--name", "one").exit_code == 0

@@ -1,0 +1,61 @@
+"""Whether the model of a recipe can be asked about the recipe's file of records, before any is trained."""
+
+import json
+
+from firth.recipes.base.errors import suggest
+from firth.recipes.base.yaml_text import Path
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.serving.batch.predicting import read_asked
+from firth.serving.batch.texts import MissingColumnError, Unread
+from firth.serving.signatures import SIGNATURES
+from firth.tasks.readers.records import RefusedFileError
+
+_INPUT, _COLUMNS = ("predictions", "input"), ("predictions", "columns")
+
+
+def check_asked(recipe: AdaptingRecipe) -> None:
+    """Checks that a recipe's `predictions` name inputs of the task's signature and columns of the file.
+
+    Args:
+        recipe: Recipe of a run.
+
+    Raises:
+        ValueError: with the key and what is wrong with it.
+    """
+    if found := asked_problem(recipe):
+        key, problem = found
+        raise ValueError(f"{'.'.join(key)}: {problem}")
+
+
+def asked_problem(recipe: AdaptingRecipe) -> tuple[Path, str] | None:
+    """Returns the key that keeps a recipe's file of records from being asked about, and what is wrong.
+
+    The file is read up to the first record that can be read.
+
+    Args:
+        recipe: Recipe of a run.
+
+    Returns:
+        None if there is no such file, or if a record of it can be asked about.
+    """
+    asked, name = recipe.predictions, recipe.task.signature
+    offered = SIGNATURES[name](recipe) if name else None
+    if asked is None or offered is None:
+        return None
+    for each in asked.columns:
+        if each not in offered.inputs:
+            return (*_COLUMNS, each), f"{name} has no such input; {suggest(each, offered.inputs)}"
+    described = {"recipe": json.loads(recipe.to_json()), "signatures": {name: offered.describe()}}
+    unread = Unread()
+    records = read_asked(described, name, tuple(offered.inputs), asked.input, asked.columns, unread)
+    try:
+        if next(records, None) is not None:
+            return None
+    except MissingColumnError as error:
+        return (*_COLUMNS, error.input), error.problem
+    except RefusedFileError as error:
+        return _INPUT, str(error)
+    why = f"; line {unread.first[0].line}: {unread.first[0].detail}" if unread.first else ""
+    # A file of objects of JSON has no header: a column is missing if no record has it.
+    key = _COLUMNS if unread.counts["missing_key"] else _INPUT
+    return key, f"none of {unread.counts.total()} records of {asked.input} can be read{why}"
