@@ -37,6 +37,7 @@ class ReportInputs:
         serving_report: Folder of `serving_report.json`.
         objective_rates: Folder of `objective_rates.json`.
         distances: Folder of `distances.json`.
+        shares: Folder of `shares.json`.
         tuner_results: Folder of TFX's `tuner_results.json`.
         run_dir: Folder of a local run, which holds `timings.json`.
         pushed: True if the model was pushed; None if nothing says so.
@@ -54,6 +55,7 @@ class ReportInputs:
     serving_report: str = ""
     objective_rates: str = ""
     distances: str = ""
+    shares: str = ""
     tuner_results: str = ""
     run_dir: str = ""
     pushed: bool | None = None
@@ -90,6 +92,7 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         scored_sentences=scored,
         objective_rates=_read_json(inputs.objective_rates, "objective_rates.json"),
         distances=_read_json(inputs.distances, "distances.json") or (),
+        shares=_read_json(inputs.shares, "shares.json") or (),
         trials=_trials(_read_json(inputs.tuner_results, "tuner_results.json") or (), inputs.recipe.search),
         pushed=inputs.pushed,
         timings=_read_json(inputs.run_dir, "timings.json") or {},

@@ -95,6 +95,8 @@ class RunRecord:
         objective_rates: Rates of the objective on a sample of rows, as ObjectiveValidator measured them.
         trials: Trials of a search that came to their end, the best first: `trial_id`, `score`, and each key.
         distances: Distances of the data from others, as DistributionValidator measured them.
+        shares: Changes of the shares of a corpus since the last run, the largest of each kind first; see
+            `firth.corpus.report.shares.ShareChange`.
         pushed: True if the model was pushed; None if nothing says so.
         timings: State, seconds and peak_bytes by component.
         versions: Versions of Python and of the packages that matter.
@@ -118,6 +120,7 @@ class RunRecord:
     objective_rates: Mapping[str, Any] | None = None
     trials: Sequence[Mapping[str, Any]] = ()
     distances: Sequence[Mapping[str, Any]] = ()
+    shares: Sequence[Mapping[str, Any]] = ()
     pushed: bool | None = None
     timings: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)

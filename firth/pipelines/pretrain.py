@@ -117,6 +117,7 @@ def create_pipeline(
         pushed_model=model["pusher"].outputs["pushed_model"],
         objective_rates=objective.outputs["rates"],
         distances=distances_in(corpus.values()),
+        shares=corpus["corpus_validator"].outputs["measured"] if recipe.validation.shares else None,
         tuner_results=model["tuner"].outputs["tuner_results"] if "tuner" in model else None,
         recipe=recipe,
         run_dir=run_dir,

@@ -168,6 +168,21 @@ def run_record():
                 "threshold": 0.125,
             }
         ],
+        shares=[
+            {"of": "languages", "name": "de", "share": 0.4, "before": 0.1, "change": 0.3, "most": 0.2},
+            {"of": "languages", "name": "en", "share": 0.6, "before": 0.7, "change": 0.1, "most": 0.2},
+            *(
+                {
+                    "of": "domains",
+                    "name": f"{HOSTILE}{number}.org",
+                    "share": 0.05,
+                    "before": 0.04,
+                    "change": 0.01,
+                    "most": 0.1,
+                }
+                for number in range(12)
+            ),
+        ],
         pushed=True,
         timings={"Trainer": {"state": "finished", "seconds": 75.0, "peak_bytes": 2_000_000_000}},
         versions={"python": "3.10"},

@@ -7,7 +7,7 @@ from firth.analysis.corpus_view import CorpusView
 from firth.analysis.record import RunRecord, ScoredSentence
 from firth.analysis.report import SECTIONS, render_corpus_report, render_report
 from firth.recipes import Cleaning, CorpusLimits, load_recipe
-from firth.recipes.run.validation import Validation
+from firth.recipes.run.validation import CorpusValidation, Validation
 from tests.analysis.pages import Page, words_of
 from tests.analysis.records import HOSTILE, corpus_report, run_record, serving_report, step_reports
 
@@ -206,6 +206,21 @@ def test_distances_from_other_data_are_told():
     compared = load_recipe("demo").model_copy(update={"validation": Validation(drift={"a": 0.1})})
     first = dataclasses.replace(run_record(), recipe=compared, distances=())
     assert "nothing to compare the data with yet" in render_report(first)
+
+
+def test_shares_that_moved_are_told():
+    page = render_report(run_record())
+    table = page[page.index("Shares since the last run") :]
+    table = table[: table.index("</table>")]
+    assert table.index("languages") < table.index("too far") < table.index(">en<") < table.index("domains")
+    # The bound of each share is its own kind's, and ten of a kind are shown.
+    assert table.count("too far") == 1 and "and 2 more, which moved less" in table
+    assert table.count("<tr>") == 1 + 2 + 10 + 1
+    compared = load_recipe("demo").model_copy(
+        update={"validation": CorpusValidation(shares={"languages": 0.1})}
+    )
+    first = dataclasses.replace(run_record(), recipe=compared, shares=())
+    assert "nothing to compare the shares of the corpus with yet" in render_report(first)
 
 
 def test_trials_of_a_search_are_told():

@@ -68,6 +68,19 @@ def test_without_local_metadata_no_earlier_run_can_be_looked_up(tmp_path):
             pretrain.create_pipeline(recipe, "/no/such")
 
 
+@pytest.mark.parametrize("bound", ["0.1", ""])
+def test_the_report_is_given_the_shares(tmp_path, bound):
+    (tmp_path / "a.txt").write_text("a")
+    sources = f"sources=[{{kind: text, name: plays, paths: ['{tmp_path}/*.txt']}}]"
+    shares = f"validation.shares={{{f'languages: {bound}' if bound else ''}}}"
+    recipe = load_recipe("demo", [sources, shares])
+    made = pretrain.create_pipeline(recipe, "/no/such", metadata_path=str(tmp_path / "metadata.sqlite"))
+    (reporter,) = (node for node in made.components if node.id == "Reporter")
+    assert ("shares" in reporter.inputs) is bool(bound)
+    if bound:
+        assert reporter.inputs["shares"].producer_component_id == "CorpusValidator"
+
+
 def test_labelled_records_are_compared_with_both(tmp_path):
     write_bundle(tmp_path / "base")
     (tmp_path / "a.csv").write_text("text,label\na,b\nc,d\n")

@@ -6,6 +6,7 @@ from tfx.types import standard_artifacts
 from firth.components.artifacts import (
     CorpusReport,
     Distances,
+    MeasuredLimits,
     ObjectiveRates,
     RunReport,
     ServingReport,
@@ -26,8 +27,9 @@ class Reporter(Component, executor=Executor):
             `examples` of SequenceGen, whose eval split gives the sentences that are shown with the model's
             answers; `model` and `model_run`, which holds the history of losses, of the Trainer; `evaluation`
             and `blessing` of the Evaluator; `serving_report` of ServingValidator. `pushed_model` of the
-            Pusher, `objective_rates` of ObjectiveValidator, `distances` of DistributionValidator and
-            `tuner_results` of the Tuner may be left out.
+            Pusher, `objective_rates` of ObjectiveValidator, `distances` of DistributionValidator,
+            `shares` of CorpusValidator (its output `measured`) and `tuner_results` of the Tuner may be left
+            out.
 
     Outputs:
         report: `report.html`.
@@ -46,6 +48,7 @@ class Reporter(Component, executor=Executor):
         },
         optional_inputs={
             "distances": Distances,
+            "shares": MeasuredLimits,
             "tuner_results": standard_artifacts.TunerResults,
             "objective_rates": ObjectiveRates,
             "pushed_model": standard_artifacts.PushedModel,

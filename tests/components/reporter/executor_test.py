@@ -4,8 +4,9 @@ import pytest
 from tfx.dsl.components.common.importer import Importer
 from tfx.types import standard_artifacts
 
+from firth import storage
 from firth.components import Reporter
-from firth.components.artifacts import CorpusReport, RunReport, ServingReport, Tokenizer
+from firth.components.artifacts import CorpusReport, MeasuredLimits, RunReport, ServingReport, Tokenizer
 from firth.components.reporter.executor import Executor
 from firth.recipes import load_recipe
 from tests.analysis.records import corpus_report, serving_report
@@ -62,6 +63,15 @@ def test_the_executor_writes_the_page(artifacts, tmp_path):
     assert "rejected: too_long" in page and "1 of 1 requests passed" in page
     assert "<code>pipeline/examples</code>" in page and "of the tokenizer d1ge57" in page
     assert "firth.CorpusReport" in page and str(tmp_path) not in page
+
+
+def test_shares_of_the_corpus_are_on_the_page(artifacts, tmp_path):
+    shares = MeasuredLimits()
+    shares.uri = str(tmp_path / "shares")
+    change = {"of": "sources", "name": "whales", "share": 0.5, "before": 0.1, "change": 0.4, "most": 0.1}
+    storage.write_json(tmp_path / "shares" / "shares.json", [change])
+    page = write_report({**artifacts, "shares": shares}, tmp_path)
+    assert "Shares since the last run" in page and "whales" in page
 
 
 def test_a_pipeline_without_a_pusher_is_reported_on(artifacts, tmp_path):
