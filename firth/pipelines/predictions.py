@@ -8,8 +8,8 @@ from tfx.proto import bulk_inferrer_pb2
 
 from firth.components import PredictionExporter, RequestExampleGen
 from firth.components.file_digests import FileDigests
-from firth.pipelines.asked_columns import check_asked
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.serving.batch.asked_columns import check_asked
 from firth.serving.descriptions.describing import PREDICT_EXAMPLES
 
 EXAMPLE_GEN = "PredictionExampleGen"

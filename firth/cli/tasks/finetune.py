@@ -231,7 +231,7 @@ def _read_or_exit(
         if said.method.adds:
             costs_of_method(said, "finetune")
         if said.predictions is not None:
-            from firth.pipelines.asked_columns import asked_problem
+            from firth.serving.batch.asked_columns import asked_problem
 
             if problem := asked_problem(said):
                 key, why = problem
