@@ -4,6 +4,7 @@ import os
 
 from firth import storage
 from firth.recipes.base.errors import suggest
+from firth.recipes.base.paths import suggest_path
 from firth.tasks.readers.conll import CONLL, TagFormat
 from firth.tasks.readers.glue import GLUE
 from firth.tasks.readers.inference import INFERENCE_FILES
@@ -109,7 +110,7 @@ def split_file(name: str, folder: str, split: str) -> str:
     there = sorted({each for home in homes for each in storage.list_folder(home)})
     raise RefusedFileError(
         f"{folder}: there is no {' or '.join(described.files[split])} of {described.title}; "
-        f"there is {', '.join(there) or 'nothing'}"
+        f"there is {', '.join(there) or f'nothing{suggest_path(folder)}'}"
     )
 
 

@@ -200,6 +200,9 @@ def test_what_there_is_not_is_said_with_the_nearest(tmp_path):
     write(tmp_path / "train.csv", ["a"])
     with pytest.raises(RefusedFileError, match=r"there is no train\.tsv of GLUE SST-2; there is train\.csv"):
         read_split("sst2", str(tmp_path), "train")
+    (tmp_path / "SST-2").mkdir()
+    with pytest.raises(RefusedFileError, match=r"there is nothing; did you mean .*/SST-2\?"):
+        read_split("sst2", str(tmp_path / "SST2"), "train")
     with pytest.raises(RefusedFileError, match="there is no such file"):
         read_file("sst2", str(tmp_path / "none.tsv"))
 
