@@ -12,7 +12,14 @@ from tests.models.table import BATCH, MODELS, OTHERS, TRAINED, VOCABULARY, train
 from tests.tuning.adding_test import OPTIMIZER
 
 # One of each family; the others of `TRAINED` have the same backbones.
-FAMILIES = ["masked_lm", "causal_lm", "causal_lm, table of its own", "span_corruption", "bidirectional_lm", "permutation_lm"]
+FAMILIES = [
+    "masked_lm",
+    "causal_lm",
+    "causal_lm, table of its own",
+    "span_corruption",
+    "bidirectional_lm",
+    "permutation_lm",
+]
 MORE = ["replaced_token_detection", "denoising", "unilm", "prefix_lm"]
 
 
