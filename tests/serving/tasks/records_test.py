@@ -38,6 +38,7 @@ def test_elmo_answers_of_texts_whose_length_an_export_does_not_know(ask, task, o
     exported = tf.function(
         lambda *given: ask(served, *given)[output],
         input_signature=[tf.TensorSpec([None], tf.string)] * len(texts),
+        autograph=False,
     )
     together = exported(*texts).numpy()
     alone = np.concatenate([exported(*(each[row : row + 1] for each in texts)) for row in range(3)])
