@@ -116,8 +116,8 @@ def read_texts(
         needs: Piece that each `text` must hold; empty for none.
 
     Raises:
-        RefusedFileError: if there is no such file, its ending is unknown, or a column is missing, with the
-            nearest.
+        RefusedFileError: if there is no such file, or its ending is unknown.
+        MissingColumnError: if a column is missing, with the nearest.
     """
     name = os.fspath(path)
     rows = _READERS[ending_of(name, _READERS)](name, lines_of(path))
