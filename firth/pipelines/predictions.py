@@ -26,7 +26,7 @@ def bulk_predictions(
         digests: Digests of the files that the pipeline reads.
 
     Raises:
-        ValueError: if there is no such file, or no record of it can be asked about.
+        ValueError: if the file does not exist, or if the model cannot be asked about any of its records.
     """
     asked = recipe.predictions
     if asked is None:

@@ -53,7 +53,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def read_json_object(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Returns the object in a file of JSON; empty if there is no such file, or if it holds anything else.
+    """Returns the object in a file of JSON; an empty one if the file does not exist or holds anything else.
 
     It is for files that describe a run and that the next run writes again, so that a broken one is as good
     as a missing one.

@@ -29,7 +29,8 @@ def _line(raw: RawRecipe, path: Path, problem: str) -> str:
     """Returns a problem with the place of the last-set key that it names."""
     named = [(*path, *key.split(".")) for key in _NAMED_KEYS.findall(problem)]
     # Names that others have chosen, such as those of features, may hold any character.
-    named += [key for key in raw.origins if problem.startswith(f"{'.'.join(key[len(path) :])}:")]
+    below = [key for key in raw.origins if key[: len(path)] == tuple(path)]
+    named += [key for key in below if problem.startswith(f"{'.'.join(key[len(path) :])}:")]
     said = [raw.origins[key] for key in named if key in raw.origins]
     origin = max(said, key=lambda origin: origin.layer, default=raw.origin(path))
     key = f"{'.'.join(path)}: " if path else ""

@@ -36,7 +36,7 @@ def asked_problem(recipe: AdaptingRecipe) -> tuple[Path, str] | None:
         recipe: Recipe of a run.
 
     Returns:
-        None if there is no such file, or if a record of it can be asked about.
+        None if the recipe names no file, or if the model can be asked about one of the file's records.
     """
     asked, name = recipe.predictions, recipe.task.signature
     offered = SIGNATURES[name](recipe) if name else None

@@ -116,7 +116,7 @@ def read_texts(
         needs: Piece that each `text` must hold; empty for none.
 
     Raises:
-        RefusedFileError: if there is no such file, or its ending is unknown.
+        RefusedFileError: if the file does not exist, or its ending is unknown.
         MissingColumnError: if a column is missing, with the nearest.
     """
     name = os.fspath(path)
