@@ -27,7 +27,8 @@ class InputsCommand(typer.core.TyperCommand):
             ctx: Context of the call.
             args: Arguments.
         """
-        own = {option: each for each in self.get_params(ctx) for option in (*each.opts, *each.secondary_opts)}
+        named = [each for each in self.get_params(ctx) if each.param_type_name == "option"]
+        own = {option: each for each in named for option in (*each.opts, *each.secondary_opts)}
         left, ctx.meta[_SAID] = _divided(args, own)
         return super().parse_args(ctx, left)
 

@@ -39,6 +39,10 @@ def test_an_option_without_its_text_is_refused(ask, capsys):
     assert ask("one", "--pair=--output")["inputs"] == {"pair": ["--output"]}
 
 
+def test_a_text_may_be_called_as_an_argument_of_the_command_is(ask):
+    assert ask("one", "--task", "texts")["inputs"] == {"task": ["texts"]}
+
+
 def test_texts_are_counted_and_lists_are_lines(capsys):
     described = {"choices": {"task": ["cola", "sst2"]}, "of_lines": ["choices"]}
     said = {"choices": ["a | b", "c\nd | e"], "task": ["cola"], "pair": ["x | y", "z"]}
