@@ -16,12 +16,13 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import argparse
 import json
 import pathlib
-import resource
 import statistics
 import subprocess
 import sys
 import time
 from typing import Any
+
+from benchmarks.workers.memory import peak_bytes
 
 TOKENS, NEVER = 8192, 10**9
 STACK: dict[str, Any] = {
@@ -37,11 +38,6 @@ STACKS: dict[str, tuple[str, dict[str, Any]]] = {
     "relative buckets": ("MaskedTransformer", {"positions": {"kind": "relative_buckets"}}),
     "disentangled": ("MaskedTransformer", {"positions": {"kind": "disentangled"}}),
 }
-
-
-def peak_bytes() -> int:
-    """Returns the most memory that this process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def measure(stack: str, length: int, way: str, layers_of_stack: int, steps: int) -> dict[str, float]:

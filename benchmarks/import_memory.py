@@ -15,13 +15,14 @@ import argparse
 import json
 import os
 import pathlib
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 
 import numpy as np
+
+from benchmarks.workers.memory import peak_bytes, status_bytes
 
 PIECES, SHARDS, MIB = 30_522, 4, 2**20
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -110,11 +111,6 @@ STEPS = {
 }
 
 
-def resident() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
-
-
 def measure(step: str, source: str, target: str) -> None:
     import keras
 
@@ -125,27 +121,25 @@ def measure(step: str, source: str, target: str) -> None:
 
     del export_model, import_model, import_run, export_bundle, load_tokenizer
     keras.Variable(np.zeros(2))
-    base, start = resident(), time.perf_counter()
+    base, start = status_bytes()["VmRSS"], time.perf_counter()
     STEPS[step][0](source, target)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = peak_bytes()
     print(json.dumps({"base": base, "peak": peak, "seconds": seconds}), flush=True)
 
 
 PEER = """
-import json, os, resource, sys, time
+import json, sys, time
 import transformers, torch
-def resident():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
-base, start = resident(), time.perf_counter()
+from benchmarks.workers.memory import peak_bytes, status_bytes
+base, start = status_bytes()["VmRSS"], time.perf_counter()
 model = transformers.AutoModelForMaskedLM.from_pretrained(sys.argv[1])
 # Read, as the weights of a bundle are: they may be mapped only.
 total = sum(float(each.sum()) for each in model.parameters())
 seconds = time.perf_counter() - start
 model.save_pretrained(sys.argv[2])
 both = time.perf_counter() - start
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+peak = peak_bytes()
 print(json.dumps({"base": base, "peak": peak, "seconds": both, "reading": seconds}))
 """
 

@@ -10,7 +10,6 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import json
 import math
 import pathlib
-import resource
 import statistics
 import sys
 
@@ -18,6 +17,7 @@ import tensorflow as tf
 
 from benchmarks.blindness import largest_leak
 from benchmarks.learning_corpus import Prepared
+from benchmarks.workers.memory import peak_bytes
 from firth import features as names
 from firth.objectives import OBJECTIVES
 from firth.recipes.run.recipe import Recipe
@@ -70,7 +70,7 @@ def features_of(served: Served, examples: tf.Tensor) -> dict:
 def run(recipe: Recipe, prepared: Prepared, folder: str) -> dict[str, float | None]:
     model = train(recipe, [prepared.train], prepared.tokenizer, f"{folder}/run", f"{folder}/checkpoints")
     # Of training alone; evaluation comes after.
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_bytes() / 2**20
     tokenizer = load_recipe_tokenizer(recipe, prepared.tokenizer)
     rows = open_rows(recipe, [prepared.train], f"{folder}/checkpoints")
     counts = count_pieces(rows, recipe.tokenizer.vocabulary_size)

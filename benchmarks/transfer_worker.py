@@ -11,7 +11,6 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import json
 import math
 import pathlib
-import resource
 import shutil
 import sys
 import time
@@ -23,6 +22,7 @@ from benchmarks.adapting import Adapting, records_of
 from benchmarks.transfer_runs import Cell, Settings
 from benchmarks.transfer_scores import scored
 from benchmarks.transfer_vectors import read_vectors_instead
+from benchmarks.workers.memory import peak_bytes
 from firth import features as names
 from firth.models import save_model
 from firth.recipes.run.base import TOKENIZER_FOLDER
@@ -72,7 +72,7 @@ def _run(adapting: Adapting, cell: Cell, settings: Settings) -> dict[str, Any]:
         "steps": served.recipe.training.steps,
         "trained": sum(math.prod(weight.shape) for weight in served.model.trainable_weights),
         "examples_per_second": adapting.examples_per_second(served.recipe),
-        "peak_megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        "peak_megabytes": round(peak_bytes() / 2**20, 1),
         "processor_seconds": round(time.process_time() - began, 1),
         **scored(score, options, answers),
     }

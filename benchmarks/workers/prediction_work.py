@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.workers import batches
 from benchmarks.workers.families import FAMILIES, Size
+from benchmarks.workers.memory import status_bytes
 from benchmarks.workers.recipes import make_recipe
 from benchmarks.workers.words import with_words
 from firth.recipes.run.recipe import Recipe
@@ -125,20 +126,14 @@ def measure(case: Case) -> dict[str, float]:
     }
 
 
-def _status() -> dict[str, int]:
-    with open("/proc/self/status") as file:
-        fields = (line.split() for line in file)
-        return {each[0]: 1024 * int(each[1]) for each in fields if each[-1] == "kB"}
-
-
 def _private_bytes() -> int:
-    return _status()["RssAnon:"]
+    return status_bytes()["RssAnon"]
 
 
 def _peak_bytes() -> int:
     """Returns the most memory since `_forget_peak`, without what is read of files."""
-    status = _status()
-    return status["VmHWM:"] - status["RssFile:"] - status["RssShmem:"]
+    status = status_bytes()
+    return status["VmHWM"] - status["RssFile"] - status["RssShmem"]
 
 
 def _forget_peak() -> None:

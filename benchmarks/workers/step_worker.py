@@ -8,7 +8,6 @@ made.
 
 import json
 import os
-import resource
 import sys
 import time
 
@@ -19,6 +18,7 @@ import tensorflow as tf
 
 from benchmarks.workers import batches
 from benchmarks.workers.families import FAMILIES, Size
+from benchmarks.workers.memory import peak_bytes, status_bytes
 from benchmarks.workers.recipes import make_recipe
 from firth import features as names
 from firth.models import build_pretraining_model
@@ -39,7 +39,7 @@ def recipe_of(family: str, size: dict, training: dict) -> Recipe:
 def measure(family: str, size: dict, training: dict, steps: int = 3) -> dict:
     """Returns the bytes and the seconds of some steps."""
     recipe = recipe_of(family, size, training)
-    before = _resident()
+    before = status_bytes()["VmRSS"]
     model = build_pretraining_model(recipe)
     optimizer = build_optimizer(recipe.training.optimizer, recipe.training.steps, model=model)
     optimizer.build(model.trainable_variables)
@@ -58,7 +58,7 @@ def measure(family: str, size: dict, training: dict, steps: int = 3) -> dict:
         started = time.perf_counter()
         losses.append(float(step(batch).loss))
         seconds.append(time.perf_counter() - started)
-    return {"peak": _peak() - before, "before": before, "seconds": seconds[1:], "losses": losses}
+    return {"peak": peak_bytes() - before, "before": before, "seconds": seconds[1:], "losses": losses}
 
 
 def batch_of(family: str, size: Size, recipe: Recipe) -> dict[str, tf.Tensor]:
@@ -70,15 +70,6 @@ def batch_of(family: str, size: Size, recipe: Recipe) -> dict[str, tf.Tensor]:
     rows = np.arange(size.batch)
     features[names.NOISE_KEYS] = noise_keys(recipe.seed, np.zeros_like(rows), rows)
     return {name: tf.constant(value) for name, value in features.items()}
-
-
-def _peak() -> int:
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def _resident() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
 
 
 if __name__ == "__main__":

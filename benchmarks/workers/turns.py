@@ -7,11 +7,12 @@ import contextlib
 import json
 import os
 import pathlib
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+
+from benchmarks.workers.memory import peak_bytes
 
 # So long nothing runs before a turn, for the other process's threads to fall asleep.
 PAUSE_SECONDS = 0.05
@@ -77,6 +78,6 @@ def answer(versions: dict[str, str], do: Callable[[str, str, int], dict[str, flo
         wall, processor = time.perf_counter(), time.process_time()
         found = do(*task)
         wall, processor = time.perf_counter() - wall, time.process_time() - processor
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        peak = peak_bytes() / 2**20
         figures = {"seconds": wall, "processor_seconds": processor, "peak_megabytes": peak, **(found or {})}
         print(json.dumps(figures), file=answers, flush=True)
