@@ -47,9 +47,9 @@ class Heads(keras.layers.Layer):
                 part.build(shape)
 
     def _make_dense(
-        self, units: int, stddev: float, seed: Any, name: str = "dense", bias: float = 0.0, **more: Any
+        self, units: int, stddev: float, seed: Any, name: str = "dense", bias: Any = 0.0, **more: Any
     ) -> keras.layers.Dense:
-        """Returns a dense layer whose kernel starts from a truncated normal, and its biases from a number."""
+        """Returns a dense layer whose kernel starts from a truncated normal, and its biases from numbers."""
         return keras.layers.Dense(
             units,
             kernel_initializer=truncated_normal(stddev, seed),

@@ -13,7 +13,7 @@ from firth.recipes.tasks.tasks import task_types
 from firth.scores import score_of
 from firth.scores.table import SCORES
 from firth.tasks.docstrings.records import DOCSTRING_TASKS
-from firth.tasks.labelled.data import LabelledData, class_names, published_scores, read_labelled_data
+from firth.tasks.labelled.data import LabelledData, published_scores, read_labelled_data, read_to_train
 from firth.tasks.readers import FORMATS, format_of
 from firth.tasks.readers.records import PAIR, QUESTION, TEXT
 from firth.tasks.readers.table import has_split
@@ -31,8 +31,8 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
 
     Empty `task.labels` become the classes of the data: in the order of a published format, or else the names
     that the training records have, in the task's order. An open `task.mean` becomes that of the labels to
-    train on. `task.scores` that the recipe does not state become
-    those that are published of the format.
+    train on, and open `task.class_shares` those of the classes among them, where the data are read for one of
+    these. `task.scores` that the recipe does not state become those that are published of the format.
 
     Args:
         recipe: Recipe that adapts a model.
@@ -119,10 +119,16 @@ def _filled(task: Any, data: Any, found: LabelledData | None = None) -> Any:
     """
     filled = dict[str, Any]()
     checked_scores(task)
-    if getattr(task, "labels", None) == ():
-        filled["labels"] = class_names(data, task) if found is None else found.labels
-    if getattr(task, "mean", 0.0) is None:
-        filled["mean"] = (found or read_labelled_data(data, task)).mean_label
+    of_numbers, of_classes = (getattr(task, name, ()) is None for name in ("mean", "class_shares"))
+    names_open = getattr(task, "labels", None) == ()
+    if found is None and (names_open or of_numbers):
+        found = read_to_train(data, task)
+    if found and names_open:
+        filled["labels"] = found.labels
+    if found and of_numbers:
+        filled["mean"] = found.mean_label
+    if found and of_classes:
+        filled["class_shares"] = found.class_shares
     scores = published_scores(data)
     if scores and task.takes_published_scores and "scores" not in task.model_fields_set:
         filled["scores"] = scores

@@ -2,7 +2,7 @@
 
 import pytest
 
-from firth.pipelines.labels import task_of_format, with_labels
+from firth.pipelines.labels import read_for, task_of_format, with_labels
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import ColumnData, PublishedData
@@ -40,14 +40,19 @@ def mrpc(tmp_path):
 def test_classes_of_columns_are_sorted_and_scores_stay(csv):
     before = recipe(csv, Classification(dropout=0.2))
     found = with_labels(before)
-    assert found.task == Classification(labels=("bad", "fair", "good"), dropout=0.2)
+    assert found.task == Classification(
+        labels=("bad", "fair", "good"), dropout=0.2, class_shares=found.task.class_shares
+    )
     assert found.model_copy(update={"task": before.task}) == before
     assert with_labels(found) is found
 
 
 def test_classes_and_scores_of_a_published_format(mrpc):
     found = with_labels(recipe(mrpc, Classification(pair=True)))
-    assert found.task == Classification(pair=True, labels=("0", "1"), scores=("f1", "accuracy"))
+    shares = (0.5, 0.5)
+    assert found.task == Classification(
+        pair=True, labels=("0", "1"), scores=("f1", "accuracy"), class_shares=shares
+    )
     assert with_labels(found) is found
 
 
@@ -65,6 +70,21 @@ def test_answers_start_from_the_mean_of_the_labels_to_train_on(tmp_path, csv):
     assert with_labels(recipe(data, Regression(dropout=0.2))).task == Regression(dropout=0.2, mean=2.5)
     stated = recipe(data, Regression(mean=0.0))
     assert with_labels(stated) is stated
+
+
+def test_classes_start_from_their_shares_among_the_labels_to_train_on(tmp_path, csv):
+    (tmp_path / "train.csv").write_text("text,label\na,good\nb,good\nc,good\nd,bad\n")
+    (tmp_path / "eval.csv").write_text("text,label\nd,bad\n")
+    data = csv.model_copy(update={"eval": str(tmp_path / "eval.csv")})
+    # Each class is counted once more, so that one that does not occur has a share too.
+    found = with_labels(recipe(data, Classification())).task
+    assert (found.labels, found.class_shares) == (("bad", "good"), (0.333333, 0.666667))
+    stated = Classification(labels=("bad", "good", "fair"))
+    assert with_labels(recipe(data, stated)).task.class_shares is None
+    read, _ = read_for(recipe(data, stated))
+    assert read.task.class_shares == (0.285714, 0.571429, 0.142857)
+    even = recipe(data, Classification(labels=("bad", "good"), class_shares=()))
+    assert with_labels(even) is even
 
 
 def test_a_task_without_classes_stays(csv):

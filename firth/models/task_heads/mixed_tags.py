@@ -42,7 +42,7 @@ class MixedTagsHeads(TokensHeads):
         self.encoder = MixedLayersEncoder(model, task, seed, name="encoder", **shared)
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", **shared)
         classes = self.loss_term.classes
-        self.dense = self._make_dense(classes, self.encoder.width**-0.5, seed)
+        self.dense = self._make_dense(classes, self.encoder.width**-0.5, seed, bias=task.head_bias)
         self.crf = LinearChainCRF(classes, name="crf", **shared)
 
     def build(self) -> None:

@@ -32,7 +32,9 @@ class TokensHeads(Heads):
         (self.loss_term,) = task.loss_terms
         self._encoder_alone = task.form.encoder_alone
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", dtype=self.dtype_policy)
-        self.dense = self._make_dense(self.loss_term.classes, model.initializer_stddev, seed)
+        self.dense = self._make_dense(
+            self.loss_term.classes, model.initializer_stddev, seed, bias=task.head_bias
+        )
 
     def build(self) -> None:
         """Creates all weights; they depend on no input shape."""

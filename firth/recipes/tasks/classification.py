@@ -9,6 +9,7 @@ import pydantic
 
 from firth.features import RECORD_LABELS, Spec
 from firth.recipes.goals.losses import LM, Loss
+from firth.recipes.tasks.class_shares import ClassShares, bias_of_shares, checked_shares
 from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -82,20 +83,32 @@ class Classification(_OfTexts):
             training data have, sorted.
         scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
         positive: The class that F1 is of; empty for the last one.
+        class_shares: Shares of the classes, in the order of their numbers, which the head answers with before
+            the first step (Lin et al. 2017, "Focal Loss for Dense Object Detection", section 3.3); an empty
+            list for equal ones, None for those of the labels to train on. From equal shares, the first steps
+            would teach the head little but which classes are frequent.
 
     Raises:
-        ValueError: if there is one class only, a class occurs twice, or `positive` is not a class.
+        ValueError: if there is one class only, a class occurs twice, `positive` is not a class, or there are
+            not as many shares as classes.
     """
 
     kind: Literal["classification"] = "classification"
     labels: tuple[str, ...] = ()
+    class_shares: ClassShares = None
     scores: tuple[str, ...] = ("accuracy",)
     positive: str = ""
 
     @pydantic.model_validator(mode="after")
     def _labels_are_classes(self) -> "Classification":
         checked_classes(self.labels, self.positive)
+        checked_shares(self.class_shares, self.labels)
         return self
+
+    @property
+    def head_bias(self) -> tuple[float, ...] | float:
+        """What the biases of its heads start from: the logarithms of the classes' shares."""
+        return bias_of_shares(self.class_shares)
 
     def names_problem(self, counts: Mapping[str, int]) -> str:
         """Returns why the labels of data cannot be classes; empty if they can.

@@ -8,6 +8,7 @@ import pydantic
 
 from firth.features import RECORD_WORDS, TOKEN_LABELS, WORD_LABELS, Spec
 from firth.recipes.goals.losses import Loss
+from firth.recipes.tasks.class_shares import ClassShares, bias_of_shares, checked_shares
 from firth.recipes.tasks.classification import Rate
 from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task
@@ -33,9 +34,14 @@ class Tagging(Task):
         form: How a sentence is laid out; its pooling is not read. A decoder tags a word by its first piece
             and what stands before it.
         dropout: Rate of dropout on what the head reads.
+        class_shares: Shares of the tags, in the order of their numbers, which the head answers with before
+            the first step (Lin et al. 2017, "Focal Loss for Dense Object Detection", section 3.3); an empty
+            list for equal ones, None for those of the labels to train on. From equal shares, the first steps
+            would teach the head little but which tags are frequent.
 
     Raises:
-        ValueError: if there is one tag only, a tag occurs twice, or a score is of other tags.
+        ValueError: if there is one tag only, a tag occurs twice, a score is of other tags, or there are not
+            as many shares as tags.
     """
 
     heads: ClassVar[str] = "tokens"
@@ -50,6 +56,7 @@ class Tagging(Task):
     )
     form: AnyForm = BERTForm()
     dropout: Rate = 0.1
+    class_shares: ClassShares = None
 
     @pydantic.model_validator(mode="after")
     def _labels_are_tags(self) -> "Tagging":
@@ -60,7 +67,13 @@ class Tagging(Task):
         of_entities = [name for name in self.scores if name.startswith("entity_f1")]
         if of_entities and not _are_chunks(self.labels):
             raise ValueError(f"scores: {of_entities[0]} is of tags such as B-PER; take tag_accuracy")
+        checked_shares(self.class_shares, self.labels)
         return self
+
+    @property
+    def head_bias(self) -> tuple[float, ...] | float:
+        """What the biases of its heads start from: the logarithms of the tags' shares."""
+        return bias_of_shares(self.class_shares)
 
     @property
     def roles(self) -> tuple[str, ...]:

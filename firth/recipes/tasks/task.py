@@ -203,8 +203,8 @@ class Task(Goal):
         return self.scores
 
     @property
-    def head_bias(self) -> float:
-        """What the biases of its heads start from: here 0."""
+    def head_bias(self) -> float | tuple[float, ...]:
+        """What the biases of its heads start from, one number for all or one for each class: here 0."""
         return 0.0
 
     @property

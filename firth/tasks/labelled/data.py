@@ -30,7 +30,7 @@ class LabelledData:
     Attributes:
         source: Name of the source of the records.
         labels: Names of the classes, or tags, that labels are of; empty if they are neither.
-        splits: Records of `train` and of `eval`, and what was rejected.
+        splits: Records of `train` and of `eval`, or of `train` alone, and what was rejected.
         held_out: Whether the records of `eval` were taken out of those of `train`.
         shares: How many records are trained on of each source of a mixture; empty without one.
     """
@@ -46,6 +46,13 @@ class LabelledData:
         """The mean of the labels to train on, which are numbers, to six digits."""
         labels: Any = (record.label for record in self.splits[TRAIN].records)
         return float(f"{statistics.fmean(labels):.6g}")
+
+    @property
+    def class_shares(self) -> tuple[float, ...]:
+        """The shares of the classes among the labels to train on, each counted once more than it occurs."""
+        counts = Counter(_values(self.splits[TRAIN].records))
+        total = counts.total() + len(self.labels)
+        return tuple(float(f"{(counts[name] + 1) / total:.6g}") for name in self.labels)
 
     def written(self, split: str) -> Iterator[tuple[LabelledRecord, str]]:
         """Yields the records of a split, each with the name of its source; repeated as a mixture asks.
@@ -146,19 +153,23 @@ def _labelled(split: LabelledRecords, task: Task) -> LabelledRecords:
     return split
 
 
-def class_names(data: AnyLabelledData, task: Task) -> tuple[str, ...]:
-    """Returns the names of the classes, or tags: as published, or else those that occur in the task's order.
+def read_to_train(data: AnyLabelledData, task: Task) -> LabelledData:
+    """Returns the labelled records to train on alone, without those that are held out of them.
 
     Args:
         data: The recipe's `data`.
         task: The recipe's `task`, which has labels.
 
     Raises:
-        ValueError: as `read_labelled_data` does.
+        ValueError: as `read_labelled_data` does of these records.
     """
     train = LABELLED_DATA[data.kind].read(data, task, TRAIN)
     _check_learnable(train, 0)
-    return _names(data, task, train)
+    names = tuple(getattr(task, "labels", ())) or _names(data, task, train)
+    train, share = _without_others(train, names), data.held_out_share
+    if share:
+        train, _ = hold_out(train, share)
+    return LabelledData(data.source, names, {TRAIN: train}, share > 0)
 
 
 def published_scores(data: AnyLabelledData) -> tuple[str, ...]:

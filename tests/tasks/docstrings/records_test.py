@@ -11,7 +11,7 @@ from firth.recipes.tasks.data import DocstringsData
 from firth.recipes.tasks.tagging import Tagging
 from firth.tasks.docstrings.records import docstring_records, docstring_task
 from firth.tasks.docstrings.texts import docstring_texts, python_files
-from firth.tasks.labelled.data import class_names, fingerprint, published_scores, read_labelled_data
+from firth.tasks.labelled.data import fingerprint, published_scores, read_labelled_data, read_to_train
 from firth.tasks.readers import RefusedFileError
 
 # Of the standard library, so that they are always there.
@@ -234,7 +234,9 @@ def test_the_length_does_not_tell_the_label_in_real_packages(task):
 
 def test_they_are_labelled_data_as_any():
     data = DocstringsData(packages=REAL[2:], eval_fraction=0.2)
-    assert class_names(data, Classification()) == REAL[2:] and published_scores(data) == ("accuracy",)
+    assert read_to_train(data, Classification()).labels == REAL[2:] and published_scores(data) == (
+        "accuracy",
+    )
     found = read_labelled_data(data, Classification())
     assert found.held_out and found.labels == REAL[2:] and found.source == "docstrings_package"
     assert found.report()["in_both_splits"]["records"] == 0

@@ -9,7 +9,7 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import ColumnData, PublishedData
 from firth.recipes.tasks.embedding import SentenceEmbedding
-from firth.tasks.labelled.data import class_names, fingerprint, published_scores, read_labelled_data
+from firth.tasks.labelled.data import fingerprint, published_scores, read_labelled_data, read_to_train
 from firth.tasks.labelled.data_readers import LABELLED_DATA
 from firth.tasks.readers import LABELS, RefusedFileError
 from tests.tasks.labelled.files import write
@@ -238,7 +238,7 @@ def test_classes_and_scores_of_the_data(tmp_path):
     for name in ("train.tsv", "dev.tsv"):
         rows = [f"{n}\ta{n}\tb\t{label}" for n, label in enumerate(("entailment", "not_entailment"))]
         write(tmp_path, name, "index\tsentence1\tsentence2\tlabel", *rows)
-    assert class_names(data, Classification(pair=True)) == ("not_entailment", "entailment")
+    assert read_to_train(data, Classification(pair=True)).labels == ("not_entailment", "entailment")
     assert published_scores(PublishedData(format="mrpc", folder="/glue")) == ("f1", "accuracy")
     data = ColumnData(train=reviews(tmp_path))
-    assert (class_names(data, Classification()), published_scores(data)) == (("bad", "good"), ())
+    assert (read_to_train(data, Classification()).labels, published_scores(data)) == (("bad", "good"), ())

@@ -6,7 +6,7 @@ import pytest
 
 from firth.recipes.tasks.classification import Classification
 from firth.recipes.tasks.data import ColumnData, DataMixture
-from firth.tasks.labelled.data import class_names, fingerprint, read_labelled_data
+from firth.tasks.labelled.data import fingerprint, read_labelled_data, read_to_train
 
 TASK = Classification(labels=("bad", "good"))
 
@@ -68,7 +68,7 @@ def test_classes_are_those_of_all_parts(parts, tmp_path):
     rows = [f"so {number},{('fair', 'good')[number % 2]}\n" for number in range(20)]
     (tmp_path / "third.csv").write_text("".join(["text,label\n", *rows]))
     mixture = DataMixture(parts=(*parts, ColumnData(train=str(tmp_path / "third.csv"))))
-    assert class_names(mixture, Classification()) == ("bad", "fair", "good")
+    assert read_to_train(mixture, Classification()).labels == ("bad", "fair", "good")
     before = fingerprint(mixture)
     (tmp_path / "small_eval.csv").write_text("text,label\nanother,bad\n")
     assert fingerprint(mixture) != before
