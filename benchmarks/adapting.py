@@ -73,7 +73,7 @@ class Adapting:
             recipe = with_labels(recipe)
             self._folder.mkdir(parents=True, exist_ok=True)
             # Its form is the base's.
-            found = recipe.task.model_dump(mode="json", include={"labels", "scores", "mean"})
+            found = recipe.task.model_dump(mode="json", include={"labels", "scores", "mean", "class_shares"})
             known.write_text(json.dumps({**task, **{name: each for name, each in found.items() if each}}))
         return recipe
 
