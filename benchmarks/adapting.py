@@ -16,7 +16,7 @@ import tensorflow as tf
 from firth import features as names
 from firth.corpus.io.record_files import write_records
 from firth.evaluation.record_scores import Records
-from firth.pipelines.labels import with_labels
+from firth.pipelines.labels import read_for
 from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.base import TOKENIZER_FOLDER
@@ -70,7 +70,7 @@ class Adapting:
         said = {"base": bundle, "data": data, "task": task, "evaluation.thresholds": [], **more}
         recipe = load_adapting_recipe(None, [f"{name}={json.dumps(value)}" for name, value in said.items()])
         if not known.exists():
-            recipe = with_labels(recipe)
+            recipe, _ = read_for(recipe)
             self._folder.mkdir(parents=True, exist_ok=True)
             # Its form is the base's.
             found = recipe.task.model_dump(mode="json", include={"labels", "scores", "mean", "class_shares"})
