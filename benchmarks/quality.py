@@ -55,7 +55,7 @@ MORE = {
     "masked": {
         "model.attention": {"heads": 4, "dropout": 0.0},
         "model.local_attention": None,
-        "model.positions": {"kind": "rotary", "base": 10_000.0},
+        "model.positions": {"kind": "rotary", "base": 10_000.0, "local_base": None},
         "objective.max_predictions": 39,
     },
 }
