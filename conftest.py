@@ -33,6 +33,11 @@ def pytest_sessionstart():
     gc.disable()
 
 
+def pytest_make_parametrize_id(val):
+    """Names long bytes by their length: compressed data may differ between workers, by their time."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > 20 else None
+
+
 def pytest_collection_modifyitems(items):
     """Sorts the tests, those of a file in their order, and refuses tests that need data and have no twin."""
     items.sort(key=lambda item: (not item.nodeid.startswith(LONGEST), not item.nodeid.startswith(TOGETHER)))
