@@ -10,7 +10,7 @@ set -euo pipefail
 checkout=$(cd "$(dirname "$0")/.." && pwd)
 root=${FIRTH_TRIXIE:-/var/cache/firth-trixie}
 # g++: some packages come as sources only.
-packages=ca-certificates,g++,git,libgomp1,make,python3-dev,python3-venv
+packages=ca-certificates,g++,git,libgomp1,make,python3-dev,python3-pip
 inside=(HOME=/root LANG=C.UTF-8 PATH=/venv/bin:/usr/bin:/bin UV_CACHE_DIR=/var/cache/uv VENV=/venv VENV_JAX=/venv-jax
   JAX_COMPILATION_CACHE_DIR=/var/cache/firth-jax)
 [ $# -gt 0 ] || set -- make test-all

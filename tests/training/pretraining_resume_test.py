@@ -170,6 +170,7 @@ def test_muon_goes_on_from_its_own_moments(artifact, tmp_path):
         np.testing.assert_array_equal(value, other)
 
 
+@pytest.mark.repeated
 def test_moments_in_bfloat16_go_on_exactly(artifact, tmp_path):
     optimizer = {"moments": "bfloat16", "schedule": "constant", "warmup_steps": 1}
     short, long = (_with_optimizer(tiny_recipe(steps=steps), optimizer) for steps in (3, 5))

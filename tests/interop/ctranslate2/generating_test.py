@@ -14,7 +14,7 @@ from tests.interop.ctranslate2 import exporting_test as models
 
 pytest.importorskip("ctranslate2")
 
-REPEATED = ("llama", "t5_1_1")
+REPEATED = ("llama", "t5_1_1", "bart")
 FAMILIES = [
     pytest.param(name, marks=pytest.mark.repeated) if name in REPEATED else name
     for name in (*models.DECODERS, *models.ENCODER_DECODERS)

@@ -35,7 +35,9 @@ def reader(directory, files):
     return of_share
 
 
-@pytest.mark.parametrize(("workers", "replicas"), [(1, 2), (2, 2), (2, 4), (4, 8)])
+@pytest.mark.parametrize(
+    ("workers", "replicas"), [(1, 2), (2, 4), pytest.param(4, 8, marks=pytest.mark.repeated)]
+)
 def test_shares_are_the_batches_of_one_process_in_order(read, workers, replicas):
     """Masks and the keys of dropout among them: nothing of a row follows from who reads it."""
     parts = [read(BatchShare(worker, workers, replicas)) for worker in range(workers)]
