@@ -1,5 +1,6 @@
 from .attention.attention import Attention as Attention
 from .attention.disentangled_attention import DisentangledAttention as DisentangledAttention
+from .attention.fused_kernel import enable_flash_attention as enable_flash_attention
 from .attention.two_stream_attention import TwoStreamAttention as TwoStreamAttention
 from .blocks.causal_transformer import CausalTransformer as CausalTransformer
 from .blocks.feed_forward import FeedForward as FeedForward

@@ -30,6 +30,7 @@ _INCIDENTAL = (
     "rematerialisation",
     "backend",
     "jit_compile",
+    "flash_attention",
     "steps_per_execution",
     "checkpoint_every_steps",
     "log_every_steps",

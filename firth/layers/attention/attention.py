@@ -27,6 +27,8 @@ class Attention(ProjectedHeads):
     several query heads share one (Ainslie et al. 2023, "GQA", section 2.2): query head h reads key-value head
     `h % key_value_heads`. Scores are float32 from the bias to the softmax, whatever the dtype policy.
 
+    `firth.layers.enable_flash_attention` leaves this to Keras's fused kernel on GPUs.
+
     Args:
         width: Width of the hidden states.
         heads: Query heads; they divide the width where `head_width` is None.

@@ -4,6 +4,7 @@ from keras import ops
 
 from firth.layers.attention.attended import attended
 from firth.layers.attention.block_sparse import BLOCK, read_blocks, suits_blocks
+from firth.layers.attention.fused_kernel import read_by_kernel, suits_kernel
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.types import Tensor
 
@@ -43,6 +44,8 @@ def read_heads(
         A float tensor of the shape of `query`, without the first axis where the group is 1, unless only
         blocks of queries and keys are read.
     """
+    if suits_kernel(query, bias, dropout.acts(training)):
+        return read_by_kernel(query, key, value, bias, scale)
     length, keys = query.shape[-2], key.shape[-2]
     if (causal or local) and bias is not None and length == keys and suits_blocks(length, keys):
         count = query.shape[-2] // BLOCK

@@ -66,6 +66,14 @@ class Dropout(Layer):
         factors = self.factors(ops.shape(inputs), parts, training, inputs.dtype)
         return inputs if factors is None else inputs * factors
 
+    def acts(self, training: bool | None) -> bool:
+        """Returns whether anything is dropped.
+
+        Args:
+            training: As in the call; for None nothing is.
+        """
+        return bool(training) and self.rate > 0.0
+
     def factors(
         self,
         shape: Shape,
@@ -81,7 +89,7 @@ class Dropout(Layer):
             training: Whether dropout acts; for None it does not.
             dtype: Dtype of the result; the layer's compute dtype where it is None.
         """
-        if not training or self.rate == 0.0:
+        if not self.acts(training):
             return None
         noise = current_noise()
         if noise is None:

@@ -58,6 +58,11 @@ class ModelFacts:
         """The sizes, by the key that says each, along which several devices hold a part of its weights."""
         return {}
 
+    @property
+    def not_fused(self) -> str:
+        """Why the fused kernel of attention cannot compute it, as the end of a sentence; empty if it can."""
+        return "this model has no attention that it knows"
+
     def parameter_counts(self, vocabulary: int) -> dict[str, int]:
         """Returns the numbers of parameters, by part.
 

@@ -14,6 +14,8 @@ def device_conflicts(recipe: RunRecipe) -> Iterator[str]:
     Args:
         recipe: Recipe of a run of any kind, whose parts are each valid on their own.
     """
+    if recipe.training.flash_attention and (reason := recipe.model.not_fused):
+        yield f"training.flash_attention: true does not work: {reason}"
     mesh = recipe.training.mesh
     if mesh is None or mesh.model == 1:
         return

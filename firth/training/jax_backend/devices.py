@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import numpy.typing as npt
 
+from firth.layers.attention.fused_kernel import enable_flash_attention, offers_kernel
 from firth.layers.elements.divided import divided_axes
 from firth.models.build import build_outline
 from firth.recipes.run.run_recipe import RunRecipe
@@ -20,21 +21,30 @@ _ROWS, _WEIGHTS = "batch", "model"
 
 
 def use_devices(recipe: RunRecipe) -> None:
-    """Makes the distribution of a recipe Keras's own; this comes before a model is made.
+    """Makes the distribution of a recipe Keras's own, and its kernel; this comes before a model is made.
 
     Args:
         recipe: Recipe of the run.
 
     Raises:
-        DeviceError: if there are fewer devices than the recipe asks for, or they do not divide the batch.
+        DeviceError: if there are fewer devices than the recipe asks for, or they do not divide the batch,
+            or if it asks for a kernel that they do not have.
     """
     training = recipe.training
+    _use_kernel(training)
     keras.distribution.set_distribution(None)
     if training.strategy == "none":
         return
     keras.distribution.set_distribution(
         _data_parallel(training) if training.mesh is None else _model_parallel(recipe, training.mesh)
     )
+
+
+def _use_kernel(training: Training) -> None:
+    if training.flash_attention and not offers_kernel():
+        devices = ", ".join(keras.distribution.list_devices())
+        raise DeviceError(f"training.flash_attention: true needs GPUs, but JAX has {devices}")
+    enable_flash_attention(training.flash_attention)
 
 
 def _data_parallel(training: Training) -> keras.distribution.DataParallel:

@@ -14,6 +14,7 @@ from firth.recipes import RecipeError, load_recipe
         ),
         ("optimizer.moments: bfloat16", "optimizer.moments: bfloat16 does not work with backend: jax"),
         ("replicas: 2", "replicas: 2 needs strategy: data_parallel"),
+        ("flash_attention: true", "flash_attention: true needs precision: mixed_bfloat16, not float32"),
     ],
 )
 def test_what_it_cannot_do_is_refused(settings, sentence):
@@ -27,6 +28,30 @@ def test_its_strategy_is_not_tensorflows():
         RecipeError, match="data_parallel does not work with backend: tensorflow; use none, mirr"
     ):
         load_recipe("bert_tiny", ["training.strategy=data_parallel"])
+
+
+FUSED = ("training.backend=jax", "training.precision=mixed_bfloat16", "training.flash_attention=true")
+
+
+@pytest.mark.parametrize(
+    "preset, sentence",
+    [
+        ("bert_tiny", r"no dropout; model\.attention\.dropout is 0\.1, and 0 works"),
+        ("t5_tiny", r"no scores of distances, which model\.positions adds"),
+        ("deberta_v3_tiny", r"no scores of distances, which model\.positions adds"),
+        ("xlnet_tiny", "no attention that it knows"),
+        ("elmo_tiny", "no attention that it knows"),
+    ],
+)
+def test_a_model_that_the_fused_kernel_cannot_compute_is_refused(preset, sentence):
+    with pytest.raises(RecipeError, match=f"flash_attention: true does not work: .*{sentence}"):
+        load_recipe(preset, FUSED)
+
+
+def test_the_fused_kernel_is_for_jax():
+    with pytest.raises(RecipeError, match="flash_attention: true needs backend: jax, not tensorflow"):
+        load_recipe("bert_tiny", FUSED[1:])
+    assert load_recipe("bert_tiny", [*FUSED, "model.attention.dropout=0"]).training.flash_attention
 
 
 def test_it_takes_replicas_and_xlnet():
