@@ -1,12 +1,12 @@
-r"""What each option of a recipe that is to train better is worth: the recipe of `quality`, and without one of them.
+"""What each option of a recipe that is to train better is worth: `quality`'s recipe, and without one of them.
 
     python -m benchmarks.quality_options                            # causal and masked, three seeds
     python -m benchmarks.quality_options causal --steps 600 --seeds 1 --width 256
 
 All trainings of a work have the same text, rows, steps and seeds; each has a schedule that ends with its last
 step. Printed are the processor seconds of a training with one thread, median of the seeds, which count its
-start; the held-out loss, median with the lowest and the highest; and by how much it is above the whole recipe's
-on the same seed. The peer that all of them together are compared with is that of `benchmarks.quality`.
+start; the held-out loss, median with the lowest and the highest; and by how much it is above that of the whole
+recipe on the same seed. `benchmarks.quality` compares all options together with a peer.
 """
 
 import os
@@ -125,11 +125,8 @@ def shown(work: str, found: dict[str, list[dict[str, Any]]]) -> str:
         losses = [each["loss"] for each in runs]
         seconds = statistics.median(each["seconds"] for each in runs)
         above = [loss - other for loss, other in zip(losses, whole, strict=True)]
-        more = (
-            ""
-            if name == WHOLE
-            else f"{statistics.median(above):+.4f} ({min(above):+.4f} to {max(above):+.4f})"
-        )
+        more = f"{statistics.median(above):+.4f} ({min(above):+.4f} to {max(above):+.4f})"
+        more = "" if name == WHOLE else more
         spread = f"{statistics.median(losses):.4f} ({min(losses):.4f}–{max(losses):.4f})"
         lines.append(f"| {name} | {seconds:.0f} | {spread} | {more} |")
     return "\n".join(lines)
