@@ -5,7 +5,7 @@
 
 All trainings of a work have the same text, rows, steps and seeds; each has a schedule that ends with its last
 step. Printed are the processor seconds of a training with one thread, median of the seeds, which count its
-start; the held-out loss, median with the lowest and the highest; and by how much it is above that of the whole
+start; the held-out loss, median with the lowest and the highest; and how far it is above that of the whole
 recipe on the same seed. `benchmarks.quality` compares all options together with a peer.
 """
 
