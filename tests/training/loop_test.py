@@ -91,6 +91,16 @@ def test_blocks_of_steps_change_no_result(artifact, tmp_path, step_by_step):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.repeated
+def test_a_training_that_xla_compiles_has_the_losses_of_one_that_it_does_not(
+    artifact, tmp_path, step_by_step
+):
+    """Dropout included, in blocks of several steps."""
+    run(tiny_recipe(steps=11, steps_per_execution=3, jit_compile=True), artifact, tmp_path)
+    for line, expected in zip(curve(tmp_path), step_by_step[1], strict=True):
+        assert line == pytest.approx(expected, rel=1e-4)
+
+
 def run_and_list_blocks(recipe, artifact, directory, made):
     """Runs a training, and appends the number of steps of each of its blocks to a list."""
 

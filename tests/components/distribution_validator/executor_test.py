@@ -9,6 +9,7 @@ from tfx.components import StatisticsGen
 from tfx.components.util import examples_utils
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, channel_utils, standard_artifacts
+from tfx.utils import io_utils
 
 from firth.components import DistributionValidator, RequestExampleGen, TaskSchemaGen
 from firth.components.distribution_validator.comparators import UnknownFeatureError
@@ -94,6 +95,18 @@ def test_drift_of_labels_stops_the_run(tmp_path, made):
         validate(tmp_path, made, "second", {"drift": {"label": 0.2}}, previous_statistics="first")
     (kept,) = (tmp_path / "DistributionValidator").glob("failed/**/distances.json")
     assert json.loads(kept.read_text())[0]["distance"] == pytest.approx(0.3)
+
+
+def test_what_a_pinned_schema_states_of_other_features_counts_too(tmp_path, made):
+    schema = io_utils.SchemaReader().read(io_utils.get_only_uri_in_dir(made["schema"].uri))
+    label = next(each for each in schema.feature if each.name == "label")
+    label.drift_comparator.infinity_norm.threshold = 0.2
+    pinned = standard_artifacts.Schema()
+    io_utils.write_pbtxt_file(f"{tmp_path}/schema/schema.pbtxt", schema)
+    pinned.uri = f"{tmp_path}/schema"
+    given = {**made, "schema": pinned}
+    with pytest.raises(DistributionError, match="label: High Linfty distance"):
+        validate(tmp_path, given, "second", {"drift": {"text/words": 0.9}}, previous_statistics="first")
 
 
 def test_where_it_only_reports_the_anomaly_is_in_the_artifact(tmp_path, made):

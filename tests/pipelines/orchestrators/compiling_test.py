@@ -1,4 +1,4 @@
-"""Every pipeline compiles for every orchestrator. Nothing of it runs; `tasks_test.py` runs the tasks."""
+"""Every pipeline compiles for every orchestrator. Nothing runs here; `entry_point_test.py` runs the tasks."""
 
 import copy
 import json
@@ -43,6 +43,33 @@ def test_inputs_are_resolved_in_order_and_types_have_schemas(kind, orchestrator,
     # Kubeflow's compiler to Argo refuses them.
     expected = 2 if ORCHESTRATORS[orchestrator].has_resolvers and PIPELINES[kind].compares else 0
     assert len(resolvers) == expected
+
+
+RATES = "{training.optimizer.learning_rate: {kind: choices, values: [1.0e-3, 1.0e-2]}}"
+CHOICES = {
+    "search": ("finetune", [f"search={{algorithm: grid, space: {RATES}}}"], {"Tuner"}),
+    "predictions": (
+        "finetune",
+        ["predictions.input=/no/such/new.jsonl"],
+        {"BulkInferrer", "PredictionExporter"},
+    ),
+    "skew": (
+        "finetune",
+        ["validation={skew: {text/words: 0.2}, requests: /no/such/asked.jsonl}"],
+        {"RequestExampleGen", "DistributionValidator"},
+    ),
+    "outputs": ("curate", ["outputs=[{kind: jsonl}]"], {"CorpusExporter"}),
+}
+
+
+@pytest.mark.parametrize("orchestrator", ORCHESTRATORS)
+@pytest.mark.parametrize("choice", CHOICES)
+def test_parts_that_a_recipe_may_ask_for_compile_too(choice, orchestrator, tmp_path):
+    kind, overrides, tasks = CHOICES[choice]
+    recipe = recipe_for(kind, tmp_path, *overrides)
+    spec, deployment = read_document(compile_pipeline(recipe, settings(kind, orchestrator)))
+    assert problems_of(spec, deployment) == []
+    assert tasks <= set(spec.root.dag.tasks)
 
 
 def test_a_warm_start_takes_the_latest_blessed_model_where_it_can_be_looked_up():

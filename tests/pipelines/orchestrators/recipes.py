@@ -8,10 +8,10 @@ DATA = "data={kind: columns, train: /no/such/reviews.csv}"
 TASK = "task={kind: classification, labels: [bad, good]}"
 
 
-def recipe_for(kind, folder):
+def recipe_for(kind, folder, *overrides):
     """Returns a recipe of a pipeline; its base, where it has one, is written to the folder."""
     write_bundle(folder / "base")
     base = f"base={folder}/base"
     if kind == "finetune":
-        return load_adapting_recipe(None, [base, DATA, TASK])
-    return load_recipe("demo", ["sources=[{kind: text, paths: [/no/such/*.txt]}]", base])
+        return load_adapting_recipe(None, [base, DATA, TASK, *overrides])
+    return load_recipe("demo", ["sources=[{kind: text, paths: [/no/such/*.txt]}]", base, *overrides])
