@@ -1,13 +1,16 @@
 """Two processes on this machine that train one model: their weights are those of a single process."""
 
+import shutil
 import signal
 import time
 
 import numpy as np
 import pytest
 
+from firth.models import load_model
 from firth.training import read_history
-from tests.training.artifacts import write_artifact, write_split
+from firth.training.history import HISTORY_FILE
+from tests.training.artifacts import tiny_recipe, write_artifact, write_split
 from tests.training.distribution.processes import started
 from tests.training.train_replicas import STEPS, recipes
 from tests.training.train_tiny import main
@@ -105,3 +108,40 @@ def test_a_killed_worker_ends_the_other_and_both_go_on(one, artifact, tmp_path):
             _, errors = process.communicate(timeout=900)
             assert process.returncode == 0, errors[-4000:]
     assert_equal(one, results(tmp_path))
+
+
+MANY = 80
+
+
+def train_worker(folder, recipe):
+    """The command, as each process gets it."""
+    (folder / "recipe.yaml").write_text(recipe.to_json())
+    places = ["--output", folder / "model", "--checkpoints", folder / "checkpoints"]
+    return ["firth", "train-worker", folder / "recipe.yaml", "--rows", folder / "rows", *places]
+
+
+@pytest.mark.repeated
+def test_a_notice_to_one_process_of_the_command_ends_both_and_both_go_on(artifact, tmp_path):
+    """By `firth train-worker`, the second time to the model that is served."""
+    shutil.copytree(artifact, tmp_path / "rows")
+    training = {"strategy": "multi_worker_mirrored", "steps": MANY, "checkpoint_every_steps": MANY}
+    command = train_worker(tmp_path, tiny_recipe(**training, steps_per_execution=1))
+    curve = tmp_path / "model" / "model_run"
+    with started([command, command]) as processes:
+        deadline = time.monotonic() + 900
+        while not (curve / HISTORY_FILE).exists() or len(read_history(curve)) < 3:
+            assert all(each.poll() is None for each in processes), "a process ended by itself"
+            assert time.monotonic() < deadline, "the processes make no steps"
+            time.sleep(0.002)
+        processes[1].send_signal(signal.SIGTERM)
+        ends = [(each.communicate(timeout=300)[1], each.returncode) for each in processes]
+    assert [status for _, status in ends] == [143, 143], ends
+    made = len(read_history(curve))
+    assert 3 <= made < MANY
+    with started([command, command]) as processes:
+        for process in processes:
+            _, errors = process.communicate(timeout=900)
+            assert process.returncode == 0, errors[-4000:]
+    assert [line["step"] for line in read_history(curve)] == list(range(1, MANY + 1))
+    assert load_model(tmp_path / "model" / "bundle").built
+    assert (tmp_path / "model" / "Format-Serving" / "saved_model.pb").exists()
