@@ -61,7 +61,7 @@ class ModelFacts:
     @property
     def not_fused(self) -> str:
         """Why the fused kernel of attention cannot compute it, as the end of a sentence; empty if it can."""
-        return "this model has no attention that it knows"
+        return "this model has no attention that the kernel knows"
 
     def parameter_counts(self, vocabulary: int) -> dict[str, int]:
         """Returns the numbers of parameters, by part.

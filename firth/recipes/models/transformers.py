@@ -79,9 +79,11 @@ class TransformerConfig(ModelFacts, StackConfig):
     def not_fused(self) -> str:
         """Why the fused kernel of attention cannot compute it; empty if it can."""
         if self.positions.disentangled or self.positions.biases_scores:
-            return "it knows no scores of distances, which model.positions adds"
+            return "the kernel knows no scores of distances, which model.positions adds"
         rate = self.attention.dropout
-        return f"it knows no dropout; model.attention.dropout is {rate:g}, and 0 works" if rate else ""
+        return (
+            f"the kernel knows no dropout; model.attention.dropout is {rate:g}, and 0 works" if rate else ""
+        )
 
     @property
     def stack(self) -> StackConfig:

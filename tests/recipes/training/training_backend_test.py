@@ -39,8 +39,8 @@ FUSED = ("training.backend=jax", "training.precision=mixed_bfloat16", "training.
         ("bert_tiny", r"no dropout; model\.attention\.dropout is 0\.1, and 0 works"),
         ("t5_tiny", r"no scores of distances, which model\.positions adds"),
         ("deberta_v3_tiny", r"no scores of distances, which model\.positions adds"),
-        ("xlnet_tiny", "no attention that it knows"),
-        ("elmo_tiny", "no attention that it knows"),
+        ("xlnet_tiny", "no attention that the kernel knows"),
+        ("elmo_tiny", "no attention that the kernel knows"),
     ],
 )
 def test_a_model_that_the_fused_kernel_cannot_compute_is_refused(preset, sentence):
