@@ -110,7 +110,7 @@ def test_a_killed_worker_ends_the_other_and_both_go_on(one, artifact, tmp_path):
     assert_equal(one, results(tmp_path))
 
 
-MANY = 80
+MANY = 150
 
 
 def train_worker(folder, recipe):
