@@ -38,12 +38,18 @@ PRESETS = {"causal": "qwen_3_0_6b", "masked": "modernbert_base"}
 # Of the width, so that a gated layer has as many weights as a plain one of four times the width.
 GATED_WIDTH = 8 / 3
 CALIBRATION_STEPS = 12
+
+
+def of_width(width: int) -> dict[str, int]:
+    """Returns the settings of a model of a width."""
+    return {"model.width": width, "model.feed_forward.width": int(GATED_WIDTH * width) // 8 * 8}
+
+
 OURS = {
     "tokenizer": {"kind": "wordpiece", "vocabulary_size": VOCABULARY},
     "sequences": {"length": SIZE["length"]},
     "model.layers": SIZE["layers"],
-    "model.width": SIZE["width"],
-    "model.feed_forward.width": int(GATED_WIDTH * SIZE["width"]) // 8 * 8,
+    **of_width(SIZE["width"]),
     "training.batch_size": 16,
     "training.precision": "mixed_bfloat16",
     "training.eval_every_steps": None,
@@ -59,18 +65,27 @@ MORE = {
         "objective.max_predictions": 39,
     },
 }
-OPTIMIZER = {"kind": "muon", "learning_rate": 5e-3, "gradient_clip_norm": 1.0, "weight_decay": 0.01}
+OPTIMIZER = {
+    "kind": "muon",
+    "learning_rate": 5e-3,
+    "gradient_clip_norm": 1.0,
+    "weight_decay": 0.01,
+    "schedule": {"kind": "warmup_stable_decay", "decay_fraction": 0.4, "shape": "one_minus_sqrt"},
+}
+
+
+def optimizer_of(steps: int, **changes: Any) -> dict[str, Any]:
+    """Returns firth's optimizer, but for what is said, with a schedule that ends after so many steps."""
+    return {**OPTIMIZER, "warmup_steps": max(steps // 20, 1), **changes}
 
 
 def recipe_of(work: str, steps: int, seed: int, settings: list[str]) -> Recipe:
     """Returns firth's recipe of a work, with a schedule that ends after so many steps."""
-    schedule = {"kind": "warmup_stable_decay", "decay_fraction": 0.4, "shape": "one_minus_sqrt"}
-    optimizer = {**OPTIMIZER, "warmup_steps": max(steps // 20, 1), "schedule": schedule}
     overrides = {
         **OURS,
         **MORE[work],
         "seed": seed,
-        "training.optimizer": optimizer,
+        "training.optimizer": optimizer_of(steps),
         "training.steps": steps,
         "training.checkpoint_every_steps": steps,
     }
@@ -117,9 +132,9 @@ class Sides:
         given |= {"steps": steps, "bfloat16": self._options.bfloat16}
         return run(command, self._common(seed) | given)
 
-    def firth(self, steps: int, seed: int) -> dict[str, Any]:
+    def firth(self, steps: int, seed: int, settings: list[str]) -> dict[str, Any]:
         """Trains firth's model."""
-        recipe = recipe_of(self._work, steps, seed, self._options.set)
+        recipe = recipe_of(self._work, steps, seed, settings)
         given = {"recipe": recipe.to_json(), "rows": str(self._rows), "tokenizer": self._tokenizer}
         command = [sys.executable, "-W", "ignore", "-m", "benchmarks.workers.quality_firth"]
         return run(command, {**self._common(seed), **given})
@@ -147,14 +162,14 @@ def compare(work: str, options: argparse.Namespace, folder: str) -> dict[str, An
     of_peer = steps_within(options.seconds, sides.peer, 0, options.rates[0])
     tried = {rate: sides.peer(of_peer, 0, rate) for rate in options.rates}
     rate = min(tried, key=lambda each: tried[each]["loss"])
-    of_firth = steps_within(options.seconds, sides.firth, 0)
+    of_firth = steps_within(options.seconds, sides.firth, 0, options.set)
     seeds = []
     for seed in range(options.seeds):
         peer = tried[rate] if seed == 0 else sides.peer(of_peer, seed, rate)
         print(f"{work}, seed {seed}: transformers {peer['seconds']:.0f} s, {peer['loss']:.4f}", flush=True)
         found = []
         for share in sorted(options.shares):
-            ours = sides.firth(max(int(share * of_firth), CALIBRATION_STEPS), seed)
+            ours = sides.firth(max(int(share * of_firth), CALIBRATION_STEPS), seed, options.set)
             found.append({**ours, "share": ours["seconds"] / peer["seconds"]})
             print(
                 f"  firth {ours['seconds']:.0f} s ({found[-1]['share']:.2f}), {ours['loss']:.4f}", flush=True

@@ -17,37 +17,19 @@ import argparse
 import json
 import pathlib
 import statistics
-import sys
 import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.learning_corpus import Corpus
-from benchmarks.quality import GATED_WIDTH, OPTIMIZER, SIZE, recipe_of, run
-from benchmarks.quality_blocks import Blocks
+from benchmarks.quality import SIZE, Sides, of_width, optimizer_of
 
 WHOLE = "the whole recipe"
 Settings = dict[str, Any]
 
 
-def adamw(rate: float) -> Callable[[int], Settings]:
-    """Returns what puts AdamW of a rate in the place of Muon, with the same schedule."""
-    return lambda steps: {
-        "training.optimizer": {
-            "kind": "adamw",
-            "learning_rate": rate,
-            "weight_decay": 0.01,
-            "gradient_clip_norm": 1.0,
-            "warmup_steps": max(steps // 20, 1),
-            "schedule": {"kind": "warmup_stable_decay", "decay_fraction": 0.4, "shape": "one_minus_sqrt"},
-        }
-    }
-
-
-def linear(steps: int) -> Settings:
-    """Returns what lets Muon's rate fall on a line from the end of the warm-up to the last step."""
-    optimizer = {**OPTIMIZER, "warmup_steps": max(steps // 20, 1), "schedule": {"kind": "linear"}}
-    return {"training.optimizer": optimizer}
+def optimizer(**changes: Any) -> Callable[[int], Settings]:
+    """Returns what changes some values of the optimizer."""
+    return lambda steps: {"training.optimizer": optimizer_of(steps, **changes)}
 
 
 def always(**settings: Any) -> Callable[[int], Settings]:
@@ -56,9 +38,9 @@ def always(**settings: Any) -> Callable[[int], Settings]:
 
 
 OPTIMIZERS = {
-    "AdamW, 2e-3, in the place of Muon": adamw(2e-3),
-    "AdamW, 4e-3, in the place of Muon": adamw(4e-3),
-    "linear decay in the place of WSD": linear,
+    "AdamW, 2e-3, in the place of Muon": optimizer(kind="adamw", learning_rate=2e-3),
+    "AdamW, 4e-3, in the place of Muon": optimizer(kind="adamw", learning_rate=4e-3),
+    "linear decay in the place of WSD": optimizer(schedule={"kind": "linear"}),
 }
 VARIANTS: dict[str, dict[str, Callable[[int], Settings]]] = {
     "causal": {
@@ -76,42 +58,20 @@ VARIANTS: dict[str, dict[str, Callable[[int], Settings]]] = {
 }
 
 
-def of_width(width: int) -> Settings:
-    """Returns the settings of a model narrower or wider than that of `quality`."""
-    return {
-        "model.width": width,
-        "model.feed_forward.width": int(GATED_WIDTH * width) // 8 * 8,
-        "model.attention.head_width": width // SIZE["heads"],
-    }
-
-
-def measure(work: str, options: argparse.Namespace, folder: pathlib.Path) -> dict[str, list[dict[str, Any]]]:
+def measure(work: str, options: argparse.Namespace, folder: str) -> dict[str, list[dict[str, Any]]]:
     """Trains a work in each way with each seed, prints a line each and returns the figures."""
-    blocks = Blocks(Corpus(options.folder), options.folder)
-    evaluated = recipe_of(work, 1, 0, ["objective.mask_rate=0.15"] if work == "masked" else [])
-    tokenizer, rows = blocks.rows(evaluated)
-    arrays = folder / f"{work}.npz"
-    blocks.write_arrays(evaluated, arrays)
+    sides = Sides(work, options, folder)
     found: dict[str, list[dict[str, Any]]] = {}
     for seed in range(options.seeds):
         for name, variant in VARIANTS[work].items():
             settings = {
-                "training.precision": options.precision,
                 **of_width(options.width),
+                "model.attention.head_width": options.width // SIZE["heads"],
+                "training.precision": options.precision,
                 **variant(options.steps),
             }
             overrides = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
-            given = {
-                "recipe": recipe_of(work, options.steps, seed, overrides).to_json(),
-                "rows": str(rows),
-                "tokenizer": tokenizer,
-                "work": work,
-                "arrays": str(arrays),
-                "threads": 1,
-                "clock": "processor",
-            }
-            command = [sys.executable, "-W", "ignore", "-m", "benchmarks.workers.quality_firth"]
-            done = run(command, given)
+            done = sides.firth(options.steps, seed, overrides)
             found.setdefault(name, []).append(done)
             print(f"{work}, seed {seed}, {name}: {done['seconds']:.0f} s, {done['loss']:.4f}", flush=True)
     return found
@@ -142,6 +102,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--precision", choices=["float32", "mixed_bfloat16"], default="float32")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/benchmarks/learning"))
     parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
+    parser.set_defaults(threads=1, clock="processor")
     options = parser.parse_args()
     if unknown := sorted(set(options.works) - set(VARIANTS)):
         parser.error(f"unknown work {unknown[0]!r}; there are {', '.join(VARIANTS)}")
@@ -153,7 +114,7 @@ def main() -> None:
     options, figures = parse(), {}
     with tempfile.TemporaryDirectory() as folder:
         for work in options.works or VARIANTS:
-            figures[work] = measure(work, options, pathlib.Path(folder))
+            figures[work] = measure(work, options, folder)
             print(f"\n{shown(work, figures[work])}\n", flush=True)
             if options.json:
                 options.json.write_text(json.dumps(figures, indent=1))
