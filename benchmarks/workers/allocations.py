@@ -11,7 +11,9 @@ from benchmarks.workers.traces import trace_of
 
 # A function of TensorFlow that Python has no name for: from then on each allocation is an event of the trace.
 _ENABLE = "_ZN3tsl23EnableCPUAllocatorStatsEv"
-_ALLOCATION, _DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
+_ALLOCATION, _DEALLOCATION, _SECOND = "MemoryAllocation", "MemoryDeallocation", "second step"
+# When, which of both, and its values by name.
+Event = tuple[int, str, dict[str, Any]]
 
 
 class Allocation(NamedTuple):
@@ -51,33 +53,40 @@ def peak_of(run: Callable[[], Any]) -> Peak:
     """Returns the peak of a step, which has run before.
 
     It runs twice: weights that an update makes anew take the place of some that only the trace of the step
-    before knows.
+    before knows. The second time is looked at.
 
     Args:
         run: Function that makes a step and waits for its end.
     """
     getattr(_library(), _ENABLE)()
-    events = _trace(run)
-    # Halves of the trace are the two steps, which are the same.
-    return _walk(events, begin=len(events) // 2)
+    return _walk(*_trace(run))
 
 
 def _library() -> ctypes.CDLL:
     return ctypes.CDLL(os.path.join(tf.sysconfig.get_lib(), "libtensorflow_framework.so.2"))
 
 
-def _trace(run: Callable[[], Any]) -> list[tuple[int, str, dict[str, Any]]]:
-    """Returns what was allocated and freed in two steps: when, which of both, and its values by name."""
-    space = trace_of(lambda: (run(), run()))
+def _trace(run: Callable[[], Any]) -> tuple[list[Event], int]:
+    """Returns what was allocated and freed in two steps, and the number of such events before the second."""
+
+    def both() -> None:
+        run()
+        with tf.profiler.experimental.Trace(_SECOND):
+            run()
+
+    kinds = (_ALLOCATION, _DEALLOCATION, _SECOND)
     found = [
         (line.timestamp_ns * 1000 + event.offset_ps, names[event.metadata_id], _values(event, plane))
-        for plane in space.planes
+        for plane in trace_of(both).planes
         for names in [{key: value.name for key, value in plane.event_metadata.items()}]
         for line in plane.lines
         for event in line.events
-        if names[event.metadata_id] in (_ALLOCATION, _DEALLOCATION)
+        if names[event.metadata_id] in kinds
     ]
-    return sorted(found, key=lambda event: event[0])
+    found.sort(key=lambda event: event[0])
+    (begin,) = [place for place, (_, name, _) in enumerate(found) if name == _SECOND]
+    del found[begin]
+    return found, begin
 
 
 def _values(event: Any, plane: Any) -> dict[str, Any]:
@@ -90,7 +99,7 @@ def _values(event: Any, plane: Any) -> dict[str, Any]:
     return values
 
 
-def _walk(events: list[tuple[int, str, dict[str, Any]]], begin: int) -> Peak:
+def _walk(events: list[Event], begin: int) -> Peak:
     live: dict[int, tuple[int, Allocation]] = {}
     held = before = most = written = 0
     tensors: list[Allocation] = []

@@ -77,7 +77,7 @@ class ELMo(nn.Module):
 
     def _sampled_cross_entropy(self, hidden, labels):
         vocabulary = self.table.num_embeddings
-        drawn = torch.rand(NEGATIVES) * math.log(vocabulary + 1)
+        drawn = torch.rand(NEGATIVES, device=hidden.device) * math.log(vocabulary + 1)
         candidates = (drawn.exp() - 1).long().clamp(max=vocabulary - 1).unique()
         logits = functional.linear(hidden, self.table(candidates)) + self.bias(candidates)[:, 0]
         logits = logits.float() - _log_expected(candidates, vocabulary)
@@ -101,7 +101,8 @@ def _log_expected(ids, vocabulary):
 
 def _turned(mask):
     """Returns the order that turns each document around and leaves its padding."""
-    places, lengths = torch.arange(mask.shape[1]), mask.sum(dim=1, keepdim=True)
+    places = torch.arange(mask.shape[1], device=mask.device)
+    lengths = mask.sum(dim=1, keepdim=True)
     return torch.where(places < lengths, lengths - 1 - places, places)
 
 

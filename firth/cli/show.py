@@ -32,8 +32,8 @@ OnAccelerator = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Also memory and time of a step on an accelerator: a100, l4, h100 or h200, or `cpu`, which is "
-        "measured.",
+        help="Also memory and time of a step on an accelerator: a100, l4, h100, h200, or a chip of tpu_v5e, "
+        "tpu_v5p or tpu_v6e, or `cpu`, which is measured.",
         show_default=False,
     ),
 ]

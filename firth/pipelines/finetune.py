@@ -46,6 +46,7 @@ _NOT_TRAINED_BY = {
     "validation": TaskValidation(),
     "predictions": None,
     "infra_validation": None,
+    "metadata": None,
     "evaluation": Evaluation(thresholds=()),
 }
 

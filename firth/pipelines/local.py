@@ -84,7 +84,7 @@ class RunOptions:
         beam_pipeline_args: Options of Beam, a runner's among them; without any, it runs in this process.
         reuse_folder: True to run in the folder even if made from another recipe, other sources or data.
         metadata: Path of a file of SQLite, or URL of a database without its password, which runs may share;
-            a file in the run's folder if it is not given.
+            that of the recipe, or a file in the run's folder, if it is not given.
     """
 
     name: str | None = None
@@ -186,7 +186,7 @@ def _run(job: _Job, collect: Collect[Result]) -> Result:
         log_path = logs.new_log_path(run_dir)
         quiet = logs.logging_to(log_path) if options.verbose else logs.output_in(log_path)
         with quiet:
-            keep_metadata_in(run_dir, options.metadata)
+            keep_metadata_in(run_dir, options.metadata or recipe.metadata or "")
             remember_recipe(run_dir, recipe)
             return collect(run_dir, _execute(job, log_path), log_path)
 

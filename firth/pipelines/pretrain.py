@@ -168,5 +168,5 @@ def _training_recipe(recipe: Recipe) -> Recipe:
     """Returns the recipe without what the Trainer does not read, so that its cache does not depend on it."""
     cleaning = recipe.cleaning.without_limits()
     checks = {"validation": CorpusValidation(), "source_schema": None, "evaluation": Evaluation()}
-    unread = {"description": "", "infra_validation": None, **checks}
+    unread = {"description": "", "infra_validation": None, "metadata": None, **checks}
     return recipe.model_copy(update={**unread, "cleaning": cleaning})

@@ -135,6 +135,16 @@ def test_workers_are_processes_of_beam(firth, runner, tmp_path):
     assert firth("curate", "demo", "--workers", "0").exit_code == 2
 
 
+def test_the_database_of_a_recipe_is_asked_unless_the_command_names_one(firth, tmp_path):
+    (tmp_path / "a.txt").write_text("Call me Ishmael.")
+    of_recipe, of_command = "postgresql://me@127.0.0.1:1/runs", "mysql://me@127.0.0.1:1/runs"
+    given = ("curate", "demo", "--text", "*.txt", f"--set=metadata={of_recipe}")
+    result = firth(*given)
+    assert result.exit_code == 2 and f"metadata: {of_recipe} does not answer: " in result.stderr
+    result = firth(*given, "--metadata", of_command)
+    assert result.exit_code == 2 and f"metadata: {of_command} does not answer: " in result.stderr
+
+
 def test_files_that_the_shell_expanded_and_unknown_recipes_are_refused(firth, runner):
     assert "quote patterns" in firth("curate", "demo", "--text", "a.txt", "b.txt").stderr
     result = firth("curate", "demmo")

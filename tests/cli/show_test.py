@@ -102,6 +102,8 @@ def test_a_recipe_is_shown_on_an_accelerator(firth):
     fits = r"# h100: about [\d.]+ GB fits in 80\.0 GB, and 1\.5 GB in the host's memory"
     assert re.search(fits, result.stdout)
     assert re.search(r"a step of the last stage about [\d.]+ s: products .* at 67 TFLOP/s", result.stdout)
+    of_tpu = firth("show", "gpt2_small", "--accelerator", "tpu_v5e", "--set", "training.batch_size=8")
+    assert re.search(r"# tpu_v5e: about .* in 16\.0 GB", of_tpu.stdout) and "at 197 TFLOP/s" in of_tpu.stdout
     large = firth("show", "gpt2_xl", "--accelerator", "l4")
     assert "does not fit in 24.0 GB" in large.stdout
 

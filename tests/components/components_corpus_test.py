@@ -27,13 +27,15 @@ CLEANING = Cleaning(split=Split(eval_fraction=0.2))
 SEQUENCES = Sequences(length=32, shards=2)
 
 
-def run(component, inputs: dict, folder) -> dict:
+def run(component, inputs: dict, folder, make_pipeline=None) -> dict:
     """Runs a component's executor with the execution properties that it declares; returns its artifacts."""
     outputs = {name: [channel.type()] for name, channel in component.outputs.items()}
     for name, (artifact,) in outputs.items():
         artifact.uri = str(folder / name)
         os.makedirs(artifact.uri)
-    context = BaseBeamExecutor.Context(tmp_dir=str(folder / "temporary"), unique_id="1")
+    context = BaseBeamExecutor.Context(
+        tmp_dir=str(folder / "temporary"), unique_id="1", make_beam_pipeline_fn=make_pipeline
+    )
     executor = component.EXECUTOR_SPEC.executor_class(context)
     executor.Do({name: [artifact] for name, artifact in inputs.items()}, outputs, component.exec_properties)
     return {name: artifact for name, (artifact,) in outputs.items()}

@@ -22,6 +22,7 @@ from firth.pipelines.curate import create_pipeline
 from firth.recipes import Cleaning, ParquetOutput, TextSource, load_recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from tests.corpus.helpers import document
+from tests.corpus.quality.models import fasttext_step, scikit_learn_step
 from tests.corpus.workers.wheels import write_wheel
 
 OPTIONS = {
@@ -57,6 +58,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("documents")
     write_records(f"{folder}/in", 0, 1, [document("Call me Ishmael.").to_example()])
     (folder / "a.txt").write_text("Call me Ishmael.")
+    (folder / "hosts.list").write_text("example.com")
     return folder
 
 
@@ -66,6 +68,29 @@ def no_bucket(monkeypatch):
     monkeypatch.setattr(
         GoogleCloudOptions, "_warn_if_soft_delete_policy_enabled", lambda *_: None, raising=False
     )
+
+
+# What a kind of step cannot be without.
+BENCHMARK = {"kind": "text", "name": "held", "paths": ["{folder}/a.txt"]}
+NEEDED = {
+    "bad_words": {"lists": [{"language": "en", "path": "{folder}/a.txt"}]},
+    "classifier": {"reference_files": [{"kind": "text", "paths": ["{folder}/a.txt"]}]},
+    "dataset_duplicates": {"benchmarks": [BENCHMARK]},
+    "decontaminate": {"benchmarks": [BENCHMARK]},
+    "domain_rules": {"each_domain": {"max_documents": 9}},
+    "near_duplicates": {"verification": {}},
+    "url_lists": {"block": [{"path": "{folder}/hosts.list"}]},
+}
+
+
+def every_step(folder):
+    """A cleaning of all kinds of steps, whose files are in a folder."""
+    kinds = Cleaning.model_json_schema()["properties"]["steps"]["items"]["discriminator"]["mapping"]
+    needed = NEEDED | {
+        each.kind: json.loads(each.to_json()) for each in (fasttext_step(), scikit_learn_step(folder))
+    }
+    steps = json.dumps([{"kind": kind, **needed.get(kind, {})} for kind in kinds])
+    return Cleaning.model_validate_json(f'{{"steps": {steps.replace("{folder}", str(folder))}}}')
 
 
 @pytest.mark.parametrize("runner", OPTIONS)
@@ -81,16 +106,10 @@ def test_every_pipeline_is_translated_for_the_runner(runner, folder):
 
     splits = {"train": f"{folder}/train", "eval": f"{folder}/eval"}
     patterns = dict.fromkeys(splits, f"{folder}/in/*")
-    kinds = (
-        "{kind: c4}, {kind: near_duplicates, verification: {}}, {kind: substring_duplicates}, {kind: pii}, "
-        "{kind: domain_rules, each_domain: {max_documents: 9}}"
-    )
-    steps = load_recipe("demo", [f"cleaning.steps=[{kinds}]"])
+    cleaning = every_step(folder)
     pipelines = {
         "read": read,
-        "clean": lambda: curate(
-            make_pipeline, str(folder), patterns["train"], steps.cleaning, splits, str(folder)
-        ),
+        "clean": lambda: curate(make_pipeline, str(folder), patterns["train"], cleaning, splits, str(folder)),
         "give out": lambda: write_outputs(
             make_pipeline, patterns, [ParquetOutput(kind="parquet")], f"{folder}/out", {}
         ),

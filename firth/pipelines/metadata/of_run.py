@@ -59,8 +59,8 @@ def keep_metadata_in(run_dir: pathlib.Path, place: str) -> None:
         return
     if now.pipeline or storage.exists(now.place):
         raise RunFolderError(
-            f"the metadata of {run_dir} are in {now.place}, not in {wanted}; leave --metadata out, or give "
-            "this run a --name of its own"
+            f"the metadata of {run_dir} are in {now.place}, not in {wanted}; name no other place "
+            "for them, or give this run a --name of its own"
         )
     kept = RunMetadata(wanted, _pipeline_of(run_dir))
     storage.write_json(run_dir / PLACE_FILE, dataclasses.asdict(kept))
@@ -89,7 +89,7 @@ def _checked(place: str) -> str:
             raise ValueError(f"metadata: there is no folder {os.path.dirname(place)}; make it first")
         config = connection_config(place)
     except ValueError as error:
-        raise RunFolderError(f"--{error}") from None
+        raise RunFolderError(str(error)) from None
     try:
         # ML Metadata asks a server that is not there again and again.
         with contextlib.ExitStack() as open_now:
@@ -98,7 +98,7 @@ def _checked(place: str) -> str:
             MetadataStore(config)
     except (errors.StatusError, RuntimeError, OSError) as error:
         said = str(error).strip().splitlines()[0]
-        raise RunFolderError(f"--metadata {place} does not answer: {said}") from None
+        raise RunFolderError(f"metadata: {place} does not answer: {said}") from None
     return place
 
 

@@ -27,7 +27,8 @@ def _of(name: str, float32: float, bfloat16: float, bandwidth: float, memory: fl
 
 
 # TFLOP/s in float32 without TensorFloat-32, TFLOP/s in bfloat16 without sparsity, GB/s, GB: NVIDIA's data
-# sheets of A100 80GB SXM, L4, H100 SXM and H200 SXM.
+# sheets of A100 80GB SXM, L4, H100 SXM and H200 SXM, and Google's of a chip of the TPUs. There XLA multiplies
+# float32 in bfloat16, unless a program asks for another precision.
 ACCELERATORS = {
     each.name: each
     for each in (
@@ -35,5 +36,8 @@ ACCELERATORS = {
         _of("l4", 30.3, 121, 300, 24),
         _of("h100", 67, 989, 3_350, 80),
         _of("h200", 67, 989, 4_800, 141),
+        _of("tpu_v5e", 197, 197, 819, 16),
+        _of("tpu_v5p", 459, 459, 2_765, 95),
+        _of("tpu_v6e", 918, 918, 1_638, 32),
     )
 }

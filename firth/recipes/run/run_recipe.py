@@ -9,6 +9,7 @@ from firth.recipes.base.names import FolderName
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.goals.goal import Goal
 from firth.recipes.run.infra_validation import InfraValidation
+from firth.recipes.run.metadata_url import MetadataUrl
 from firth.recipes.run.search import Search
 from firth.recipes.training.evaluation import Evaluation
 from firth.recipes.training.export import Export
@@ -40,6 +41,10 @@ class RunRecipe(Config):
         evaluation: Metrics, and the thresholds that a model must keep to be pushed.
         export: Settings of the served signatures.
         infra_validation: Server in a container that the model is tried in; null for none.
+        metadata: URL of a database of PostgreSQL or MariaDB that keeps the metadata of local runs, if the
+            command names no other place: `postgresql://user@host:port/database`, or the same of `mysql://`.
+            The password is that of the variable `FIRTH_METADATA_PASSWORD`. Without a URL, a file of SQLite in
+            the run's folder.
         search: Trials of other values of some keys before the training; null for none.
         searched_keys: First parts of the keys that trials may have other values of.
         counted_keys: Keys that nobody says, and what they follow from.
@@ -68,6 +73,7 @@ class RunRecipe(Config):
     evaluation: Evaluation = Evaluation()
     export: Export = Export()
     infra_validation: InfraValidation | None = None
+    metadata: MetadataUrl | None = None
 
     @property
     def start_key(self) -> dict[str, Any]:
@@ -138,7 +144,7 @@ class RunRecipe(Config):
 
 
 # Keys that are written after the others.
-_LAST = ("search", "training", "evaluation", "export", "infra_validation")
+_LAST = ("search", "training", "evaluation", "export", "infra_validation", "metadata")
 
 
 def in_order(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def test_two_folders_share_a_file_under_names_of_their_own(tmp_path, monkeypatch
 def test_a_folder_keeps_its_store(tmp_path):
     run = folder(tmp_path, "run")
     keep_metadata_in(run, f"{tmp_path}/all.sqlite")
-    with pytest.raises(RunFolderError, match=r"all.sqlite, not in .*other.sqlite; leave --metadata out"):
+    with pytest.raises(RunFolderError, match=r"all.sqlite, not in .*other.sqlite; name no other place"):
         keep_metadata_in(run, f"{tmp_path}/other.sqlite")
     own = folder(tmp_path, "own")
     open_store(own / METADATA_FILE)
@@ -51,16 +51,16 @@ def test_a_folder_keeps_its_store(tmp_path):
     ("place", "problem"),
     [
         ("postgresql://me:secret@there/runs", "set FIRTH_METADATA_PASSWORD"),
-        ("postgres://me@there/runs", "--metadata: postgres is not a database .* did you mean postgresql?"),
-        ("mysql://there/runs", "--metadata: there is no user in the URL"),
+        ("postgres://me@there/runs", "metadata: postgres is not a database .* did you mean postgresql?"),
+        ("mysql://there/runs", "metadata: there is no user in the URL"),
         (
             "mysql://me@there:port/runs",
-            "--metadata: host or port of the URL cannot be read; write it as mysql:",
+            "metadata: host or port of the URL cannot be read; write it as mysql:",
         ),
-        ("mysql://me:a/secret@there/runs", "--metadata: host or port of the URL cannot be read"),
-        ("postgresql://me@[::1/runs", "--metadata: host or port of the URL cannot be read"),
-        ("/no/such/folder/runs.sqlite", "--metadata: there is no folder /no/such/folder"),
-        ("postgresql://me@127.0.0.1:1/runs", "postgresql://me@127.0.0.1:1/runs does not answer: "),
+        ("mysql://me:a/secret@there/runs", "metadata: host or port of the URL cannot be read"),
+        ("postgresql://me@[::1/runs", "metadata: host or port of the URL cannot be read"),
+        ("/no/such/folder/runs.sqlite", "metadata: there is no folder /no/such/folder"),
+        ("postgresql://me@127.0.0.1:1/runs", "metadata: postgresql://me@127.0.0.1:1/runs does not answer: "),
         ("mysql://me@127.0.0.1:1/runs", "mysql://me@127.0.0.1:1/runs does not answer: "),
     ],
 )

@@ -232,13 +232,13 @@ def test_two_pipelines_at_once_and_a_server_that_is_killed_in_the_middle_of_a_ru
     assert run_here("first") == ["Make", "cached", "Wait", "cached"]
 
 
-def curate(root, name, place, password=PASSWORD):
+def curate(root, name, *given, password=PASSWORD):
     """Runs the command on a few short texts; returns its status, what it printed and the folder."""
     sources = f"sources=[{{kind: text, paths: [{root}/a.txt], documents: blank_line}}]"
     changes = ("--set", sources, "--set", "cleaning={steps: [], split: {eval_fraction: 0.5}}")
     command = [sys.executable, "-m", "firth", "curate", "demo", "--name", name, "--root", str(root / "runs")]
     done = subprocess.run(
-        [*command, *changes, *(["--metadata", place] if place else [])],
+        [*command, *changes, *given],
         env={**os.environ, PASSWORD_VARIABLE: password},
         capture_output=True,
         text=True,
@@ -251,15 +251,15 @@ def curate(root, name, place, password=PASSWORD):
 def test_runs_of_the_command_share_a_database(tmp_path, server):
     (tmp_path / "a.txt").write_text("\n\n".join(f"Word number {each} of a text." for each in range(40)))
     place = server.url.replace(f":{QUOTED}", "")
-    code, said, _ = curate(tmp_path, "refused", place, "wrong")
-    assert code == 2 and f"--metadata {place} does not answer: " in said, said
-    for name in ("first", "second"):
-        code, said, folder = curate(tmp_path, name, place)
+    code, said, _ = curate(tmp_path, "refused", "--metadata", place, password="wrong")
+    assert code == 2 and f"metadata: {place} does not answer: " in said, said
+    for name, given in (("first", ["--metadata", place]), ("second", ["--set", f"metadata={place}"])):
+        code, said, folder = curate(tmp_path, name, *given)
         # The second run has the first one's recipe and sources, and takes nothing of it.
         assert code == 0 and str(folder / "pipeline" / "Curator") in said and "cached" not in said, said
         assert not (folder / "metadata.sqlite").exists()
     # The folder knows its store, and the database what the run has made.
-    code, said, _ = curate(tmp_path, "first", "")
+    code, said, _ = curate(tmp_path, "first")
     assert code == 0, said
     cached = {line.split()[1] for line in said.splitlines() if line.startswith("cached")}
     assert cached >= {"CorpusExampleGen", "StatisticsGen", "Curator", "CorpusReporter"}, said

@@ -21,12 +21,18 @@ from tests.training.artifacts import tiny_recipe, write_bundle
 ROOT = "s3://artifacts/run"
 TASKS = "s3://artifacts/task"
 REVIEWS = "s3://artifacts/reviews.csv"
+RECORDS = 6
 TASK = f"""\
 name: reviews
 data: {{kind: columns, train: '{REVIEWS}'}}
 task: {{kind: classification}}
 epochs: 9
 evaluation: {{thresholds: []}}
+search:
+  algorithm: grid
+  space: {{training.optimizer.weight_decay: {{kind: choices, values: [0.0, 0.1]}}}}
+validation: {{skew: {{text/words: 1.0}}, requests: 's3://artifacts/asked.jsonl'}}
+predictions: {{input: 's3://artifacts/new.jsonl'}}
 """
 
 
@@ -54,6 +60,19 @@ def pretraining(environment, bucket, tmp_path_factory):
 def metadata(tasks, task, key):
     (artifact,) = tasks.artifacts(task, key)
     return artifact["metadata"]
+
+
+def written(bucket, tasks, task, key):
+    """The lines of JSON that a task has written."""
+    (artifact,) = tasks.artifacts(task, key)
+    root = artifact["uri"].removeprefix("s3://artifacts/")
+    names = [name for name in bucket.names() if name.startswith(f"{root}/") and name.endswith(".jsonl")]
+    assert names
+    return [
+        json.loads(line)
+        for name in names
+        for line in bucket.read(f"s3://artifacts/{name}").decode().splitlines()
+    ]
 
 
 def pushed_version(tasks, root, bucket):
@@ -94,36 +113,84 @@ def test_curation_alone_asks_what_pretraining_has_run(pretraining, bucket, envir
 
 
 @pytest.mark.repeated
-def test_finetuning_in_order_to_a_pushed_model(bucket, environment, tmp_path):
-    """It starts from a bundle in the bucket, and is compiled by the command."""
-    write_bundle(tmp_path / "bundle", tiny_recipe())
-    for path in (tmp_path / "bundle").rglob("*"):
+def test_a_corpus_is_given_out_as_files(pretraining, bucket, environment, tmp_path):
+    recipe = load_recipe("demo", [*OVERRIDES, "outputs=[{kind: jsonl, compression: none}]"])
+    document = compile_pipeline(recipe, Settings("curate", "kubeflow", "me/firth:1", ROOT))
+    tasks = TaskRunner(*read_document(document), ROOT, bucket, environment, tmp_path, cache=pretraining.cache)
+    tasks.run()
+    assert tasks.ran[:2] == [READER, "CorpusExporter"]
+    report = json.loads(bucket.read(f"{ROOT}/Curator/1/report/corpus_report.json"))
+    documents = written(bucket, tasks, "CorpusExporter", "corpus")
+    assert len(documents) == sum(each["documents"] for each in report["splits"]) > 100
+
+
+@pytest.mark.repeated
+def test_tasks_of_vertex_compare_with_the_model_of_the_run_before(pretraining, bucket, environment, tmp_path):
+    """Only the place of artifacts differs, since no bucket of Google is here."""
+    recipe = load_recipe("demo", OVERRIDES)
+    document = compile_pipeline(recipe, Settings("pretrain", "vertex", "me/firth:1", ROOT))
+    assert document["runtimeConfig"]["gcsOutputDirectory"] == ROOT
+    tasks = TaskRunner(
+        *read_document(document),
+        ROOT,
+        bucket,
+        environment,
+        tmp_path,
+        cache=pretraining.cache,
+        earlier=pretraining,
+    )
+    tasks.run()
+    assert set(tasks.outputs) == set(tasks.spec.root.dag.tasks)
+    (found,) = tasks.artifacts("LatestBlessedModel-model-resolver", "model")
+    assert found == pretraining.artifacts("Trainer", "model")[0]
+    assert metadata(tasks, "Evaluator", "blessing")["baseline_model_id"] == found["name"]
+    assert pushed_version(tasks, ROOT, bucket)
+
+
+def finetuning(bucket, environment, folder):
+    """The tasks of a fine-tuning, which have run; it starts from a bundle in the bucket.
+
+    It is compiled by the command. The recipe of the run is a file in the bucket.
+    """
+    write_bundle(folder / "bundle", tiny_recipe())
+    for path in (folder / "bundle").rglob("*"):
         if path.is_file():
-            bucket.write(f"base/{path.relative_to(tmp_path)}", path.read_bytes())
+            bucket.write(f"base/{path.relative_to(folder)}", path.read_bytes())
     words = ("good", "bad")
-    rows = "\n".join(f"a {words[each % 2]} list number {each},{words[each % 2]}" for each in range(40))
-    bucket.write("reviews.csv", f"text,label\n{rows}\n")
-    (tmp_path / "task.yaml").write_text(TASK)
+    rows = [(f"a {words[each % 2]} list number {each}", words[each % 2]) for each in range(40)]
+    bucket.write("reviews.csv", "\n".join(["text,label", *map(",".join, rows)]))
+    for name in ("asked", "new"):
+        lines = [json.dumps({"text": f"{name}: {text}"}) for text, _ in rows[:RECORDS]]
+        bucket.write(f"{name}.jsonl", "\n".join(lines))
+    (folder / "task.yaml").write_text(TASK)
     options = ["--for", "kubeflow", "--image", "me/firth:1", "--pipeline-root", TASKS, "-o", "task.json"]
     command = [sys.executable, "-m", "firth", "compile", "task.yaml", "--base", "s3://artifacts/base/bundle"]
     done = subprocess.run(
         [*command, *options],
         capture_output=True,
         text=True,
-        cwd=tmp_path,
+        cwd=folder,
         env={**os.environ, **environment, "PYTHONPATH": str(CHECKOUT)},
     )
     assert done.returncode == 0, done.stderr
-    compiled = read_document(json.loads((tmp_path / "task.json").read_text()))
+    compiled = read_document(json.loads((folder / "task.json").read_text()))
     assert problems_of(*compiled) == []
-    tasks = TaskRunner(*compiled, TASKS, bucket, environment, tmp_path)
-    # The recipe of the run is a file in the bucket, which is changed by another parameter.
+    tasks = TaskRunner(*compiled, TASKS, bucket, environment, folder)
     bucket.write("task.yaml", f"{TASK}base: s3://artifacts/base/bundle\nseed: 3\n")
     tasks.run(recipe="s3://artifacts/task.yaml", epochs=1.0, learning_rate=2e-4)
-    assert set(tasks.outputs) == set(tasks.spec.root.dag.tasks) and len(tasks.ran) == 12
+    assert set(tasks.outputs) == set(tasks.spec.root.dag.tasks)
+    assert pushed_version(tasks, TASKS, bucket)
+    assert "task/TaskReporter/1/report/report.html" in bucket.names()
+    assert not list(folder.glob("s3:*"))
+    return tasks
+
+
+@pytest.mark.repeated
+def test_finetuning_with_all_parts_to_a_pushed_model(bucket, environment, tmp_path):
+    tasks = finetuning(bucket, environment, tmp_path)
+    assert {"Tuner", "DistributionValidator", "BulkInferrer", "PredictionExporter"} <= set(tasks.ran)
     recipe = json.loads(tasks.outputs[READER]["parameterValues"]["TaskReporter_recipe"])
     assert (recipe["epochs"], recipe["seed"]) == (1.0, 3)
     assert recipe["training"]["optimizer"]["learning_rate"] == 2e-4
-    assert pushed_version(tasks, TASKS, bucket)
-    assert "task/TaskReporter/1/report/report.html" in bucket.names()
-    assert not list(tmp_path.glob("s3:*"))
+    answered = written(bucket, tasks, "PredictionExporter", "predictions")
+    assert len(answered) == RECORDS and all(each["label"] in ("good", "bad") for each in answered)

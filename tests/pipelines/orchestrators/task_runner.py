@@ -7,10 +7,12 @@ Importers and resolvers have no command; their work is done here.
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import uuid
 
+import yaml
 from google.protobuf import json_format
 
 from tests.pipelines.orchestrators.graph_checks import order_of
@@ -18,21 +20,38 @@ from tests.pipelines.orchestrators.graph_checks import order_of
 # The container's `python` is this one, and firth that of this checkout.
 CHECKOUT = pathlib.Path(__file__).parents[3]
 
+# What a resolver asks of an artifact, by the name in its query.
+_CONDITIONS = {
+    "schema_title": lambda each, said: yaml.safe_load(each["type"]["instanceSchema"])["title"] == said,
+    "state": lambda each, said: said == "LIVE",
+    "name": lambda each, said: each["name"] == said,
+    "metadata.blessed.number_value": lambda each, said: (
+        each.get("metadata", {}).get("blessed") == float(said)
+    ),
+}
+
 
 class TaskRunner:
     """Runs the tasks of one pipeline.
 
     `outputs` holds what each task has said: artifacts and parameter values by name, as JSON. `ran` names
     those whose command has run, and `cache` holds what they said by what they were asked, as that of an
-    orchestrator does.
+    orchestrator does. Resolvers find the artifacts of an `earlier` run.
     """
 
-    def __init__(self, spec, deployment, root, bucket, environment, folder, cache=None):
+    def __init__(self, spec, deployment, root, bucket, environment, folder, cache=None, earlier=None):
         self.spec, self.deployment, self.root = spec, deployment, root
         self.bucket, self.folder = bucket, folder
         path = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self.environment = {**os.environ, **environment, "PATH": path, "PYTHONPATH": str(CHECKOUT)}
         self.outputs, self.ran, self.cache = {}, [], dict(cache or {})
+        found = earlier.outputs.values() if earlier else ()
+        self.live = [
+            artifact
+            for output in found
+            for each in output["artifacts"].values()
+            for artifact in each["artifacts"]
+        ]
 
     def run(self, **parameters):
         defined = self.spec.root.input_definitions.parameters
@@ -58,10 +77,33 @@ class TaskRunner:
             artifact["metadata"] = json_format.MessageToDict(executor.importer.metadata)
             self.outputs[name] = {"artifacts": made}
         elif kind == "resolver":
-            # There is no earlier run.
-            self.outputs[name] = {"artifacts": {key: {"artifacts": []} for key in made}}
+            queries = executor.resolver.output_artifact_queries
+            given = self._given(task)
+            self.outputs[name] = {
+                "artifacts": {key: {"artifacts": self._found(queries[key].filter, given)} for key in made}
+            }
         else:
             self.outputs[name] = self._execute(name, task, component, executor.container, made, parameters)
+
+    def _found(self, query, given):
+        """The artifacts of the earlier run that a query of TFX asks for."""
+        found = self.live
+        for condition in query.split(" AND "):
+            name, said = condition.split("=", 1)
+            said = said.strip('"')
+            if taken := re.fullmatch(r"\{\{\$\.inputs\.artifacts\['(.+)'\]\.metadata\['(.+)'\]\}\}", said):
+                said = next((each["metadata"][taken[2]] for each in given[taken[1]]["artifacts"]), None)
+            has = _CONDITIONS[name]
+            found = [each for each in found if has(each, said)]
+        return found
+
+    def _given(self, task):
+        return {
+            key: self.outputs[source.task_output_artifact.producer_task]["artifacts"][
+                source.task_output_artifact.output_artifact_key
+            ]
+            for key, source in task.inputs.artifacts.items()
+        }
 
     def _artifact(self, task, key, artifact_type):
         return {
@@ -78,12 +120,7 @@ class TaskRunner:
                 "parameterValues": {
                     key: self._value(source, parameters) for key, source in task.inputs.parameters.items()
                 },
-                "artifacts": {
-                    key: self.outputs[source.task_output_artifact.producer_task]["artifacts"][
-                        source.task_output_artifact.output_artifact_key
-                    ]
-                    for key, source in task.inputs.artifacts.items()
-                },
+                "artifacts": self._given(task),
             },
             "outputs": {
                 "artifacts": made,
