@@ -155,7 +155,7 @@ def _recipe_of(folder: str) -> AdaptingRecipe:
     path = os.path.join(folder, ADAPTER_FILE)
     try:
         said = storage.read_json(path)
-        known = said.get("library") == "firth" and said.get("format") == _FORMAT
+        known = isinstance(said, dict) and said.get("library") == "firth" and said.get("format") == _FORMAT
         recipe = run_recipe_from_json(json.dumps(said["recipe"])) if known else None
     except (OSError, ValueError, KeyError) as error:
         raise AdapterError(f"{path} cannot be read: {error}") from error

@@ -85,10 +85,11 @@ def test_another_base_is_refused_with_both_digests(adapted, tmp_path):
         load_adapter(folder / "model" / "adapter", other)
 
 
-def test_a_damaged_adapter_is_refused(adapted, tmp_path):
+@pytest.mark.parametrize("said", [{"library": "firth", "format": 0}, [], None])
+def test_a_damaged_adapter_is_refused(adapted, tmp_path, said):
     folder, recipe = adapted
     storage.copy_folder(folder / "model" / "adapter", tmp_path / "copy")
-    storage.write_json(tmp_path / "copy" / "adapter.json", {"library": "firth", "format": 0})
+    storage.write_json(tmp_path / "copy" / "adapter.json", said)
     with pytest.raises(AdapterError, match=r"adapter\.json is not of format 1"):
         load_adapter(tmp_path / "copy", recipe.base.bundle)
 

@@ -11,6 +11,10 @@ from firth.storage.tensor_files import TensorFile
 
 Config: TypeAlias = Mapping[str, Any]
 Tensors: TypeAlias = Mapping[str, Array]
+# What every file says of where an adapter comes from; what else was trained stands among the tensors.
+_SAID_BY_ALL = frozenset(
+    ("peft_type", "peft_version", "auto_mapping", "base_model_name_or_path", "revision", "task_type")
+) | {"inference_mode", "modules_to_save"}
 
 
 class PeftKind(abc.ABC):
@@ -20,11 +24,13 @@ class PeftKind(abc.ABC):
         peft_type: Its name in `adapter_config.json`.
         chosen_by: Settings that tell it from other kinds of this name, with the values that it has.
         plain: Settings that change what it computes, with the values that are read here.
+        known: Settings that are read, or that change nothing of what a saved adapter computes.
     """
 
     peft_type: str
     chosen_by: Config
     plain: Config
+    known: frozenset[str]
 
     def is_of(self, config: Config) -> bool:
         """Returns whether an adapter is of this kind.
@@ -34,6 +40,22 @@ class PeftKind(abc.ABC):
         """
         same = (config.get(key, value) == value for key, value in self.chosen_by.items())
         return config.get("peft_type") == self.peft_type and all(same)
+
+    def refused(self, config: Config) -> str:
+        """Returns a line about the first setting that cannot be expressed here; empty if there is none.
+
+        A setting that is not known must be empty: a newer peft may compute something else with it.
+
+        Args:
+            config: Plain value of `adapter_config.json`.
+        """
+        for key, value in config.items():
+            wanted = self.plain.get(key)
+            if key in self.plain and value != wanted and (value or wanted):
+                return f"{key}: {value!r} cannot be expressed here, {wanted!r} can"
+            if key not in {*self.plain, *self.chosen_by, *self.known, *_SAID_BY_ALL} and value:
+                return f"{key}: {value!r} is not known here, so that the adapter might compute something else"
+        return ""
 
     @abc.abstractmethod
     def take_in(

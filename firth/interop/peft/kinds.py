@@ -45,11 +45,24 @@ def _positive(config: Config, key: str) -> float:
     return value
 
 
+# Other ways to begin take something out of the base's weights, and peft does so again when it loads one.
+_LEAVES_BASE = (None, True, False, "gaussian", "orthogonal", "eva")
+
+
+def _check_start(config: Config) -> None:
+    start = config.get("init_lora_weights")
+    if start not in _LEAVES_BASE:
+        raise InteropError(
+            f"init_lora_weights: {start!r} changes the base's weights; convert it to LoRA in peft"
+        )
+
+
 def _greatest_rank(layers: ByModule, end: str) -> int:
     return max(tensors[end].shape[0] for tensors in layers.values())
 
 
 def _lora_method(config: Config, layers: ByModule, places: Mapping[str, list[str]]) -> LoRA:
+    _check_start(config)
     return LoRA(
         targets=_paths(places),
         rank=_greatest_rank(layers, "lora_A.weight"),
@@ -115,6 +128,7 @@ _SCHEDULE = {
 
 
 def _adalora_method(config: Config, layers: ByModule, places: Mapping[str, list[str]]) -> AdaLoRA:
+    _check_start(config)
     return AdaLoRA(
         targets=_paths(places),
         initial_rank=config["init_r"],
@@ -253,7 +267,50 @@ def _multitask_config(method: MultitaskPromptTuning) -> dict[str, Any]:
 
 
 _MULTITASK = {"prompt_embeddings": "vectors", "prefix_task_cols": "columns", "prefix_task_rows": "rows"}
-_PLAIN_LORA = {"bias": "none", "use_dora": False, "lora_bias": False, "use_qalora": False, "use_bdlora": None}
+# Which layers were added to says each tensor's name.
+_TARGETS = frozenset(("target_modules", "exclude_modules", "layers_to_transform", "layers_pattern"))
+_PLAIN_LORA = {
+    "bias": "none",
+    "use_dora": False,
+    "lora_bias": False,
+    "use_qalora": False,
+    "use_bdlora": None,
+    # Additions that act on some tokens alone, or on what is no linear layer.
+    "alora_invocation_tokens": None,
+    "trainable_token_indices": None,
+    "target_parameters": None,
+    "layer_replication": None,
+    "arrow_config": None,
+    # These change the base's own weights when the training begins.
+    "loftq_config": {},
+    "corda_config": None,
+    "lora_ga_config": None,
+}
+_KNOWN_LORA = _TARGETS | {
+    "r",
+    "lora_alpha",
+    "lora_dropout",
+    "use_rslora",
+    "rank_pattern",
+    "alpha_pattern",
+    "fan_in_fan_out",
+    "init_lora_weights",
+    "eva_config",
+    "megatron_config",
+    "megatron_core",
+    "qalora_group_size",
+    "ensure_weight_tying",
+}
+_KNOWN_ADALORA = _KNOWN_LORA | {"init_r", "target_r", "total_step", *_SCHEDULE}
+_KNOWN_LOHA = (
+    _TARGETS
+    | {"r", "alpha", "rank_pattern", "alpha_pattern", "rank_dropout"}
+    | {
+        "module_dropout",
+        "init_weights",
+    }
+)
+_KNOWN_IA3 = _TARGETS | {"feedforward_modules", "fan_in_fan_out", "init_ia3_weights"}
 KINDS: dict[str, PeftKind] = {
     "lora": AdapterKind(
         "LORA",
@@ -263,6 +320,7 @@ KINDS: dict[str, PeftKind] = {
         _read_lora,
         _write_lora,
         _lora_config,
+        _KNOWN_LORA,
     ),
     "adalora": AdapterKind(
         "ADALORA",
@@ -272,9 +330,19 @@ KINDS: dict[str, PeftKind] = {
         _read_adalora,
         _write_adalora,
         _adalora_config,
+        _KNOWN_ADALORA,
     ),
-    "loha": AdapterKind("LOHA", _HADA, {}, _loha_method, _read_loha, _write_loha, _loha_config),
-    "ia3": AdapterKind("IA3", ("ia3_l",), {}, _ia3_method, _read_ia3, _write_ia3, _ia3_config),
+    "loha": AdapterKind(
+        "LOHA",
+        _HADA,
+        {"use_effective_conv2d": False},
+        _loha_method,
+        _read_loha,
+        _write_loha,
+        _loha_config,
+        _KNOWN_LOHA,
+    ),
+    "ia3": AdapterKind("IA3", ("ia3_l",), {}, _ia3_method, _read_ia3, _write_ia3, _ia3_config, _KNOWN_IA3),
     # With or without the network that made them in training, peft keeps the keys and values alone.
     "prefix_tuning": PrefixKind(
         "PREFIX_TUNING",

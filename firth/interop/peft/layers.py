@@ -39,6 +39,7 @@ class AdapterKind(PeftKind):
             by end, and to settings that this layer has of its own by key.
         config: Function from the method, the tensors by layer, and whether weights are [inputs, outputs] as
             GPT-2's, to settings.
+        known: Settings that are read, or that change nothing of what a saved adapter computes.
         chosen_by: Settings that tell it from other kinds of this name.
     """
 
@@ -49,6 +50,7 @@ class AdapterKind(PeftKind):
     read: Callable[[Module, Tensors, Config, Any], dict[str, Array]]
     write: Callable[[Sequence[Module], Sequence[Tensors], Any], tuple[dict[str, Array], dict[str, Any]]]
     config: Callable[[Any, ByModule, bool], dict[str, Any]]
+    known: frozenset[str]
     chosen_by: Config = dataclasses.field(default_factory=dict)
 
     def take_in(
@@ -105,7 +107,8 @@ class AdapterKind(PeftKind):
 
         Layers have their names in the base model, whether the adapter was made for it or for one with heads.
         """
-        base = f"{family_of(recipe.model, recipe.goal, is_trained=False).base}."
+        family = family_of(recipe.model, recipe.goal, is_trained=False)
+        base = f"{family.base}."
         layers: dict[str, dict[str, Array]] = {}
         others = []
         for name in file:
@@ -116,7 +119,15 @@ class AdapterKind(PeftKind):
             layer = name.removeprefix(_PREFIX).removeprefix(base).removesuffix(f".{end}")
             layers.setdefault(layer, {})[end] = file[name]
         stem = f"{self.ends[0].split('_')[0]}_"
-        if unread := [name for name in others if stem in name]:
+        of_base = tuple(
+            f"{name.rpartition('.')[0]}." for rule in family.backbone(recipe.model) for name in rule.theirs
+        )
+        unread = [
+            name
+            for name in others
+            if stem in name or name.removeprefix(_PREFIX).removeprefix(base).startswith(of_base)
+        ]
+        if unread:
             raise InteropError(f"tensors that cannot be expressed here: {first_of(unread)}")
         if lacking := [name for name, tensors in layers.items() if len(tensors) < len(self.ends)]:
             raise InteropError(f"lacks tensors of {first_of(lacking)}")

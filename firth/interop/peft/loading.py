@@ -76,7 +76,6 @@ def _settings(path: str) -> tuple[dict[str, Any], PeftKind]:
     if kind is None:
         known = dict.fromkeys(each.peft_type for each in KINDS.values())
         raise InteropError(f"{path}: peft_type: {config.get('peft_type')} is not one of {', '.join(known)}")
-    for key, value in kind.plain.items():
-        if config.get(key, value) != value:
-            raise InteropError(f"{path}: {key}: {config[key]!r} cannot be expressed here, {value!r} can")
+    if refused := kind.refused(config):
+        raise InteropError(f"{path}: {refused}")
     return config, kind

@@ -18,6 +18,26 @@ from firth.storage.tensor_files import TensorFile
 from firth.tuning import METHODS
 
 _TABLE = "prompt_embeddings"
+# Sizes, and how the vectors were made in training, of which peft keeps what was made.
+_KNOWN = frozenset(
+    ("num_virtual_tokens", "num_transformer_submodules", "num_layers", "num_attention_heads")
+) | {
+    "token_dim",
+    "num_tasks",
+    "num_ranks",
+    "prefix_projection",
+    "encoder_hidden_size",
+    "encoder_num_layers",
+    "encoder_dropout",
+    "encoder_reparameterization_type",
+    "init_weights",
+    "prompt_tuning_init",
+    "prompt_tuning_init_text",
+    "prompt_tuning_init_task",
+    "prompt_tuning_init_state_dict_path",
+    "tokenizer_name_or_path",
+    "tokenizer_kwargs",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +51,7 @@ class _BeforeTokens(PeftKind):
         chosen_by: Settings that tell it from other kinds of this name.
         plain: Settings that change what it computes, with the values that are read here.
         weights: Weights of the addition by the names of the tensors.
+        known: Settings that are read, or that change nothing of what a saved adapter computes.
     """
 
     peft_type: str
@@ -39,6 +60,7 @@ class _BeforeTokens(PeftKind):
     chosen_by: Config = dataclasses.field(default_factory=dict)
     plain: Config = dataclasses.field(default_factory=dict)
     weights: Mapping[str, str] = dataclasses.field(default_factory=lambda: {_TABLE: "vectors"})
+    known: frozenset[str] = _KNOWN
 
     def take_in(
         self, model: BackboneWithHeads, recipe: RunRecipe, config: Config, file: TensorFile

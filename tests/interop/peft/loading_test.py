@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from firth.interop.errors import InteropError
 from firth.interop.peft import load_adapter
@@ -65,6 +66,19 @@ def test_the_method_names_what_was_added_to():
         ),
         ("bert_lora", {"use_dora": True}, "use_dora: True cannot be expressed here, False can"),
         (
+            "bert_lora",
+            {"alora_invocation_tokens": [1, 2]},
+            r"alora_invocation_tokens: \[1, 2\] cannot be expressed here, None can",
+        ),
+        ("bert_lora", {"target_parameters": ["a"]}, r"target_parameters: \['a'\] cannot be expressed"),
+        (
+            "bert_adalora",
+            {"init_lora_weights": "pissa"},
+            "init_lora_weights: 'pissa' changes the base's weights",
+        ),
+        ("llama_loha", {"use_new_product": True}, "use_new_product: True is not known here"),
+        ("bert_prompt", {"gate": 0.5}, "gate: 0.5 is not known here"),
+        (
             "t5_prompt",
             {"num_transformer_submodules": 2},
             "num_transformer_submodules: 2 cannot be expressed here on this base, 1 can",
@@ -85,6 +99,22 @@ def test_the_method_names_what_was_added_to():
 def test_what_cannot_be_expressed_is_refused(tmp_path, name, settings, message):
     with pytest.raises(InteropError, match=message):
         load_adapter(changed(tmp_path, name, **settings), bundle_of(answers_of(name)[0]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "embeddings.word_embeddings.weight",
+        "embeddings.word_embeddings.token_adapter.trainable_tokens_delta",
+        "bert.encoder.layer.0.output.LayerNorm.weight",
+    ],
+)
+def test_trained_weights_of_the_base_are_refused(tmp_path, name):
+    folder = changed(tmp_path, "bert_lora")
+    tensors = load_file(folder / "adapter_model.safetensors")
+    save_file({**tensors, f"base_model.model.{name}": np.zeros(3)}, folder / "adapter_model.safetensors")
+    with pytest.raises(InteropError, match=f"tensors that cannot be expressed here: base_model.model.{name}"):
+        load_adapter(folder, bundle_of("bert"))
 
 
 def changed(folder, name, **settings):
