@@ -44,7 +44,7 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
     Raises:
         FileExistsError: if the directory holds something.
         ValueError: if no adapter is given, or they belong to several bases, or to tasks with other
-            signatures, outputs or chat templates.
+            signatures, inputs, outputs or chat templates.
 
     Example: see `tests/serving/adapters/export_test.py`.
     """
@@ -58,12 +58,14 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
     asks, variables = {}, {}
     parts = {name: Served(model, tokenizer, recipe) for name, (model, recipe) in adapters.items()}
     first = next(iter(parts.values()))
+    signatures = {name: _signature(served) for name, served in parts.items()}
+    _check_inputs(signatures, first.task.signature)
     for name, served in parts.items():
         model = adapters[name][0]
         share_base(model, held)
         variables.update({id(each.value): each.value for each in _served_weights(model)})
-        asks[name] = functools.partial(_signature(served).function, served)
-    own = _signature(first)
+        asks[name] = functools.partial(signatures[name].function, served)
+    own = next(iter(signatures.values()))
     routed = route(asks, tuple(own.inputs))
     signature = dataclasses.replace(
         own,
@@ -97,6 +99,17 @@ def _check(adapters: Mapping[str, Adapted]) -> None:
         if recipe.task.signature != expected.task.signature:
             raise ValueError(
                 f"adapter {first} answers {expected.task.signature}, adapter {name} {recipe.task.signature}"
+            )
+
+
+def _check_inputs(signatures: Mapping[str, Signature], asked: str) -> None:
+    (first, expected), *others = signatures.items()
+    for name, signature in others:
+        if tuple(signature.inputs) != tuple(expected.inputs):
+            inputs = [", ".join(each.inputs) for each in (expected, signature)]
+            raise ValueError(
+                f"{asked} of adapter {first} asks for {inputs[0]}, and of adapter {name} for {inputs[1]}; "
+                "export each of them alone"
             )
 
 
