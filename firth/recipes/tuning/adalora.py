@@ -1,7 +1,7 @@
 """AdaLoRA: LoRA whose ranks are given to the projections where they matter."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 
@@ -19,7 +19,7 @@ class AdaLoRA(AddingMethod):
     Parameter-Efficient Fine-Tuning", section 3). All diagonals together begin with `initial_rank` entries for
     each projection; those that matter least are set to zero as the run goes on, until `target_rank` are left
     on average. E starts at zero, so that the model starts as its base. Defaults are those of peft, and the
-    paper's targets, all matrices of a block.
+    paper's targets, all matrices of a block, and a learning rate between those of its tasks (appendix D).
 
     Attributes:
         targets: Patterns of the projections; see `LoRA`.
@@ -34,6 +34,8 @@ class AdaLoRA(AddingMethod):
         uncertainty_smoothing: Share of its uncertainty that stays.
         orthogonality: Factor of the mean penalty of P and Q for not being orthogonal, in the loss.
     """
+
+    learning_rate: ClassVar[float | None] = 1e-3
 
     kind: Literal["adalora"] = "adalora"
     targets: Patterns = (

@@ -30,7 +30,8 @@ class LoRA(AddingMethod):
 
     `W x + (alpha / rank) B A x` (Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models",
     section 4.1). A starts at random and B at zero, so that the model starts as its base. Defaults are the
-    paper's targets and its rank for RoBERTa and GPT-2; it adapts no other weights.
+    paper's targets, and its rank, alpha and learning rate for RoBERTa (appendix D.2, table 9: alpha of the
+    large one; the highest of the rates); it adapts no other weights.
 
     Attributes:
         targets: Patterns of the projections, with `*` for any characters: of a whole path, or of its end
@@ -42,6 +43,8 @@ class LoRA(AddingMethod):
             Stabilization Scaling Factor for Fine-Tuning with LoRA", section 3).
         dropout: Share of what A reads that is dropped in training.
     """
+
+    learning_rate: ClassVar[float | None] = 5e-4
 
     kind: Literal["lora"] = "lora"
     targets: Patterns = _QUERY_AND_VALUE
@@ -56,13 +59,15 @@ class IA3(AddingMethod):
 
     Liu et al. 2022, "Few-Shot Parameter-Efficient Fine-Tuning is Better and Cheaper than In-Context
     Learning", section 3.3. The vectors start at one, so that the model starts as its base. Defaults are the
-    paper's places.
+    paper's places and its learning rate (section 3.5).
 
     Attributes:
         targets: Patterns of the projections whose output is multiplied, its bias included; see `LoRA`. They
             may be left empty where `input_targets` are not.
         input_targets: Patterns of the projections whose input is multiplied; no projection is both.
     """
+
+    learning_rate: ClassVar[float | None] = 3e-3
 
     kind: Literal["ia3"] = "ia3"
     targets: _AnyPatterns = ("*attention/key", "*attention/value")
@@ -81,13 +86,15 @@ class LoHa(AddingMethod):
     `W x + (alpha / rank) ((B1 A1) * (B2 A2)) x` (Hyeon-Woo et al. 2022, "FedPara: Low-Rank Hadamard Product
     for Communication-Efficient Federated Learning", section 2.2), added to the base as in LyCORIS and peft.
     A2 starts at zero, so that the model starts as its base. The paper has no adapters: rank and alpha are
-    those of peft.
+    those of peft, and the learning rate is that of LoRA.
 
     Attributes:
         targets: Patterns of the projections; see `LoRA`.
         rank: Rank of each of the two products; that of the difference is up to its square.
         alpha: Number that the difference is multiplied by after it is divided by the rank.
     """
+
+    learning_rate: ClassVar[float | None] = LoRA.learning_rate
 
     kind: Literal["loha"] = "loha"
     targets: Patterns = _QUERY_AND_VALUE

@@ -42,7 +42,8 @@ class Houlsby(BottleneckMethod):
 
     Houlsby et al. 2019, "Parameter-Efficient Transfer Learning for NLP", section 2.1. An adapter reads what
     the sublayer gives, and adds `f(y D) U` to it before the residual is added. U starts at zero, so that the
-    model starts as its base. The norms of these sublayers are trained too, as in the paper.
+    model starts as its base. The norms of these sublayers are trained too, as in the paper. Its learning rate
+    is the middle one of the three that the paper tried (section 3.1).
 
     Attributes:
         bottleneck: Columns of D; the paper's best are 8 to 256, and 64 over all tasks.
@@ -52,6 +53,7 @@ class Houlsby(BottleneckMethod):
 
     kind: Literal["houlsby"] = "houlsby"
     sublayers: ClassVar[tuple[str, ...]] = ("attention", "feed_forward")
+    learning_rate: ClassVar[float | None] = 3e-4
     bottleneck: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] = 64
     activation: Activation = "gelu"
     norms: bool = True
@@ -80,7 +82,8 @@ class Pfeiffer(BottleneckMethod):
 
     Pfeiffer et al. 2021, "AdapterFusion: Non-Destructive Task Composition for Transfer Learning", appendix A.
     It reads the sum of what the feed-forward layer gives with the residual, after the norm where one follows,
-    and adds `f(z D) U` to what that layer gives. U starts at zero, so that the model starts as its base.
+    and adds `f(z D) U` to what that layer gives. U starts at zero, so that the model starts as its base. Its
+    learning rate is the paper's.
 
     Attributes:
         reduction_factor: Width of the hidden states as a multiple of the columns of D.
@@ -91,6 +94,7 @@ class Pfeiffer(BottleneckMethod):
     kind: Literal["pfeiffer"] = "pfeiffer"
     sublayers: ClassVar[tuple[str, ...]] = ("feed_forward",)
     reads_sum: ClassVar[bool] = True
+    learning_rate: ClassVar[float | None] = 1e-4
     reduction_factor: Annotated[float, pydantic.Field(ge=1.0)] = 16.0
     activation: Activation = "relu"
     norms: bool = False

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth.recipes.tasks.choice import Choice
+from firth.recipes.tasks.choice import MultipleChoice
 from firth.recipes.tasks.classification import Regression
 from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tuning.adding import IA3, LoHa, LoRA
@@ -59,9 +59,9 @@ def test_each_method_answers_as_its_adapter_alone(task, tmp_path):
 
 
 def test_signatures_that_ask_for_other_inputs_are_refused(tmp_path):
-    adapters = adapters_of({"a": LoRA(rank=2)}, tmp_path / "a", Choice())
-    adapters |= adapters_of({"b": LoRA(rank=2)}, tmp_path / "b", Choice(question=True))
-    problem = "choose of adapter a asks for text, choices, and of adapter b for text, question, choices; export each"
+    adapters = adapters_of({"a": LoRA(rank=2)}, tmp_path / "a", MultipleChoice())
+    adapters |= adapters_of({"b": LoRA(rank=2)}, tmp_path / "b", MultipleChoice(question=True))
+    problem = "choose of adapter a asks for text, choices, and of adapter b for text, question, choices; "
     with pytest.raises(ValueError, match=problem):
         export_adapters(adapters, TOKENIZER, str(tmp_path / "made"))
 
@@ -76,5 +76,5 @@ def test_weights_in_another_type_are_refused(tmp_path):
     adapters = adapters_of({"a": LoRA(rank=2)}, tmp_path)
     model, recipe = adapters["a"]
     other = recipe.model_copy(update={"export": recipe.export.model_copy(update={"weights": "int8"})})
-    with pytest.raises(ValueError, match="adapter a: export.weights: int8, but several adapters share"):
+    with pytest.raises(ValueError, match=r"adapter a: export\.weights: int8, but several adapters share"):
         export_adapters({"a": (model, other)}, TOKENIZER, str(tmp_path / "made"))
