@@ -195,6 +195,16 @@ def test_targets_are_named_by_the_ends_of_paths():
         ),
         ("masked_lm", {"rank": 17}, "method.rank: 17, but .*attention/query has 16 inputs and 16 outputs"),
         (
+            "masked_lm",
+            adding.LoHa(rank=17),
+            "method.rank: 17, but .*attention/query has 16 inputs and 16 outputs",
+        ),
+        (
+            "masked_lm",
+            adalora.AdaLoRA(initial_rank=17),
+            "method.initial_rank: 17, but .*attention/query has 16 inputs and 16 outputs",
+        ),
+        (
             "bidirectional_lm",
             {"targets": ALL, "rank": 2, "dropout": 0.1},
             "recurrent .* dropout must be 0",
