@@ -49,10 +49,10 @@ def tiny_recipe(**training) -> Recipe:
     )
 
 
-def write_bundle(folder, recipe: Recipe | None = None, seed: int = 7) -> str:
-    """Writes a bundle of a tiny model that is not trained, and returns its path."""
+def write_bundle(folder, recipe: Recipe | None = None, seed: int = 7, tokenizer=None) -> str:
+    """Writes a bundle of a tiny model that is not trained, and its tokenizer; returns the bundle's path."""
     recipe = recipe or tiny_recipe()
-    save_tokenizer(WordPieceTokenizer(VOCABULARY), f"{folder}-tokenizer")
+    save_tokenizer(tokenizer or WordPieceTokenizer(VOCABULARY), f"{folder}-tokenizer")
     model = build_model(recipe.model_copy(update={"seed": seed}))
     save_model(model, recipe, f"{folder}-tokenizer", folder)
     return str(folder)

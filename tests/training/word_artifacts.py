@@ -32,6 +32,11 @@ def tiny_elmo(**training) -> Recipe:
     return tiny_recipe().model_copy(update=parts)
 
 
+def word_tokenizer() -> WordTokenizer:
+    """The tokenizer of its words."""
+    return WordTokenizer(VOCABULARY, max_characters=CHARACTERS)
+
+
 def word_row(index: int) -> dict:
     """A row of two chunks, as it stands on disk."""
     row = raw_row(index)
@@ -41,7 +46,7 @@ def word_row(index: int) -> dict:
 
 def write_word_artifact(directory) -> None:
     """Writes a whole artifact: tokenizer, training split and eval split."""
-    save_tokenizer(WordTokenizer(VOCABULARY, max_characters=CHARACTERS), os.path.join(directory, "tokenizer"))
+    save_tokenizer(word_tokenizer(), os.path.join(directory, "tokenizer"))
     for split, indices in (("train", range(30)), ("eval", range(100, 108))):
         path = os.path.join(directory, f"Split-{split}", "data-00000.gz")
         write_rows(path, [word_row(index) for index in indices])

@@ -11,31 +11,48 @@ from firth.models import load_model
 from firth.models.additions.keeping import keep
 from firth.models.bundle import weights_by_path
 from firth.recipes.reading.bundles import digest_of_bundle
-from firth.training import train
 from firth.tuning import AdapterError, load_adapter, load_merged, merge, save_adapter
-from tests.training.artifacts import VOCABULARY, tiny_recipe, write_bundle
 from tests.training.kills import copies_after, steps_made
 from tests.tuning.drawn import drawn
-from tests.tuning.runs import adapting, by_method
+from tests.tuning.runs import adapting, by_method, fits, weights_after, write_base
 from tests.tuning.table import ADDING, small
+
+# One of each kind of backbone, and of BERT's one whose layers share their weights.
+FAMILIES = ("bert", "albert", "gpt", "t5", "xlnet", "elmo")
+CASES = [(kind, family) for family in FAMILIES for kind in ADDING if fits(kind, family)]
 
 
 def states(model) -> np.ndarray:
-    ids = np.arange(24).reshape(1, 24) % len(VOCABULARY)
-    texts = {features.TOKEN_IDS: ids, features.POSITION_IDS: ids % 24, features.DOCUMENT_IDS: 0 * ids + 1}
-    return np.array(model.backbone({**texts, features.SEGMENT_IDS: 0 * ids}))
+    ids = np.arange(24, dtype="int32").reshape(1, 24)
+    rows = {features.TOKEN_IDS: ids, features.POSITION_IDS: ids % 24, features.DOCUMENT_IDS: 0 * ids + 1}
+    of_decoder = dict(zip(features.decoder_specs(1), rows.values()))
+    characters = {features.CHARACTERS: (7 * ids[..., None] + np.arange(6, dtype="int32")) % 262}
+    return np.array(model.backbone({**rows, **of_decoder, **characters, features.SEGMENT_IDS: 0 * ids}))
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    """A recipe whose base is in its place, and another base."""
-    folder = tmp_path_factory.mktemp("saving")
-    return adapting("bert", folder), write_bundle(folder / "other", tiny_recipe(), seed=8)
+def bases(tmp_path_factory):
+    """For each family a recipe whose base is in its place, and another base."""
+    made = {}
+
+    def of_family(family):
+        if family not in made:
+            folder = tmp_path_factory.mktemp(family)
+            made[family] = (
+                adapting(family, folder, {"kind": "full"}),
+                write_base(folder / "other", family, seed=8),
+            )
+        return made[family]
+
+    return of_family
 
 
-@pytest.mark.parametrize("kind", ADDING)
-def test_it_is_saved_alone_loaded_on_its_base_and_refused_on_another(kind, base, tmp_path):
-    recipe, other = base
+@pytest.mark.parametrize(
+    "kind, family",
+    [pytest.param(*case, marks=() if case[1] == "bert" else pytest.mark.repeated) for case in CASES],
+)
+def test_it_is_saved_alone_loaded_on_its_base_and_refused_on_another(kind, family, bases, tmp_path):
+    recipe, other = bases(family)
     method = small(kind)
     model = drawn(by_method(recipe, method))
     expected = states(model)
@@ -72,16 +89,10 @@ def test_it_is_saved_alone_loaded_on_its_base_and_refused_on_another(kind, base,
 @pytest.mark.parametrize("kind", ADDING)
 def test_a_run_that_is_killed_and_goes_on_equals_uninterrupted(kind, family, tmp_path):
     recipe = adapting(family, tmp_path, small(kind, dropout=0.1))
-
-    def trained(place, checkpoints):
-        files, tokenizer = [f"{tmp_path}/Split-train/*"], f"{tmp_path}/tokenizer"
-        model = train(recipe, files, tokenizer, str(tmp_path / place), str(checkpoints))
-        return {path: np.array(each) for path, each in weights_by_path(model).items()}
-
     with copies_after(tmp_path / "c", {3: tmp_path / "killed"}):
-        expected = trained("first", tmp_path / "c")
+        expected = weights_after(recipe, tmp_path, tmp_path / "first", tmp_path / "c")
     with steps_made() as steps:
-        resumed = trained("second", tmp_path / "killed")
+        resumed = weights_after(recipe, tmp_path, tmp_path / "second", tmp_path / "killed")
     assert steps == [3, 4]
     assert any(path.startswith("added/") for path in resumed) and resumed.keys() == expected.keys()
     for path, each in resumed.items():

@@ -2,28 +2,87 @@
 
 import types
 
+import numpy as np
+
 from firth import features
-from firth.recipes.models.transformers import CausalTransformerConfig
+from firth.models.bundle import weights_by_path
+from firth.recipes.models.blocks import SharedLayersConfig
+from firth.recipes.models.positions import RelativeBucketsConfig
+from firth.recipes.models.transformers import (
+    CausalTransformerConfig,
+    EncoderDecoderConfig,
+    MaskedTransformerConfig,
+)
+from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
+from firth.recipes.objectives.denoising import Denoising
 from firth.recipes.objectives.language_models import CausalLM
+from firth.recipes.objectives.permutation import PermutationLM
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.run.recipe import Recipe
+from firth.recipes.tuning.bottleneck import BottleneckMethod
 from firth.recipes.tuning.methods import method_types
-from firth.tokenizers import WordPieceTokenizer, save_tokenizer
+from firth.recipes.tuning.prompts import PromptMethod
+from firth.training import train
 from firth.training.run_fn import run_fn
-from tests.training.artifacts import VOCABULARY, raw_row, tiny_recipe, write_bundle, write_rows
+from tests.training.artifacts import raw_row, tiny_recipe, write_bundle, write_rows
+from tests.training.word_artifacts import tiny_elmo, word_row, word_tokenizer
 
 ROWS, STEPS = 7, 4
 
 
-def base_recipe(family):
+# How the texts of a row are laid out for the bases of each family.
+FORMS = {
+    "bert": "bert",
+    "albert": "bert",
+    "gpt": "last_token",
+    "t5": "both_sides",
+    "xlnet": "cls_last",
+    "elmo": "mixed_layers",
+}
+
+
+def base_recipe(family) -> Recipe:
+    """The recipe of a tiny base of a family, a key of `FORMS`."""
+    if family == "elmo":
+        return tiny_elmo()
     recipe = tiny_recipe()
     # Room for what a method puts before a row.
     positions = recipe.model.positions.model_copy(update={"length": recipe.sequences.length + 4})
-    recipe = recipe.model_copy(update={"model": recipe.model.model_copy(update={"positions": positions})})
-    if family == "bert":
-        return recipe
-    same = {key: getattr(recipe.model, key) for key in ("layers", "width", "attention", "positions")}
-    return recipe.model_copy(update={"model": CausalTransformerConfig(**same), "objective": CausalLM()})
+    same = {key: getattr(recipe.model, key) for key in ("layers", "width", "attention")}
+    parts = {
+        "bert": {"model": recipe.model.model_copy(update={"positions": positions})},
+        "albert": {
+            "model": MaskedTransformerConfig(
+                **{**same, "layers": 2}, positions=positions, share_layers=SharedLayersConfig()
+            )
+        },
+        "gpt": {"model": CausalTransformerConfig(**same, positions=positions), "objective": CausalLM()},
+        "t5": {
+            "model": EncoderDecoderConfig(**same, positions=RelativeBucketsConfig()),
+            "objective": Denoising(),
+        },
+        "xlnet": {"model": TwoStreamTransformerConfig(**same), "objective": PermutationLM()},
+    }
+    return recipe.model_copy(update=parts[family])
+
+
+def fits(kind, family) -> bool:
+    """Whether a method can be added to a family's base: not what stands before tokens or after sublayers."""
+    refused = {"xlnet": (PromptMethod,), "elmo": (PromptMethod, BottleneckMethod)}
+    return not issubclass(method_types()[kind], refused.get(family, ()))
+
+
+def write_base(folder, family, seed=7) -> str:
+    """Writes a bundle of a family's base that is not trained, and its tokenizer; returns its path."""
+    tokenizer = word_tokenizer() if family == "elmo" else None
+    return write_bundle(folder, base_recipe(family), seed, tokenizer)
+
+
+def labelled_row(number, family) -> dict:
+    """A row of two texts with labels, as it stands on disk."""
+    row = word_row(number) if family == "elmo" else raw_row(number)
+    return {**row, features.RECORD_LABELS: [number % 2, 1]}
 
 
 def first_chunk(row) -> dict:
@@ -38,17 +97,15 @@ LORA = {"kind": "lora", "rank": 2, "dropout": 0.1}
 
 
 def adapting(family, folder, method=LORA, **training) -> AdaptingRecipe:
-    """A recipe over a bundle, next to which are labelled rows and the tokenizer."""
-    recipe = base_recipe(family)
-    bundle = write_bundle(folder / "bundle", recipe)
-    save_tokenizer(WordPieceTokenizer(VOCABULARY), folder / "tokenizer")
-    rows = [{**raw_row(number), features.RECORD_LABELS: [number % 2, 1]} for number in range(ROWS)]
+    """A recipe over a bundle, next to which are labelled rows; its tokenizer is in `bundle-tokenizer`."""
+    recipe, bundle = base_recipe(family), write_base(folder / "bundle", family)
+    rows = [labelled_row(number, family) for number in range(ROWS)]
     if isinstance(method, dict):
         method = method_types()[method["kind"]](**method)
     if method.one_text_in_a_row:
         rows = [first_chunk(row) for row in rows]
     write_rows(folder / "Split-train" / "data-00000.gz", rows)
-    form = {"bert": {"kind": "bert"}, "gpt": {"kind": "last_token"}}[family]
+    form = {"kind": FORMS[family], **({"layers": 1, "cells": 5} if family == "elmo" else {})}
     optimizer = {"kind": "adamw", "learning_rate": 0.01, "warmup_steps": 0, "weight_decay": 0.5}
     recipe = AdaptingRecipe(
         name="adapted",
@@ -78,6 +135,13 @@ def by_method(recipe, method) -> AdaptingRecipe:
     said = recipe.model_dump()
     said["sequences"]["max_documents"] = documents
     return AdaptingRecipe.of({**said, "method": method.model_dump()})
+
+
+def weights_after(recipe, folder, place, checkpoints) -> dict[str, np.ndarray]:
+    """The weights by path after a run on the rows of a folder, which writes to `place` and `checkpoints`."""
+    tokenizer = f"{folder}/bundle-tokenizer"
+    model = train(recipe, [f"{folder}/Split-train/*"], tokenizer, str(place), str(checkpoints))
+    return {path: np.array(each) for path, each in weights_by_path(model).items()}
 
 
 def run(folder, recipe) -> None:

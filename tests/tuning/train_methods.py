@@ -8,10 +8,9 @@ import sys
 
 import numpy as np
 
-from firth.models.bundle import weights_by_path
-from firth.training import prepare_devices, train
+from firth.training import prepare_devices
 from tests.training.artifacts import tiny_recipe
-from tests.tuning.runs import adapting
+from tests.tuning.runs import adapting, weights_after
 from tests.tuning.table import ADDING, small
 
 
@@ -23,11 +22,8 @@ def train_all(folder: pathlib.Path, replicas: int) -> None:
     for name in ADDING:
         place = folder / name
         recipe = adapting("bert", place, small(name), **several)
-        files = [f"{place}/Split-train/*"]
-        model = train(recipe, files, f"{place}/tokenizer", str(place / "run"), str(place / "checkpoints"))
-        np.savez(
-            folder / f"{name}.npz", **{path: np.array(each) for path, each in weights_by_path(model).items()}
-        )
+        weights = weights_after(recipe, place, place / "run", place / "checkpoints")
+        np.savez(folder / f"{name}.npz", **weights)
 
 
 if __name__ == "__main__":
