@@ -1,5 +1,7 @@
 """The methods that add something, each with settings for tiny models, as the library's own table has them."""
 
+import re
+
 from firth.recipes.tuning.method import Method
 from firth.recipes.tuning.methods import method_types
 from firth.tuning import METHODS
@@ -27,3 +29,9 @@ def small(kind: str, **more) -> Method:
     made = method_types()[kind]
     said = {**SMALL, **LARGE, **more}
     return made(**{key: value for key, value in said.items() if key in made.model_fields})
+
+
+def may_train(method: Method, path: str) -> bool:
+    """Whether a method that adds something trains a weight: an added one, one of the heads, or of norms."""
+    norms = r"block_.*_norm/" if getattr(method, "norms", False) else "$^"
+    return path.startswith(("added/", "heads/")) or bool(re.search(norms, path))

@@ -13,7 +13,7 @@ from firth.training.optimizers.table import build_optimizer
 from firth.training.steps.step import build_train_step
 from firth.tuning import METHODS
 from tests.models.table import MODELS, TRAINED, VOCABULARY, training_features
-from tests.tuning.table import ADDING, small
+from tests.tuning.table import ADDING, may_train, small
 
 MASKED, CAUSAL = "masked_lm", "causal_lm, table of its own"
 STEPS = 5
@@ -45,7 +45,8 @@ def test_steps_in_bfloat16_train_what_is_declared_and_nothing_else(kind, case):
     model = PretrainingModel(shape, objective, VOCABULARY, seed=1, dtype="mixed_bfloat16", name="model")
     model.build()
     # No entry that AdaLoRA has trained is taken away again.
-    losses, before = losses_of_steps(model, small(kind, initial_steps=STEPS), case)
+    method = small(kind, initial_steps=STEPS)
+    losses, before = losses_of_steps(model, method, case)
     assert np.isfinite(losses).all() and losses[-1] < losses[0]
     after = weights_by_path(model)
     assert all(each.dtype == "float32" for path, each in after.items() if path.startswith("added/"))
@@ -53,3 +54,4 @@ def test_steps_in_bfloat16_train_what_is_declared_and_nothing_else(kind, case):
     trained = {path for path, each in after.items() if each.trainable}
     added = {path for path in before if path.startswith("added/")}
     assert added & trained and added & trained <= moved <= trained | added
+    assert all(may_train(method, path) for path in moved)

@@ -1,7 +1,5 @@
 """What each method that adds something promises, on each kind of backbone, as the tables have them."""
 
-import re
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -15,7 +13,7 @@ from firth.training.steps.step import build_train_step
 from firth.tuning import METHODS, TuningError, merge
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features
 from tests.tuning.adding_test import OPTIMIZER
-from tests.tuning.table import ADDING, small
+from tests.tuning.table import ADDING, may_train, small
 
 # One of each kind of backbone, and which of them may have no place for what a method adds.
 CASES = ["masked_lm", "causal_lm, table of its own", "span_corruption", "permutation_lm", "bidirectional_lm"]
@@ -82,9 +80,7 @@ def test_it_starts_as_promised_trains_what_it_declares_and_becomes_what_is_kept(
     added = {path for path in before if path.startswith("added/")}
     assert added & trained and added & trained <= moved
     assert moved <= trained | added and trained <= moved | {p for p in trained if p.startswith("heads/")}
-    declared = ("added/", "heads/")
-    norms = r"block_.*_norm/" if getattr(method, "norms", False) else "$^"
-    assert all(path.startswith(declared) or re.search(norms, path) for path in trained)
+    assert all(may_train(method, path) for path in trained)
     found = logits_of(model, case)
     assert np.abs(found - started).max() > MOVED * scale
     keep(model, method)
