@@ -85,15 +85,25 @@ def test_what_a_method_trains_moves_and_the_rest_stays_bit_for_bit(pre_trained, 
     assert moved_parts(recipe, weights) == {HEADS, *moved}
 
 
+# In three epochs of gradual unfreezing, of which the first is that of the heads.
+CHOOSING = {
+    "gradual_unfreezing": ({}, {LAST, FIRST}),
+    "head": ({}, set()),
+    "last_layers": ({"layers": 1}, {LAST}),
+    "discriminative": ({"decay": 0.5}, {EMBEDDINGS, FIRST, LAST}),
+}
+
+
 @pytest.mark.repeated
-def test_gradual_unfreezing_that_is_killed_and_goes_on_equals_uninterrupted(pre_trained, tmp_path):
-    recipe = with_method(pre_trained, kind="gradual_unfreezing")
+@pytest.mark.parametrize("kind", CHOOSING)
+def test_a_run_that_is_killed_and_goes_on_equals_uninterrupted(kind, pre_trained, tmp_path):
+    settings, moved = CHOOSING[kind]
+    recipe = with_method(pre_trained, kind=kind, **settings)
     with copies_after(tmp_path / "c", {3: tmp_path / "killed"}):
         expected = run(recipe, tmp_path / "first", tmp_path / "c")
     with steps_made() as steps:
         resumed = run(recipe, tmp_path / "second", tmp_path / "killed")
     assert steps == [3, 4, 5, 6]
-    # In three epochs, of which the first is that of the heads.
-    assert moved_parts(recipe, expected) == {HEADS, LAST, FIRST}
+    assert moved_parts(recipe, expected) == {HEADS, *moved} and resumed.keys() == expected.keys()
     for path, each in resumed.items():
         np.testing.assert_array_equal(each, expected[path], err_msg=path)
