@@ -1,4 +1,4 @@
-"""What a method adds is trained on several replicas as on one: penalties and scores too."""
+"""What a method adds or chooses is trained on several replicas as on one: penalties and scores too."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from tests.tuning.table import ADDING
+from tests.tuning.train_methods import SETTINGS
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +22,11 @@ def trained(tmp_path_factory):
 
 
 @pytest.mark.repeated
-@pytest.mark.parametrize("method", ADDING)
-def test_two_replicas_equal_one(method, trained):
-    one, two = (dict(np.load(folder / f"{method}.npz")) for folder in trained.values())
-    assert one.keys() == two.keys() and any(path.startswith("added/") for path in one)
+@pytest.mark.parametrize("kind, family", SETTINGS)
+def test_two_replicas_equal_one(kind, family, trained):
+    """Dropout included, which follows from the examples."""
+    one, two = (dict(np.load(folder / f"{kind}-{family}.npz")) for folder in trained.values())
+    assert one.keys() == two.keys()
+    assert any(path.startswith("added/") for path in one) == SETTINGS[kind, family].adds
     for path, each in one.items():
         np.testing.assert_allclose(two[path], each, atol=2e-4, err_msg=path)
