@@ -14,7 +14,7 @@ from tests.training.artifacts import tiny_recipe
 from tests.tuning.runs import adapting, weights_after
 from tests.tuning.table import ADDING, small
 
-# What is trained: each method with dropout on BERT, one of each sort on a decoder, and those that choose layers.
+# Each method with dropout on BERT, one of each sort on a decoder, and the methods that choose layers.
 OF_DECODER = ("adalora", "pfeiffer", "prefix_tuning", "prompt_tuning")
 SETTINGS = {
     **{(kind, "bert"): small(kind, dropout=0.1) for kind in ADDING},
