@@ -51,17 +51,22 @@ def low_rank_targets(
 
     Raises:
         TuningError: for a pattern that names no projection, a rank greater than a projection's smaller side,
-            and dropout of what a recurrent projection reads.
+            with the greatest that all of them take, and dropout of what a recurrent projection reads.
     """
     places = projections_of(model, patterns, "method.targets")
-    for place in places:
-        if rank > min(place.inputs, place.outputs):
-            raise TuningError(
-                f"{key}: {rank}, but {place.path} has {place.inputs} inputs and {place.outputs} outputs"
-            )
+    narrowest = min(places, key=_smaller_side)
+    if rank > (most := _smaller_side(narrowest)):
+        raise TuningError(
+            f"{key}: {rank}, but {narrowest.path} has {narrowest.inputs} inputs and {narrowest.outputs} "
+            f"outputs; {most} is the greatest that the targets take"
+        )
     if dropout and (merged := [place.path for place in places if not place.reads_states]):
         raise TuningError(f"method.dropout: {merged[0]} is a recurrent projection; dropout must be 0")
     return places
+
+
+def _smaller_side(place: Place) -> int:
+    return min(place.inputs, place.outputs)
 
 
 def _names(pattern: str, place: Place) -> bool:

@@ -174,6 +174,10 @@ def test_targets_are_named_by_the_ends_of_paths():
     assert found == {*values, "added/decoder/block_1/feed_forward/outer"}
 
 
+SQUARE = "but .*attention/query has 16 inputs and 16 outputs; 16 is the greatest that the targets take$"
+NARROW = "but .*attention/value has 16 inputs and 8 outputs; 8 is the greatest that the targets take$"
+
+
 @pytest.mark.parametrize(
     "case, method, message",
     [
@@ -193,7 +197,11 @@ def test_targets_are_named_by_the_ends_of_paths():
             bottleneck.Houlsby(),
             "houlsby: adapters stand after .* BiLSTMBackbone has no such",
         ),
-        ("masked_lm", {"rank": 17}, "method.rank: 17, but .*attention/query has 16 inputs and 16 outputs"),
+        ("masked_lm", {"rank": 17}, f"^method.rank: 17, {SQUARE}"),
+        ("masked_lm", adding.LoHa(rank=17), f"^method.rank: 17, {SQUARE}"),
+        ("masked_lm", adalora.AdaLoRA(initial_rank=17), f"^method.initial_rank: 17, {SQUARE}"),
+        # Of projections that take other ranks, the one that takes the least.
+        (OF_ALL, {"rank": 9, "targets": ("query", "value")}, f"^method.rank: 9, {NARROW}"),
         (
             "masked_lm",
             adding.LoHa(rank=17),

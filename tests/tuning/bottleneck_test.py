@@ -13,6 +13,7 @@ from firth.models.starting import start_from
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.reading.adapting import load_adapting_recipe
+from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tuning.methods import AnyMethod, Full, method_types
 from firth.serving.bundle import export_bundle
 from firth.tuning import METHODS, load_adapter
@@ -79,3 +80,14 @@ def test_nothing_starts_from_it_or_takes_it_out(adapted):
         start_from(build_model(recipe.model_copy(update={"method": Full()})), bundle)
     with pytest.raises(RecipeError, match=rf"houlsby, which do not merge.* start from {recipe.base.bundle}"):
         load_adapting_recipe(None, [f"base={bundle}", "data.kind=columns", "data.train=x.csv"])
+
+
+def test_a_layer_between_that_is_wider_than_the_states_is_refused_with_the_widest(adapted):
+    said = adapted[1].model_dump()
+    most = said["model"]["width"]
+    message = rf"method\.bottleneck: {most + 1}, but .* width, {most}; {most} is the greatest that works"
+    with pytest.raises(ValueError, match=message):
+        AdaptingRecipe.of({**said, "method": {"kind": "houlsby", "bottleneck": most + 1}})
+    AdaptingRecipe.of({**said, "method": {"kind": "houlsby", "bottleneck": most}})
+    with pytest.raises(ValueError, match="reduction_factor"):
+        AdaptingRecipe.of({**said, "method": {"kind": "pfeiffer", "reduction_factor": 0.5}})

@@ -74,7 +74,10 @@ class Houlsby(BottleneckMethod):
         """
         yield from super().conflicts(model)
         if self.bottleneck > model.width:
-            yield f"method.bottleneck: {self.bottleneck}, but the base's width is {model.width}"
+            yield (
+                f"method.bottleneck: {self.bottleneck}, but the hidden states of each block are of the base's "
+                f"width, {model.width}; {model.width} is the greatest that works"
+            )
 
 
 class Pfeiffer(BottleneckMethod):
