@@ -1,5 +1,6 @@
 """Runs that adapt a tiny model by a method."""
 
+import shutil
 import types
 
 import numpy as np
@@ -97,8 +98,9 @@ LORA = {"kind": "lora", "rank": 2, "dropout": 0.1}
 
 
 def adapting(family, folder, method=LORA, **training) -> AdaptingRecipe:
-    """A recipe over a bundle, next to which are labelled rows; its tokenizer is in `bundle-tokenizer`."""
+    """A recipe over a bundle, next to which are labelled rows and the tokenizer."""
     recipe, bundle = base_recipe(family), write_base(folder / "bundle", family)
+    shutil.copytree(f"{bundle}-tokenizer", folder / "tokenizer", dirs_exist_ok=True)
     rows = [labelled_row(number, family) for number in range(ROWS)]
     if isinstance(method, dict):
         method = method_types()[method["kind"]](**method)
@@ -139,8 +141,7 @@ def by_method(recipe, method) -> AdaptingRecipe:
 
 def weights_after(recipe, folder, place, checkpoints) -> dict[str, np.ndarray]:
     """The weights by path after a run on the rows of a folder, which writes to `place` and `checkpoints`."""
-    tokenizer = f"{folder}/bundle-tokenizer"
-    model = train(recipe, [f"{folder}/Split-train/*"], tokenizer, str(place), str(checkpoints))
+    model = train(recipe, [f"{folder}/Split-train/*"], f"{folder}/tokenizer", str(place), str(checkpoints))
     return {path: np.array(each) for path, each in weights_by_path(model).items()}
 
 
