@@ -75,8 +75,8 @@ class Houlsby(BottleneckMethod):
         yield from super().conflicts(model)
         if self.bottleneck > model.width:
             yield (
-                f"method.bottleneck: {self.bottleneck}, but the hidden states of each block are of the base's "
-                f"width, {model.width}; {model.width} is the greatest that works"
+                f"method.bottleneck: {self.bottleneck}, but the hidden states of each block are of the "
+                f"base's width, {model.width}; {model.width} is the greatest that works"
             )
 
 
