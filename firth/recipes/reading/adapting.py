@@ -132,7 +132,8 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
     data["method"] = with_source(method.with_task(data["method"], data.get("task")), method, raw, root)
     rows = _sequences(base, kind, method, data["method"])
     data["sequences"] = assign(rows, (), raw.data.get("sequences") or {})
-    usual = method.learning_rate or form.learning_rate_for(base.model.width)
+    # Papers adapt wide models; a narrow one, of which little is trained, takes no lower rate than all of it.
+    usual = max(method.learning_rate or 0.0, form.learning_rate_for(base.model.width))
     data["training"] = assign(assign(TRAINING, rate, usual), (), _training(raw))
     if isinstance(task := data.get("task"), dict):
         said_form = task.get("form") or {}

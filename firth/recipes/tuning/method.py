@@ -20,7 +20,8 @@ class Method(Config):
         one_text_in_a_row: Whether each text needs a row of its own.
         takes_source: Whether a run may start from an adapter that another run with this method has saved, the
             folder `source`, whose digest is `source_digest`.
-        learning_rate: Learning rate of a recipe that says none; None for that of the form of its texts.
+        learning_rate: Least learning rate of a recipe that says none; None for that of the form of its texts,
+            which is higher for narrow models.
     """
 
     adds: ClassVar[bool] = False

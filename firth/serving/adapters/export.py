@@ -57,15 +57,14 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
     held: dict[str, keras.Variable] = {}
     asks, variables = {}, {}
     parts = {name: Served(model, tokenizer, recipe) for name, (model, recipe) in adapters.items()}
-    first = next(iter(parts.values()))
     signatures = {name: _signature(served) for name, served in parts.items()}
-    _check_inputs(signatures, first.task.signature)
+    _check_inputs(signatures, tasks[0].signature)
+    first, own = next(iter(parts.values())), next(iter(signatures.values()))
     for name, served in parts.items():
         model = adapters[name][0]
         share_base(model, held)
         variables.update({id(each.value): each.value for each in _served_weights(model)})
         asks[name] = functools.partial(signatures[name].function, served)
-    own = next(iter(signatures.values()))
     routed = route(asks, tuple(own.inputs))
     signature = dataclasses.replace(
         own,
@@ -103,14 +102,19 @@ def _check(adapters: Mapping[str, Adapted]) -> None:
 
 
 def _check_inputs(signatures: Mapping[str, Signature], asked: str) -> None:
-    (first, expected), *others = signatures.items()
-    for name, signature in others:
-        if tuple(signature.inputs) != tuple(expected.inputs):
-            inputs = [", ".join(each.inputs) for each in (expected, signature)]
+    (first, expected), *others = ((name, _inputs(each)) for name, each in signatures.items())
+    for name, found in others:
+        if found != expected:
             raise ValueError(
-                f"{asked} of adapter {first} asks for {inputs[0]}, and of adapter {name} for {inputs[1]}; "
-                "export each of them alone"
+                f"adapter {first} answers {asked} with the inputs {expected}, adapter {name} with {found}; "
+                "one model is asked with the same inputs, so export each adapter's run alone"
             )
+
+
+def _inputs(signature: Signature) -> str:
+    """Returns the names of a signature's inputs, and the names that each of them takes, if it takes some."""
+    taken = {name: f" ({' or '.join(each)})" for name, each in signature.choices.items()}
+    return ", ".join(name + taken.get(name, "") for name in signature.inputs)
 
 
 def _signature(served: Served) -> Signature:

@@ -37,6 +37,13 @@ def test_what_the_base_brings(root):
     assert (recipe.task.form.kind, recipe.task.form.pooling) == ("bert", "first")
 
 
+@pytest.mark.parametrize(
+    ("method", "rate"), [("full", 3e-4), ("lora", 5e-4), ("pfeiffer", 3e-4), ("ia3", 3e-3)]
+)
+def test_a_method_takes_its_paper_s_rate_and_no_lower_one_than_all_weights_would(root, method, rate):
+    assert load(root, f"method.kind={method}").training.optimizer.learning_rate == rate
+
+
 def test_slots_of_the_base_are_not_those_of_a_task(root):
     slots = ("export.slots=4", "export.slot_length=64")
     write_bundle(root / "base" / "bundle", *slots, preset="gpt2_tiny")

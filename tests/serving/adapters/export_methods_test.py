@@ -1,13 +1,11 @@
-"""Adapters of other methods and tasks in one SavedModel, and what cannot stand in one."""
+"""Adapters of other methods and tasks in one SavedModel."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth.recipes.tasks.choice import MultipleChoice
 from firth.recipes.tasks.classification import Regression
-from firth.recipes.tasks.tagging import Tagging
-from firth.recipes.tuning.adding import IA3, LoHa, LoRA
+from firth.recipes.tuning.adding import IA3, LoHa
 from firth.recipes.tuning.bottleneck import Pfeiffer
 from firth.recipes.tuning.prompts import PrefixTuning, PromptTuning, PTuning, PTuningV2
 from firth.serving.adapters.export import export_adapters
@@ -56,25 +54,3 @@ def test_each_method_answers_as_its_adapter_alone(task, tmp_path):
         for key, value in expected.items():
             if value.dtype.is_floating:
                 np.testing.assert_allclose(answers[key][row], value.numpy()[0], atol=1e-5, err_msg=name)
-
-
-def test_signatures_that_ask_for_other_inputs_are_refused(tmp_path):
-    adapters = adapters_of({"a": LoRA(rank=2)}, tmp_path / "a", MultipleChoice())
-    adapters |= adapters_of({"b": LoRA(rank=2)}, tmp_path / "b", MultipleChoice(question=True))
-    problem = "choose of adapter a asks for text, choices, and of adapter b for text, question, choices; "
-    with pytest.raises(ValueError, match=problem):
-        export_adapters(adapters, TOKENIZER, str(tmp_path / "made"))
-
-
-def test_answers_as_long_as_their_texts_are_refused(tmp_path):
-    adapters = adapters_of({"a": LoRA(rank=2), "b": LoRA(rank=1)}, tmp_path, Tagging(labels=("O", "B-a")))
-    with pytest.raises(ValueError, match="of adapter a is as long as its texts ask for"):
-        export_adapters(adapters, TOKENIZER, str(tmp_path / "made"))
-
-
-def test_weights_in_another_type_are_refused(tmp_path):
-    adapters = adapters_of({"a": LoRA(rank=2)}, tmp_path)
-    model, recipe = adapters["a"]
-    other = recipe.model_copy(update={"export": recipe.export.model_copy(update={"weights": "int8"})})
-    with pytest.raises(ValueError, match=r"adapter a: export\.weights: int8, but several adapters share"):
-        export_adapters({"a": (model, other)}, TOKENIZER, str(tmp_path / "made"))
