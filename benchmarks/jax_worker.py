@@ -22,9 +22,8 @@ import jax
 import keras
 import numpy as np
 
-from benchmarks.jax_carry import FEATURES, RECIPE
+from benchmarks.jax_carry import FEATURES, RECIPE, figures_of
 from firth.models import build_model
-from firth.recipes.counting import training_flops_per_step
 from firth.recipes.counting.accelerators import ACCELERATORS
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.training.jax_backend.gradients import JaxDifferentiator
@@ -58,22 +57,10 @@ def measure(folder: pathlib.Path, steps: int, accelerator: str | None = None) ->
         state, made = run(state, features, number * _OF_CALL)
         losses += np.asarray(made).tolist()
         times.append((time.perf_counter() - begun) / _OF_CALL)
-    seconds, flops = float(np.median(times[_WARM:])), training_flops_per_step(recipe)
-    rate = ACCELERATORS[accelerator].rates[recipe.training.precision] if accelerator else None
     return {
-        "recipe": recipe.name,
+        **figures_of(recipe, float(np.median(times[_WARM:])), losses, accelerator),
         "device": jax.devices()[0].device_kind,
-        "precision": recipe.training.precision,
-        "batch_size": recipe.training.batch_size,
-        "length": recipe.sequences.length,
         "timed_steps": _OF_CALL * (len(times) - _WARM),
-        "first_loss": losses[0],
-        "last_loss": losses[-1],
-        "seconds_per_step": seconds,
-        "rows_per_second": recipe.training.batch_size / seconds,
-        "flops_per_step": flops,
-        "flops_per_second": flops / seconds,
-        "utilisation": None if rate is None else flops / seconds / rate,
     }
 
 

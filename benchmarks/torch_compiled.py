@@ -22,12 +22,11 @@ import numpy as np
 import torch
 import transformers
 
-from benchmarks.jax_carry import FEATURES, RECIPE
+from benchmarks.jax_carry import FEATURES, RECIPE, figures_of
 from benchmarks.workers.batches import IGNORED
 from benchmarks.workers.families import FAMILIES, Family, Size
 from benchmarks.workers.torch_worker import ELMo
 from benchmarks.workers.transformers_worker import MAKERS
-from firth.recipes.counting import training_flops_per_step
 from firth.recipes.counting.accelerators import ACCELERATORS
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.recipe import Recipe
@@ -136,24 +135,12 @@ def measure(folder: pathlib.Path, steps: int, accelerator: str | None, mode: str
     times, losses = timed(
         model_of(recipe, peer, device, mode), recipe, batches, _WARM + -(-steps // _OF_GROUP)
     )
-    seconds, flops = statistics.median(times[_WARM:]), training_flops_per_step(recipe)
-    rate = ACCELERATORS[accelerator].rates[recipe.training.precision] if accelerator else None
     return {
-        "recipe": recipe.name,
+        **figures_of(recipe, statistics.median(times[_WARM:]), losses, accelerator),
         "device": torch.cuda.get_device_name() if device == "cuda" else device,
         "compiled": mode,
         "versions": f"torch {torch.__version__}, transformers {transformers.__version__}",
-        "precision": recipe.training.precision,
-        "batch_size": recipe.training.batch_size,
-        "length": recipe.sequences.length,
         "timed_steps": _OF_GROUP * (len(times) - _WARM),
-        "first_loss": losses[0],
-        "last_loss": losses[-1],
-        "seconds_per_step": seconds,
-        "rows_per_second": recipe.training.batch_size / seconds,
-        "flops_per_step": flops,
-        "flops_per_second": flops / seconds,
-        "utilisation": None if rate is None else flops / seconds / rate,
     }
 
 

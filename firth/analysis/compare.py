@@ -114,8 +114,12 @@ def _value_text(value: Any) -> str:
 
 
 def _steps(run: ComparedRun) -> str:
-    history = run.record.history
-    return f"{count(history[-1]['step'] if history else 0)} of {count(run.record.recipe.training.steps)}"
+    history, recipe = run.record.history, run.record.recipe
+    made = count(history[-1]["step"] if history else 0)
+    if recipe.counts_epochs:
+        # How many they are in all follows from the rows, which a recipe does not know.
+        return f"{made}, for epochs: {getattr(recipe, recipe.counted_keys['training.steps']):g}"
+    return f"{made} of {count(recipe.training.steps)}"
 
 
 def _tokens(run: ComparedRun) -> str:

@@ -13,8 +13,17 @@ Config: TypeAlias = Mapping[str, Any]
 Tensors: TypeAlias = Mapping[str, Array]
 # What every file says of where an adapter comes from; what else was trained stands among the tensors.
 _SAID_BY_ALL = frozenset(
-    ("peft_type", "peft_version", "auto_mapping", "base_model_name_or_path", "revision", "task_type")
-) | {"inference_mode", "modules_to_save"}
+    {
+        "peft_type",
+        "peft_version",
+        "auto_mapping",
+        "base_model_name_or_path",
+        "revision",
+        "task_type",
+        "inference_mode",
+        "modules_to_save",
+    }
+)
 
 
 class PeftKind(abc.ABC):
@@ -42,7 +51,7 @@ class PeftKind(abc.ABC):
         return config.get("peft_type") == self.peft_type and all(same)
 
     def refused(self, config: Config) -> str:
-        """Returns a line about the first setting that cannot be expressed here; empty if there is none.
+        """Returns a line about the first setting that cannot be expressed here, or an empty text.
 
         A setting that is not known must be empty: a newer peft may compute something else with it.
 

@@ -45,7 +45,7 @@ def _positive(config: Config, key: str) -> float:
     return value
 
 
-# Other ways to begin take something out of the base's weights, and peft does so again when it loads one.
+# All other beginnings change the base's weights, and peft changes them again when it loads an adapter.
 _LEAVES_BASE = (None, True, False, "gaussian", "orthogonal", "eva")
 
 
@@ -267,7 +267,7 @@ def _multitask_config(method: MultitaskPromptTuning) -> dict[str, Any]:
 
 
 _MULTITASK = {"prompt_embeddings": "vectors", "prefix_task_cols": "columns", "prefix_task_rows": "rows"}
-# Which layers were added to says each tensor's name.
+# The name of each tensor says which layer it was added to.
 _TARGETS = frozenset(("target_modules", "exclude_modules", "layers_to_transform", "layers_pattern"))
 _PLAIN_LORA = {
     "bias": "none",
@@ -275,7 +275,7 @@ _PLAIN_LORA = {
     "lora_bias": False,
     "use_qalora": False,
     "use_bdlora": None,
-    # Additions that act on some tokens alone, or on what is no linear layer.
+    # Additions that act on some tokens only, or that are not of single linear layers.
     "alora_invocation_tokens": None,
     "trainable_token_indices": None,
     "target_parameters": None,
@@ -302,14 +302,15 @@ _KNOWN_LORA = _TARGETS | {
     "ensure_weight_tying",
 }
 _KNOWN_ADALORA = _KNOWN_LORA | {"init_r", "target_r", "total_step", *_SCHEDULE}
-_KNOWN_LOHA = (
-    _TARGETS
-    | {"r", "alpha", "rank_pattern", "alpha_pattern", "rank_dropout"}
-    | {
-        "module_dropout",
-        "init_weights",
-    }
-)
+_KNOWN_LOHA = _TARGETS | {
+    "r",
+    "alpha",
+    "rank_pattern",
+    "alpha_pattern",
+    "rank_dropout",
+    "module_dropout",
+    "init_weights",
+}
 _KNOWN_IA3 = _TARGETS | {"feedforward_modules", "fan_in_fan_out", "init_ia3_weights"}
 KINDS: dict[str, PeftKind] = {
     "lora": AdapterKind(

@@ -20,24 +20,28 @@ from firth.tuning import METHODS
 _TABLE = "prompt_embeddings"
 # Sizes, and how the vectors were made in training, of which peft keeps what was made.
 _KNOWN = frozenset(
-    ("num_virtual_tokens", "num_transformer_submodules", "num_layers", "num_attention_heads")
-) | {
-    "token_dim",
-    "num_tasks",
-    "num_ranks",
-    "prefix_projection",
-    "encoder_hidden_size",
-    "encoder_num_layers",
-    "encoder_dropout",
-    "encoder_reparameterization_type",
-    "init_weights",
-    "prompt_tuning_init",
-    "prompt_tuning_init_text",
-    "prompt_tuning_init_task",
-    "prompt_tuning_init_state_dict_path",
-    "tokenizer_name_or_path",
-    "tokenizer_kwargs",
-}
+    {
+        "num_virtual_tokens",
+        "num_transformer_submodules",
+        "num_layers",
+        "num_attention_heads",
+        "token_dim",
+        "num_tasks",
+        "num_ranks",
+        "prefix_projection",
+        "encoder_hidden_size",
+        "encoder_num_layers",
+        "encoder_dropout",
+        "encoder_reparameterization_type",
+        "init_weights",
+        "prompt_tuning_init",
+        "prompt_tuning_init_text",
+        "prompt_tuning_init_task",
+        "prompt_tuning_init_state_dict_path",
+        "tokenizer_name_or_path",
+        "tokenizer_kwargs",
+    }
+)
 
 
 @dataclasses.dataclass(frozen=True)
