@@ -38,20 +38,24 @@ def always(**settings: Any) -> Callable[[int], Settings]:
 
 
 OPTIMIZERS = {
+    "AdamW, 1e-3, in the place of Muon": optimizer(kind="adamw", learning_rate=1e-3),
     "AdamW, 2e-3, in the place of Muon": optimizer(kind="adamw", learning_rate=2e-3),
     "AdamW, 4e-3, in the place of Muon": optimizer(kind="adamw", learning_rate=4e-3),
     "linear decay in the place of WSD": optimizer(schedule={"kind": "linear"}),
 }
+Z_LOSS = {"with z-loss, 1e-4": always(objective__z_loss=1e-4)}
 VARIANTS: dict[str, dict[str, Callable[[int], Settings]]] = {
     "causal": {
         WHOLE: always(),
         **OPTIMIZERS,
         "without QK-norm": always(model__attention__query_key_norm=False),
-        "with z-loss, 1e-4": always(objective__z_loss=1e-4),
+        **Z_LOSS,
     },
     "masked": {
         WHOLE: always(),
         **OPTIMIZERS,
+        "with QK-norm": always(model__attention__query_key_norm=True),
+        **Z_LOSS,
         "15% masked in the place of 30%": always(objective__mask_rate=0.15),
         "30% to 15% masked": always(objective__mask_rate=0.15, objective__first_mask_rate=0.3),
     },

@@ -19,7 +19,7 @@ from firth import storage
 from firth.recipes.run.run_recipe import RunRecipe
 
 _LOG = logging.getLogger(__name__)
-_FORMAT = 4
+_FORMAT = 5
 _PROGRESS = "progress.json"
 _VARIABLES = "variables"
 # Keys of `training` that say which rows a device reads at once.
@@ -101,7 +101,7 @@ def state_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> 
 def variables_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> dict[str, keras.Variable]:
     """Returns all variables of a run, by the names of `state_by_name`, on whichever backend.
 
-    Variables of one name, which Keras's Adafactor makes, are told apart by a number after it.
+    Variables of one name are told apart by a number after it.
 
     Args:
         model: Model, built.

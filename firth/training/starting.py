@@ -50,7 +50,7 @@ def take_start(
     start = start_from(model, base.bundle, _added(base, tokenizer))
     check_frozen(model, start.fresh, base.bundle)
     if base.take_optimizer:
-        take_optimizer(state, base.bundle, not (start.fresh or start.unused or base.added))
+        take_optimizer(state, base.bundle)
     said = {
         "bundle": base.bundle,
         "digest": base.digest,

@@ -12,33 +12,24 @@ from firth.recipes.reading.bundles import checkpoints_of
 from firth.training.checkpoints import SavedState, newest_state
 
 _OPTIMIZER = "optimizer/"
-# What `state_by_name` puts after a name that several variables have.
-_NUMBER = ":"
 
 
-def take_optimizer(state: Mapping[str, tf.Variable], bundle: str, same_weights: bool) -> tuple[str, ...]:
+def take_optimizer(state: Mapping[str, tf.Variable], bundle: str) -> tuple[str, ...]:
     """Sets an optimizer's variables to those of the checkpoint that a bundle was made of.
 
     Args:
         state: Variables of the run by name, as `firth.training.checkpoints.state_by_name` returns them.
         bundle: Folder of the bundle, in the folder of its run.
-        same_weights: True if the run's model has the same weights as the bundle's.
 
     Returns:
         Names of the optimizer's variables that the checkpoint lacks or has in another shape, as those of
         fresh heads and of tables that have grown; they stay as they are.
 
     Raises:
-        BundleError: if no checkpoint of the run has the bundle's weights, or its optimizer's variables cannot
-            be told apart.
+        BundleError: if no checkpoint of the run has the bundle's weights.
     """
     saved = _state_of(bundle)
     variables = {name: each for name, each in state.items() if name.startswith(_OPTIMIZER)}
-    if not same_weights and any(_NUMBER in name for name in variables):
-        raise BundleError(
-            f"{bundle}: several variables of this optimizer have one name, so its state can be taken only by "
-            "a model with the same heads and pieces; leave base.take_optimizer out"
-        )
     fitting = {name for name, each in variables.items() if saved.shapes.get(name) == tuple(each.shape)}
     for name in fitting:
         # They may be kept in another dtype than there.

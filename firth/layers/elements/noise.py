@@ -132,9 +132,24 @@ def batch_keys(seed: Seed) -> tuple[Tensor, Tensor]:
     >>> [tuple(key.shape) for key in batch_keys(7)]
     [(1, 1), (1, 1)]
     """
-    state = seed.next() if isinstance(seed, keras.random.SeedGenerator) else np.array([seed, 0])
-    words = ops.reshape(_words(state), (2, 1, 1))
-    # The draws of a generator are counted: numbers that follow each other are made different in all bits.
+    return keys_of_pair(seed.next() if isinstance(seed, keras.random.SeedGenerator) else np.array([seed, 0]))
+
+
+def keys_of_pair(numbers: Tensor) -> tuple[Tensor, Tensor]:
+    """Returns the keys of a draw that two numbers tell, a pair of tensors [1, 1] of 32-bit words.
+
+    They may be counted: pairs that follow each other give keys that differ in all bits.
+
+    Args:
+        numbers: Int [2].
+
+    Example:
+
+    >>> import numpy as np
+    >>> all(np.array(keys_of_pair(np.array([7, 0]))) == np.array(batch_keys(7)))
+    True
+    """
+    words = ops.reshape(_words(numbers), (2, 1, 1))
     first, second = (
         words[0] * _word(_CALL[each]) + words[1] * _word(_PART[each]) + _word(_ELEMENT) for each in (0, 1)
     )

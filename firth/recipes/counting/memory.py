@@ -17,8 +17,9 @@ def memory_bytes(recipe: Recipe, last_stage: bool = False) -> dict[str, int]:
 
     `weights` and `gradients` are float32 under either precision, `moments` what the optimizer keeps them in;
     all are exact, of Muon an upper bound: AdamW, LAMB and Muon keep two moments of each weight, Muon only one
-    of a matrix, Adafactor and Adagrad one. `activations` are what is held when the backward pass of the
-    largest batch begins, see `activation_bytes`, and `update` what its end, or the update of the largest
+    of a matrix, and Adagrad one. Adafactor keeps those of rows, columns and vectors, less than a hundredth of
+    the weights, which are not counted. `activations` are what is held when the backward pass of the largest
+    batch begins, see `activation_bytes`, and `update` what its end, or the update of the largest
     weight, holds next to all gradients. With accumulation, both are of a part of a batch, and `accumulated`
     is the sum of the gradients so far. `activations` counts all replicas together; the others count one.
 

@@ -15,6 +15,8 @@ from firth.recipes.training.schedules import (
 Share = Annotated[float, pydantic.Field(ge=0, lt=1)]
 Rate = Annotated[float, pydantic.Field(gt=0, le=1_000)]
 Positive = Annotated[float, pydantic.Field(gt=0)]
+KeptDtype = Literal["float32", "bfloat16"]
+_BYTES = {"float32": 4, "bfloat16": 2}
 
 
 class _Optimizer(Config):
@@ -74,12 +76,12 @@ class AdamWConfig(_Optimizer):
     beta_1: Share = 0.9
     beta_2: Share = 0.999
     epsilon: Positive = 1e-6
-    moments: Literal["float32", "bfloat16"] = "float32"
+    moments: KeptDtype = "float32"
 
     @property
     def bytes_kept(self) -> int:
         """Bytes that are kept for each weight next to itself and its gradient."""
-        return self.slots * (4 if self.moments == "float32" else 2)
+        return self.slots * _BYTES[self.moments]
 
     @property
     def bytes_working(self) -> int:
@@ -139,8 +141,8 @@ class AdafactorConfig(_Optimizer):
             `AdamWConfig`.
     """
 
-    # One moment: Keras keeps it whole next to its rows and columns.
-    slots: ClassVar[int] = 1
+    # Rows, columns and vectors are less than a hundredth of the weights.
+    slots: ClassVar[int] = 0
     kind: Literal["adafactor"] = "adafactor"
     learning_rate: Rate = 1e-2
     schedule: AnySchedule = InverseSquareRootScheduleConfig()
@@ -148,12 +150,19 @@ class AdafactorConfig(_Optimizer):
     beta_2_decay: float = pydantic.Field(default=-0.8, lt=0)
     clip_threshold: Positive = 1.0
 
+    @property
+    def bytes_working(self) -> int:
+        """Bytes that the update of a weight holds next to them: the update, and the weight anew."""
+        return 8
+
 
 class AdagradConfig(_Optimizer):
     """Adagrad (Duchi et al. 2011), which ELMo was trained with.
 
     Attributes:
         initial_accumulator: Value that the sums of squared gradients start from.
+        accumulator: Dtype that these sums are kept in. `bfloat16` takes half of their memory: each is rounded
+            up or down at random when it is stored, and computed in float32.
         learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as
             in `AdamWConfig`.
     """
@@ -166,11 +175,22 @@ class AdagradConfig(_Optimizer):
     warmup_steps: int = pydantic.Field(default=0, ge=0)
     gradient_clip_norm: Positive | None = 10.0
     initial_accumulator: float = pydantic.Field(default=1.0, ge=0)
+    accumulator: KeptDtype = "float32"
+
+    @property
+    def bytes_kept(self) -> int:
+        """Bytes that are kept for each weight next to itself and its gradient."""
+        return self.slots * _BYTES[self.accumulator]
+
+    @property
+    def bytes_working(self) -> int:
+        """Bytes that the update of a weight holds next to them, as in `AdamWConfig`."""
+        return 4 if self.accumulator == "float32" else 12
 
     @property
     def own_values(self) -> dict[str, Any]:
-        """The sums' first value."""
-        return {"initial_accumulator_value": self.initial_accumulator}
+        """The sums' first value, and their dtype."""
+        return {"initial_accumulator_value": self.initial_accumulator, "moments": self.accumulator}
 
 
 AnyOptimizer = Annotated[

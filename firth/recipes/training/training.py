@@ -147,13 +147,6 @@ class Training(Config):
         return self
 
     @pydantic.model_validator(mode="after")
-    def _moments_are_of_backend(self) -> "Training":
-        moments = getattr(self.optimizer, "moments", "float32")
-        if self.backend == "jax" and moments != "float32":
-            raise ValueError(f"optimizer.moments: {moments} does not work with backend: jax")
-        return self
-
-    @pydantic.model_validator(mode="after")
     def _compiles_on_one_device(self) -> "Training":
         if self.jit_compile and self.strategy in ("mirrored", "multi_worker_mirrored"):
             raise ValueError(

@@ -8,20 +8,13 @@ import tensorflow as tf
 from keras import ops
 
 from firth.layers.elements.types import Tensor
-from firth.training.optimizers.moments import random_bits, rounded
-from firth.training.optimizers.summed_gradients import SummedGradients
+from firth.training.optimizers.moments import KeptValues
 
 
-class TwoMoments(SummedGradients):
+class TwoMoments(KeptValues):
     """What keeps the means of each gradient and of its square; to stand before a Keras optimizer as a base.
 
-    In bfloat16 they are stored rounded at random; an update is computed in float32, of what is not rounded
-    yet.
-
-    Args:
-        *args: Arguments of the Keras optimizer.
-        moments: Dtype that both are kept in, `float32` or `bfloat16`.
-        **kwargs: Keywords of `SummedGradients` and of the Keras optimizer.
+    See `KeptValues` for its arguments, and how it keeps them in bfloat16.
     """
 
     _momentums: list[Any]
@@ -30,54 +23,31 @@ class TwoMoments(SummedGradients):
     beta_2: float
     epsilon: float
 
-    def __init__(self, *args: Any, moments: str = "float32", **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.moments = moments
-
     def _make_variables(self, variables: Sequence[keras.Variable]) -> None:
         keras.optimizers.Optimizer.build(self, variables)
-        self._momentums = [self._moment(each, "momentum") for each in variables]
-        self._velocities = [self._moment(each, "velocity") for each in variables]
+        self._momentums = [self._kept(each, "momentum") for each in variables]
+        self._velocities = [self._kept(each, "velocity") for each in variables]
 
-    def _moment(self, variable: keras.Variable, name: str) -> keras.Variable:
-        if not self._is_rounded:
-            return self.add_variable_from_reference(variable, name=name)  # type: ignore[attr-defined]
-        path = variable.path.replace("/", "_")
-        with tf.distribute.get_strategy().extended.colocate_vars_with(variable.value):
-            return self.add_variable(  # type: ignore[attr-defined]  # Of the Keras optimizer.
-                variable.shape, dtype=self.moments, name=f"{path}_{name}"
-            )
-
-    @property
-    def _is_rounded(self) -> bool:
-        return self.moments != "float32"
-
-    def _next_moments(self, gradient: tf.Tensor, index: int) -> tuple[tf.Tensor, tf.Tensor]:
+    def _next_moments(self, gradient: Tensor, index: int) -> tuple[Tensor, Tensor]:
         """Returns both means with a gradient, float32, and stores them rounded."""
-        places = self._momentums[index].value, self._velocities[index].value
-        first, second = (tf.cast(each, tf.float32) for each in places)
-        first += (1.0 - self.beta_1) * (gradient - first)
-        second += (1.0 - self.beta_2) * (tf.square(gradient) - second)
-        bits = random_bits(self.iterations, index, gradient.shape)
-        for place, value, own in zip(places, (first, second), bits, strict=True):
-            place.assign(rounded(value, own))
+        places = self._momentums[index], self._velocities[index]
+        first, second = (ops.cast(each, "float32") for each in places)
+        first = first + (1.0 - self.beta_1) * (gradient - first)
+        second = second + (1.0 - self.beta_2) * (ops.square(gradient) - second)
+        self._store(places, (first, second), index)
         return first, second
 
-    def _corrections(self) -> tuple[tf.Tensor, tf.Tensor]:
+    def _corrections(self) -> tuple[Tensor, Tensor]:
         """Returns what both means are divided by, because they start from zero: float32 [] each."""
-        step = tf.cast(self.iterations + 1, tf.float32)
-        return 1.0 - tf.pow(self.beta_1, step), 1.0 - tf.pow(self.beta_2, step)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the arguments that rebuild this optimizer."""
-        return {**super().get_config(), "moments": self.moments}
+        step = ops.cast(self.iterations + 1, "float32")
+        return 1.0 - ops.power(self.beta_1, step), 1.0 - ops.power(self.beta_2, step)
 
 
 @keras.saving.register_keras_serializable("firth")
 class AdamW(TwoMoments, keras.optimizers.AdamW):
     """Keras's AdamW, with its gradients summed before they are used (Loshchilov and Hutter 2017).
 
-    See `SummedGradients` for how it differs from its parent, and `TwoMoments` for its moments in bfloat16;
+    See `SummedGradients` for how it differs from its parent, and `KeptValues` for its moments in bfloat16;
     on TensorFlow, moments and variable are also updated in one pass over memory. Takes the arguments of
     `keras.optimizers.AdamW`, but for `amsgrad`.
 
@@ -90,16 +60,16 @@ class AdamW(TwoMoments, keras.optimizers.AdamW):
         self.assign(variable, variable * ops.cast(1.0 - rate * self.weight_decay, variable.dtype))
 
     def _update(self, gradient: Tensor, variable: Any, rate: Tensor) -> None:
-        if keras.backend.backend() != "tensorflow":
-            # XLA makes a single kernel of it.
-            super()._update(gradient, variable, rate)
-            return
         index = self._index(variable)
         if self._is_rounded:
             first, second = self._next_moments(gradient, index)
             of_first, of_second = self._corrections()
-            scaled = rate * tf.sqrt(of_second) / of_first
-            variable.assign(variable - scaled * first / (tf.sqrt(second) + self.epsilon))
+            scaled = rate * ops.sqrt(of_second) / of_first
+            self.assign(variable, variable - scaled * first / (ops.sqrt(second) + self.epsilon))
+            return
+        if keras.backend.backend() != "tensorflow":
+            # XLA makes a single kernel of it.
+            super()._update(gradient, variable, rate)
             return
         # A single kernel.
         step = tf.cast(self.iterations + 1, variable.dtype)
@@ -121,16 +91,16 @@ class AdamW(TwoMoments, keras.optimizers.AdamW):
 class Lamb(TwoMoments, keras.optimizers.Lamb):
     """Keras's LAMB (You et al. 2019), with its gradients summed before they are used.
 
-    See `SummedGradients`, and `TwoMoments` for its moments in bfloat16.
+    See `SummedGradients`, and `KeptValues` for its moments in bfloat16.
     """
 
-    def _update(self, gradient: tf.Tensor, variable: tf.Variable, rate: tf.Tensor) -> None:
+    def _update(self, gradient: Tensor, variable: Any, rate: Tensor) -> None:
         if not self._is_rounded:
             super()._update(gradient, variable, rate)
             return
         first, second = self._next_moments(gradient, self._index(variable))
         of_first, of_second = self._corrections()
-        update = first / of_first / (tf.sqrt(second / of_second) + self.epsilon)
-        sizes = tf.norm(variable), tf.norm(update)
-        ratio = tf.where((sizes[0] > 0) & (sizes[1] > 0), tf.math.divide_no_nan(*sizes), 1.0)
-        variable.assign(variable - ratio * rate * update)
+        update = first / of_first / (ops.sqrt(second / of_second) + self.epsilon)
+        weight, change = (ops.sqrt(ops.sum(ops.square(each))) for each in (variable, update))
+        ratio = ops.where((weight > 0) & (change > 0), ops.divide_no_nan(weight, change), 1.0)
+        self.assign(variable, variable - ratio * rate * update)

@@ -10,7 +10,6 @@ from keras import ops
 from firth.layers.elements.extensible import extensible_layers
 from firth.layers.elements.types import Tensor
 from firth.training.optimizers.adamw import AdamW
-from firth.training.optimizers.moments import random_bits, rounded
 
 # By the path of a weight the axis along which it falls into matrices, and their sizes along it.
 Matrices: TypeAlias = Mapping[str, tuple[int, Sequence[int]]]
@@ -113,9 +112,9 @@ class Muon(AdamW):
         places = {variable.path: index for index, variable in enumerate(variables)}
         # Weights that a method keeps as they are have no place.
         self._of_index = {places[path]: value for path, value in self.matrices.items() if path in places}
-        self._momentums = [self._moment(each, "momentum") for each in variables]
+        self._momentums = [self._kept(each, "momentum") for each in variables]
         self._velocities = [
-            None if index in self._of_index else self._moment(each, "velocity")
+            None if index in self._of_index else self._kept(each, "velocity")
             for index, each in enumerate(variables)
         ]
 
@@ -135,8 +134,7 @@ class Muon(AdamW):
         place = self._momentums[index]
         value = self.momentum * ops.cast(place, "float32") + gradient
         if self._is_rounded:
-            bits, _ = random_bits(self.iterations, index, gradient.shape)
-            self.assign(place, rounded(value, bits))
+            self._store([place], [value], index)
         else:
             self.assign(place, value)
         return value

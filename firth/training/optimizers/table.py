@@ -1,32 +1,14 @@
 """Optimizers that give the same result on any number of replicas."""
 
-from typing import Any
-
 import keras
-from keras import ops
 
-from firth.layers.elements.types import Tensor
 from firth.recipes.training.optimizers import AnyOptimizer
+from firth.training.optimizers.adafactor import Adafactor
+from firth.training.optimizers.adagrad import Adagrad
 from firth.training.optimizers.adamw import AdamW, Lamb
 from firth.training.optimizers.muon import Muon, matrices_of
 from firth.training.optimizers.schedules import build_schedule
-from firth.training.optimizers.summed_gradients import SummedGradients
 from firth.tuning.multipliers import Multipliers
-
-
-@keras.saving.register_keras_serializable("firth")
-class Adafactor(SummedGradients, keras.optimizers.Adafactor):
-    """Keras's Adafactor (Shazeer and Stern 2018), with its gradients summed before they are used."""
-
-    def _multiplied(self, learning_rate: Tensor, multiplier: Any) -> Tensor:
-        # Keras takes no more than this of a rate, of a multiplied one too.
-        most = 1.0 / ops.sqrt(ops.cast(self.iterations + 1, "float32"))
-        return ops.minimum(learning_rate, most) * multiplier
-
-
-@keras.saving.register_keras_serializable("firth")
-class Adagrad(SummedGradients, keras.optimizers.Adagrad):
-    """Keras's Adagrad (Duchi et al. 2011), with its gradients summed before they are used."""
 
 
 def build_optimizer(

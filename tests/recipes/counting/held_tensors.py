@@ -26,6 +26,8 @@ CASES = [
     Case("gpt2", HALF, 300, AGAIN),
     Case("llama", LONG, 3000),
     Case("t5", SHORT, 3000, BFLOAT16),
+    Case("t5", SHORT, 3000, {"optimizer": {"kind": "adafactor"}}),
+    Case("t5", SHORT, 3000, {"optimizer": {"kind": "adagrad", "accumulator": "bfloat16"}}),
     Case("deberta_v3", LONG, 300),
     Case("xlnet", LONG, 300),
 ]

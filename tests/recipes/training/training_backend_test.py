@@ -12,7 +12,6 @@ from firth.recipes import RecipeError, load_recipe
             "strategy: mirrored",
             "strategy: mirrored does not work with backend: jax; use none, data_parallel or model_parallel",
         ),
-        ("optimizer.moments: bfloat16", "optimizer.moments: bfloat16 does not work with backend: jax"),
         ("replicas: 2", "replicas: 2 needs strategy: data_parallel"),
         ("flash_attention: true", "flash_attention: true needs precision: mixed_bfloat16, not float32"),
     ],

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from firth.training.optimizers.adagrad import Adagrad
 from firth.training.optimizers.adamw import AdamW, Lamb
 from firth.training.optimizers.moments import random_bits, rounded
 from firth.training.optimizers.muon import Muon
@@ -37,6 +38,7 @@ def test_both_lots_of_bits_differ_and_follow_from_step_and_weight():
 
 KINDS = {
     "adamw": lambda **more: AdamW(0.01, weight_decay=0.1, **more),
+    "adagrad": lambda **more: Adagrad(0.1, initial_accumulator_value=0.1, **more),
     "lamb": lambda **more: Lamb(0.01, **more),
     "muon": lambda **more: Muon(0.01, matrices={"matrix": (1, (8,))}, **more),
 }
@@ -59,8 +61,8 @@ def run(kind, steps=30, **how):
 def test_updates_are_near_those_of_float32(kind):
     start, exact, _ = run(kind)
     _, halved, optimizer = run(kind, moments="bfloat16")
-    dtypes = {each.dtype for each in optimizer.variables if "moment" in each.path or "veloc" in each.path}
-    assert dtypes == {"bfloat16"}
+    names = "momentum", "velocity", "accumulator"
+    assert {each.dtype for each in optimizer.variables if each.path.endswith(names)} == {"bfloat16"}
     for one, other, first in zip(exact, halved, (start, start[0])):
         moved = np.sqrt(np.mean((one - first) ** 2))
         assert 0 < np.sqrt(np.mean((one - other) ** 2)) < 0.05 * moved
@@ -76,6 +78,40 @@ def test_a_second_moment_falls_when_gradients_end():
         optimizer.apply([tf.zeros((64, 64))], [variable])
     after = float(tf.reduce_mean(tf.cast(optimizer._velocities[0].value, tf.float32)))
     assert after / before == pytest.approx(0.999**200, rel=0.01)
+
+
+def test_a_sum_grows_by_what_is_less_than_bfloat16_tells_apart():
+    """Rounded to the nearest, 256 and a half would be 256 again."""
+    variable = keras.Variable(np.ones((64, 64), "float32"))
+    optimizer = Adagrad(0.0, initial_accumulator_value=256.0, moments="bfloat16")
+    for _ in range(100):
+        optimizer.apply([tf.fill((64, 64), 0.5**0.5)], [variable])
+    after = float(tf.reduce_mean(tf.cast(optimizer._accumulators[0].value, tf.float32)))
+    assert after == pytest.approx(256 + 100 * 0.5, abs=1.0)
+
+
+def murmur(step, index, number):
+    """The word with a number, by its definition, in whole numbers of Python."""
+
+    def mixed(word, between=0):
+        word = ((word ^ word >> 15) * 739982445 + between) % 2**32
+        return (word ^ word >> 16) * 2401173565 % 2**32
+
+    first, second = (
+        mixed((step * of_step + index * of_index + 2654435769) % 2**32)
+        for of_step, of_index in ((1663821211, 3041712725), (1481765933, 1500450271))
+    )
+    return mixed((number * 2654435769 + first) % 2**32, second)
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (3, 4), (2, 3, 2)])
+def test_bits_are_by_their_definition(shape):
+    """Whichever backend draws them, and however many axes a weight has."""
+    first, second = random_bits(tf.constant(70_000), 12, shape)
+    count = int(np.prod(shape))
+    expected = np.array([murmur(70_000, 12, number) for number in range(count)], "uint32").reshape(shape)
+    np.testing.assert_array_equal(first, expected)
+    np.testing.assert_array_equal(second, expected >> 16)
 
 
 def test_an_optimizer_is_rebuilt_with_its_dtype():

@@ -238,3 +238,14 @@ def test_multipliers_are_rebuilt_from_the_config():
 def test_a_multiplier_that_fits_nothing_is_refused(multipliers, message):
     with pytest.raises(ValueError, match=message):
         build_optimizer(CONFIGS["adamw"], 3, multipliers=multipliers).build([keras.Variable(1.0, name="v")])
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_all_variables_of_an_optimizer_have_names_of_their_own(kind):
+    """So that a run with other heads can take those that it shares."""
+    model = build_pretraining_model(tiny_recipe())
+    optimizer = build_optimizer(CONFIGS[kind], steps=10, model=model)
+    optimizer.build(model.trainable_variables)
+    names = [each.path for each in (*model.variables, *optimizer.variables)]
+    assert len(names) > 20
+    assert len(set(names)) == len(names)
