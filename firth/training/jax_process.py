@@ -35,7 +35,7 @@ def train_on_jax(recipe: RunRecipe, **places: Any) -> bool:
         **places: The other arguments of `firth.training.train`.
 
     Returns:
-        False if it was terminated before the end, with a checkpoint.
+        False if SIGTERM has come, before the end or just after it; a checkpoint is there.
 
     Raises:
         JaxTrainingError: if the process ends with an error, which it says.
@@ -61,7 +61,7 @@ def train_on_jax(recipe: RunRecipe, **places: Any) -> bool:
             reader.join()
     if process.returncode not in (0, *_TERMINATED):
         raise JaxTrainingError(error[0] if error else _end_of(process.returncode))
-    return process.returncode == 0
+    return process.returncode == 0 and not termination.is_set()
 
 
 def _end_of(status: int) -> str:

@@ -87,7 +87,8 @@ def train(
         ClusterError: if TF_CONFIG cannot be read, or the processes that it lists train different things.
         WorkerLostError: if another process of the training has ended; all have to be started again.
         NonFiniteLossError: if the loss is infinite or not a number.
-        TrainingTerminated: if SIGTERM comes while steps are made; the next call goes on from there.
+        TrainingTerminated: if SIGTERM comes while steps are made, or the last of them are measured and saved;
+            the next call goes on from there.
     """
     places = {
         "train_files": list(train_files),
@@ -137,10 +138,15 @@ def train(
                     parts.held_out(model, tokenizer, recipe, eval_files if workers.is_chief else ()),
                     workers,
                 )
-                _run_stages(loop, strategy, stages, rows, tokenizer, progress)
-            # A process that ends is taken for lost by those that still measure or write.
-            checkpoints.wait()
-            workers.wait()
+                progress = _run_stages(loop, strategy, stages, rows, tokenizer, progress)
+                # A process that ends is taken for lost by those that still measure or write.
+                checkpoints.wait()
+                (stops,) = workers.total([float(termination.is_set())])
+            # The request may have come after the loop has looked for the last time.
+            if stops:
+                raise TrainingTerminated(
+                    progress.step, recipe.training.steps, checkpoints.folder_of(progress)
+                )
     return model
 
 
@@ -203,7 +209,7 @@ def _run_stages(
     rows: Sequence[Rows],
     tokenizer: Any,
     progress: Progress,
-) -> None:
+) -> Progress:
     for number, (stage, of_stage) in enumerate(zip(stages, rows, strict=True)):
         if progress.step < stage.end:
             made = functools.partial(
@@ -211,6 +217,7 @@ def _run_stages(
             )
             batches = distribute(strategy, made)
             progress = loop.run(batches, progress, stage.end, functools.partial(_left, stages[number:]))
+    return progress
 
 
 def _left(stages: Sequence[RunStage], step: int) -> float:

@@ -1,0 +1,40 @@
+"""SIGTERM that comes when the loop has looked for it for the last time."""
+
+import signal
+import threading
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from firth.training.checkpoints import Checkpoints
+from firth.training.history import History
+from firth.training.termination import TrainingTerminated
+from tests.training.artifacts import tiny_recipe, write_artifact
+from tests.training.kills import steps_made
+from tests.training.pretraining_resume_test import run
+
+STEPS = 4
+
+
+@pytest.mark.parametrize("place", [(History, "append"), (Checkpoints, "_write")], ids=["line", "checkpoint"])
+def test_it_ends_the_run_after_its_last_step_too(tmp_path, place):
+    of, name = place
+    act, recipe = getattr(of, name), tiny_recipe(steps=STEPS)
+
+    def act_and_terminate(self, *arguments):
+        act(self, *arguments)
+        if name == "_write" or arguments[0]["step"] == STEPS:
+            # Checkpoints are written by another thread than the one that is told of signals.
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
+
+    write_artifact(tmp_path / "artifact")
+    with mock.patch.object(of, name, act_and_terminate), pytest.raises(TrainingTerminated) as caught:
+        run(recipe, tmp_path / "artifact", tmp_path / "first", tmp_path / "checkpoints")
+    assert (caught.value.code, caught.value.step) == (143, STEPS)
+    with steps_made() as made:
+        again = run(recipe, tmp_path / "artifact", tmp_path / "second", tmp_path / "checkpoints")
+    assert made == []
+    whole = run(recipe, tmp_path / "artifact", tmp_path / "third", tmp_path / "whole")
+    for one, other in zip(again.get_weights(), whole.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
