@@ -1,6 +1,7 @@
 """Checkpoints that appear only when they are whole, in a folder for each run."""
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -183,8 +184,23 @@ def newest_state(directory: str) -> SavedState | None:
     Args:
         directory: Folder of a run's checkpoints.
     """
-    whole = [path for _, path in _found_in(directory) if storage.is_unchanged(path)]
-    return SavedState(whole[-1]) if whole else None
+    for _, path in reversed(_found_in(directory)):
+        if storage.is_unchanged(path):
+            with _damage_told(path):
+                return SavedState(path)
+    return None
+
+
+@contextlib.contextmanager
+def _damage_told(path: str) -> Iterator[None]:
+    """Says that a checkpoint is passed over if TensorFlow finds its files damaged, whose sizes are right."""
+    try:
+        yield
+    except tf.errors.OpError as error:
+        # A damaged index has no error code of its own.
+        if error.error_code not in (tf.errors.DATA_LOSS, tf.errors.UNKNOWN):
+            raise
+        _LOG.warning("the checkpoint %s is damaged (%s); trying the one before it", path, error.message)
 
 
 def _found_in(directory: str) -> list[tuple[int, str]]:
@@ -195,7 +211,8 @@ def _found_in(directory: str) -> list[tuple[int, str]]:
 class Checkpoints:
     """The newest checkpoints of one run, in a directory of its own.
 
-    A checkpoint appears whole or not at all, and one that lost a part of its files since is passed over.
+    A checkpoint appears whole or not at all, and one that has lost a part of its files since, or that is
+    damaged, is passed over.
 
     Args:
         directory: Folder of this run's checkpoints; made if it does not exist.
@@ -282,11 +299,13 @@ class Checkpoints:
         with storage.whole_folder(final) as folder:
             tf.train.Checkpoint(variables=dict(held)).write(os.path.join(folder, _VARIABLES))
             storage.write_json(os.path.join(folder, _PROGRESS), dataclasses.asdict(progress))
-        for _, path in _found_in(self.directory)[: -self._keep]:
+        # What stands after this step cannot be read, since the run would have gone on from it.
+        made = [path for step, path in _found_in(self.directory) if step <= progress.step]
+        for path in made[: -self._keep]:
             try:
                 storage.remove(path)
             except OSError as error:
-                logging.warning("%s cannot be removed, and stays: %s", path, error)
+                _LOG.warning("%s cannot be removed, and stays: %s", path, error)
 
     def restore(self) -> Progress:
         """Sets the variables to the newest whole checkpoint; a `Progress` of zeros without one."""
@@ -294,7 +313,7 @@ class Checkpoints:
             if not storage.is_unchanged(path):
                 _LOG.warning("the checkpoint %s is not whole; trying the one before it", path)
                 continue
-            with storage.local_copy(path) as folder:
+            with _damage_told(path), storage.local_copy(path) as folder:
                 self._checkpoint.read(os.path.join(folder, _VARIABLES)).assert_consumed()
                 return Progress(**storage.read_json(os.path.join(folder, _PROGRESS)))
         return Progress()

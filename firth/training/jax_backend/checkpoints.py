@@ -27,7 +27,9 @@ class JaxCheckpoints(Checkpoints):
             raise ValueError(f"{directory} holds no checkpoint to begin with")
         # JAX has integers of 32 bits where TensorFlow has those of 64.
         with tf.device("CPU:0"):
-            mirrors = {name: tf.Variable(saved[name], dtype=saved.dtypes[name]) for name in self._on_jax}
+            mirrors = {
+                name: tf.Variable(tf.zeros(saved.shapes[name], saved.dtypes[name])) for name in self._on_jax
+            }
         super().__init__(directory, mirrors)
 
     def start(self, progress: Progress) -> str:  # noqa: D102
