@@ -15,8 +15,9 @@ from firth.training.jax_backend.gradients import JaxDifferentiator
 from firth.training.jax_backend.step import State, TrainStep
 from firth.training.steps import Block, StepResult, draw_state
 
-# Of a call of the compiled function, if the recipe does not say it: enough that its start costs nothing.
-_STEPS_OF_CALL = 16
+# Of a call of the compiled function at most: enough that its start costs nothing, and few enough that the
+# memory holds the batches of all of them, which a call is given together.
+_MOST_STEPS_OF_CALL = 16
 
 
 def build_jax_block(
@@ -39,7 +40,7 @@ def build_jax_block(
     # The values stay where they are, divided or not.
     placed = jax.tree.map(lambda value: value.sharding, step.read())
     run = jax.jit(_calls(step, losses), donate_argnums=0, out_shardings=(placed, None))
-    capacity = recipe.training.steps_per_execution or _STEPS_OF_CALL
+    capacity = min(recipe.training.steps_per_execution or _MOST_STEPS_OF_CALL, _MOST_STEPS_OF_CALL)
 
     def block(iterator: Iterator[Any], steps: int) -> Block:
         first, state = int(optimizer.iterations.value), step.read()

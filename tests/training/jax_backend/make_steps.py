@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from unittest import mock
 
 DEVICES = 4
 
@@ -24,15 +25,15 @@ def steps_of(artifact, *recipes):
 
 
 def measured(recipe, artifact):
-    """Losses, and shapes of weights and of their parts by path, of a recipe's steps."""
+    """Losses, shapes of weights and of their parts by path, and batches of each call, of a recipe's steps."""
     import tensorflow as tf
 
     from firth.models import build_model
     from firth.objectives import OBJECTIVES
     from firth.tokenizers import load_tokenizer
     from firth.training.input_pipeline import training_batches
-    from firth.training.jax_backend.block import build_jax_block
-    from firth.training.jax_backend.devices import use_devices
+    from firth.training.jax_backend import block
+    from firth.training.jax_backend.devices import place_batches, use_devices
     from firth.training.optimizers.table import build_optimizer
     from firth.training.pretraining import open_rows
 
@@ -48,9 +49,12 @@ def measured(recipe, artifact):
     with tempfile.TemporaryDirectory() as root:
         rows = open_rows(recipe, [os.path.join(artifact, "Split-train", "*")], root)
         batches = training_batches(rows, objective, recipe.seed, training.batch_size, 0, steps)
-        made = build_jax_block(recipe, model, optimizer)(iter(batches), steps)
+        with mock.patch.object(block, "place_batches", side_effect=place_batches) as placed:
+            made = block.build_jax_block(recipe, model, optimizer)(iter(batches), steps)
+    calls = [arguments[0] for arguments, _ in placed.call_args_list]
     return {
         "losses": [result.loss for result in made.results],
+        "batches_of_a_call": [len(next(iter(stacked.values()))) for stacked in calls],
         "norms": [result.gradient_norm for result in made.results],
         "shapes": {each.path: each.shape for each in model.trainable_variables},
         "parts": {
