@@ -97,6 +97,22 @@ def changes_text(event: Event) -> str:
     return "\n".join(f"[yellow]changed[/] {escape(line)}" for line in event["lines"])
 
 
+def notice_text(event: Event) -> str:
+    """Returns what the training says before its first step, with rich's markup.
+
+    Args:
+        event: Event with the text.
+
+    Example:
+
+    >>> notice_text({"text": "the run goes on from step 600"})
+    '[yellow]note[/]    the run goes on from step 600'
+    """
+    from rich.markup import escape
+
+    return f"[yellow]note[/]    {escape(event['text'])}"
+
+
 class _Lines:
     def __init__(self, console: "Console") -> None:
         self._console = console
@@ -109,6 +125,8 @@ class _Lines:
         """
         if event["kind"] == "changes":
             self._console.print(changes_text(event))
+        elif event["kind"] == "notice":
+            self._console.print(notice_text(event))
         elif event["kind"] == "estimate":
             self._console.print(f"       {estimate_text(event)}")
         elif event["kind"] == "training":

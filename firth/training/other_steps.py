@@ -7,7 +7,8 @@ from firth.recipes.run.stages import stages_of
 from firth.training.checkpoints import Progress
 from firth.training.optimizers.schedules import build_schedule
 
-_LOG = logging.getLogger(__name__)
+# What it is told is drawn next to the steps.
+_PROGRESS = logging.getLogger("firth.progress")
 
 
 def tell_other_steps(recipe: RunRecipe, progress: Progress) -> None:
@@ -25,16 +26,12 @@ def tell_other_steps(recipe: RunRecipe, progress: Progress) -> None:
         float(build_schedule(recipe.training.optimizer, total, first)(first + progress.step))
         for total in (planned, steps)
     )
-    _LOG.warning(
-        "the run goes on from step %s with training.steps: %s in the place of %s; the rate of its next "
-        "update is %.3g, where it would have been %.3g%s",
-        f"{progress.step:,}",
-        f"{steps:,}",
-        f"{planned:,}",
-        now,
-        before,
-        _stage_text(recipe, progress.step),
+    text = (
+        f"the run goes on from step {progress.step:,} with training.steps: {steps:,} in the place of "
+        f"{planned:,}; the rate of its next update is {now:.3g}, where it would have been {before:.3g}"
+        f"{_stage_text(recipe, progress.step)}"
     )
+    _PROGRESS.warning("%s", text, extra={"firth": {"kind": "notice", "text": text}})
 
 
 def _stage_text(recipe: RunRecipe, step: int) -> str:

@@ -22,6 +22,7 @@ EVENTS = [
         }
         for step in range(1, 101)
     ),
+    {"kind": "notice", "text": "the run goes on from step 3 [bold]"},
     {"kind": "estimate", "steps": 20_000, "seconds": 11_400.0, "tokens_per_second": 12_000.0},
     {"kind": "component", "name": "Trainer", "state": "finished", "seconds": 75.0, "peak_bytes": 2e9},
     {"kind": "component", "name": "Pusher", "state": "running"},
@@ -44,6 +45,7 @@ def test_each_component_has_its_line(live):
     for expected in (
         "changed a.b: [1], in this folder's last run [2]",
         "cached Curator",
+        "note the run goes on from step 3 [bold]",
         "about 3 h 10 min for 20,000 steps, 12,000 tokens/s",
         "done Trainer 1 min 15 s 2.0 GB",
         "failed Pusher 1.0 s 1.0 GB",

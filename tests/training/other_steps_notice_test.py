@@ -1,0 +1,16 @@
+"""What changes with other steps is told to whoever watches a run, and not to its log alone."""
+
+from firth.pipelines.events import reporting
+from firth.training.checkpoints import Progress
+from firth.training.other_steps import tell_other_steps
+from tests.training.artifacts import tiny_recipe
+
+
+def test_it_is_an_event_of_the_run():
+    events = []
+    with reporting(events.append):
+        tell_other_steps(tiny_recipe(steps=5), Progress(3, planned_steps=3))
+        tell_other_steps(tiny_recipe(steps=5), Progress(3, planned_steps=5))
+    (event,) = events
+    assert event["kind"] == "notice"
+    assert event["text"].startswith("the run goes on from step 3 with training.steps: 5 in the place of 3")
