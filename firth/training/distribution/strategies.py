@@ -27,7 +27,8 @@ def prepare_devices(training: Training, is_pipeline: bool = False) -> None:
     Raises:
         DeviceError: if TensorFlow has already started with other devices, there is no TPU, or JAX is asked
             for and not installed.
-        ClusterError: if TF_CONFIG cannot be read, or lists several processes for a pipeline.
+        ClusterError: if TF_CONFIG cannot be read, or lists several processes for a pipeline, or for a
+            strategy of one process.
     """
     _PREPARE[training.strategy](training, is_pipeline)
     if training.backend == "jax":
@@ -54,7 +55,22 @@ def _leave_accelerators() -> None:
         ) from error
 
 
+def _prepare_one_process(training: Training, is_pipeline: bool) -> None:
+    """Refuses to be one of several, each of which would make the whole training in the same folders."""
+    try:
+        processes = check_cluster()
+    except ClusterError:
+        # Nothing here reads it, and it may be meant for something else.
+        return
+    if processes > 1:
+        raise ClusterError(
+            f"TF_CONFIG lists {processes} processes, each of which would make the whole training with "
+            f"training.strategy: {training.strategy}; use multi_worker_mirrored, or one process"
+        )
+
+
 def _prepare_mirrored(training: Training, is_pipeline: bool) -> None:
+    _prepare_one_process(training, is_pipeline)
     wanted = training.replicas or 1
     if wanted == 1 or tf.config.list_physical_devices("GPU"):
         return
@@ -167,7 +183,7 @@ def _tpu() -> tf.distribute.Strategy:
 # The latter two are JAX's, of another process.
 _OF_ONE_DEVICE = ("none", "data_parallel", "model_parallel")
 _PREPARE: dict[str, Callable[[Training, bool], None]] = {
-    **dict.fromkeys(_OF_ONE_DEVICE, lambda training, is_pipeline: None),
+    **dict.fromkeys(_OF_ONE_DEVICE, _prepare_one_process),
     "mirrored": _prepare_mirrored,
     "multi_worker_mirrored": _prepare_workers,
     "tpu": _prepare_tpu,
