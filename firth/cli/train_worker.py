@@ -2,6 +2,7 @@
 
 import logging
 import os
+import pathlib
 import types
 from typing import Annotated
 
@@ -43,6 +44,7 @@ def _train_worker(
     checked = recipe_or_exit(recipe, overrides or ())
     logging.basicConfig(format="%(message)s")
     logging.getLogger("firth").setLevel(logging.INFO)
+    from firth.pipelines.run_errors import full_disk
     from firth.training import (
         ClusterError,
         DeviceError,
@@ -70,6 +72,11 @@ def _train_worker(
         ValueError,
     ) as error:
         fail(str(error))
+    except Exception as error:
+        # Of a checkpoint TensorFlow says it in words of its own.
+        if problem := full_disk(error, pathlib.Path(checkpoints)):
+            fail(problem)
+        raise
 
 
 register = commands.registrar(
