@@ -58,8 +58,8 @@ class _Rules:
     def __init__(self, config: GopherQualityRules) -> None:
         self._config = config
         path = config.stop_words_file
-        words = [text.lower() for _, text in read_list(path)] if path else config.stop_words
-        self._stop_words = frozenset(words)
+        words = [text for _, text in read_list(path)] if path else config.stop_words
+        self._stop_words = frozenset(map(str.lower, words))
 
     def broken_by(self, text: str) -> str | None:
         """Returns the reason for which a text is dropped, or None."""

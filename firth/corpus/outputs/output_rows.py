@@ -1,10 +1,10 @@
 """The fields of a document in the files that others read."""
 
 from firth.corpus.documents.document import Document
+from firth.corpus.text.web_addresses import host_of
 
 # Their order in the files.
 FIELDS = ("text", "id", "source", "url", "licence", "provenance", "split")
-_WEB = ("http://", "https://")
 
 
 def output_row(document: Document, split: str) -> dict[str, str | None]:
@@ -24,7 +24,7 @@ def output_row(document: Document, split: str) -> dict[str, str | None]:
         "text": document.text,
         "id": document.id,
         "source": document.source,
-        "url": document.uri if document.uri.startswith(_WEB) else None,
+        "url": document.uri if host_of(document.uri) else None,
         "licence": document.licence,
         "provenance": document.uri,
         "split": split,

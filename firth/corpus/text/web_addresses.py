@@ -74,23 +74,34 @@ def _unescape(escaped: re.Match[str]) -> str:
 def canonical_host(host: str) -> str:
     """Returns a host in lower case, in the ASCII form of international names and without a dot at its end.
 
-    A name that is not valid as an international one is returned in lower case.
+    A label that is not valid in an international name has the form that browsers give it.
 
     Args:
         host: Name of a host, or an IP address.
 
     Example:
 
-    >>> canonical_host("Bücher.Example."), canonical_host("xn--bcher-kva.example")
-    ('xn--bcher-kva.example', 'xn--bcher-kva.example')
+    >>> canonical_host("Bücher.Example."), canonical_host("xn--bcher-kva.example"), canonical_host("i❤.ws")
+    ('xn--bcher-kva.example', 'xn--bcher-kva.example', 'xn--i-7iq.ws')
     """
     host = host.strip().rstrip(".").lower()
     if host.isascii():
         return host
     try:
-        return idna.encode(host, uts46=True).decode("ascii")
+        host = idna.uts46_remap(host, std3_rules=False)
     except idna.IDNAError:
         return host
+    # One label that registries would refuse, such as `my_site`, leaves the others as they are elsewhere.
+    return ".".join(map(_in_ascii, host.rstrip(".").split(".")))
+
+
+def _in_ascii(label: str) -> str:
+    if label.isascii():
+        return label
+    try:
+        return idna.alabel(label).decode("ascii")
+    except idna.IDNAError:
+        return f"xn--{label.encode('punycode').decode('ascii')}"
 
 
 def domains_of(host: str) -> Iterator[str]:
@@ -124,14 +135,14 @@ def registered_domain(host: str) -> str:
     ('example.co.uk', '10.0.0.1', '')
     """
     # The list has the international names in letters.
-    found = tld.get_fld(f"http://{_in_letters(host)}/", fail_silently=True)
+    found = tld.get_fld(f"http://{'.'.join(map(_in_letters, host.split('.')))}/", fail_silently=True)
     return canonical_host(found) if found else host
 
 
-def _in_letters(host: str) -> str:
-    if "xn--" not in host:
-        return host
+def _in_letters(label: str) -> str:
+    if not label.startswith("xn--"):
+        return label
     try:
-        return idna.decode(host)
+        return idna.ulabel(label)
     except idna.IDNAError:
-        return host
+        return label

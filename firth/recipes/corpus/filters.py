@@ -65,7 +65,7 @@ class GopherQualityRules(Config):
         max_ellipsis_line_fraction: Largest share of lines that end in an ellipsis.
         min_alphabetic_word_fraction: Least share of words with at least one letter.
         min_stop_words: Least number of different words of `stop_words` that occur.
-        stop_words: Words that text in the language is expected to hold.
+        stop_words: Words that text in the language is expected to hold, in any letter case.
         stop_words_file: Path of a file of such words, one a line, which are taken instead.
         min_words, max_words: Least and most words of a document.
         min_mean_word_length, max_mean_word_length: Least and most characters of a word on average.
@@ -90,6 +90,22 @@ class GopherQualityRules(Config):
         check_order(self, "min_mean_word_length", "max_mean_word_length")
         return self
 
+    def conflict(self) -> str | None:
+        """Returns why no document has enough stop words; None if one may have. Those of a file are not read.
+
+        Example:
+
+        >>> GopherQualityRules(min_stop_words=3, stop_words=("der", "Der", "die")).conflict()
+        'min_stop_words: 3 of 2 stop_words cannot occur, so that every document would be dropped'
+        """
+        words = len({word.lower() for word in self.stop_words})
+        if self.stop_words_file or self.min_stop_words <= words:
+            return None
+        return (
+            f"min_stop_words: {self.min_stop_words} of {words} stop_words cannot occur, so that every "
+            "document would be dropped"
+        )
+
 
 class LanguageQuality(LanguageRules, GopherQualityRules):
     """Rules on quality for documents in one language; those that are not given are those of the step."""
@@ -110,6 +126,16 @@ class GopherQualityStep(StepByLanguage, GopherQualityRules):
 
     kind: Literal["gopher_quality"]
     languages: tuple[LanguageQuality, ...] = ()
+
+    @pydantic.model_validator(mode="after")
+    def _stop_words_are_enough(self) -> "GopherQualityStep":
+        if said := self.conflict():
+            raise ValueError(said)
+        # What a language does not state is that of the step by now.
+        for place, each in enumerate(self.languages):
+            if said := each.conflict():
+                raise ValueError(f"languages.{place}: {said}")
+        return self
 
 
 class NgramLimit(Config):

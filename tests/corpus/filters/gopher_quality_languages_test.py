@@ -36,11 +36,13 @@ def test_each_language_has_its_own_and_others_have_those_of_the_step(tmp_path):
 
 
 def test_what_a_language_does_not_state_is_that_of_the_step_after_json_too():
-    config = step(LanguageQuality(language="de", max_mean_word_length=14.0), stop_words=("und",), min_words=7)
+    config = step(
+        LanguageQuality(language="de", max_mean_word_length=14.0), stop_words=("und", "die"), min_words=7
+    )
     again = GopherQualityStep.from_json(config.to_json())
     assert config == again
     (german,) = again.languages
-    assert (german.min_words, german.max_mean_word_length, german.stop_words) == (7, 14.0, ("und",))
+    assert (german.min_words, german.max_mean_word_length, german.stop_words) == (7, 14.0, ("und", "die"))
     assert again.max_mean_word_length == 10.0
 
 
