@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tensorflow_metadata.proto.v0 import schema_pb2
+from tensorflow_metadata.proto.v0 import schema_pb2, statistics_pb2
 
 from firth.recipes.base.errors import suggest
 
@@ -48,3 +48,21 @@ def with_distances(
             measure = comparator.infinity_norm if is_category else comparator.jensen_shannon_divergence
             measure.threshold = distance
     return changed
+
+
+def without_new(
+    schema: schema_pb2.Schema, previous: statistics_pb2.DatasetFeatureStatisticsList
+) -> tuple[schema_pb2.Schema, list[str]]:
+    """Returns a schema that limits no drift of features that the last run did not have, and their names.
+
+    Args:
+        schema: Schema with largest distances.
+        previous: Statistics of the last run.
+    """
+    known = {each.path.step[0] for dataset in previous.datasets for each in dataset.features}
+    changed = schema_pb2.Schema()
+    changed.CopyFrom(schema)
+    new = [each for each in changed.feature if each.HasField(_FIELDS[DRIFT]) and each.name not in known]
+    for each in new:
+        each.ClearField(_FIELDS[DRIFT])
+    return changed, [each.name for each in new]

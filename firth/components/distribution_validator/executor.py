@@ -15,7 +15,7 @@ from tfx.utils import io_utils
 
 from firth import storage
 from firth.components.anomalies import anomalies_of, anomalies_text
-from firth.components.distribution_validator.comparators import DRIFT, SKEW, with_distances
+from firth.components.distribution_validator.comparators import DRIFT, SKEW, with_distances, without_new
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keep_files
 from firth.components.statistics import splits_of, statistics_of
@@ -57,9 +57,13 @@ class Executor(base_executor.BaseExecutor):
         anomalies.split_names = given["statistics"].split_names
         measured: list[dict[str, Any]] = []
         for split in splits_of(given["statistics"]):
-            found = tfdv.validate_statistics(
-                statistics_of(given["statistics"], split), schema, **_others(given, split)
-            )
+            others, of_split = _others(given, split), schema
+            if (previous := others.get("previous_statistics")) is not None:
+                # TFDV takes what the last run did not have, such as a source that is new, for an anomaly.
+                of_split, new = without_new(schema, previous)
+                if new:
+                    logger.warning("the last run has nothing to compare with of %s", ", ".join(new))
+            found = tfdv.validate_statistics(statistics_of(given["statistics"], split), of_split, **others)
             folder = artifact_utils.get_split_uri([anomalies], split)
             with storage.whole_file(os.path.join(folder, DEFAULT_FILE_NAME), "wb") as file:
                 file.write(found.SerializeToString())
