@@ -71,6 +71,9 @@ def _as_bytes(array: "pa.Array") -> "pa.Array":
     """Returns strings as bytes: Arrow does not check that strings are UTF-8, and `read_fields` does."""
     import pyarrow as pa
 
+    if pa.types.is_struct(array.type):
+        names = [array.type.field(i).name for i in range(array.type.num_fields)]
+        return pa.StructArray.from_arrays(list(map(_as_bytes, array.flatten())), names, mask=array.is_null())
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
