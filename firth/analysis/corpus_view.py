@@ -9,6 +9,7 @@ from firth.analysis.duplicates import BucketSum, ClusterBin, bucket_sums, cluste
 from firth.analysis.funnel import FunnelLine, funnel_lines, sources_of
 from firth.corpus.documents.corpus_counts import UNITS
 from firth.corpus.report.limits import MeasuredLimit, measure_limits
+from firth.corpus.report.report_warnings import report_warnings
 from firth.recipes import CorpusLimits
 
 FATES = ("dropped", "rejected")
@@ -74,8 +75,7 @@ class CorpusView:
     @property
     def warnings(self) -> list[str]:
         """Warnings for the reader before this corpus is trained on."""
-        warning = self.report.get("held_out", {}).get("warning")
-        return [warning] if warning else []
+        return report_warnings(self.report)
 
     @property
     def sampled(self) -> int:

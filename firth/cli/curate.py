@@ -31,6 +31,7 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     from firth.analysis.distances import distance_lines
     from firth.cli.funnel import corpus_line, funnel_table
     from firth.cli.summary import next_commands, schema_lines
+    from firth.corpus.report.report_warnings import report_warnings
 
     console = Console(highlight=False, soft_wrap=True, width=WIDEST)
     report = storage.read_json(result.outputs["Curator"]["report"] / "corpus_report.json")
@@ -38,7 +39,7 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     console.print(funnel_table(report["funnel"]))
     console.print()
     console.print(corpus_line(report["funnel"]), markup=False)
-    if warning := report["held_out"]["warning"]:
+    for warning in report_warnings(report):
         console.print(f"warning: {warning}", markup=False)
     console.print(f"documents: {result.outputs['Curator']['examples']}", markup=False)
     for line in [*distance_lines(result.outputs), *_output_lines(result)]:

@@ -12,6 +12,7 @@ from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keep_files
 from firth.corpus import CorpusLimitsError, check_limits, measure_limits
 from firth.corpus.curation.curate import REPORT_FILE
+from firth.corpus.report.report_warnings import report_warnings
 from firth.corpus.report.shares import ShareChange, check_changes, measure_changes
 from firth.recipes.corpus.limits import CorpusLimits
 from firth.recipes.run.validation import CorpusValidation
@@ -46,7 +47,7 @@ class Executor(base_executor.BaseExecutor):
         validation = CorpusValidation.from_json(exec_properties["validation"])
         changes = _changes(report, input_dict.get("previous_report"), validation)
         write_json(os.path.join(folder, SHARES_FILE), [each._asdict() for each in changes])
-        warnings = [warning] if (warning := report.get("held_out", {}).get("warning")) else []
+        warnings = report_warnings(report)
         write_json(os.path.join(folder, WARNINGS_FILE), warnings)
         for warning in warnings:
             logging.warning(warning)

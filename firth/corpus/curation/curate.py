@@ -17,7 +17,13 @@ from firth.corpus.grouping.values import grouping_for
 from firth.corpus.io.records import ReadBatches
 from firth.corpus.io.removal import remove_leftovers
 from firth.corpus.privacy.excerpts import scrubber_for
-from firth.corpus.readers.read import STEP, read_source_counts, source_names, sources_that_state_ids
+from firth.corpus.readers.read import (
+    STEP,
+    read_source_counts,
+    source_names,
+    sources_that_state_ids,
+    unstated_keys,
+)
 from firth.corpus.report.corpus_report import build_report, check_report
 from firth.corpus.report.domains import LargestDomains, SumDomains, domain_rows
 from firth.corpus.report.held_out import held_out
@@ -48,8 +54,8 @@ def curate(
         report_folder: Folder of `corpus_report.json`.
 
     Returns:
-        The report, as `build_report` describes it, and under `held_out` and `domains` the results of
-        `held_out` and `domain_rows`.
+        The report, as `build_report` describes it, and under `held_out`, `domains` and `unstated_keys` the
+        results of `held_out`, `domain_rows` and `unstated_keys`.
 
     Raises:
         EmptyCorpusError: if no document is left, or one of the splits has no document.
@@ -70,11 +76,11 @@ def curate(
                 partial_totals.append(raw | "RepeatedIds" >> RepeatedIds(stating, grouping))
             totals = partial_totals | "Flatten" >> beam.Flatten()
             domains = AsSingleton(totals | "SumDomains" >> SumDomains())
-            read = read_source_counts(corpus_folder)
+            read, unstated = read_source_counts(corpus_folder), unstated_keys(corpus_folder)
             _ = (
                 totals
                 | "Sum" >> beam.CombineGlobally(merge_counts)
-                | "Report" >> beam.Map(_write_report, path, read, cleaning, domains)
+                | "Report" >> beam.Map(_write_report, path, read, unstated, cleaning, domains)
             )
     finally:
         storage.remove(scratch)
@@ -88,7 +94,12 @@ def _parse(records: list[bytes]) -> list[Document]:
 
 
 def _write_report(
-    totals: CorpusCounts, path: str, read: CorpusCounts, cleaning: Cleaning, domains: LargestDomains
+    totals: CorpusCounts,
+    path: str,
+    read: CorpusCounts,
+    unstated: list[str],
+    cleaning: Cleaning,
+    domains: LargestDomains,
 ) -> None:
     steps = step_names(cleaning.steps)
     # There are no counts of reading for a corpus that ReadSources did not make.
@@ -98,4 +109,5 @@ def _write_report(
     report = build_report(totals, steps, scrubber_for(cleaning))
     report["held_out"] = held_out(report["splits"], cleaning.split.eval_fraction)
     report["domains"] = domain_rows(domains)
+    report["unstated_keys"] = unstated
     write_json(path, report)

@@ -13,6 +13,7 @@ from firth.corpus.documents.corpus_counts import (
     READ,
     REJECTED,
     CorpusCounts,
+    Count,
     Flow,
     merge_counts,
 )
@@ -22,7 +23,7 @@ from firth.corpus.documents.hashing import digest
 from firth.corpus.io.record_files import write_file
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.pii import Pii
-from firth.corpus.readers.record_profiles import profile
+from firth.corpus.readers.record_profiles import profile, what_is_stated
 from firth.corpus.readers.sampling import Drawn, SourceSampler, join_drawn
 from firth.corpus.readers.sources import SOURCES, list_files
 from firth.recipes.corpus.privacy import PiiStep
@@ -36,6 +37,7 @@ BATCH_BYTES = 2**22
 PROFILES_A_FILE = 2**14
 REJECTED_FILE = "rejected.jsonl"
 COUNTS_FILE = "source_counts.json"
+_WHAT = {"uri": "an address", "licence": "a licence other than the source's"}
 
 
 @beam.ptransform_fn
@@ -121,6 +123,8 @@ def _read_files(
             words = record.words if isinstance(record, Document) else 0
             totals.add(Flow(STEP, source.name, IN), record.size, words)
             if isinstance(record, Document):
+                for name, is_so in what_is_stated(source, file.path, record).items():
+                    totals.counts[Count(STEP, source.name, name)] += is_so
                 yield from sampler.add(record)
             else:
                 totals.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
@@ -172,7 +176,9 @@ def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFi
 def _write_counts(totals: CorpusCounts, folder: str, sources: list[dict[str, Any]]) -> None:
     totals.check([STEP])
     flows = [{**flow._asdict(), **totals.sizes(flow)} for flow in sorted(totals.documents)]
-    write_json(f"{folder}/{COUNTS_FILE}", {"sources": sources, "flows": flows})
+    # A key that is counted 0 times is still there.
+    unstated = [[count.source, count.name] for count, number in sorted(totals.counts.items()) if not number]
+    write_json(f"{folder}/{COUNTS_FILE}", {"sources": sources, "flows": flows, "unstated": unstated})
     if not any(flow.outcome == REJECTED for flow in totals.documents):
         # Beam cannot write an empty file into a bucket of S3.
         write_text(f"{folder}/{REJECTED_FILE}", "")
@@ -185,6 +191,7 @@ def _describe(source: AnySource) -> dict[str, Any]:
         "licence": source.licence,
         "places": ", ".join(source.places),
         "states_ids": "id" in source.states,
+        "keys": {name: getattr(source, f"{name}_key") for name in sorted(source.states)},
     }
 
 
@@ -219,6 +226,20 @@ def sources_that_state_ids(folder: str) -> tuple[str, ...]:
         folder: The side folder of `ReadSources`.
     """
     return tuple(source["name"] for source in _sources(folder) if source.get("states_ids"))
+
+
+def unstated_keys(folder: str) -> list[str]:
+    """Returns a sentence for each key of an address or a licence under which no record of a source has one.
+
+    Args:
+        folder: The side folder of `ReadSources`.
+    """
+    keys = {source["name"]: source.get("keys", {}) for source in _sources(folder)}
+    unstated = (read_json(f"{folder}/{COUNTS_FILE}") or {}).get("unstated", [])
+    return [
+        f"source {source!r}: no record has {_WHAT[name]} under {name}_key: {keys[source][name]}"
+        for source, name in unstated
+    ]
 
 
 def _sources(folder: str) -> list[dict[str, Any]]:

@@ -47,9 +47,23 @@ def profile(source: AnySource, path: str, record: Document | Rejection) -> bytes
 def _categories(source: AnySource, path: str, record: Document | Rejection) -> dict[str, str]:
     if isinstance(record, Rejection):
         return {OUTCOME: record.reason}
-    categories = {OUTCOME: READ_AS_DOCUMENT}
-    if "uri" in source.states:
-        categories["uri"] = NOT_STATED if record.uri.startswith(f"{path}#") else STATED
-    if "licence" in source.states:
-        categories["licence"] = NOT_STATED if record.licence == source.licence else STATED
-    return categories
+    stated = what_is_stated(source, path, record)
+    return {
+        OUTCOME: READ_AS_DOCUMENT,
+        **{name: STATED if is_so else NOT_STATED for name, is_so in stated.items()},
+    }
+
+
+def what_is_stated(source: AnySource, path: str, document: Document) -> dict[str, bool]:
+    """Returns of `uri` and `licence`, where the recipe names a key, whether a record stated its own.
+
+    Args:
+        source: The source, as the recipe describes it.
+        path: Path of the record's file.
+        document: The document that was made of the record.
+    """
+    is_own = {
+        "uri": not document.uri.startswith(f"{path}#"),
+        "licence": document.licence != source.licence,
+    }
+    return {name: is_so for name, is_so in is_own.items() if name in source.states}

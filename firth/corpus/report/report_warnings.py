@@ -1,0 +1,19 @@
+"""What a reader of a corpus report is warned of before the corpus is trained on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def report_warnings(report: Mapping[str, Any]) -> list[str]:
+    """Returns the warnings of a corpus report, a sentence each.
+
+    Args:
+        report: The report of `curate`.
+
+    Example:
+
+    >>> report_warnings({"held_out": {"warning": ""}, "unstated_keys": ["source 'web': ..."]})
+    ["source 'web': ..."]
+    """
+    warning = report.get("held_out", {}).get("warning")
+    return [*([warning] if warning else []), *report.get("unstated_keys", [])]
