@@ -87,8 +87,9 @@ class FileSource(Source):
     than one large one.
 
     Attributes:
-        paths: Patterns of file names, on any file system that Beam reads. In a pipeline `{SPAN}`,
-            `{VERSION}`, `{YYYY}`, `{MM}` and `{DD}` stand for the newest numbers that there are.
+        paths: Patterns of file names, on any file system that Beam reads; `/**/` stands for any folders, or
+            none. In a pipeline `{SPAN}`, `{VERSION}`, `{YYYY}`, `{MM}` and `{DD}` stand for the newest
+            numbers that there are.
     """
 
     paths: Paths
