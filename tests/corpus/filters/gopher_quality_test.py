@@ -34,7 +34,8 @@ def test_every_rule_has_its_row():
 
 
 def test_thresholds_are_values():
-    step = STEPS["gopher_quality"](GopherQualityStep(kind="gopher_quality", min_words=3, stop_words=("und",)))
+    config = GopherQualityStep(kind="gopher_quality", min_words=3, stop_words=("und", "die"))
+    step = STEPS["gopher_quality"](config)
     assert step.decide(document("the und cat")) == Drop("too_few_stop_words")
     step = STEPS["gopher_quality"](GopherQualityStep(kind="gopher_quality", min_words=3, min_stop_words=0))
     assert step.decide(document("the und cat")) == Keep(document("the und cat"))
