@@ -41,7 +41,16 @@ ServingDir = Annotated[
         "--serving-dir", metavar="URI", help="Where blessed models are pushed; in the root if not given."
     ),
 ]
-Output = Annotated[pathlib.Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="File to write, here or in a bucket; pipeline.json, or for Kubeflow pipeline.yaml, by default.",
+        show_default=False,
+    ),
+]
 CorpusOnly = Annotated[
     bool, typer.Option("--corpus-only", help="Compile the pipeline of firth curate, which trains nothing.")
 ]
@@ -88,7 +97,7 @@ def _compile(
     orchestrator: For,
     image: Image,
     pipeline_root: PipelineRoot,
-    output: Output = pathlib.Path("pipeline.json"),
+    output: Output = "",
     corpus_only: CorpusOnly = False,
     base: commands.Base = None,
     overrides: commands.Overrides = None,
@@ -112,6 +121,9 @@ def _compile(
     if orchestrator not in ORCHESTRATORS:
         advice = suggest(orchestrator, ORCHESTRATORS)
         fail(f"--for {orchestrator}: no such orchestrator; {advice}", ExitCode.USAGE)
+    file = _file_of(output, orchestrator)
+    if not image or len(image.split()) != 1:
+        fail(f"--image {image!r}: name the image as docker does, such as me/firth:1", ExitCode.USAGE)
     if corpus_only and serving_dir:
         fail("--serving-dir: --corpus-only makes no model to push; leave one of them out", ExitCode.USAGE)
     if endpoint and serving_dir:
@@ -132,15 +144,15 @@ def _compile(
     options = {"beam_pipeline_args": execution.beam_args(beam_arg), "enable_cache": not no_cache}
     said = {"pipeline": kind, "orchestrator": orchestrator, "image": image, **places, **options, **vertex}
     expected = {ValueError: ExitCode.USAGE, ImportError: ExitCode.USAGE}
-    quietly(lambda: _write(checked, said, tasks, on_exit, output), "compile", expected)
+    quietly(lambda: _write(checked, said, tasks, on_exit, file), "compile", expected)
     if name != checked.name:
         note(f"the pipeline is called {name}: orchestrators take no {checked.name}")
-    if checked.base is not None and storage.is_local(checked.base.bundle):
-        note(f"base: the image must have {checked.base.bundle}, unless --base names a copy in a bucket")
-    typer.echo(f"{output}: the pipeline {name} for {ORCHESTRATORS[orchestrator].title}")
+    if local := _local_files(checked):
+        note(f"the image must have files that the recipe names on this machine, or name a bucket: {local}")
+    typer.echo(f"{file}: the pipeline {name} for {ORCHESTRATORS[orchestrator].title}")
     typer.echo("next:")
     for line in ORCHESTRATORS[orchestrator].submitting:
-        typer.echo(f"  {line.format(file=output, name=name)}")
+        typer.echo(f"  {line.format(file=file, name=name)}")
 
 
 def _recipe_of(name: str, options: Any, root: pathlib.Path, corpus_only: bool) -> "tuple[RunRecipe, str]":
@@ -158,13 +170,39 @@ def _recipe_of(name: str, options: Any, root: pathlib.Path, corpus_only: bool) -
         fail(str(error), ExitCode.USAGE)
 
 
-def _write(
-    recipe: "RunRecipe", said: dict[str, Any], resources: Any, on_exit: str, output: pathlib.Path
-) -> None:
+def _file_of(output: str, orchestrator: str) -> str:
+    """Returns the file to write. Ends the command if the orchestrator's client would not read it."""
+    from firth.pipelines.orchestrators.targets import ORCHESTRATORS
+
+    target = ORCHESTRATORS[orchestrator]
+    file = output or f"pipeline{target.endings[0]}"
+    if not file.endswith(target.endings):
+        endings = " or ".join(target.endings)
+        fail(f"--output {file}: a file for {target.title} ends in {endings}", ExitCode.USAGE)
+    return file
+
+
+def _local_files(recipe: "RunRecipe") -> str:
+    """Returns the first files that a recipe names on this machine, with their keys."""
+    from firth.recipes.base.errors import first_of
+    from firth.recipes.base.file_names import named_files
+
+    return first_of(
+        [
+            f"{'.'.join(each.key)}: {each.pattern}"
+            for each in named_files(recipe)
+            if storage.is_local(each.pattern)
+        ]
+    )
+
+
+def _write(recipe: "RunRecipe", said: dict[str, Any], resources: Any, on_exit: str, output: str) -> None:
     from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline
 
     document = compile_pipeline(recipe, Settings(**said), resources, on_exit)
-    storage.write_text(output, json.dumps(document, indent=1, sort_keys=True) + "\n")
+    # Both clients read it as YAML, in which JSON's escapes of emoji mean something else.
+    text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False)
+    storage.write_text(output, f"{text}\n")
 
 
 _IMAGE = "--image me/firth:1 --pipeline-root gs://my-bucket/firth"
@@ -175,8 +213,9 @@ register = commands.registrar(
     f"firth compile my_recipe.yaml --for vertex {_IMAGE} "
     "--resources Trainer:cpu=8,memory=32,accelerator=NVIDIA_L4",
     "firth compile bert_mini --for kubeflow --image me/firth:1 --pipeline-root s3://my-bucket/firth",
-    f"firth compile bert_mini --for vertex {_IMAGE} --training-job "
-    "project=mine,region=us-central1,machine=n1-standard-8,accelerator=NVIDIA_TESLA_T4,workers=2",
+    f"firth compile bert_mini --for vertex {_IMAGE} --set training.strategy=multi_worker_mirrored "
+    "--training-job project=mine,region=us-central1,machine=n1-standard-8,"
+    "accelerator=NVIDIA_TESLA_T4,workers=2",
     f"firth compile bert_mini --for vertex {_IMAGE} --endpoint "
     "project=mine,region=us-central1,name=bert,image=my-server:1,machine=n1-standard-4,max_replicas=4",
     f"firth compile bert_mini --for vertex {_IMAGE} --on-exit 'python /app/tell.py'",

@@ -43,7 +43,9 @@ class RunParameter:
             name: Name of the parameter.
             value: Value of a run; orchestrators have one type of numbers.
         """
-        exact = int(value) if self.type == INTEGER else value
+        is_whole = self.type == INTEGER and isinstance(value, float) and value.is_integer()
+        # What is no whole number is left to the recipe, which refuses it by its key.
+        exact = int(value) if is_whole else value
         return Option(f"{self.key}={exact}", f"run-time parameter {name}")
 
 

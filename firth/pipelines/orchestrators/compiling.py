@@ -12,7 +12,7 @@ from firth.pipelines.orchestrators.exit_handler import end_with
 from firth.pipelines.orchestrators.resources import Resources, give_resources
 from firth.pipelines.orchestrators.run_time import read_at_run_time
 from firth.pipelines.orchestrators.targets import ORCHESTRATORS, Document, pipeline_name
-from firth.pipelines.orchestrators.training_job import read_training_job, trainer_of
+from firth.pipelines.orchestrators.training_job import check_workers, read_training_job, trainer_of
 from firth.recipes.run.run_recipe import RunRecipe
 
 # TFX's entry point of a container, after the image's file systems are known to it.
@@ -88,7 +88,8 @@ def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES)
 
     Raises:
         ImportError: if Kubeflow's format is not installed.
-        ValueError: for a recipe with `infra_validation`, which TFX does not compile.
+        ValueError: for a recipe with `infra_validation`, which TFX does not compile, or whose training does
+            not span the workers of a job.
     """
     if recipe.infra_validation:
         raise ValueError(
@@ -104,7 +105,9 @@ def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES)
     if kind.compares:
         extra = {"has_baseline": orchestrator.has_resolvers, "serving_dir": settings.serving_dir or None}
     if settings.training_job:
-        extra["make_trainer"] = trainer_of(read_training_job(settings.training_job), settings.image)
+        job = read_training_job(settings.training_job)
+        check_workers(job, recipe.training.strategy)
+        extra["make_trainer"] = trainer_of(job, settings.image)
     if settings.endpoint:
         extra["make_pusher"] = pusher_of(read_endpoint(settings.endpoint))
     pipeline = kind.create(
@@ -123,5 +126,5 @@ def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES)
         # Kubeflow reads no other.
         use_pipeline_spec_2_1=True,
     )
-    job: Document = kubeflow.KubeflowV2DagRunner(config).run(pipeline, write_out=False)
-    return job
+    document: Document = kubeflow.KubeflowV2DagRunner(config).run(pipeline, write_out=False)
+    return document

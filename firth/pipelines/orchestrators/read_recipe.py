@@ -85,12 +85,13 @@ def recipe_of_run(kind: Compilable, compiled: str, inputs: Mapping[str, Any]) ->
     for name in inputs:
         if name not in parameters and name != COMPILED:
             raise RecipeError([f"no run-time parameter is named {name}; {suggest(name, parameters)}"])
-    changes: list[str | Option] = [
+    changes = [
         each.assignment(name, inputs[name])
         for name, each in parameters.items()
         if each.key and inputs.get(name, each.unset) != each.unset
     ]
-    changes += [line.strip() for line in str(inputs.get(OVERRIDES) or "").splitlines() if line.strip()]
+    lines = [line.strip() for line in str(inputs.get(OVERRIDES) or "").splitlines()]
+    changes += [Option(line, f"run-time parameter {OVERRIDES}: {line}") for line in lines if line]
     place = str(inputs.get(RECIPE) or "")
     if not place:
         with storage.scratch_folder() as folder:

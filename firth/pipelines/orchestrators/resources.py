@@ -73,8 +73,8 @@ def read_values(kind: type[Values], values: str, said: str) -> Values:
         said: Option and line as they were given, for errors.
 
     Raises:
-        ValueError: for an unknown key, with the nearest, one that is there twice, or something that is not a
-            value.
+        ValueError: for an unknown key, with the nearest, one that is there twice, something that is not a
+            value, or a number of accelerators without their type.
     """
     types: dict[str, Any] = get_type_hints(kind)
     fields: Any = kind
@@ -92,6 +92,8 @@ def read_values(kind: type[Values], values: str, said: str) -> Values:
         if not equals or not value or (types[key] is not str and not 0 < found[key] < math.inf):
             example = "8" if types[key] is not str else "NVIDIA_L4"
             raise ValueError(f"{said}: {part!r} is not a value; write it as {key}={example}")
+    if "count" in found and "accelerator" not in found:
+        raise ValueError(f"{said}: count is a number of accelerators; add accelerator=NVIDIA_L4")
     needed = {each.name for each in dataclasses.fields(fields) if each.default is dataclasses.MISSING}
     if lacking := sorted(needed.difference(found)):
         raise ValueError(f"{said}: there is no {' and no '.join(lacking)}")

@@ -21,6 +21,7 @@ class Orchestrator:
         has_resolvers: Whether it can look up artifacts of earlier runs. Kubeflow's compiler to Argo cannot.
         is_vertex: Whether it runs where Vertex has custom jobs and endpoints.
         document: Function from a PipelineJob to what is submitted.
+        endings: Endings of the names of files that its client reads, the usual one first.
         submitting: Lines that say how the file is submitted, in which `{file}` stands for it.
     """
 
@@ -29,6 +30,7 @@ class Orchestrator:
     has_resolvers: bool
     is_vertex: bool
     document: Callable[[Document], Document]
+    endings: tuple[str, ...]
     submitting: tuple[str, ...]
 
 
@@ -45,6 +47,7 @@ ORCHESTRATORS = {
         has_resolvers=True,
         is_vertex=True,
         document=lambda job: job,
+        endings=(".json", ".yaml", ".yml"),
         submitting=(
             "from google.cloud import aiplatform",
             'job = aiplatform.PipelineJob("{name}", template_path="{file}", parameter_values={{}})',
@@ -57,6 +60,8 @@ ORCHESTRATORS = {
         has_resolvers=False,
         is_vertex=False,
         document=_pipeline_spec,
+        # The client of Kubeflow refuses a file that ends in .json. JSON is YAML too.
+        endings=(".yaml", ".yml"),
         submitting=("kfp run create --experiment-name {name} --package-file {file}",),
     ),
 }

@@ -9,6 +9,8 @@ from tfx.components import Trainer
 
 from firth.pipelines.orchestrators.resources import read_values
 
+_TOGETHER = "multi_worker_mirrored"
+
 
 @dataclasses.dataclass(frozen=True)
 class TrainingJob:
@@ -62,6 +64,23 @@ def read_training_job(line: str) -> TrainingJob:
     1
     """
     return read_values(TrainingJob, line, f"--training-job {line}")
+
+
+def check_workers(job: TrainingJob, strategy: str) -> None:
+    """Passes if the machines of a job train one model together.
+
+    Args:
+        job: Machines of the job.
+        strategy: `training.strategy` of the recipe.
+
+    Raises:
+        ValueError: if each of several machines would train the whole model, and write over the others' files.
+    """
+    if job.workers > 1 and strategy != _TOGETHER:
+        raise ValueError(
+            f"--training-job: {job.workers} workers train one model only with training.strategy: "
+            f"{_TOGETHER}, not {strategy}; add --set training.strategy={_TOGETHER}, or leave workers out"
+        )
 
 
 def trainer_of(job: TrainingJob, image: str) -> Callable[..., Trainer]:

@@ -29,17 +29,17 @@ def test_a_task_for_kubeflow(firth, tmp_path):
     (tmp_path / "task.yaml").write_text(
         "base: ./base\ntask: {kind: classification}\ndata: {kind: columns, train: s3://bucket/a.csv}\n"
     )
-    result = firth("compile", "task.yaml", *KUBEFLOW, "-o", "task.json")
+    result = firth("compile", "task.yaml", *KUBEFLOW, "-o", "task.yaml")
     assert result.exit_code == 0, result.output
-    assert "kfp run create --experiment-name task --package-file task.json" in result.stdout
-    assert f"the image must have {tmp_path}/base" in result.stderr
-    spec = json.loads((tmp_path / "task.json").read_text())
+    assert "kfp run create --experiment-name task --package-file task.yaml" in result.stdout
+    assert f"base.bundle: {tmp_path}/base" in result.stderr and "s3://" not in result.stderr
+    spec = json.loads((tmp_path / "task.yaml").read_text())
     assert "LabelledExampleGen" in spec["root"]["dag"]["tasks"]
 
 
 def test_the_corpus_alone(firth, tmp_path):
     assert firth("compile", "bert_tiny", *KUBEFLOW, "--corpus-only").exit_code == 0
-    assert "Trainer" not in json.loads((tmp_path / "pipeline.json").read_text())["root"]["dag"]["tasks"]
+    assert "Trainer" not in json.loads((tmp_path / "pipeline.yaml").read_text())["root"]["dag"]["tasks"]
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,14 @@ from firth.recipes import load_recipe
 from tests.pipelines.orchestrators.graph_checks import problems_of, read_document
 
 LINE = "project=mine,region=us-central1,machine=n1-standard-8,accelerator=NVIDIA_TESLA_T4,count=2,workers=3"
+TOGETHER = "training.strategy=multi_worker_mirrored"
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     (folder / "a.txt").write_text("A word.\n")
-    return load_recipe("bert_tiny", [f"sources=[{{kind: text, paths: ['{folder}/*.txt']}}]"])
+    return load_recipe("bert_tiny", [f"sources=[{{kind: text, paths: ['{folder}/*.txt']}}]", TOGETHER])
 
 
 def settings(line=LINE):
@@ -65,6 +66,19 @@ def test_the_job_has_a_chief_and_workers_that_run_what_a_task_would(corpus):
         }
         assert pool["container_spec"]["image_uri"] == "me/firth:1"
         assert RUN_FN in " ".join(pool["container_spec"]["command"])
+
+
+def test_workers_that_would_each_train_the_whole_model_are_refused(corpus):
+    alone = load_recipe("bert_tiny")
+    with pytest.raises(ValueError, match=r"3 workers train one model only with .*, not none; add --set"):
+        compile_pipeline(alone, settings())
+    compile_pipeline(alone, settings(LINE.replace(",workers=3", "")))
+    # Nor may the recipe of a run be one.
+    document = compile_pipeline(corpus, settings())["pipelineSpec"]
+    given = document["root"]["dag"]["tasks"][READER]["inputs"]["parameters"][COMPILED]
+    inputs = {COMPILED: given["runtimeValue"]["constant"], "overrides": "training.strategy=mirrored"}
+    with pytest.raises(ValueError, match="not mirrored"):
+        values_of_run(inputs)
 
 
 def test_one_machine_has_no_other_workers():
