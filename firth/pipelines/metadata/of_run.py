@@ -52,9 +52,10 @@ def keep_metadata_in(run_dir: pathlib.Path, place: str) -> None:
     Raises:
         RunFolderError: for a place that cannot be used, or if the folder's metadata are in another.
     """
-    if not place:
+    now = metadata_of(run_dir)
+    if not place and not now.pipeline:
         return
-    wanted, now = _checked(place), metadata_of(run_dir)
+    wanted = _checked(place or now.place)
     if wanted == now.place:
         return
     if now.pipeline or storage.exists(now.place):

@@ -1,9 +1,12 @@
-"""ML Metadata that answers in the order in which it is asked, as TFX expects."""
+"""ML Metadata that answers in the order in which it is asked, and whose values PostgreSQL can write."""
 
 from collections.abc import Iterable
 from typing import Any
 
+from ml_metadata.proto import metadata_store_pb2
 from tfx.orchestration import metadata
+
+from firth.pipelines.metadata.backslashes import without_backslashes
 
 
 class OrderedMetadata(metadata.Metadata):
@@ -11,13 +14,17 @@ class OrderedMetadata(metadata.Metadata):
 
     TFX takes the first artifact for the first id. A file of SQLite answers in the order of ids, PostgreSQL in
     any order. A component from the cache would have its outputs exchanged there: statistics would be made
-    of CorpusExampleGen's documents instead of its records.
+    of CorpusExampleGen's documents instead of its records. Nor can values with backslashes be written there.
     """
 
     @property
     def store(self) -> Any:
         """Store of the connection that is open."""
-        return _OrderedStore(super().store)
+        config = self.connection_config
+        is_plain = not isinstance(config, metadata_store_pb2.ConnectionConfig) or not config.HasField(
+            "postgresql"
+        )
+        return _OrderedStore(super().store) if is_plain else _PostgreSQLStore(super().store)
 
 
 class _OrderedStore:
@@ -31,3 +38,11 @@ class _OrderedStore:
         ids = list(artifact_ids)
         found = {each.id: each for each in self._store.get_artifacts_by_id(ids, *more, **others)}
         return [found[each] for each in dict.fromkeys(ids) if each in found]
+
+
+class _PostgreSQLStore(_OrderedStore):
+    def __getattr__(self, name: str) -> Any:
+        method = super().__getattr__(name)
+        if not name.startswith("put_"):
+            return method
+        return lambda *given, **named: method(*without_backslashes(given), **without_backslashes(named))
