@@ -74,11 +74,14 @@ class RecipeTuner(base_tuner.BaseTuner):
             **fit_kwargs: Nothing.
 
         Raises:
-            keras_tuner.errors.FailedTrialError: if its loss is infinite or not a number.
+            keras_tuner.errors.FailedTrialError: if its loss is infinite or not a number, or its values do not
+                fit each other.
             keras_tuner.errors.FatalError: for any other error, which other values would have too.
         """
         try:
             return {self._objective.name: self._value(trial.trial_id, trial.hyperparameters.values)}
+        except errors.FailedTrialError:
+            raise
         except NonFiniteLossError as error:
             raise errors.FailedTrialError(str(error)) from error
         except Exception as error:
@@ -91,14 +94,19 @@ class RecipeTuner(base_tuner.BaseTuner):
                 return float(each.score)
         assert self._recipe.search is not None
         units = self._recipe.search.units
-        recipe = shortened(
-            self._schedule(with_values(self._recipe, values)), values.get(_UNITS, units), units
-        )
+        recipe = shortened(self._schedule(self._with(values)), values.get(_UNITS, units), units)
         curve = os.path.join(self.directory, "curves", trial_id)
         checkpoints = os.path.join(self.directory, "checkpoints")
         model = train(recipe, model_run_directory=curve, checkpoint_root=checkpoints, **self._places)
         tokenizer = load_recipe_tokenizer(recipe, self._places["tokenizer_directory"])
         return measured(self._objective, model, tokenizer, recipe, self._places["eval_files"])
+
+    def _with(self, values: dict[str, Any]) -> RunRecipe:
+        try:
+            return with_values(self._recipe, values)
+        except ValueError as error:
+            # The ends of a range fit on their own. A number between them, or two keys together, may not.
+            raise errors.FailedTrialError(str(error)) from error
 
     def on_trial_end(self, trial: Any) -> None:
         """Removes a trial's checkpoints, and keeps what it was worth.
@@ -120,8 +128,8 @@ class RecipeTuner(base_tuner.BaseTuner):
         """
         if not any(each.status == TrialStatus.COMPLETED for each in self.oracle.trials.values()):
             raise SearchError(
-                f"none of {len(self.oracle.trials)} trials has a finite loss; lower "
-                "training.optimizer.learning_rate, or its range in search.space"
+                f"none of {len(self.oracle.trials)} trials has a finite loss and values that fit each other; "
+                "lower training.optimizer.learning_rate, or its range in search.space"
             )
 
 
