@@ -25,7 +25,8 @@ from firth.corpus.readers.read import (
     unstated_keys,
 )
 from firth.corpus.report.corpus_report import build_report, check_report
-from firth.corpus.report.domains import LargestDomains, SumDomains, domain_rows
+from firth.corpus.report.domain_files import DOMAINS_FOLDER, WriteDomains
+from firth.corpus.report.domains import LargestDomains, SumDomains, TakeLargest, domain_rows
 from firth.corpus.report.held_out import held_out
 from firth.recipes.corpus.cleaning import Cleaning, step_names
 from firth.storage import read_json, write_json
@@ -51,7 +52,7 @@ def curate(
         cleaning: The steps, the split and the limits of the recipe.
         split_folders: Folders of the documents of "train" and of "eval". Files of an earlier call are removed
             from them.
-        report_folder: Folder of `corpus_report.json`.
+        report_folder: Folder of `corpus_report.json`, and of the files of `WriteDomains`.
 
     Returns:
         The report, as `build_report` describes it, and under `held_out`, `domains` and `unstated_keys` the
@@ -62,6 +63,8 @@ def curate(
         CountMismatchError: if documents were lost between the steps.
     """
     path, scratch = f"{report_folder}/{REPORT_FILE}", f"{report_folder}/{SCRATCH_FOLDER}"
+    domain_files = f"{report_folder}/{DOMAINS_FOLDER}"
+    storage.remove(domain_files)
     remove_leftovers(scratch, split_folders)
     grouping = grouping_for(corpus_pattern, scratch)
     try:
@@ -75,7 +78,9 @@ def curate(
             if stating := sources_that_state_ids(corpus_folder):
                 partial_totals.append(raw | "RepeatedIds" >> RepeatedIds(stating, grouping))
             totals = partial_totals | "Flatten" >> beam.Flatten()
-            domains = AsSingleton(totals | "SumDomains" >> SumDomains())
+            by_domain = totals | "SumDomains" >> SumDomains()
+            _ = by_domain | "WriteDomains" >> WriteDomains(domain_files, grouping.groups)
+            domains = AsSingleton(by_domain | "TakeLargest" >> TakeLargest())
             read, unstated = read_source_counts(corpus_folder), unstated_keys(corpus_folder)
             _ = (
                 totals

@@ -9,6 +9,7 @@ from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.by_language import RulesByLanguage
 from firth.corpus.filters.list_files import read_list
 from firth.corpus.text.line_shares import ELLIPSES, characters, stripped_lines
+from firth.corpus.text.unspaced_words import unspaced_words
 from firth.recipes.corpus.filters import GopherQualityRules, GopherQualityStep
 
 _LETTER = re.compile(r"[^\W\d_]")
@@ -57,18 +58,19 @@ class GopherQuality(DocumentStep[GopherQualityStep]):
 class _Rules:
     def __init__(self, config: GopherQualityRules) -> None:
         self._config = config
+        self._is_unspaced = config.words == "characters"
         path = config.stop_words_file
         words = [text for _, text in read_list(path)] if path else config.stop_words
         self._stop_words = frozenset(map(str.lower, words))
 
     def broken_by(self, text: str) -> str | None:
         """Returns the reason for which a text is dropped, or None."""
-        words = text.split()
+        words = unspaced_words(text) if self._is_unspaced else text.split()
         return (
             self._in_words(words)
             or self._in_symbols(text, len(words))
             or self._in_lines(text)
-            or self._in_vocabulary(words)
+            or self._in_vocabulary(text, words)
         )
 
     def _in_words(self, words: Sequence[str]) -> str | None:
@@ -101,7 +103,7 @@ class _Rules:
             return "too_many_ellipsis_lines"
         return None
 
-    def _in_vocabulary(self, words: Sequence[str]) -> str | None:
+    def _in_vocabulary(self, text: str, words: Sequence[str]) -> str | None:
         least = self._config.min_alphabetic_word_fraction * len(words)
         # Most words consist of letters only, which is quick to test.
         others = list(filterfalse(str.isalpha, words))
@@ -109,12 +111,16 @@ class _Rules:
             lettered = sum(map(bool, map(_LETTER.search, others)))
             if len(words) - len(others) + lettered < least:
                 return "too_few_alphabetic_words"
-        if not self._has_stop_words(words):
+        if not self._has_stop_words(text, words):
             return "too_few_stop_words"
         return None
 
-    def _has_stop_words(self, words: Sequence[str]) -> bool:
+    def _has_stop_words(self, text: str, words: Sequence[str]) -> bool:
         wanted = self._config.min_stop_words
+        if self._is_unspaced:
+            # They may have several characters, which are no word here.
+            lower = text.lower()
+            return sum(word in lower for word in self._stop_words) >= wanted
         return (
             len(self._stop_words.intersection(words)) >= wanted
             or len(self._stop_words.intersection(map(str.lower, words))) >= wanted

@@ -43,21 +43,25 @@ def count_domain(totals: CorpusCounts, document: Document, outcome: str, reason:
 
 
 @beam.ptransform_fn
-def SumDomains(totals: PCollection[CorpusCounts]) -> PCollection[LargestDomains]:
-    """Sums the counts of all domains, each on one worker, and takes the largest: counts to one element.
+def SumDomains(totals: PCollection[CorpusCounts]) -> PCollection[tuple[str, DomainCounts]]:
+    """Sums the counts of each domain on one worker: counts to domains with counts.
 
     No worker holds the counts of all domains.
 
     Args:
         totals: Counts of parts of the corpus.
     """
-    return (
-        totals
-        | "Domains" >> beam.FlatMap(_by_domain)
-        | "Sum" >> beam.CombinePerKey(_sum)
-        | "One" >> beam.MapTuple(_alone)
-        | "Largest" >> beam.CombineGlobally(_join)
-    )
+    return totals | "Domains" >> beam.FlatMap(_by_domain) | "Sum" >> beam.CombinePerKey(_sum)
+
+
+@beam.ptransform_fn
+def TakeLargest(summed: PCollection[tuple[str, DomainCounts]]) -> PCollection[LargestDomains]:
+    """Takes the domains with most documents: domains with counts to one element.
+
+    Args:
+        summed: Domains with their counts.
+    """
+    return summed | "One" >> beam.MapTuple(_alone) | "Largest" >> beam.CombineGlobally(_join)
 
 
 def domain_rows(found: LargestDomains) -> dict[str, Any]:
@@ -71,10 +75,19 @@ def domain_rows(found: LargestDomains) -> dict[str, Any]:
         documents without a URL; `documents_in`, `bytes_in`, `documents_kept` and `bytes_kept`; and `dropped`,
         the number of documents by step and reason.
     """
-    return {"number": found.domains, "largest": [_row(domain, counts) for _, domain, counts in found.largest]}
+    return {
+        "number": found.domains,
+        "largest": [domain_row(domain, counts) for _, domain, counts in found.largest],
+    }
 
 
-def _row(domain: str, counts: DomainCounts) -> dict[str, Any]:
+def domain_row(domain: str, counts: DomainCounts) -> dict[str, Any]:
+    """Returns a row of `domain_rows`.
+
+    Args:
+        domain: The domain.
+        counts: Its counts.
+    """
     sizes = {
         f"{unit}_{outcome}": counts.get(DomainFlow(domain, outcome, "", unit), 0)
         for outcome in (IN, KEPT)

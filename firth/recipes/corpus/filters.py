@@ -56,9 +56,12 @@ class C4Step(CleaningStep):
 class GopherQualityRules(Config):
     """Thresholds of Gopher's rules on quality.
 
-    A word is a run of non-space characters. Blank lines do not count as lines.
+    Blank lines do not count as lines.
 
     Attributes:
+        words: What a word is: `spaces`, a run of non-space characters, or `characters`, in which each
+            character of a script without spaces (Han, kana, Thai, Lao, Khmer, Burmese) is a word of its own,
+            and stop words are found anywhere in the text.
         max_symbols_per_word: Most hash signs per word, and most ellipses per word.
         max_bullet_line_fraction: Largest share of lines that begin with one of `bullets`.
         bullets: Characters that begin an item of a list.
@@ -71,6 +74,7 @@ class GopherQualityRules(Config):
         min_mean_word_length, max_mean_word_length: Least and most characters of a word on average.
     """
 
+    words: Literal["spaces", "characters"] = "spaces"
     min_words: pydantic.NonNegativeInt = 50
     max_words: pydantic.NonNegativeInt = 100_000
     min_mean_word_length: Ratio = 3.0

@@ -23,6 +23,10 @@ def decide(config, text):
     return decision.reason if isinstance(decision, Drop) else decision == Keep(document(text))
 
 
+CHINESE = "這是最好的時代，也是最壞的時代。人們正踏上天堂之路，人們正走向地獄之門。"
+THAI = "มันเป็นช่วงเวลาที่ดีที่สุดและเป็นช่วงเวลาที่เลวร้ายที่สุดของผู้คน"
+
+
 def test_each_language_has_its_own_and_others_have_those_of_the_step(tmp_path):
     (tmp_path / "de").write_text("Und\ndie\n")
     config = step(
@@ -57,3 +61,19 @@ def test_a_language_that_is_there_twice_and_a_file_without_words(tmp_path):
     (tmp_path / "de").write_text("\n")
     with pytest.raises(CorpusError, match="de has no entry"):
         STEPS["gopher_quality"](step(stop_words_file=f"{tmp_path}/de"))
+
+
+@pytest.mark.parametrize(
+    "language, text, stop_words",
+    [("zh", CHINESE, ("的", "是")), ("zh", CHINESE, ("人們", "時代")), ("th", THAI, ("และ", "ที่"))],
+)
+def test_text_without_spaces_has_its_stop_words_and_as_many_words_as_characters(language, text, stop_words):
+    """Between spaces it is a single long word."""
+    keys = {"stop_words": stop_words, "min_mean_word_length": 1.0, "language": language}
+    assert decide(step(LanguageQuality(**keys, min_words=1, max_mean_word_length=99.0)), text) == (
+        "too_few_stop_words"
+    )
+    assert decide(step(LanguageQuality(**keys, words="characters", min_words=20)), text) is True
+    assert decide(step(LanguageQuality(**keys, words="characters", min_words=60)), text) == "too_few_words"
+    others = {**keys, "stop_words": ("xyz", "abc")}
+    assert decide(step(LanguageQuality(**others, words="characters")), text) == "too_few_stop_words"

@@ -1,6 +1,8 @@
 """Counts by domain: sums, and which domains are shown."""
 
 import dataclasses
+import gzip
+import json
 
 from firth.analysis import CorpusView, render_corpus_report
 from firth.recipes import Cleaning, LengthStep, Split
@@ -42,6 +44,27 @@ def test_the_largest_are_the_same_on_two_workers(tmp_path, monkeypatch):
     two = report(tmp_path / "two", monkeypatch, make_pipeline_of_two, top=2)["domains"]
     assert one == two and one["number"] == 4
     assert [row["domain"] for row in one["largest"]] == ["a.co.uk", ""]
+
+
+def rows_in(folder):
+    """All rows of the files, and the bytes of each file."""
+    files = {path.name: path.read_bytes() for path in sorted(folder.rglob("domains/*"))}
+    lines = b"".join(gzip.decompress(each) for each in files.values()).splitlines()
+    return [json.loads(line) for line in lines], files
+
+
+def test_files_have_all_domains_whatever_the_report_shows(tmp_path, monkeypatch):
+    whole = report(tmp_path / "one", monkeypatch)["domains"]["largest"]
+    report(tmp_path / "two", monkeypatch, make_pipeline_of_two, top=1)
+    rows, files = rows_in(tmp_path / "one")
+    assert sorted(row["domain"] for row in rows) == ["a.co.uk", "b.example", "c.example"]
+    assert all(row in whole for row in rows)
+    assert rows_in(tmp_path / "two") == (rows, files)
+
+
+def test_documents_without_pages_have_no_files_of_domains(tmp_path):
+    clean(tmp_path, [document("A text."), document("Another text.")], CLEANING)
+    assert not list(tmp_path.rglob("domains/*"))
 
 
 def test_the_page_shows_domains_if_there_are_any():
