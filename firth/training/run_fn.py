@@ -20,6 +20,7 @@ from firth.features import is_over_vocabulary
 from firth.models import save_model
 from firth.models.additions.keeping import keep
 from firth.models.bundle import read_recipe
+from firth.recipes.reading.bases import check_same_model
 from firth.recipes.reading.bundles import blessed_bundle, digest_of_bundle
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
@@ -58,6 +59,7 @@ def run_fn(fn_args: Any) -> None:
     Raises:
         ValueError: if `custom_config` lacks a key.
         firth.recipes.reading.bundles.NoBundleError: if the model of a warm start is gone.
+        firth.recipes.RecipeError: if it is another model than the recipe's.
         pydantic.ValidationError: if the JSON is not a recipe.
     """
     config = fn_args.custom_config or {}
@@ -122,6 +124,7 @@ def started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
 
     Raises:
         firth.recipes.reading.bundles.NoBundleError: if the recipe asks for the model, and its files are gone.
+        firth.recipes.RecipeError: if the recipe's model is another.
     """
     # An imported base is a bundle itself, and the recipe names it.
     if not recipe.starts_from_blessed:
@@ -130,6 +133,7 @@ def started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
         _LOG.info("warm_start: no model of this pipeline is blessed yet; weights are drawn by the seed")
         return recipe
     bundle = blessed_bundle(os.path.dirname(base_model.rstrip("/")))
+    check_same_model(recipe, read_recipe(bundle))
     return recipe.starting_from(bundle, digest_of_bundle(bundle))
 
 

@@ -15,6 +15,7 @@ from firth.recipes.reading.bundles import (
     digest_of_bundle,
     find_bundle,
 )
+from firth.recipes.reading.differences import differences
 from firth.recipes.reading.raw_recipes import Origin, RawRecipe, assign
 from firth.recipes.run.base import RECIPE_FILE, TRAINING
 from firth.recipes.run.run_recipe import RunRecipe
@@ -126,6 +127,28 @@ def check_stated(raw: RawRecipe, stated: dict[str, Any], brought: dict[str, Any]
         f"{raw.origin(path).place}: {'.'.join(path)}: {value!r} is not what the base {bundle} has, "
         f"{has!r}; leave the key out"
         for path, value, has in _contradictions(stated, brought)
+    ]:
+        raise RecipeError(problems)
+
+
+def check_same_model(recipe: RunRecipe, blessed: RunRecipe) -> None:
+    """Passes if a run with `warm_start` has the model that it starts from; rates of dropout may differ.
+
+    A model with fewer layers would take the weights of those alone, and one with another number of heads
+    would read all weights as others than they were.
+
+    Args:
+        recipe: Recipe of the run.
+        blessed: Recipe of the model that the pipeline has blessed last.
+
+    Raises:
+        RecipeError: with each key that differs.
+    """
+    if problems := [
+        f"warm_start: {key}: {now!r} is not what the model that was blessed last has, {has!r}; set it back, "
+        "or leave warm_start out"
+        for key, (has, now) in differences([blessed, recipe]).items()
+        if key.startswith("model.") and not key.endswith("dropout")
     ]:
         raise RecipeError(problems)
 
