@@ -49,6 +49,9 @@ def parse() -> argparse.Namespace:
     unknown = sorted(set(options.parts) - set(PARTS))
     if unknown:
         parser.error(f"unknown part {unknown[0]!r}; there are {', '.join(PARTS)}")
+    least = 2 * scale_replicas.FIRST
+    if "replicas" in (options.parts or PARTS) and options.steps < least:
+        parser.error(f"--steps {options.steps}: replicas needs {least}, of which the first half is not timed")
     return options
 
 

@@ -42,5 +42,7 @@ def gfile_of(path: str | os.PathLike[str]) -> Any:
         try:
             register_s3()
         except ImportError as error:
-            raise ImportError(f"{path}: s3:// needs tensorflow-io: pip install 'firth[s3]'") from error
+            raise ImportError(
+                f"{path}: s3:// needs Python 3.10 and tensorflow-io: pip install 'firth[s3]'"
+            ) from error
     return tf.io.gfile
