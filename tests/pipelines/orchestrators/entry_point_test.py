@@ -163,7 +163,7 @@ def finetuning(bucket, environment, folder):
         lines = [json.dumps({"text": f"{name}: {text}"}) for text, _ in rows[:RECORDS]]
         bucket.write(f"{name}.jsonl", "\n".join(lines))
     (folder / "task.yaml").write_text(TASK)
-    options = ["--for", "kubeflow", "--image", "me/firth:1", "--pipeline-root", TASKS, "-o", "task.json"]
+    options = ["--for", "kubeflow", "--image", "me/firth:1", "--pipeline-root", TASKS, "-o", "compiled.yaml"]
     command = [sys.executable, "-m", "firth", "compile", "task.yaml", "--base", "s3://artifacts/base/bundle"]
     done = subprocess.run(
         [*command, *options],
@@ -173,7 +173,7 @@ def finetuning(bucket, environment, folder):
         env={**os.environ, **environment, "PYTHONPATH": str(CHECKOUT)},
     )
     assert done.returncode == 0, done.stderr
-    compiled = read_document(json.loads((folder / "task.json").read_text()))
+    compiled = read_document(json.loads((folder / "compiled.yaml").read_text()))
     assert problems_of(*compiled) == []
     tasks = TaskRunner(*compiled, TASKS, bucket, environment, folder)
     bucket.write("task.yaml", f"{TASK}base: s3://artifacts/base/bundle\nseed: 3\n")
