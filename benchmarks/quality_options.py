@@ -53,6 +53,7 @@ VARIANTS: dict[str, dict[str, Callable[[int], Settings]]] = {
     },
     "masked": {
         WHOLE: always(),
+        "AdamW, 5e-4, in the place of Muon": optimizer(kind="adamw", learning_rate=5e-4),
         **OPTIMIZERS,
         "with QK-norm": always(model__attention__query_key_norm=True),
         **Z_LOSS,

@@ -52,6 +52,8 @@ def _show(
     What is printed is itself a recipe file. Of a run, or of a model that was imported, it is what that was
     made from.
     """
+    from firth.recipes.reading.adapting import adapts
+
     if accelerator is not None and (_run_of(recipe, root) is not None or adapts(recipe)):
         fail(f"--accelerator goes with a recipe that pre-trains, which {recipe} is not", ExitCode.USAGE)
     if (run := _run_of(recipe, root)) is not None:
@@ -115,26 +117,6 @@ def _check_name(name: str, root: pathlib.Path) -> None:
     advice = suggest(name, [*presets, *runs])
     if advice in [f"did you mean {run}?" for run in runs]:
         fail(f"no preset, and no run in {root}, is named {name!r}; {advice}", ExitCode.USAGE)
-
-
-def adapts(path: str) -> bool:
-    """Returns whether a file says how a model is adapted to a task.
-
-    Args:
-        path: What may be a recipe's file.
-    """
-    from firth.recipes import RecipeError
-    from firth.recipes.reading.loading import read_raw_file
-    from firth.recipes.reading.recipe_files import SUFFIXES
-
-    if not path.endswith(SUFFIXES):
-        return False
-    try:
-        said = read_raw_file(pathlib.Path(path)).data
-    except RecipeError:
-        # Errors in it are printed where it is loaded.
-        return False
-    return "task" in said and "sources" not in said
 
 
 def _shown_run(run: RunOnDisk) -> tuple[list[str], str]:

@@ -54,6 +54,7 @@ __all__ = [
     "RunLockedError",
     "RunOptions",
     "RunResult",
+    "create_local_finetuning_pipeline",
     "create_local_pipeline",
     "curate",
     "finetune",
@@ -155,7 +156,7 @@ def finetune(
         RunLockedError: if another process runs there.
         RunFailedError: if a component fails; the same call goes on where it stopped.
     """
-    return _run(_Job(recipe, root, options, _create_finetuning_pipeline), collect_run)
+    return _run(_Job(recipe, root, options, create_local_finetuning_pipeline), collect_run)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -289,9 +290,16 @@ def _create_curation_pipeline(
     return create_pipeline(recipe, **places, beam_pipeline_args=beam_pipeline_args)
 
 
-def _create_finetuning_pipeline(
-    recipe: AdaptingRecipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str]
+def create_local_finetuning_pipeline(
+    recipe: AdaptingRecipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str] = ()
 ) -> "Pipeline":
+    """Returns the pipeline of a recipe that adapts a model, with everything it keeps below `run_dir`.
+
+    Args:
+        recipe: Recipe to build the pipeline of.
+        run_dir: Folder of the run.
+        beam_pipeline_args: Options of Beam; without any, it runs in this process.
+    """
     from firth.pipelines.finetune import create_pipeline
 
     places = {**_places(run_dir), **_trained_places(run_dir)}

@@ -4,34 +4,39 @@
     FIRTH_RECIPE=bert_mini tfx run create --engine=local --pipeline_name=bert_mini
 
 `FIRTH_RECIPE` is a preset's name or a recipe's path (`demo` where it is not set), `FIRTH_ROOT` the folder
-of all runs. The run is that of `firth run`, with its lock and its log, and `firth runs` lists it.
+of all runs. The run is that of `firth run`, or of `firth finetune` for a recipe that adapts a model, with
+its lock and its log, and `firth runs` lists it.
 """
 
 import os
 import pathlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
 from firth.pipelines import local
-from firth.recipes import Recipe
+from firth.pipelines.labels import read_for
+from firth.recipes.reading.adapting import adapts, load_adapting_recipe
 from firth.recipes.reading.loading import load_recipe
+from firth.recipes.run.run_recipe import RunRecipe
 
 
 class RecipeRunner(LocalDagRunner):
-    """TFX's local runner, as far as TFX's command line looks: what runs is `firth.pipelines.local.run`.
+    """TFX's local runner, as far as TFX's command line looks: what runs is a function of `local`.
 
     `tfx pipeline create` puts a function in the place of `LocalDagRunner.run`, so that nothing runs.
 
     Args:
         recipe: Recipe to run.
         root: Folder of all runs.
+        run: `firth.pipelines.local.run` or `finetune`.
     """
 
-    def __init__(self, recipe: Recipe, root: pathlib.Path) -> None:
+    def __init__(self, recipe: RunRecipe, root: pathlib.Path, run: Callable[..., Any]) -> None:
         super().__init__()
-        self._recipe, self._root = recipe, root
+        self._recipe, self._root, self._run_recipe = recipe, root, run
 
     def run_with_ir(self, pipeline: Any, run_options: Any = None) -> None:
         """Runs the recipe's pipeline, which is made again once the devices that it asks for are there.
@@ -47,16 +52,29 @@ class RecipeRunner(LocalDagRunner):
         if run_options is not None:
             raise ValueError("the whole pipeline runs: no options are taken")
         try:
-            local.run(self._recipe, self._root, local.RunOptions(verbose=True))
+            self._run_recipe(self._recipe, self._root, local.RunOptions(verbose=True))
         except (local.RunFolderError, local.RunLockedError) as error:
             sys.exit(f"error: {error}")
 
 
 def main() -> None:
     """Runs the recipe that the environment names."""
-    recipe = load_recipe(os.environ.get("FIRTH_RECIPE", "demo"))
+    name = os.environ.get("FIRTH_RECIPE", "demo")
     root = pathlib.Path(os.environ.get("FIRTH_ROOT", "firth-runs")).resolve()
-    RecipeRunner(recipe, root).run(local.create_local_pipeline(recipe, root / recipe.name))
+    try:
+        runner, pipeline = _prepared(name, root)
+    except ValueError as error:
+        sys.exit(f"error: FIRTH_RECIPE={name}: {error}")
+    runner.run(pipeline)
+
+
+def _prepared(name: str, root: pathlib.Path) -> tuple[RecipeRunner, Any]:
+    if adapts(name):
+        task, _ = read_for(load_adapting_recipe(name, root=root))
+        pipeline = local.create_local_finetuning_pipeline(task, root / task.name)
+        return RecipeRunner(task, root, local.finetune), pipeline
+    recipe = load_recipe(name)
+    return RecipeRunner(recipe, root, local.run), local.create_local_pipeline(recipe, root / recipe.name)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,23 @@ import sys
 import filelock
 import pytest
 
+from firth.models import save_model
 from firth.recipes import load_recipe, recipe_to_yaml
+from firth.tokenizers import save_tokenizer
+from tests.exported_model import RECIPE, make_served
 from tests.pipelines.bucket_server import OVERRIDES
 
 PIPELINE_FILE = pathlib.Path(__file__).parents[2] / "firth" / "pipelines" / "local_runner.py"
+TASK = """
+name: texts
+base: {{bundle: {bundle}}}
+task: {{kind: classification}}
+evaluation: {{thresholds: []}}
+data: {{kind: columns, train: texts.csv}}
+sequences: {{length: 32}}
+epochs: 1
+examples_per_step: 8
+"""
 # The part of `local.run` in which it failed when TensorFlow had started; it ends there.
 DEVICES = """
 import tensorflow as tf
@@ -92,3 +105,25 @@ def test_what_tfx_run_create_starts_keeps_the_lock_of_the_run(tmp_path, environm
     with filelock.FileLock(run_dir / ".lock"):
         refused = run(tmp_path, environment, sys.executable, PIPELINE_FILE)
     assert refused.returncode == 1 and f"error: {run_dir} is in use by another run" in refused.stderr
+
+
+@pytest.mark.repeated
+def test_a_recipe_that_adapts_a_model_runs_to_a_served_model(tmp_path, environment):
+    served = make_served(RECIPE)
+    save_tokenizer(served.tokenizer, tmp_path / "tokenizer")
+    save_model(served.model, RECIPE, tmp_path / "tokenizer", tmp_path / "bundle")
+    rows = [f"the word sat on number {each},{('no', 'yes')[each % 2]}" for each in range(40)]
+    (tmp_path / "texts.csv").write_text("\n".join(["text,label", *rows]))
+    (tmp_path / "task.yaml").write_text(TASK.format(bundle=tmp_path / "bundle"))
+    named = {**environment, "FIRTH_RECIPE": "task.yaml"}
+    done = run(tmp_path, named, sys.executable, PIPELINE_FILE)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert list((tmp_path / "firth-runs" / "texts").glob("serving/*/saved_model.pb"))
+
+
+@pytest.mark.repeated
+def test_an_unknown_recipe_is_said_in_a_sentence(tmp_path, environment):
+    done = run(tmp_path, {**environment, "FIRTH_RECIPE": "bert_tinny"}, sys.executable, PIPELINE_FILE)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "error: FIRTH_RECIPE=bert_tinny: " in done.stderr and "bert_tiny" in done.stderr

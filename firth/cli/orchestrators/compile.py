@@ -11,7 +11,6 @@ from firth.cli import commands, execution
 from firth.cli.output import ExitCode, fail, note
 from firth.cli.quietly import quietly
 from firth.cli.recipe_options import base_option, recipe_or_exit
-from firth.cli.show import adapts
 
 if TYPE_CHECKING:
     from firth.recipes.run.run_recipe import RunRecipe
@@ -158,7 +157,7 @@ def _compile(
 def _recipe_of(name: str, options: Any, root: pathlib.Path, corpus_only: bool) -> "tuple[RunRecipe, str]":
     """Returns the recipe, checked, and the kind of its pipeline."""
     from firth.recipes import RecipeError
-    from firth.recipes.reading.adapting import load_adapting_recipe
+    from firth.recipes.reading.adapting import adapts, load_adapting_recipe
 
     if not adapts(name):
         return recipe_or_exit(name, options, root=root), "curate" if corpus_only else "pretrain"

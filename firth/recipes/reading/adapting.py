@@ -20,6 +20,7 @@ from firth.recipes.reading.loading import (
 )
 from firth.recipes.reading.method_sources import MethodSourceError, check_source, with_source
 from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, override_all
+from firth.recipes.reading.recipe_files import SUFFIXES
 from firth.recipes.run.adapting import SAYING_NOTHING, TRAINING, AdaptingRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.forms import AnyForm, Form
@@ -27,6 +28,22 @@ from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_types
 from firth.recipes.tuning.method import Method
 from firth.recipes.tuning.methods import method_types
+
+
+def adapts(path: str) -> bool:
+    """Returns whether a file says how a model is adapted to a task.
+
+    Args:
+        path: What may be a recipe's file.
+    """
+    if not path.endswith(SUFFIXES):
+        return False
+    try:
+        said = read_raw_file(pathlib.Path(path)).data
+    except RecipeError:
+        # Errors in it are said where it is loaded.
+        return False
+    return "task" in said and "sources" not in said
 
 
 def load_adapting_recipe(
