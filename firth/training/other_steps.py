@@ -29,9 +29,20 @@ def tell_other_steps(recipe: RunRecipe, progress: Progress) -> None:
     text = (
         f"the run goes on from step {progress.step:,} with training.steps: {steps:,} in the place of "
         f"{planned:,}; the rate of its next update is {now:.3g}, where it would have been {before:.3g}"
-        f"{_stage_text(recipe, progress.step)}"
+        f"{_scheduled_text(recipe, progress)}{_stage_text(recipe, progress.step)}"
     )
     _PROGRESS.warning("%s", text, extra={"firth": {"kind": "notice", "text": text}})
+
+
+def _scheduled_text(recipe: RunRecipe, progress: Progress) -> str:
+    before, now = (
+        recipe.goal.scheduled(progress.step / total)
+        for total in (progress.planned_steps, recipe.training.steps)
+    )
+    return "".join(
+        f", and {name} goes on from {value:.3g}, where it would from {before[name]:.3g}"
+        for name, value in now.items()
+    )
 
 
 def _stage_text(recipe: RunRecipe, step: int) -> str:

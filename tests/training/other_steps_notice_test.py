@@ -14,3 +14,11 @@ def test_it_is_an_event_of_the_run():
     (event,) = events
     assert event["kind"] == "notice"
     assert event["text"].startswith("the run goes on from step 3 with training.steps: 5 in the place of 3")
+
+
+def test_it_tells_a_mask_rate_that_changes_over_the_run(caplog):
+    recipe = tiny_recipe(steps=6)
+    objective = recipe.objective.model_copy(update={"first_mask_rate": 0.3})
+    recipe = recipe.model_copy(update={"objective": objective})
+    tell_other_steps(recipe, Progress(3, planned_steps=3))
+    assert ", and mask_rate goes on from 0.225, where it would from 0.15" in caplog.text

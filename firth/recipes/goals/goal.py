@@ -99,6 +99,14 @@ class Goal(Config):
         """The factors of the z-losses of the losses that have one, by name; here none."""
         return {}
 
+    def scheduled(self, progress: float) -> dict[str, float]:
+        """Returns the values that change over a run at a place of it, by their keys; here none.
+
+        Args:
+            progress: Share of the run's steps that have been made.
+        """
+        return {}
+
     @property
     def metric_names(self) -> tuple[str, ...]:
         """The names of its metrics: those of losses, of text that the main loss predicts, and of scores."""

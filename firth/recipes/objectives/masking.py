@@ -71,6 +71,14 @@ class _Masking(Objective):
             return self.mask_rate
         return self.first_mask_rate + (self.mask_rate - self.first_mask_rate) * progress
 
+    def scheduled(self, progress: float) -> dict[str, float]:
+        """Returns the mask rate at a place of the run, if it changes over the run.
+
+        Args:
+            progress: Share of the run's steps that have been made.
+        """
+        return {} if self.first_mask_rate is None else {"mask_rate": float(self.mask_rate_at(progress))}
+
     @property
     def predictions(self) -> int:
         """The most predictions of a row."""
