@@ -19,7 +19,7 @@ def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, S
     Raises:
         UnreadableError: `missing_text_key`, `text_not_a_string`, `empty`, `invalid_utf8` or
             `unpaired_surrogate`; `id_not_a_string`, `uri_not_a_string` or `licence_not_a_string` for a value
-            that is neither a string nor a whole number. NaN is no value: pandas makes 7.0 and NaN of a
+            that is not a string or a whole number. NaN counts as missing: pandas makes 7.0 and NaN of a
             column of numbers of which some are missing.
 
     Example:

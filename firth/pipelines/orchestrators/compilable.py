@@ -44,7 +44,7 @@ class RunParameter:
             value: Value of a run; orchestrators have one type of numbers.
         """
         is_whole = self.type == INTEGER and isinstance(value, float) and value.is_integer()
-        # What is no whole number is left to the recipe, which refuses it by its key.
+        # The recipe refuses other values, with their key.
         exact = int(value) if is_whole else value
         return Option(f"{self.key}={exact}", f"run-time parameter {name}")
 

@@ -22,6 +22,8 @@ _BYTES = {"float32": 4, "bfloat16": 2}
 class _Optimizer(Config):
     # Numbers that are kept for each weight, next to itself and its gradient.
     slots: ClassVar[int]
+    # Bytes that the update of a weight holds, by the dtype of these numbers: here the weight anew.
+    working: ClassVar[dict[str, int]] = {"float32": 4}
     # Whether it treats the matrices of blocks apart from other weights.
     by_matrix: ClassVar[bool] = False
     learning_rate: Rate = 1e-4
@@ -36,14 +38,19 @@ class _Optimizer(Config):
         return self
 
     @property
+    def kept_in(self) -> KeptDtype:
+        """Dtype of the numbers that are kept for each weight."""
+        return "float32"
+
+    @property
     def bytes_kept(self) -> int:
         """Bytes that are kept for each weight next to itself and its gradient."""
-        return 4 * self.slots
+        return self.slots * _BYTES[self.kept_in]
 
     @property
     def bytes_working(self) -> int:
-        """Bytes that the update of a weight holds next to them: the weight anew."""
-        return 4
+        """Bytes that the update of a weight holds next to them."""
+        return self.working[self.kept_in]
 
     @property
     def own_values(self) -> dict[str, Any]:
@@ -71,6 +78,9 @@ class AdamWConfig(_Optimizer):
 
     # Two moments.
     slots: ClassVar[int] = 2
+    # In bfloat16, also both moments in float32, the bits that they are rounded by, and what the update is
+    # made of.
+    working: ClassVar[dict[str, int]] = {"float32": 4, "bfloat16": 24}
     kind: Literal["adamw"] = "adamw"
     weight_decay: float = pydantic.Field(default=0.01, ge=0)
     beta_1: Share = 0.9
@@ -79,18 +89,9 @@ class AdamWConfig(_Optimizer):
     moments: KeptDtype = "float32"
 
     @property
-    def bytes_kept(self) -> int:
-        """Bytes that are kept for each weight next to itself and its gradient."""
-        return self.slots * _BYTES[self.moments]
-
-    @property
-    def bytes_working(self) -> int:
-        """Bytes that the update of a weight holds next to them.
-
-        They are the weight anew; in bfloat16, both moments in float32, the bits that they are rounded by, and
-        what the update is made of.
-        """
-        return 4 if self.moments == "float32" else 24
+    def kept_in(self) -> KeptDtype:
+        """Dtype of the moments."""
+        return self.moments
 
 
 class LambConfig(AdamWConfig):
@@ -143,17 +144,14 @@ class AdafactorConfig(_Optimizer):
 
     # Rows, columns and vectors are less than a hundredth of the weights.
     slots: ClassVar[int] = 0
+    # The update, and the weight anew.
+    working: ClassVar[dict[str, int]] = {"float32": 8}
     kind: Literal["adafactor"] = "adafactor"
     learning_rate: Rate = 1e-2
     schedule: AnySchedule = InverseSquareRootScheduleConfig()
     gradient_clip_norm: Positive | None = None
     beta_2_decay: float = pydantic.Field(default=-0.8, lt=0)
     clip_threshold: Positive = 1.0
-
-    @property
-    def bytes_working(self) -> int:
-        """Bytes that the update of a weight holds next to them: the update, and the weight anew."""
-        return 8
 
 
 class AdagradConfig(_Optimizer):
@@ -169,6 +167,7 @@ class AdagradConfig(_Optimizer):
 
     # One sum.
     slots: ClassVar[int] = 1
+    working: ClassVar[dict[str, int]] = {"float32": 4, "bfloat16": 12}
     kind: Literal["adagrad"] = "adagrad"
     learning_rate: Rate = 0.2
     schedule: AnySchedule = ConstantScheduleConfig()
@@ -178,14 +177,9 @@ class AdagradConfig(_Optimizer):
     accumulator: KeptDtype = "float32"
 
     @property
-    def bytes_kept(self) -> int:
-        """Bytes that are kept for each weight next to itself and its gradient."""
-        return self.slots * _BYTES[self.accumulator]
-
-    @property
-    def bytes_working(self) -> int:
-        """Bytes that the update of a weight holds next to them, as in `AdamWConfig`."""
-        return 4 if self.accumulator == "float32" else 12
+    def kept_in(self) -> KeptDtype:
+        """Dtype of the sums."""
+        return self.accumulator
 
     @property
     def own_values(self) -> dict[str, Any]:
