@@ -15,6 +15,7 @@ if platform.machine() == "x86_64":
     # On a CPU that is not Intel's, CTranslate2 multiplies with oneDNN, which was less exact in 8 bits.
     os.environ.setdefault("CT2_USE_MKL", "1")
 
+pytest_plugins = ["scripts.test_durations", "tests.made_once"]
 # Files that take minutes: first, lest one worker ends long after the others.
 LONGEST = "tests/pipelines/"
 # They share what `tests/objectives/cases.py` makes, so one worker runs them all.

@@ -117,6 +117,7 @@ EXTRAS_REQUIRE = {
         *(f"{each.split(';')[0]}; {FIRST}" for each in S3),
         # A server of S3 on this machine. All of `moto[server]` would bring thirty packages.
         *(f"{each}; {FIRST}" for each in ("moto[s3]>=5", "flask>=3", "flask-cors>=5")),
+        "filelock>=3",
         "hypothesis>=6.100",
         "jsonschema>=4",
         *KUBEFLOW,
