@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Options and hooks of all tests."""
 
 import gc
 import importlib.util
@@ -15,11 +15,14 @@ if platform.machine() == "x86_64":
     # On a CPU that is not Intel's, CTranslate2 multiplies with oneDNN, which was less exact in 8 bits.
     os.environ.setdefault("CT2_USE_MKL", "1")
 
-pytest_plugins = ["scripts.test_durations", "tests.made_once"]
+pytest_plugins = ["scripts.test_durations", "tests.made_once", "tests.parts"]
 # Files that take minutes: first, lest one worker ends long after the others.
 LONGEST = "tests/pipelines/"
 # They share what `tests/objectives/cases.py` makes, so one worker runs them all.
 TOGETHER = "tests/objectives/"
+# Their graphs are optimised as users' are. Other tests run a graph once or twice, and optimising it
+# takes longer.
+OPTIMISED = "tests/pipelines/"
 # They import MkDocs and griffe, which are in the environment of `make docs` alone.
 collect_ignore = ["scripts/docs/griffe_extension.py", "scripts/docs/hooks.py"]
 # They make golden files in environments of their own, with torch.
@@ -67,7 +70,27 @@ MEMORY = WorkerMemory()
 def pytest_runtest_teardown(item, nextitem):
     """Gives memory back after the last test of a file."""
     if nextitem is None or nextitem.path != item.path:
+        if isinstance(item, pytest.Function):
+            forget_results(item.module)
         MEMORY.give_back()
+
+
+def forget_results(module):
+    """Empties the caches of a module's own functions, which hold models."""
+    for value in vars(module).values():
+        if hasattr(value, "cache_clear") and value.__module__ == module.__name__:
+            value.cache_clear()
+
+
+def pytest_sessionfinish():
+    """Keeps pytest from looking for cycles, five times, in all that the run has made."""
+    gc.freeze()
+
+
+def optimise_graphs(on):
+    """Switches TensorFlow's optimiser of graphs, where TensorFlow is loaded."""
+    if tf := sys.modules.get("tensorflow"):
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": not on})
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -85,6 +108,7 @@ def pytest_xdist_make_scheduler(config, log):
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     """Skips a test whose data are not on this machine, before its fixtures look for them."""
+    optimise_graphs(item.nodeid.startswith(OPTIMISED) or item.get_closest_marker("repeated") is not None)
     for mark in item.iter_markers("needs_data"):
         if reason := missing_data(mark):
             pytest.skip(reason)

@@ -1,0 +1,73 @@
+"""Parts of a run of tests, of about equal time, and its files in another order.
+
+    pytest -m repeated --part 3/8       the third of eight parts; together they are the whole
+    pytest --file-order 7               the files of tests in an order that the seed 7 gives
+
+A file of tests is in one part. Its seconds are those of `repeated_seconds.json`, which `make repeated-seconds`
+measures; a file that is not there counts as the mean.
+"""
+
+import collections
+import hashlib
+import json
+import pathlib
+import statistics
+
+import pytest
+
+SECONDS = pathlib.Path(__file__).with_name("repeated_seconds.json")
+
+
+def pytest_addoption(parser):
+    """Adds the two options."""
+    parser.addoption("--part", metavar="K/N", help="run the Kth of N parts of about equal time, by files")
+    parser.addoption("--file-order", metavar="SEED", help="run the files in an order that the seed gives")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Leaves out the files of other parts, and orders the files."""
+    if part := config.getoption("--part"):
+        number, count = parsed(part)
+        own = parts(collections.Counter(map(file_of, items)), seconds(), count)[number - 1]
+        config.hook.pytest_deselected(items=[item for item in items if file_of(item) not in own])
+        items[:] = [item for item in items if file_of(item) in own]
+    if seed := config.getoption("--file-order"):
+        items.sort(key=lambda item: hashlib.sha256(f"{seed} {file_of(item)}".encode()).digest())
+
+
+def file_of(item) -> str:
+    """Returns the file of a test, relative to the repository."""
+    return item.nodeid.split("::")[0]
+
+
+def parsed(part: str) -> tuple[int, int]:
+    """Returns the number and the count of `3/8`."""
+    number, _, count = part.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise pytest.UsageError(f"--part {part}: expected K/N with 1 <= K <= N, such as 3/8")
+    return int(number), int(count)
+
+
+def seconds() -> dict[str, float]:
+    """Returns the measured seconds of each file."""
+    return json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
+
+
+def parts(tests: dict[str, int], measured: dict[str, float], count: int) -> list[set[str]]:
+    """Returns the files of each part: the longest first, each to the part that has the least so far.
+
+    Args:
+        tests: Files with tests to run.
+        measured: Seconds of files.
+        count: Number of parts.
+    """
+    mean = statistics.fmean(measured.values()) if measured else 1.0
+    cost = {file: measured.get(file, mean) for file in tests}
+    found: list[set[str]] = [set() for _ in range(count)]
+    sums = [0.0] * count
+    for file in sorted(cost, key=lambda file: (-cost[file], file)):
+        least = sums.index(min(sums))
+        found[least].add(file)
+        sums[least] += cost[file]
+    return found

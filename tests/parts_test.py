@@ -1,0 +1,67 @@
+"""Parts of a run of tests."""
+
+import pytest
+
+from tests.parts import parsed, parts
+
+
+def test_parts_are_the_whole_and_of_about_equal_time():
+    files = {f"{number}_test.py": 1 for number in range(40)}
+    measured = {file: float(number % 7 + 1) for number, file in enumerate(files)}
+    found = parts(files, measured, 8)
+    assert set().union(*found) == set(files) and sum(map(len, found)) == len(files)
+    sums = [sum(measured[file] for file in each) for each in found]
+    assert max(sums) - min(sums) <= 2
+    assert parts(files, {}, 1) == [set(files)]
+    # A file that was not measured counts as the mean: 8 of 10 seconds.
+    assert parts({"a": 1, "b": 1, "new": 1}, {"a": 10.0, "b": 6.0}, 2) == [{"a"}, {"b", "new"}]
+
+
+@pytest.mark.parametrize("part", ["0/8", "9/8", "3", "a/b"])
+def test_a_part_that_there_is_not_is_refused(part):
+    with pytest.raises(pytest.UsageError, match=part):
+        parsed(part)
+
+
+def test_files_of_other_parts_and_orders(listed):
+    """The parts of a run are disjoint, whole, and the order of files follows from the seed."""
+    whole = listed()
+    found = [listed("--part", f"{number}/2") for number in (1, 2)]
+    assert sorted(found[0] + found[1]) == sorted(whole) and all(found)
+    orders = {tuple(listed("--file-order", str(seed))) for seed in (1, 2)}
+    assert len(orders | {tuple(whole)}) > 1 and {tuple(sorted(each)) for each in orders} == {
+        tuple(sorted(whole))
+    }
+
+
+@pytest.fixture
+def listed(tmp_path, request):
+    """Returns a function that lists the tests which pytest, with the plugin, collects of three files."""
+    for name in "abc":
+        (tmp_path / f"{name}_test.py").write_text("def test_1(): ...\n\n\ndef test_2(): ...\n")
+
+    def collected(*options):
+        names = []
+
+        class Names:
+            @staticmethod
+            def pytest_collection_finish(session):
+                names.extend(item.nodeid for item in session.items)
+
+        arguments = [
+            "--collect-only",
+            "-qq",
+            "-p",
+            "tests.parts",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            "/dev/null",
+        ]
+        files = [str(tmp_path / f"{name}_test.py") for name in "abc"]
+        pytest.main(
+            [*arguments, "-c", "/dev/null", f"--rootdir={tmp_path}", *options, *files], plugins=[Names()]
+        )
+        return names
+
+    return collected
