@@ -17,8 +17,6 @@ JAX_LOCK := requirements/jax-py$(DIGITS).txt
 export VENV ?= .venv
 export VENV_JAX ?= .venv-jax
 VENV_DOCS ?= .venv-docs
-# Folders of tests that build the most models.
-LARGE_MODELS := tests/models tests/tuning tests/training
 
 .PHONY: help
 help:  ## lists the targets
@@ -29,21 +27,24 @@ demo: env  ## trains, evaluates and serves a small BERT on real text, then shows
 	@scripts/demo.sh
 
 .PHONY: test
-test: env lint  ## lint, and the tests on TensorFlow
-	@scripts/test.sh $(PYTEST_WORKERS) "not repeated"
+test: env  ## the tests on TensorFlow; FOLDER=firth/corpus: those of one folder
+	@FOLDER="$(FOLDER)" scripts/test.sh $(PYTEST_WORKERS) "not repeated"
 
 .PHONY: test-all
-test-all: test test-repeated test-jax docs  ## `make test`, what repeats its checks in other settings and on JAX, and the site
+test-all: lint test test-repeated test-jax docs  ## lint, `make test`, the slow tests, JAX, and the site
 
-.PHONY: test-repeated test-repeated-models test-repeated-rest
-# In two parts, since the memory of a process that has built so many models grows.
-test-repeated: test-repeated-models test-repeated-rest  ## the tests that repeat a check in another setting
+.PHONY: test-repeated
+# One part after another, since the memory of a process that has built so many models grows.
+test-repeated: env  ## the slow tests, which repeat a check in another setting; PART=3: that eighth of them
+	@for part in $(or $(PART),1 2 3 4 5 6 7 8); do \
+	  echo "Part $$part of 8 of the repeated tests:"; \
+	  FOLDER="$(FOLDER)" scripts/test.sh $(PYTEST_WORKERS) repeated --part $$part/8 || exit; \
+	done
 
-test-repeated-models: env
-	@scripts/test.sh $(PYTEST_WORKERS) repeated $(LARGE_MODELS)
-
-test-repeated-rest: env
-	@scripts/test.sh $(PYTEST_WORKERS) repeated $(LARGE_MODELS:%=--ignore=%)
+.PHONY: repeated-seconds
+repeated-seconds: env  ## measures how long each file of repeated tests takes, by which the parts are made
+	@scripts/test.sh $(PYTEST_WORKERS) repeated --durations-json build/repeated.json
+	@$(VENV)/bin/python -m tests.parts build/repeated.json
 
 .PHONY: test-jax
 test-jax: env-jax  ## layers and models again, on Keras's JAX backend
@@ -60,6 +61,14 @@ lint: env  ## ruff and mypy
 .PHONY: format
 format: env  ## formats the code and sorts the imports
 	@$(VENV)/bin/ruff check --fix --quiet . ; $(VENV)/bin/ruff format --quiet .
+
+.PHONY: coverage
+coverage: env  ## branch coverage of `make test`, in build/coverage
+	@scripts/coverage.sh $(UV) $(PYTEST_WORKERS)
+
+.PHONY: mutants
+mutants: env  ## 120 seeded mutants of firth/, each run against the tests of its folder, in build/mutants
+	@scripts/mutants.sh $(UV)
 
 .PHONY: bench
 bench: env  ## measures speed next to peers, on the same work in the same run

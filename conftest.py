@@ -25,6 +25,8 @@ TOGETHER = "tests/objectives/"
 OPTIMISED = "tests/pipelines/"
 # They import MkDocs and griffe, which are in the environment of `make docs` alone.
 collect_ignore = ["scripts/docs/griffe_extension.py", "scripts/docs/hooks.py"]
+# They import coverage.py and cosmic-ray, which `make coverage` and `make mutants` install apart.
+collect_ignore += ["scripts/coverage_by_file.py", "scripts/mutants/sample.py"]
 # They make golden files in environments of their own, with torch.
 collect_ignore_glob = ["tests/**/make_*.py", "tests/models/golden/transformers_families/*.py"]
 if importlib.util.find_spec("jax") is None:

@@ -1,7 +1,20 @@
 #!/usr/bin/env bash
 # Runs the tests that have a marker, or have it not, on TensorFlow: test.sh WORKERS MARKERS [ARGUMENTS OF PYTEST...]
+# With $FOLDER (firth/corpus, firth/corpus/dedup, ...) it runs that folder's tests and doctests alone.
 set -euo pipefail
 # Many tests start processes, which then need not compile firth again.
 unset PYTHONDONTWRITEBYTECODE
 export TF_CPP_MIN_LOG_LEVEL=${TF_CPP_MIN_LOG_LEVEL:-2}
-exec "${VENV:-.venv}/bin/python" -m pytest -n "$1" --dist loadfile --no-loadscope-reorder -m "$2" "${@:3}"
+workers=$1 markers=$2
+shift 2
+if [ -n "${FOLDER:-}" ]; then
+  folder=${FOLDER#./} folder=${folder#firth/} folder=${folder#tests/} folder=${folder%/}
+  for place in "tests/$folder" "firth/$folder"; do
+    [ ! -e "$place" ] || set -- "$@" "$place"
+  done
+  if [ ! -e "tests/$folder" ]; then
+    echo "make: FOLDER=$FOLDER: there is no tests/$folder; one of:" $(cd tests && ls -d */ | grep -v __ | sed 's|/||; s|^|firth/|') >&2
+    exit 2
+  fi
+fi
+exec "${VENV:-.venv}/bin/python" -m pytest -n "$workers" --dist loadfile --no-loadscope-reorder -m "$markers" "$@"

@@ -3,8 +3,9 @@
     make test PYTEST_ADDOPTS="--durations-json build/durations.json"
     python -m scripts.test_durations build/durations.json [FOLDER OR FILE]
 
-Of each phase of a test (setup, call, teardown) it keeps the seconds on the clock, and for setup and call the processor
-seconds of the process and of the children that it has waited for, which do not depend on what else the machine does.
+Of each phase of a test (setup, call, teardown) it keeps the seconds on the clock. For setup and call it also
+keeps the processor seconds of the process and of the children that it has waited for: other programs do not
+change them.
 """
 
 import collections
@@ -32,7 +33,7 @@ def pytest_configure(config):
 
 
 class Durations:
-    """Measures in the processes that run tests, and writes the file in the one that collects their reports."""
+    """Measures in the processes that run tests, and writes the file in the one that has their reports."""
 
     def __init__(self, config):
         self._path = pathlib.Path(config.getoption("--durations-json"))

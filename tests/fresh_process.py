@@ -1,6 +1,6 @@
 """Programs in processes of their own, forked from a server that has imported the libraries that take long.
 
-A test that needs a process without firth (or without Keras) costs the import of TensorFlow no more than once a worker.
+A test that needs a process without firth (or without Keras) does not import TensorFlow anew.
 """
 
 import multiprocessing
@@ -23,9 +23,9 @@ def run_python(
     check: bool = False,
     timeout: float = 300,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs Python in a fresh process that has `LIBRARIES` in memory; `subprocess.run` with the output captured.
+    """Runs Python in a fresh process that has `LIBRARIES` in memory, and captures its output.
 
-    A program that looks at `sys.modules`, or whose variables of the environment are read when TensorFlow is imported,
+    A program that lists `sys.modules`, or that sets variables which TensorFlow reads when it is imported,
     needs `subprocess` instead.
 
     Args:

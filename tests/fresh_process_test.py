@@ -6,7 +6,11 @@ import pytest
 
 from tests.fresh_process import run_python
 
-PROGRAM = "import os, sys; print(sys.argv, os.environ['A'], os.getcwd()); print('firth' in sys.modules, file=sys.stderr)"
+PROGRAM = """
+import os, sys
+print(sys.argv, os.environ["A"], os.getcwd())
+print("firth" in sys.modules, file=sys.stderr)
+"""
 
 
 def test_a_program_has_its_own_arguments_environment_folder_and_modules(tmp_path):

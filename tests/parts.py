@@ -3,7 +3,7 @@
     pytest -m repeated --part 3/8       the third of eight parts; together they are the whole
     pytest --file-order 7               the files of tests in an order that the seed 7 gives
 
-A file of tests is in one part. Its seconds are those of `repeated_seconds.json`, which `make repeated-seconds`
+A file of tests is in one part. Its seconds are in `repeated_seconds.json`, which `make repeated-seconds`
 measures; a file that is not there counts as the mean.
 """
 
@@ -12,6 +12,7 @@ import hashlib
 import json
 import pathlib
 import statistics
+import sys
 
 import pytest
 
@@ -71,3 +72,17 @@ def parts(tests: dict[str, int], measured: dict[str, float], count: int) -> list
         found[least].add(file)
         sums[least] += cost[file]
     return found
+
+
+def main(durations: str) -> None:
+    """Writes the seconds of each file of a run that kept its durations."""
+    found: collections.Counter[str] = collections.Counter()
+    for name, test in json.loads(pathlib.Path(durations).read_text())["tests"].items():
+        found[name.split("::")[0]] += sum(test.get(phase, 0) for phase in ("setup", "call", "teardown"))
+    SECONDS.write_text(
+        json.dumps({file: round(each, 1) for file, each in sorted(found.items())}, indent=1) + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -48,20 +48,9 @@ def listed(tmp_path, request):
             def pytest_collection_finish(session):
                 names.extend(item.nodeid for item in session.items)
 
-        arguments = [
-            "--collect-only",
-            "-qq",
-            "-p",
-            "tests.parts",
-            "-p",
-            "no:cacheprovider",
-            "-c",
-            "/dev/null",
-        ]
-        files = [str(tmp_path / f"{name}_test.py") for name in "abc"]
-        pytest.main(
-            [*arguments, "-c", "/dev/null", f"--rootdir={tmp_path}", *options, *files], plugins=[Names()]
-        )
+        options = ["-p", "tests.parts", "-p", "no:cacheprovider", *options]
+        places = ["-c", "/dev/null", f"--rootdir={tmp_path}", *map(str, sorted(tmp_path.glob("*_test.py")))]
+        pytest.main(["--collect-only", "-qq", *options, *places], plugins=[Names()])
         return names
 
     return collected
