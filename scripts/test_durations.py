@@ -18,6 +18,8 @@ import time
 
 import pytest
 
+from tests.worker_memory import resident_bytes
+
 PHASES = ("setup", "call", "teardown")
 
 
@@ -57,6 +59,8 @@ class Durations:
         before = processor_seconds()
         yield
         self._item.user_properties.append((f"processor_{phase}", processor_seconds() - before))
+        if sys.platform == "linux":
+            self._item.user_properties.append(("resident_bytes", resident_bytes()))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef):
@@ -77,7 +81,7 @@ class Durations:
         if report.when == "teardown":
             test["worker"] = getattr(report, "worker_id", "main")
             test["fixtures"] = [value for name, value in report.user_properties if name == "fixture"]
-            test |= {name: value for name, value in report.user_properties if name.startswith("processor_")}
+            test |= {name: value for name, value in report.user_properties if name != "fixture"}
 
     def pytest_sessionfinish(self, session):
         """Writes the file, or hands this worker's memory to the process that does."""
