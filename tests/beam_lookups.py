@@ -1,23 +1,44 @@
-"""What Beam looks up of the same class or options at every visit of a pipeline is looked up once in tests.
+"""Beam's look-ups of the same class, function or options, made once instead of at every visit of a pipeline.
 
 A small pipeline takes longer to build than to run. Most of that time goes into signatures of a DoFn's
-methods, which say what state it has, and into parsers of options, of which each view of options makes one.
+methods, sources of functions, parsers of options, sizes of cached values, and into a runner that cannot start.
 """
 
+import argparse
+import functools
+import inspect
 import types
 import weakref
+from collections.abc import Callable
 
+import objsize
+from apache_beam.options import pipeline_options
 from apache_beam.options.pipeline_options import PipelineOptions
-from apache_beam.transforms import userstate
+from apache_beam.runners.portability import prism_runner
+from apache_beam.runners.worker import statecache
+from apache_beam.transforms import core, ptransform, userstate, util
+from apache_beam.typehints import decorators
 
 
 def remember_lookups() -> None:
-    """Lets Beam remember what it looks up, in this process and in those forked off it."""
+    """Lets Beam remember its look-ups, in this process and in those forked off it."""
     userstate.get_dofn_specs = remember_specs(userstate.get_dofn_specs)
     PipelineOptions.view_as = remember_views(PipelineOptions.view_as)
+    signature = remember_signatures(decorators.get_signature)
+    for module in (decorators, core, ptransform, util):
+        module.get_signature = signature
+    core._check_fn_use_yield_and_return = remember_by_code(core._check_fn_use_yield_and_return)
+    # Each option asks for the width of the terminal.
+    pipeline_options._BeamArgumentParser._get_formatter = lambda self: argparse.HelpFormatter(
+        self.prog, width=80
+    )
+    # Globals of all modules are listed for each value of a cache, whose size decides only how long it is kept.
+    measure = functools.partial(objsize.get_deep_size, exclude_modules_globals=False)
+    statecache.objsize = types.SimpleNamespace(get_deep_size=measure)
+    prism_runner.PrismRunner.run_pipeline = refuse_prism
 
 
-def remember_specs(look_up):
+def remember_specs(look_up: Callable) -> Callable:
     """Returns Beam's look-up of a DoFn's states and timers, which are those of its class.
 
     A DoFn that has methods of its own, not those of its class, is looked up each time.
@@ -37,7 +58,7 @@ def remember_specs(look_up):
     return get_dofn_specs
 
 
-def remember_views(make_view):
+def remember_views(make_view: Callable) -> Callable:
     """Returns Beam's view of options as a class of options; all views of options share their values."""
     known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
@@ -48,3 +69,44 @@ def remember_views(make_view):
         return views[cls]
 
     return view_as
+
+
+def remember_signatures(look_up: Callable) -> Callable:
+    """Returns Beam's look-up of a signature, which a function has as it is and another as a method of an object."""
+    known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+    def get_signature(func) -> inspect.Signature:
+        bound = isinstance(func, types.MethodType)
+        function = func.__func__ if bound else func
+        if not isinstance(function, types.FunctionType):
+            return look_up(func)
+        signatures = known.setdefault(function, {})
+        if bound not in signatures:
+            signatures[bound] = look_up(func)
+        return signatures[bound]
+
+    return get_signature
+
+
+def remember_by_code(look_up: Callable) -> Callable:
+    """Returns a look-up of a function that reads no more than its source."""
+    known: dict = {}
+
+    def remembered(function):
+        if not isinstance(function, types.FunctionType):
+            return look_up(function)
+        code = function.__code__
+        if code not in known:
+            known[code] = look_up(function)
+        return known[code]
+
+    return remembered
+
+
+def refuse_prism(self, pipeline, options):
+    """Makes Beam's direct runner run all pipelines itself.
+
+    It first hands a pipeline to Prism, a runner of its own that it downloads from GitHub. Tests would run on
+    Prism where GitHub answers; where it does not, each pipeline would be translated twice.
+    """
+    raise RuntimeError("tests run without Prism")

@@ -3,14 +3,19 @@
 from unittest import mock
 
 import apache_beam as beam
+import pytest
 from apache_beam.coders import StrUtf8Coder
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, SetupOptions
-from apache_beam.transforms import userstate
+from apache_beam.runners.portability.prism_runner import PrismRunner
+from apache_beam.runners.worker.statecache import get_deep_size
+from apache_beam.transforms import core, userstate
+from apache_beam.typehints import decorators
 
-from tests.beam_lookups import remember_specs, remember_views
+from tests.beam_lookups import remember_by_code, remember_signatures, remember_specs, remember_views
 
 STATE = userstate.BagStateSpec("seen", StrUtf8Coder())
 LOOK_UP = userstate.get_dofn_specs
+SIGNATURE = decorators.get_signature
 
 
 class Plain(beam.DoFn):
@@ -47,3 +52,34 @@ def test_views_share_values():
     view_as(options, DirectOptions).direct_num_workers = 5
     assert options.view_as(DirectOptions).direct_num_workers == 5
     assert type(view_as(options, SetupOptions)) is SetupOptions
+
+
+def test_signatures_are_those_of_functions_and_of_methods_without_their_object():
+    look_up = mock.Mock(wraps=SIGNATURE)
+    found = remember_signatures(look_up)
+    # A function, two objects' methods of the same class, and a class and a builtin, which are looked up each time.
+    asked = [Plain.process, Plain().process, Plain().process, Plain, len]
+    for _ in range(2):
+        assert [list(found(each).parameters) for each in asked] == [
+            ["self", "element"], ["element"], ["element"], ["args", "kwargs"], ["obj"]
+        ]  # fmt: skip
+    assert look_up.call_count == 2 + 2 * 2
+    # The same code with other defaults.
+    first, second = (lambda element, n=n: element for n in range(2))
+    assert [found(each).parameters["n"].default for each in (first, second)] == [0, 1]
+
+
+def test_sources_are_read_once_for_the_same_code():
+    look_up = mock.Mock(side_effect=lambda function: function(1))
+    found = remember_by_code(look_up)
+    assert [found(lambda element: element + 1) for _ in range(2)] == [2, 2]
+    assert [found(lambda element: element + 2), found(abs), found(abs)] == [3, 1, 1]
+    assert look_up.call_count == 5
+
+
+def test_pipelines_run_without_prism_with_the_sizes_of_values():
+    options = PipelineOptions(["--direct_num_workers=1"])
+    with pytest.raises(RuntimeError, match="Prism"):
+        PrismRunner().run_pipeline(beam.Pipeline(options=options), options)
+    assert get_deep_size([b"a" * 1000]) > get_deep_size([b"a"]) + 990
+    assert core.get_signature is decorators.get_signature
