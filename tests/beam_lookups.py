@@ -1,7 +1,8 @@
 """Beam's look-ups of the same class, function or options, made once instead of at every visit of a pipeline.
 
 A small pipeline takes longer to build than to run. Most of that time goes into signatures of a DoFn's
-methods, sources of functions, parsers of options, sizes of cached values, and into a runner that cannot start.
+methods, sources of functions, parsers of options, sizes of cached values, and into a
+runner that cannot start.
 """
 
 import argparse
@@ -28,14 +29,16 @@ def remember_lookups() -> None:
     for module in (decorators, core, ptransform, util):
         module.get_signature = signature
     core._check_fn_use_yield_and_return = remember_by_code(core._check_fn_use_yield_and_return)
-    # Each option asks for the width of the terminal.
-    pipeline_options._BeamArgumentParser._get_formatter = lambda self: argparse.HelpFormatter(
-        self.prog, width=80
-    )
-    # Globals of all modules are listed for each value of a cache, whose size decides only how long it is kept.
+    pipeline_options._BeamArgumentParser._get_formatter = format_without_terminal
+    # A size decides only how long a value is cached; the globals of all modules need not be listed for it.
     measure = functools.partial(objsize.get_deep_size, exclude_modules_globals=False)
     statecache.objsize = types.SimpleNamespace(get_deep_size=measure)
     prism_runner.PrismRunner.run_pipeline = refuse_prism
+
+
+def format_without_terminal(parser: argparse.ArgumentParser) -> argparse.HelpFormatter:
+    """Returns a formatter of help for each option, which does not ask for the terminal's width."""
+    return argparse.HelpFormatter(parser.prog, width=80)
 
 
 def remember_specs(look_up: Callable) -> Callable:
@@ -72,7 +75,7 @@ def remember_views(make_view: Callable) -> Callable:
 
 
 def remember_signatures(look_up: Callable) -> Callable:
-    """Returns Beam's look-up of a signature, which a function has as it is and another as a method of an object."""
+    """Returns Beam's look-up of the signature of a function, or of a function as a method of an object."""
     known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
     def get_signature(func) -> inspect.Signature:

@@ -57,11 +57,11 @@ def test_views_share_values():
 def test_signatures_are_those_of_functions_and_of_methods_without_their_object():
     look_up = mock.Mock(wraps=SIGNATURE)
     found = remember_signatures(look_up)
-    # A function, two objects' methods of the same class, and a class and a builtin, which are looked up each time.
+    # A function, methods of two objects, and a class and a builtin, which are looked up each time.
     asked = [Plain.process, Plain().process, Plain().process, Plain, len]
     for _ in range(2):
         assert [list(found(each).parameters) for each in asked] == [
-            ["self", "element"], ["element"], ["element"], ["args", "kwargs"], ["obj"]
+            ["self", "element"], ["element"], ["element"], ["unused_args", "unused_kwargs"], ["obj"]
         ]  # fmt: skip
     assert look_up.call_count == 2 + 2 * 2
     # The same code with other defaults.
@@ -73,8 +73,9 @@ def test_sources_are_read_once_for_the_same_code():
     look_up = mock.Mock(side_effect=lambda function: function(1))
     found = remember_by_code(look_up)
     assert [found(lambda element: element + 1) for _ in range(2)] == [2, 2]
+    # Other code, and builtins, which have none.
     assert [found(lambda element: element + 2), found(abs), found(abs)] == [3, 1, 1]
-    assert look_up.call_count == 5
+    assert look_up.call_count == 4
 
 
 def test_pipelines_run_without_prism_with_the_sizes_of_values():
