@@ -7,10 +7,10 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
+
+from tests.fresh_process import run_python
 
 REPOSITORY = pathlib.Path(__file__).parents[1]
 CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -285,13 +285,10 @@ def test_an_added_objective_is_trained_exported_served_evaluated_and_reported(tr
     # The copy comes before the package itself; `tests` are the repository's.
     paths = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
     # As a module: next to a script, `tests/tokenizers` would be taken for the library of that name.
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.added_objective", KIND, BACKBONE, str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": paths, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    done = run_python(
+        ["-m", "tests.added_objective", KIND, BACKBONE, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": paths},
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     made = json.loads(done.stdout.splitlines()[-1])
