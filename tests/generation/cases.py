@@ -1,8 +1,10 @@
 """Tiny models of the families that write, each with a tokenizer, and requests."""
 
+import contextlib
 import functools
 
 import numpy as np
+import tensorflow as tf
 
 from firth.generation import Generator
 from firth.models import build_pretraining_model
@@ -19,6 +21,16 @@ LENGTH = 14
 # Families that write, by the objectives of `tests/models/table.py` that say so.
 WRITING = [name for name, (_, objective) in TRAINED.items() if objective.text_end]
 PROMPTS = ["the fox", "a cat jumps over the dog", "dogs"]
+
+
+@contextlib.contextmanager
+def eagerly():
+    """Calls functions of graphs op by op: tracing costs many times as much as a few short texts."""
+    tf.config.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(False)
 
 
 @functools.cache

@@ -7,14 +7,9 @@ import tensorflow as tf
 from firth import features as names
 from firth.generation import Prompts
 from firth.recipes.generation.samplers import ContrastiveSearch
-from tests.generation.cases import PROMPTS, WRITING, generator_of
+from tests.generation.cases import PROMPTS, eagerly, generator_of
 
 ALPHA, COMPARED, MOST = 0.8, 4, 4
-# One of each reader; what is left repeats them.
-CHOSEN = ("causal_lm",)
-families = pytest.mark.parametrize(
-    "name", [each if each in CHOSEN else pytest.param(each, marks=pytest.mark.repeated) for each in WRITING]
-)
 
 
 def read_whole(generator, prompt, texts):
@@ -49,7 +44,8 @@ def by_the_paper(generator, prompt):
     return written
 
 
-@families
+@pytest.mark.parametrize("name", ["causal_lm", "bidirectional_lm"])
+@eagerly()
 def test_texts_are_those_of_the_papers_loop(name):
     generator = generator_of(name)
     sampler = ContrastiveSearch(penalty_alpha=ALPHA, top_k=COMPARED)

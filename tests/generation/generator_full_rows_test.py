@@ -2,15 +2,13 @@
 
 import pytest
 
-from tests.generation.cases import LENGTH, generator_of
+from tests.generation.cases import LENGTH, eagerly, generator_of
 
 PROMPTS = ["a cat jumps over the dog", "the"]
 
 
-@pytest.mark.parametrize(
-    ("sampler", "ahead"),
-    [("greedy", 0), ("beam", 0), pytest.param("contrastive", 1, marks=pytest.mark.repeated)],
-)
+@pytest.mark.parametrize(("sampler", "ahead"), [("greedy", 0), ("beam", 0), ("contrastive", 1)])
+@eagerly()
 def test_a_row_that_is_full_waits_for_the_others(sampler, ahead):
     """Its positions are learned: there is none after the last."""
     generator = generator_of("causal_lm")

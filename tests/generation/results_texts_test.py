@@ -13,12 +13,13 @@ from firth.recipes.tokenizers.tokenizer import BytePairTokenizerConfig
 from firth.tokenizers import BytePairTokenizer
 from firth.tokenizers.graph.byte_pieces import byte_pieces
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
-from tests.generation.cases import generator_of
+from tests.generation.cases import eagerly, generator_of
 from tests.models.table import MODELS, tiny_recipe
 
 PROMPT = "the fox"
 
 
+@eagerly()
 def test_a_stop_ends_the_text_before_it_across_tokens():
     generator = generator_of("causal_lm")
     whole = generator.generate(PROMPT, max_new_tokens=6)
@@ -30,6 +31,7 @@ def test_a_stop_ends_the_text_before_it_across_tokens():
     assert (never.text, never.ended) == (whole.text, "length")
 
 
+@eagerly()
 def test_pieces_of_a_stream_are_the_text():
     generator = generator_of("causal_lm")
     request = {"max_new_tokens": 6, "temperature": 1.5, "seed": 3}
@@ -112,6 +114,7 @@ def test_models_that_do_not_write():
         generator_of("denoising").generate(PROMPT, prompt_log_probabilities=True)
 
 
+@eagerly()
 def test_a_text_ends_where_the_positions_do():
     """Its last token is not read, so that it needs no position."""
     found = generator_of("causal_lm").generate("the fox jumps over the lazy dog", max_new_tokens=64)

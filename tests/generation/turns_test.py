@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from firth.generation import Generator
 from firth.serving.signatures import text_signatures
-from tests.generation.cases import generator_of
+from tests.generation.cases import eagerly, generator_of
 from tests.tasks.dialogue_test import served
 
 SAID = [
@@ -21,6 +21,7 @@ def generator(**options) -> Generator:
     return Generator(made.model, made.tokenizer, made.recipe)
 
 
+@eagerly()
 def test_one_turn_is_answered_as_the_served_model_answers_it():
     made = served()
     answers = text_signatures(made.recipe)["reply"].function(made, tf.constant(["the cat", "you [SEP]"]))
@@ -28,6 +29,7 @@ def test_one_turn_is_answered_as_the_served_model_answers_it():
     assert [each.text for each in replies] == [each.decode() for each in answers["reply"].numpy()]
 
 
+@eagerly()
 def test_a_dialogue_is_read_as_the_template_writes_it():
     reply = generator().reply(SAID, max_new_tokens=6)
     before = "[CLS] a word user : the cat assistant : sat on mat [SEP]"
@@ -38,6 +40,7 @@ def test_a_dialogue_is_read_as_the_template_writes_it():
     assert "".join(pieces) == reply.text
 
 
+@eagerly()
 def test_the_oldest_turns_of_a_dialogue_that_is_too_long_are_left_out():
     reply = generator(length=20).reply(SAID, max_new_tokens=2)
     assert " ".join(reply.prompt_tokens) == "[CLS] a word user : you know [UNK] [UNK] [UNK] assistant :"

@@ -3,21 +3,18 @@
 import pytest
 
 from firth.recipes.generation.samplers import BeamSearch
-from tests.generation.cases import PROMPTS, WRITING, generator_of
-
-# Families of which no golden file holds a search; what is left repeats them.
-CHOSEN = ("prefix_lm",)
+from tests.generation.cases import PROMPTS, eagerly, generator_of
 
 
-@pytest.mark.parametrize(
-    "name", [each if each in CHOSEN else pytest.param(each, marks=pytest.mark.repeated) for each in WRITING]
-)
+@pytest.mark.parametrize("name", ["prefix_lm", "bidirectional_lm"])
+@eagerly()
 def test_a_search_with_one_beam_writes_what_is_likeliest(name):
     generator = generator_of(name)
     single = generator.generate(PROMPTS, sampler={"kind": "beam", "beams": 1}, max_new_tokens=4)
     assert [one.ids for one in single] == [one.ids for one in generator.generate(PROMPTS, max_new_tokens=4)]
 
 
+@eagerly()
 def test_the_best_texts_come_with_their_scores():
     """A stop cuts each of them."""
     generator, sampler = generator_of("causal_lm"), {"kind": "beam", "beams": 3, "n_best": 2}
@@ -35,8 +32,8 @@ def test_the_best_texts_come_with_their_scores():
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [
-        ({"beams": 0}, "beams: must be greater than or equal to 1, not 0"),
-        ({"beams": 2, "n_best": 3}, "n_best is 3, more than the 2 beams"),
+        ({"beams": 0}, "beams: .*0"),
+        ({"beams": 2, "n_best": 3}, "n_best is 3.* 2 beams"),
         ({"early_stopping": "soon"}, "early_stopping"),
         ({"length_penalty": float("nan")}, "length_penalty"),
     ],

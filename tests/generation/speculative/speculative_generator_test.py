@@ -1,24 +1,15 @@
 """Texts that are written by guesses: greedy ones are the same, and what cannot guess is refused."""
 
+import contextlib
 import functools
 
 import numpy as np
 import pytest
 
 from firth.generation import Generator, SpeculativeGenerator
-from tests.generation.cases import WRITING, generator_of
+from tests.generation.cases import eagerly, generator_of
 
 PROMPTS = ["the fox the fox", "a cat jumps over the dog", "dogs"]
-# One of each reader that can go back; what is left repeats them.
-CHOSEN = ("causal_lm",)
-families = pytest.mark.parametrize(
-    "name",
-    [
-        each if each in CHOSEN else pytest.param(each, marks=pytest.mark.repeated)
-        for each in WRITING
-        if each != "bidirectional_lm"
-    ],
-)
 
 
 @functools.cache
@@ -31,34 +22,41 @@ def draft_of(name):
     return draft
 
 
-@families
-def test_greedy_texts_are_those_of_the_model_alone(name):
+def draft(name):
+    return SpeculativeGenerator(generator_of(name), draft_of(name), tokens=3)
+
+
+def look_up(name):
+    return SpeculativeGenerator(generator_of(name), tokens=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "guesses", "in_graph"),
+    [("causal_lm", draft, True), ("causal_lm", look_up, False), ("denoising", draft, False)],
+)
+def test_greedy_texts_are_those_of_the_model_alone(name, guesses, in_graph):
     """With penalties that a guess changes for the places after it; prompts of several lengths in a batch."""
-    target = generator_of(name)
     asked = {
         "max_new_tokens": 7,
         "log_probabilities": True,
         "presence_penalty": 0.3,
         "repetition_penalty": 1.2,
     }
-    expected = target.generate(PROMPTS, **asked)
-    for made in (
-        SpeculativeGenerator(target, draft_of(name), tokens=3),
-        SpeculativeGenerator(target, tokens=2),
-    ):
-        for one, plain in zip(made.generate(PROMPTS, **asked), expected, strict=True):
-            # The last places are for guesses.
-            assert one.ids == plain.ids[: len(one.ids)]
-            assert one.ended == plain.ended or one.ended == "length"
-            assert len(one.ids) >= min(5, len(plain.ids))
-            np.testing.assert_allclose(
-                one.log_probabilities, plain.log_probabilities[: len(one.ids)], atol=2e-5
-            )
+    with eagerly():
+        expected = generator_of(name).generate(PROMPTS, **asked)
+    with contextlib.nullcontext() if in_graph else eagerly():
+        found = guesses(name).generate(PROMPTS, **asked)
+    for one, plain in zip(found, expected, strict=True):
+        # The last places are for guesses.
+        assert one.ids == plain.ids[: len(one.ids)]
+        assert one.ended == plain.ended or one.ended == "length"
+        assert len(one.ids) >= min(5, len(plain.ids))
+        np.testing.assert_allclose(one.log_probabilities, plain.log_probabilities[: len(one.ids)], atol=2e-5)
 
 
-@pytest.mark.repeated
+@eagerly()
 def test_a_sampled_text_does_not_depend_on_what_shares_the_batch():
-    made = SpeculativeGenerator(generator_of("causal_lm"), draft_of("causal_lm"), tokens=3)
+    made = draft("causal_lm")
     asked = {"max_new_tokens": 5, "temperature": 0.9, "seed": 3}
     assert made.generate(PROMPTS, **asked)[1].ids == made.generate(PROMPTS[1], **asked).ids
 
