@@ -19,6 +19,7 @@ from firth.serving import Client
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
 from firth.tokenizers import load_tokenizer
+from tests.forked_validation import forked_validation
 
 STEPS = 12
 OVERRIDES = (
@@ -78,7 +79,8 @@ def first(root, converted_before, messages, events):
     handler.emit = lambda record: messages.append(record.getMessage())
     absl.logging.get_absl_logger().addHandler(handler)
     try:
-        return local.run(tiny(), root, local.RunOptions(on_event=events.append))
+        with forked_validation():
+            return local.run(tiny(), root, local.RunOptions(on_event=events.append))
     finally:
         absl.logging.get_absl_logger().removeHandler(handler)
 

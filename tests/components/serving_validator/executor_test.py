@@ -10,6 +10,7 @@ from firth.components import ServingValidator
 from firth.components.artifacts import ServingReport
 from firth.components.serving_validator.executor import Executor
 from tests.exported_model import examples_artifact, exported_model
+from tests.forked_validation import forked_validation
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,8 @@ def run(folder, model_uri, examples=()):
     inputs = {"model": [model]}
     if examples:
         inputs["examples"] = [examples]
-    Executor().Do(inputs, {"report": [report], "blessing": [blessing]}, {"eval_rows": 5})
+    with forked_validation():
+        Executor().Do(inputs, {"report": [report], "blessing": [blessing]}, {"eval_rows": 5})
     with open(os.path.join(report.uri, "serving_report.json"), encoding="utf-8") as file:
         return json.load(file), blessing
 
