@@ -40,7 +40,7 @@ def test_workers_are_forked_from_one_process_and_end_with_their_pipeline(tmp_pat
         time.sleep(0.1)
 
 
-def test_the_process_to_fork_from_is_started_ahead_where_options_ask_for_workers(monkeypatch):
+def test_the_process_to_fork_from_is_started_ahead_where_options_ask_for_workers(tmp_path, monkeypatch):
     parent = workers._Parent()
     monkeypatch.setattr(workers, "_PARENT", parent)
     workers.fork_workers(("--direct_running_mode=in_memory", "--direct_num_workers=2"))
@@ -50,19 +50,16 @@ def test_the_process_to_fork_from_is_started_ahead_where_options_ask_for_workers
     started = parent._process
     workers.fork_workers(("--direct_running_mode=multi_processing",))
     assert started is not None and parent._process is started
-    started.stdin.close()
-    assert started.wait(60) == 0
+    # A parent that is gone is replaced, and one that is not needed any more ends.
+    started.kill()
+    started.wait()
+    assert sorted(map(int, run(tmp_path / "a", str))) == list(range(20))
+    replaced = parent._process
+    assert replaced.pid != started.pid
+    replaced.stdin.close()
+    assert replaced.wait(60) == 0
 
 
 def test_an_error_in_a_worker_reaches_the_caller(tmp_path):
     with pytest.raises(Exception, match="seven"):
         run(tmp_path / "a", lambda number: int("seven"))
-
-
-def test_a_parent_that_is_gone_is_replaced(tmp_path):
-    run(tmp_path / "a", str)
-    before = workers._PARENT._process
-    before.kill()
-    before.wait()
-    assert sorted(map(int, run(tmp_path / "b", str))) == list(range(20))
-    assert workers._PARENT._process.pid != before.pid

@@ -2,31 +2,29 @@
 
 import json
 import pickle
-import subprocess
-import sys
 
 from firth.corpus.packing.word_counts import _count
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.run.recipe import Recipe
 from firth.tokenizers.table import TOKENIZERS
 from tests.corpus.helpers import document
+from tests.fresh_process import run_python
 
 WORKER = """
 import json, pickle, sys
-counts = [count(*arguments) for count, arguments in pickle.load(sys.stdin.buffer)]
+counts = [count(*arguments) for count, arguments in pickle.load(open(sys.argv[1], "rb"))]
 print(json.dumps([counts, "keras_hub" in sys.modules]))
 """
 
 
-def test_a_worker_counts_the_words_of_every_kind_without_keras_hub():
+def test_a_worker_counts_the_words_of_every_kind_without_keras_hub(tmp_path):
     types = configs_in(Recipe.model_fields["tokenizer"].annotation)
     configs = {kind: config(vocabulary_size=300) for config in types for kind in kinds_of(config)}
     assert configs.keys() == TOKENIZERS.keys()
     records = [document("A whale, a whale, a ship.").to_example()]
     calls = [(_count, (records, TOKENIZERS[kind].word_counter(configs[kind]))) for kind in configs]
-    done = subprocess.run(
-        [sys.executable, "-c", WORKER], input=pickle.dumps(calls), capture_output=True, check=True
-    )
+    (tmp_path / "calls").write_bytes(pickle.dumps(calls))
+    done = run_python(["-c", WORKER, str(tmp_path / "calls")], check=True)
     counts, has_keras_hub = json.loads(done.stdout)
     assert not has_keras_hub
     assert counts == [count(*arguments) for count, arguments in calls]
