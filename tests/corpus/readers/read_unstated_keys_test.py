@@ -7,7 +7,7 @@ import pytest
 from firth.corpus.readers.read import unstated_keys
 from firth.corpus.report.report_warnings import report_warnings
 from firth.recipes.corpus.sources import JsonlSource, ParquetSource, TextSource
-from tests.corpus.helpers import CLEANING, clean, make_pipeline, make_pipeline_of_two, read_to
+from tests.corpus.helpers import CLEANING, clean, make_pipeline_of_two, read_to
 from tests.corpus.source_files import parquet
 
 RECORDS = [{"text": f"Page {n} of some words.", "url": f"http://a/{n}", "terms": "MIT"} for n in range(40)]
@@ -23,13 +23,16 @@ def folder(tmp_path):
     return tmp_path
 
 
-def source(folder, **keys):
-    return JsonlSource(kind="jsonl", name="web", paths=(f"{folder}/*.jsonl",), **keys)
+def source(folder, name="web", **keys):
+    return JsonlSource(kind="jsonl", name=name, paths=(f"{folder}/*.jsonl",), **keys)
 
 
-def test_each_key_that_no_record_has_is_named(folder):
+def test_each_key_that_no_record_has_is_named_and_one_that_some_have_is_not(folder):
     nested = ParquetSource(kind="parquet", paths=(f"{folder}/a.parquet",), uri_key="meta.url")
-    read_to(folder, [source(folder, uri_key="URL", licence_key="licence", id_key="id"), nested])
+    some = ParquetSource(kind="parquet", name="some", paths=(f"{folder}/a.parquet",), uri_key="url")
+    text = TextSource(kind="text", paths=(f"{folder}/a.txt",))
+    web = source(folder, uri_key="URL", licence_key="licence", id_key="id")
+    read_to(folder, [web, nested, source(folder, "stated", uri_key="url", licence_key="terms"), some, text])
     assert unstated_keys(str(folder)) == [
         "source 'parquet': no record has an address under uri_key: meta.url",
         "source 'web': no record has a licence other than the source's under licence_key: licence",
@@ -37,17 +40,9 @@ def test_each_key_that_no_record_has_is_named(folder):
     ]
 
 
-def test_a_key_that_some_records_have_is_not(folder):
-    some = ParquetSource(kind="parquet", paths=(f"{folder}/a.parquet",), uri_key="url")
-    text = TextSource(kind="text", paths=(f"{folder}/a.txt",))
-    read_to(folder, [source(folder, uri_key="url", licence_key="terms"), some, text])
-    assert unstated_keys(str(folder)) == []
-
-
-@pytest.mark.parametrize("pipeline", [make_pipeline, make_pipeline_of_two])
-def test_the_corpus_report_warns_of_it(folder, pipeline):
+def test_the_corpus_report_warns_of_it(folder):
     documents = read_to(folder, [source(folder, uri_key="URL")])
-    report = clean(folder, documents, CLEANING, pipeline)
+    report = clean(folder, documents, CLEANING, make_pipeline_of_two)
     warnings = ["source 'web': no record has an address under uri_key: URL"]
     assert report["unstated_keys"] == warnings
     assert report_warnings(report)[-1:] == warnings

@@ -9,19 +9,21 @@ from firth.recipes import SourceSample
 from firth.recipes.corpus.sources import JsonlSource
 from tests.corpus.helpers import read_to
 
-FILES, LINES = 6, 200
+FILES, LINES = 6, 60
+SHARE, NUMBER = {"fraction": 0.25}, {"documents": 40}
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sources")
     for file in range(FILES):
         lines = (json.dumps({"text": f"Text {line} of file {file}."}) for line in range(LINES))
-        (tmp_path / f"{file}.jsonl").write_text("\n".join(lines))
-    (tmp_path / "other.json").write_text('{"text": "Another source."}\n')
-    return tmp_path
+        (folder / f"{file}.jsonl").write_text("\n".join(lines))
+    (folder / "other.json").write_text('{"text": "Another source."}\n')
+    return folder
 
 
-def source(folder, name="docs", files="*.jsonl", **sample):
+def source(folder, name, files="*.jsonl", **sample):
     return JsonlSource(
         kind="jsonl",
         name=name,
@@ -30,51 +32,68 @@ def source(folder, name="docs", files="*.jsonl", **sample):
     )
 
 
-def read(folder, *sources):
-    """Returns the texts read, and the number of documents by source, outcome and reason."""
-    documents = read_to(folder / "out", sources)
-    flows = json.loads((folder / "out" / "source_counts.json").read_text())["flows"]
+def read(out, *sources):
+    """Returns the texts read of each source, and the number of documents by source, outcome and reason."""
+    documents = read_to(out, sources)
+    flows = json.loads((out / "source_counts.json").read_text())["flows"]
     counts = {(each["source"], each["outcome"], each["reason"]): each["documents"] for each in flows}
-    return {each.text for each in documents if each.source == "docs"}, counts
+    texts = {one.name: {each.text for each in documents if each.source == one.name} for one in sources}
+    return texts, counts
 
 
-@pytest.mark.parametrize("sample", [{"fraction": 0.1}, {"documents": 100}])
-def test_the_sample_does_not_depend_on_what_else_is_read(folder, monkeypatch, sample):
-    texts, counts = read(folder, source(folder, **sample))
-    with_another, _ = read(folder, source(folder, name="other", files="other.json"), source(folder, **sample))
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory, folder):
+    """Texts and counts of a share, of a number, and of a number that is larger than the source."""
+    out = tmp_path_factory.mktemp("sampled")
+    sizes = {"share": SHARE, "number": NUMBER, "all": {"documents": 10_000}}
+    return read(out, *(source(folder, name, **sample) for name, sample in sizes.items()))
+
+
+def test_the_sample_does_not_depend_on_what_else_is_read_nor_on_batches(
+    tmp_path, folder, sampled, monkeypatch
+):
+    texts, counts = sampled
     monkeypatch.setattr("firth.corpus.readers.read.BATCH_BYTES", 1)
-    apart, of_parts = read(folder, source(folder, **sample))
-    assert texts == with_another == apart and counts == of_parts
-    assert counts["docs", "kept", ""] == len(texts)
-    assert counts["docs", "kept", ""] + counts["docs", "dropped", "not_sampled"] == FILES * LINES
-    other_seed, _ = read(folder, source(folder, **sample, seed=1))
-    assert len(texts & other_seed) < len(texts) / 2
+    another = source(folder, "other", "other.json")
+    found, found_counts = read(
+        tmp_path, another, source(folder, "number", **NUMBER), source(folder, "share", **SHARE)
+    )
+    for name in ("share", "number"):
+        assert found[name] == texts[name]
+        kept = counts[name, "kept", ""]
+        assert kept == found_counts[name, "kept", ""] == len(texts[name])
+        assert kept + counts[name, "dropped", "not_sampled"] == FILES * LINES
+    assert found["other"] == {"Another source."}
 
 
-def test_a_number_of_documents_is_exact_and_a_larger_sample_holds_a_smaller(folder):
-    small, counts = read(folder, source(folder, documents=7))
-    large, _ = read(folder, source(folder, documents=150))
-    assert (len(small), len(large)) == (7, 150) and small < large
-    assert counts["docs", "dropped", "not_sampled"] == FILES * LINES - 7
-    everything, counts = read(folder, source(folder, documents=10_000))
-    assert len(everything) == FILES * LINES and ("docs", "dropped", "not_sampled") not in counts
+def test_another_seed_is_another_sample_and_a_larger_sample_holds_a_smaller(tmp_path, folder, sampled):
+    texts, _ = sampled
+    small, other = source(folder, "number", documents=7), source(folder, "share", **SHARE, seed=1)
+    found, counts = read(tmp_path, small, other)
+    assert len(found["number"]) == 7 and found["number"] < texts["number"]
+    assert counts["number", "dropped", "not_sampled"] == FILES * LINES - 7
+    assert len(found["share"] & texts["share"]) < len(texts["share"]) / 2
 
 
-def test_a_share_is_near_what_is_asked_and_from_all_files(folder):
-    texts, _ = read(folder, source(folder, fraction=0.25))
-    # Five standard deviations of a binomial distribution are 75.
-    assert abs(len(texts) - FILES * LINES / 4) < 75
+def test_a_number_of_documents_is_exact_and_no_more_than_there_are(sampled):
+    texts, counts = sampled
+    assert len(texts["number"]) == 40
+    assert len(texts["all"]) == FILES * LINES and ("all", "dropped", "not_sampled") not in counts
+
+
+def test_a_share_is_near_what_is_asked_and_from_all_files(sampled):
+    texts = sampled[0]["share"]
+    # Five standard deviations of a binomial distribution are 41.
+    assert abs(len(texts) - FILES * LINES / 4) < 41
     assert {text.rpartition(" ")[2] for text in texts} == {f"{file}." for file in range(FILES)}
 
 
 @pytest.mark.parametrize("given", [{}, {"fraction": 0.1, "documents": 5}])
 def test_one_size_is_given(given):
-    with pytest.raises(ValueError, match="give a fraction or a number of documents, and not both"):
+    with pytest.raises(ValueError, match=r"fraction.*number of documents"):
         SourceSample(**given)
 
 
-def test_a_sample_that_holds_nothing_says_so(folder):
-    with pytest.raises(
-        SourceError, match=r"no document: `sample` holds none of 1 documents; make it larger$"
-    ):
-        read(folder, source(folder, files="other.json", fraction=1e-9))
+def test_a_sample_that_holds_nothing_says_so(tmp_path, folder):
+    with pytest.raises(SourceError, match=r"`sample` .* 1 documents"):
+        read(tmp_path, source(folder, "docs", "other.json", fraction=1e-9))
