@@ -3,7 +3,6 @@ import random
 import pytest
 
 from firth.corpus import SPLITS, Document
-from firth.corpus.dedup.connected_components import GROUPS_AT_ONCE
 from firth.corpus.dedup.minhash import MinHash
 from firth.corpus.documents.corpus_counts import KEPT
 from firth.recipes.corpus.cleaning import Cleaning, Split
@@ -59,40 +58,57 @@ def test_a_chain_of_which_the_ends_do_not_meet_leaves_one(tmp_path):
 
 
 def test_the_survivor_is_the_longest_then_of_the_first_source_then_of_the_smallest_id(tmp_path):
-    words = random_words(random.Random(1), 104)
-    text = " ".join(words)
-    web, books = ([document(text, f"{n}", source) for n in range(4)] for source in ("web", "books"))
-    longest = document(text + " more", "longest", "web")
+    def copies(seed, change=False):
+        """Returns documents of two sources with the same text, or with texts of the same length."""
+        words = random_words(random.Random(seed), 104)
+        return {
+            source: [
+                document(
+                    " ".join([*words[:9], f"{source[0]}{n}", *words[10:]] if change else words), name, source
+                )
+                for n, name in enumerate(f"{seed} {i}" for i in range(4))
+            ]
+            for source in ("web", "books")
+        }
 
-    def kept(documents, name, step=NEAR, sources=("web", "books")):
-        ((only,), _) = run_steps(tmp_path / name, documents, step, sources=sources)
-        return only
+    def kept(name, by_source, *steps):
+        documents = [each for copies in by_source for part in copies.values() for each in part]
+        found, _ = run_steps(tmp_path / name, documents, *steps, sources=("web", "books"))
+        assert len(found) == len(by_source)
+        return {each.uri.partition(" ")[0]: each for each in found}
 
-    assert kept([*web, *books, longest], "a") == longest
-    assert kept([*web, *books], "b") == min(web, key=lambda each: each.id)
-    given = NearDuplicatesStep(kind="near_duplicates", rounds=2, source_priority=("books",))
-    assert kept([*web, *books], "c", given) == min(books, key=lambda each: each.id)
-    exact = ExactDuplicatesStep(kind="exact_duplicates", source_priority=("books",))
-    assert kept([*web, *books], "d", exact) == min(books, key=lambda each: each.id)
+    first, second = copies(1), copies(2)
+    longest = document(first["web"][0].text + " more", "1 longest", "web")
+    found = kept("a", [{**first, "longest": [longest]}, second], NEAR)
+    assert found == {"1": longest, "2": min(second["web"], key=lambda each: each.id)}
+    # Texts that differ in a word are left to the second step.
+    exact, near = (
+        type_of(kind=kind, source_priority=("books",), **keys)
+        for type_of, kind, keys in (
+            (ExactDuplicatesStep, "exact_duplicates", {}),
+            (NearDuplicatesStep, "near_duplicates", {"rounds": 2}),
+        )
+    )
+    second = copies(2, change=True)
+    found = kept("b", [first, second], exact, near)
+    assert found == {
+        name: min(of["books"], key=lambda each: each.id) for name, of in {"1": first, "2": second}.items()
+    }
 
 
-# `step_table_corpus_steps_test.py` has the same for all steps at once.
-@pytest.mark.repeated
-def test_order_batches_and_groups_change_nothing(tmp_path):
-    documents = corpus()
-    first = run_steps(tmp_path / "1", documents, EXACT, OF_CHAINS, batch=9)
-    shuffled = random.Random(3).sample(documents, len(documents))
-    second = run_steps(tmp_path / "2", shuffled, EXACT, OF_CHAINS, batch=30, groups=GROUPS_AT_ONCE + 1)
-    assert first[0] == second[0]
-    assert vars(first[1]) == vars(second[1])
-    assert reasons(first[1]) == {"duplicate": len(documents) - len(first[0])}
-    assert len(first[0]) == 60
+@pytest.fixture(scope="module")
+def cleaned(tmp_path_factory):
+    """Returns the documents of each split that are left of a corpus with chains."""
+    folder = tmp_path_factory.mktemp("cleaned")
+    clean(folder, corpus(), Cleaning(steps=(OF_CHAINS,), split=Split(eval_fraction=0.3)))
+    records = {split: read_records(f"{folder}/{split}/*") for split in SPLITS}
+    return {split: [Document.from_example(each) for each in part] for split, part in records.items()}
 
 
-def test_what_survived_survives_again(tmp_path):
-    kept, _ = run_steps(tmp_path / "1", corpus(), OF_CHAINS)
-    again, totals = run_steps(tmp_path / "2", kept, OF_CHAINS)
-    assert again == kept
+def test_what_survived_survives_again(tmp_path, cleaned):
+    left = sorted((each for part in cleaned.values() for each in part), key=lambda each: each.id)
+    again, totals = run_steps(tmp_path, left, OF_CHAINS)
+    assert again == left and len(left) == 60
     assert not reasons(totals)
     assert not totals.histograms
 
@@ -105,25 +121,20 @@ def test_a_document_read_twice_stays_once(tmp_path):
         assert sizes(totals, f"{step.kind}.cluster_sizes") == {2: 1}
 
 
-def test_buckets_that_several_share_are_counted_by_size(tmp_path):
+def test_buckets_that_several_share_are_counted_by_size_and_texts_without_words_are_no_duplicates(tmp_path):
     copies = [document("the same five words again and again", f"{n}") for n in range(5)]
     others = [document(" ".join(random_words(random.Random(n), 30)), f"other{n}") for n in range(9)]
-    _, totals = run_steps(tmp_path, [*copies, *others], NEAR, batch=3, groups=3)
+    wordless = [document("...", "wordless a"), document("!", "wordless b")]
+    kept, totals = run_steps(tmp_path, [*copies, *wordless, *others], NEAR, batch=3, groups=3)
     assert sizes(totals, "near_duplicates.bucket_sizes") == {5: NEAR.buckets}
+    assert {each.id for each in wordless} < {each.id for each in kept} and len(kept) == 1 + 2 + 9
 
 
-def test_texts_without_words_are_no_duplicates(tmp_path):
-    kept, _ = run_steps(tmp_path, [document("...", "a"), document("!", "b")], NEAR)
-    assert len(kept) == 2
-
-
-def test_no_near_duplicates_lie_across_train_and_eval(tmp_path):
-    clean(tmp_path, corpus(), Cleaning(steps=(OF_CHAINS,), split=Split(eval_fraction=0.3)))
+def test_no_near_duplicates_lie_across_train_and_eval(cleaned):
     seen: set[int] = set()
-    for split in SPLITS:
-        texts = [Document.from_example(each).text for each in read_records(f"{tmp_path}/{split}/*")]
-        assert texts
-        buckets = set(MinHash().buckets(texts)[1].ravel().tolist())
+    for documents in cleaned.values():
+        assert documents
+        buckets = set(MinHash().buckets([each.text for each in documents])[1].ravel().tolist())
         assert not seen & buckets
         seen |= buckets
 

@@ -1,4 +1,5 @@
 import random
+import re
 
 import pytest
 
@@ -16,33 +17,56 @@ def step(**settings) -> SentenceDuplicatesStep:
 
 
 LINES = step(unit="line", span=1)
-# Texts of documents in the order of their priority, and what is left of them.
+# For each step, cases: texts of documents in the order of their priority, and what is left of them.
 TABLE = [
-    (step(), ["A b. C d. E f.", "X y. A b! C, d. E “f”. Z."], ["A b. C d. E f.", "X y. Z."]),
-    (step(), ["A. B. C. D.", "A. B. X. C. D."], ["A. B. C. D.", "A. B. X. C. D."]),
-    (step(), ["A. A. A. A. A."], ["A. A. A."]),
-    (step(), ["B. C. D.", "A. B. C. D.", "A. B. C."], ["B. C. D.", "A. B. C.", None]),
-    (step(), ["A. B.", "A. B."], ["A. B.", "A. B."]),
-    (LINES, ["menu\n\nhome\n", "home\ntext\nMENU!"], ["menu\n\nhome\n", "text"]),
-    (LINES, ["* * *\none\n* * *\ntwo", "* * *\nthree"], ["* * *\none\n* * *\ntwo", "* * *\nthree"]),
-    (step(unit="line", span=2), ["a\nb\nc", "b\nc\nd"], ["a\nb\nc", "d"]),
-    (step(unit="line", span=1, min_words=2), ["a", "a\nb"], ["a", None]),
-    (step(unit="line", span=1, min_sentences=2), ["A.", "A.\nB. C.", "A.\nD."], ["A.", "B. C.", None]),
+    (
+        step(),
+        (["A b. C d. E f.", "X y. A b! C, d. E “f”. Z."], ["A b. C d. E f.", "X y. Z."]),
+        (["A. B. C. D.", "A. B. X. C. D."], ["A. B. C. D.", "A. B. X. C. D."]),
+        (["A. A. A. A. A."], ["A. A. A."]),
+        (["B. C. D.", "A. B. C. D.", "A. B. C."], ["B. C. D.", "A. B. C.", None]),
+        (["A. B.", "A. B."], ["A. B.", "A. B."]),
+    ),
+    (
+        LINES,
+        (["menu\n\nhome\n", "home\ntext\nMENU!"], ["menu\n\nhome\n", "text"]),
+        (["* * *\none\n* * *\ntwo", "* * *\nthree"], ["* * *\none\n* * *\ntwo", "* * *\nthree"]),
+    ),
+    (step(unit="line", span=2), (["a\nb\nc", "b\nc\nd"], ["a\nb\nc", "d"])),
+    (step(unit="line", span=1, min_words=2), (["a", "a\nb"], ["a", None])),
+    (
+        step(unit="line", span=1, min_sentences=2),
+        (["A.", "A.\nB. C.", "A.\nD."], ["A.", "B. C.", None]),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("config", "texts", "left"), TABLE)
-def test_what_stands_in_several_places_is_cut(tmp_path, config, texts, left):
-    documents = [document(text, "a", f"source{i}") for i, text in enumerate(texts)]
-    sources = [each.source for each in documents]
+def of_case(number: int, text: str) -> str:
+    """Returns a text in words that no other case has."""
+    return re.sub("[A-Za-z]+", lambda word: f"{word[0]}{'xyzuv'[number]}", text)
+
+
+@pytest.mark.parametrize(("config", "cases"), [(config, cases) for config, *cases in TABLE])
+def test_what_stands_in_several_places_is_cut(tmp_path, config, cases):
+    left = {
+        (f"{number}", f"source{i}"): text and of_case(number, text)
+        for number, (_, after) in enumerate(cases)
+        for i, text in enumerate(after)
+    }
+    documents = [
+        document(of_case(number, text), f"{number}", f"source{i}")
+        for number, (texts, _) in enumerate(cases)
+        for i, text in enumerate(texts)
+    ]
+    sources = sorted({each.source for each in documents})
     kept, _ = run_steps(tmp_path, documents[::-1], config, sources=sources, batch=2)
-    found = {each.source: each.text for each in kept}
-    assert [found.get(source) for source in sources] == left
+    found = {(each.uri, each.source): each.text for each in kept}
+    assert {place: found.get(place) for place in left} == left
 
 
 def test_order_and_batches_change_nothing_and_lines_are_cut_once(tmp_path):
     generator = random.Random(0)
-    texts = ["\n".join(f"line {generator.randint(0, 60)}" for _ in range(8)) for _ in range(60)]
+    texts = ["\n".join(f"line {generator.randint(0, 60)}" for _ in range(8)) for _ in range(30)]
     documents = [document(text, f"{i}") for i, text in enumerate(texts)]
     first = run_steps(tmp_path / "1", documents, LINES, batch=5)
     shuffled = generator.sample(documents, len(documents))

@@ -22,13 +22,8 @@ from firth.corpus.grouping.marks import MarkIndex
 from firth.corpus.grouping.tables import table_of
 from firth.corpus.grouping.values import Values
 from firth.recipes.corpus.duplicates import SubstringDuplicatesStep
-from tests.corpus.duplicates_helpers import (
-    make_pipeline_of_two_processes,
-    random_words,
-    reasons,
-    run_steps,
-)
-from tests.corpus.helpers import document, make_pipeline, make_pipeline_of_two
+from tests.corpus.duplicates_helpers import random_words, reasons, run_steps
+from tests.corpus.helpers import document
 
 KIND = "substring_duplicates"
 
@@ -46,7 +41,8 @@ def units_of(text, unit):
 def by_hand(documents, window, unit="word"):
     """Returns the texts that stay, by the documents' ids, without those that are cut to nothing."""
     first, windows = {}, []
-    for each in sorted(documents, key=lambda each: each.id):
+    # The first source of `corpus` in the order of the alphabet is the most preferred.
+    for each in sorted(documents, key=lambda each: (each.source, each.id)):
         _, units = units_of(each.text, unit)
         for i in range(len(units) - window + 1):
             content = tuple(units[i : i + window])
@@ -87,7 +83,7 @@ def without_beam(documents, config):
     return [decision.document for decision in decisions if isinstance(decision, Keep)]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.lists(WORDS, min_size=1, max_size=5), st.integers(2, 9), st.sampled_from(["word", "character"]))
 def test_it_finds_what_a_search_of_all_windows_finds(texts, window, unit):
     documents = [document(text, f"{i}") for i, text in enumerate(texts) if text.strip()]
@@ -108,12 +104,14 @@ def corpus(seed=0):
     return [document("\n".join(text), f"{i}", "books" if i % 3 else "web") for i, text in enumerate(texts)]
 
 
-@pytest.mark.parametrize("window", [10, 50])
-def test_quotations_of_random_lengths(tmp_path, window):
+@pytest.mark.parametrize(
+    ("window", "options"), [(10, {"batch": 4, "groups": 3, "by_files": True}), (50, {"batch": 31})]
+)
+def test_quotations_of_random_lengths(tmp_path, window, options):
+    """The text that is left is that of a search by hand, whatever the batches and groups are."""
     documents = corpus()
-    kept, totals = run_steps(
-        tmp_path, documents, step(window), sources=["books", "web"], groups=3, by_files=True
-    )
+    kept, totals = run_steps(tmp_path, documents, step(window), sources=["books", "web"], **options)
+    assert texts_of(kept) == by_hand(documents, window)
     counts = {each.name: 0 for each in totals.counts}
     for each, count in totals.counts.items():
         counts[each.name] += count
@@ -122,10 +120,6 @@ def test_quotations_of_random_lengths(tmp_path, window):
     assert counts["bytes_cut"] == before - after > 0
     words = [sum(each.words for each in part) for part in (documents, kept)]
     assert counts["words_cut"] == words[0] - words[1]
-    # The order of the sources aside, the text that is left is that of a search by hand.
-    alone = [each for each in documents if each.source == "books"]
-    kept, _ = run_steps(tmp_path / "alone", alone, step(window))
-    assert texts_of(kept) == by_hand(alone, window)
 
 
 def test_the_first_source_keeps_the_stretch(tmp_path):
@@ -169,20 +163,9 @@ def test_each_window_has_an_anchor_and_most_words_have_none():
     assert len(places) < 5000 / 10
 
 
-@pytest.mark.repeated
-@pytest.mark.parametrize("pipeline", [make_pipeline_of_two, make_pipeline_of_two_processes])
-def test_order_batches_groups_and_workers_change_nothing(tmp_path, pipeline):
-    documents = corpus(4)
-    first = run_steps(tmp_path / "1", documents, step(10), batch=4, pipeline=make_pipeline)
-    others = {"batch": 31, "groups": 5, "by_files": True, "pipeline": pipeline}
-    second = run_steps(tmp_path / "2", documents[::-1], step(10), **others)
-    assert first[0] == second[0] and vars(first[1]) == vars(second[1])
-
-
-def test_an_empty_corpus_and_texts_that_are_too_short(tmp_path):
-    assert run_steps(tmp_path / "a", [], step(10), groups=3, by_files=True)[0] == []
+def test_texts_that_are_too_short_stay(tmp_path):
     short = [document("the same text", f"{n}") for n in range(2)]
-    assert len(run_steps(tmp_path / "b", short, step(10))[0]) == 2
+    assert len(run_steps(tmp_path, short, step(10))[0]) == 2
 
 
 @pytest.mark.parametrize("keys", [{"window": 1}, {"window": 10**6}, {"unit": "token"}, {"action": "cutt"}])
