@@ -338,7 +338,7 @@ def collect(
             source,
             int(outputs[names.RECORD_LENGTHS][place]),
         )
-        for place in np.flatnonzero(outputs[names.RECORD_WEIGHTS])
+        for place in np.flatnonzero(outputs[names.RECORD_WEIGHTS]).tolist()
     ]
 
 

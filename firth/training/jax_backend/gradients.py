@@ -106,7 +106,7 @@ class JaxDifferentiator:
             means = {name: _divide(sums[f"{name}_loss_sum"], of_batch[name]) for name in self._losses}
             # What layers and weights add is the same in all parts, whose losses are summed.
             loss = sum(factor * means[name] for name, factor in self._losses.items())
-            return loss + sum(added) / self._parts, (means, after)
+            return jnp.asarray(loss + sum(added) / self._parts), (means, after)
 
         (loss, (means, after)), gradients = jax.value_and_grad(loss_of, has_aux=True)(trained)
         return JaxGradients(gradients, loss, means), after

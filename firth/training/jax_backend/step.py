@@ -25,6 +25,14 @@ class State(NamedTuple):
     of_optimizer: Values
 
 
+class _Variables(NamedTuple):
+    """The variables that a `State` has the values of, in the same order."""
+
+    trained: list[keras.Variable]
+    others: list[keras.Variable]
+    of_optimizer: list[keras.Variable]
+
+
 class TrainStep:
     """A step of a model, as `firth.training.steps.build_train_step` has it on TensorFlow.
 
@@ -40,7 +48,9 @@ class TrainStep:
         self, model: keras.Model, optimizer: keras.optimizers.Optimizer, differentiate: JaxDifferentiator
     ) -> None:
         self._model, self._optimizer, self._differentiate = model, optimizer, differentiate
-        self._variables = State(model.trainable_variables, model.non_trainable_variables, optimizer.variables)
+        self._variables = _Variables(
+            model.trainable_variables, model.non_trainable_variables, optimizer.variables
+        )
         draws = id(model.seed_generator.state)
         self._place_of_draws = [id(each) for each in self._variables.others].index(draws)
 
