@@ -55,8 +55,9 @@ test-next: | $(UV)  ## `make test-all` on the second stack, in Debian 13 (as roo
 	@scripts/second_stack.sh
 
 .PHONY: lint
-lint: env  ## ruff and mypy
+lint: env  ## ruff, mypy, and the rules of scripts/lint over the sources
 	@$(VENV)/bin/ruff check --quiet . && $(VENV)/bin/ruff format --check --quiet . && $(VENV)/bin/mypy --no-error-summary firth
+	@$(VENV)/bin/python -m scripts.lint
 
 .PHONY: format
 format: env  ## formats the code and sorts the imports

@@ -9,9 +9,10 @@ import sys
 
 import pytest
 
-from tests.architecture_test import TARGETS
+from scripts.docs.build_file import read_targets
 
 REPOSITORY = pathlib.Path(__file__).parents[1]
+TARGETS = read_targets((REPOSITORY / "BUILD").read_text())
 
 
 def test_all_files_but_caches_are_in_the_wheel(tmp_path):

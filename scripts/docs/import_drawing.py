@@ -22,7 +22,7 @@ def imports_page(build: str) -> str:
     return "\n\n".join(
         [
             "# Folders and their imports",
-            "This page is made from `BUILD`, whose rules `tests/architecture_test.py` enforces. An arrow "
+            "This page is made from `BUILD`, whose rules `make lint` enforces. An arrow "
             "points from a folder to one that it may import; arrows that follow from others are left out.",
             drawing(whole),
             "## What each folder may import",

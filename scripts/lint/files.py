@@ -1,11 +1,14 @@
-"""Calls that touch files, found in sources, and the files of the package that may make them.
+"""Calls that touch files, and the files of the package that may make them.
 
-Artifacts may be in a bucket, so that `firth.storage` alone opens, writes, moves, lists and asks for them.
+Artifacts may be in a bucket, so that only `firth.storage` opens, writes, moves, lists and finds them.
 """
 
 import ast
+from collections.abc import Iterator
 
-# By module. `*` stands for all that it has.
+from scripts.lint.sources import Fault, Repository, Source, entry_fault
+
+# By module. `*` means all of its functions.
 FUNCTIONS = {
     "os": "chmod link listdir lstat makedirs mkdir open readlink remove removedirs rename renames replace "
     "rmdir scandir stat symlink truncate unlink utime walk",
@@ -28,15 +31,40 @@ FUNCTIONS = {
     "write_tfrecord_file",
     "apache_beam.io.filesystems.FileSystems": "*",
 }
-# Of pathlib's paths, whatever the variable is called.
+# Methods of pathlib's paths, whatever the variable is called.
 METHODS = (
     "exists glob hardlink_to is_dir is_file is_symlink iterdir lstat mkdir open read_bytes read_text rename "
     "rglob rmdir stat symlink_to tofile touch unlink write_bytes write_text"
 )
-# They have such functions, and are not paths.
+# Modules that have such functions, and are not paths.
 NOT_PATHS = ("firth.storage", "webbrowser")
-# Other doors: naming them is enough.
+# Importing them is enough.
 OTHER_DOORS = {"tensorflow.io.gfile", "tfx.dsl.io.fileio"}
+CALLS = {module: set(names.split()) for module, names in FUNCTIONS.items()}
+METHOD_NAMES = set(METHODS.split())
+# The function of firth.storage that does the same, by the last part of a call.
+NEAREST = {
+    name: function
+    for function, names in {
+        "copy_file": "copy copy2 copyfile copy_file",
+        "copy_folder": "copytree copy_dir",
+        "exists": "exists isfile is_file lexists",
+        "files_below": "rglob walk",
+        "glob": "glob iglob match matching_files",
+        "is_folder": "isdir is_dir",
+        "list_folder": "iterdir listdir scandir",
+        "local_copy": "connect fromfile load load_file memmap safe_open",
+        "move": "move rename renames replace",
+        "open_file": "open read_bytes read_file",
+        "read_text": "read_text",
+        "remove": "delete_dir remove removedirs rmdir rmtree unlink",
+        "scratch_folder": "NamedTemporaryFile TemporaryDirectory TemporaryFile mkdtemp mkstemp",
+        "size_of": "getsize stat",
+        "whole_folder": "makedirs mkdir",
+        "write_text": "write_string_file write_text",
+    }.items()
+    for name in names.split()
+}
 
 _BEAM = "a user's files, which Beam reads where it runs"
 _LOCAL_RUN = "a local run's folder"
@@ -45,7 +73,7 @@ _METADATA = "the metadata of a local run, which SQLite opens"
 _PACKAGE = "data of the package"
 _USER = "what a user names on this machine"
 _WHOLE_FOLDER = "writes in a folder of `storage.whole_folder`"
-# Files that are local by what they are: by source file, the calls that it may make, and why.
+# By source file, the calls on files that are always local, and the reason.
 LOCAL = {
     "cli/compare.py": (".write_text", _USER),
     "cli/main.py": ("tempfile.NamedTemporaryFile", _LOG),
@@ -100,38 +128,66 @@ LOCAL = {
 }
 
 
-def file_calls(source: str) -> list[tuple[int, str]]:
-    """Returns (line, name) of each call that touches files, and of what names another door to them."""
-    tree = ast.parse(source)
-    names = _imported_names(tree)
-    return sorted((node.lineno, name) for node in ast.walk(tree) if (name := _touching(node, names)))
+def faults(repository: Repository) -> Iterator[Fault]:
+    """Yields a fault for each call that touches files and is not allowed, and for each unused allowance.
+
+    Args:
+        repository: The files.
+    """
+    for place, source in repository.sources.items():
+        calls = file_calls(source)
+        allowed = set(LOCAL[place][0].split()) if place in LOCAL else set()
+        if not place.startswith("storage/"):
+            for line, name in calls:
+                if name not in allowed:
+                    near = NEAREST.get(name.rpartition(".")[2], "whole_file")
+                    sentence = f"{name} touches files; use firth.storage, whose nearest function is {near}"
+                    yield source.fault(line, sentence)
+        for name in sorted(allowed - {name for _, name in calls}):
+            yield entry_fault(__file__, place, f"the file does not call {name}; remove it from the entry")
+    for place in LOCAL.keys() - repository.sources.keys():
+        yield entry_fault(__file__, place, "there is no such file; remove the entry")
 
 
-def _imported_names(tree: ast.AST) -> dict[str, str]:
-    """Returns what the names of imports stand for, such as {"np": "numpy"}."""
-    names = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {each.asname: each.name for each in node.names if each.asname}
-        elif isinstance(node, ast.ImportFrom):
-            names |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+def file_calls(source: Source) -> list[tuple[int, str]]:
+    """Returns (line, name) of each call that touches files, and of each import of a module that does.
+
+    Args:
+        source: The file.
+    """
+    names = _imported_names(source)
+    found = [(node.lineno, _called(node.func, names)) for node in source.nodes(ast.Call)]
+    found += [(node.lineno, ".gfile") for node in source.nodes(ast.Attribute) if node.attr == "gfile"]
+    for node in source.nodes(ast.ImportFrom):
+        imported = {f"{node.module}.{each.name}" for each in node.names} | {node.module}
+        found += [(node.lineno, door) for door in imported & OTHER_DOORS]
+    return sorted(each for each in found if each[1])
+
+
+def _imported_names(source: Source) -> dict[str, str]:
+    """Full names of the names that imports give, such as {"np": "numpy"}."""
+    imports = (each for node in source.nodes(ast.Import) for each in node.names)
+    names = {each.asname: each.name for each in imports if each.asname}
+    for node in source.nodes(ast.ImportFrom):
+        names |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
     return names
 
 
-def _touching(node: ast.AST, names: dict[str, str]) -> str:
-    if isinstance(node, ast.ImportFrom):
-        imported = {f"{node.module}.{each.name}" for each in node.names} | {node.module}
-        return next(iter(imported & OTHER_DOORS), "")
-    if isinstance(node, ast.Attribute) and node.attr == "gfile":
-        return ".gfile"
-    return _called(node.func, names) if isinstance(node, ast.Call) else ""
-
-
 def _called(function: ast.expr, names: dict[str, str]) -> str:
-    root, dot, rest = ast.unparse(function).partition(".")
+    """Name of a function or method that touches files, or an empty text for another one."""
+    is_method = isinstance(function, ast.Attribute) and function.attr in METHOD_NAMES
+    # Unparsing takes long: only a method may be that of any expression.
+    root, dot, rest = (ast.unparse(function) if is_method else _dotted(function)).partition(".")
     full = names.get(root, root) + dot + rest
     home, _, name = full.rpartition(".")
-    if full == "open" or FUNCTIONS.get(home) == "*" or name in FUNCTIONS.get(home, "").split():
+    if full == "open" or CALLS.get(home) == {"*"} or name in CALLS.get(home, ()):
         return full.removeprefix("apache_beam.io.filesystems.")
-    is_method = isinstance(function, ast.Attribute) and name in METHODS.split()
     return f".{name}" if is_method and not full.startswith(NOT_PATHS) else ""
+
+
+def _dotted(node: ast.expr) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""

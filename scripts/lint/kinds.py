@@ -1,7 +1,7 @@
-"""The rule that a kind is asked and never told apart, applied to the source of a file.
+"""Places that tell kinds apart, instead of reading a fact that each kind states on its own type.
 
-A family is what one key of a recipe may be, with a type for each kind: the models, the sources, the steps. A
-file tells kinds apart where it compares a kind, asks for a type, or holds a list or a table of its own.
+A family is the types that one key of a recipe may have, one for each kind, such as models or steps.
+A file tells kinds apart where it compares a kind, asks for a type, or holds a list or a table of its own.
 """
 
 import ast
@@ -15,6 +15,32 @@ from firth.recipes.base.recipe_type import Config
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.run.adapting import AdaptingRecipe
+from scripts.lint.sources import Fault, Repository, Source, entry_fault
+
+# Files with the one table of a family, and with tables of other things that have the names of kinds.
+TABLES = {
+    "corpus/curation/step_table.py": "cleaning steps",
+    "corpus/decontamination/benchmarks.py": "evaluation data that is kept out of a corpus",
+    "corpus/outputs/output_table.py": "formats of a cleaned corpus",
+    "corpus/readers/sources.py": "sources",
+    "generation/samplers.py": "samplers of requests for a text",
+    "interop/ctranslate2/decoding.py": "samplers that CTranslate2 has too",
+    "interop/peft/kinds.py": "methods that peft has too",
+    "layers/attention/building.py": "positions that attention reads",
+    "layers/blocks/input_embedding.py": "positions that are added to embeddings, the other half",
+    "models/additions/table.py": "methods whose additions do not merge",
+    "models/tables.py": "models; and heads, some of which are called as objectives are",
+    "objectives/table.py": "objectives",
+    "recipes/counting/heads.py": "heads again, counted without Keras",
+    "tasks/labelled/data_readers.py": "labelled data",
+    "tasks/table.py": "tasks",
+    "tokenizers/table.py": "tokenizers",
+    "training/optimizers/table.py": "optimizers",
+    "training/optimizers/schedules.py": "schedules of the learning rate",
+    "tuning/table.py": "methods that adapt a model",
+}
+# Files with lists of other things that have the names of kinds.
+NOT_KINDS = {"recipes/reading/families.py": "families of presets, two of which are called as objectives are"}
 
 Family = frozenset[type[pydantic.BaseModel]]
 
@@ -37,7 +63,11 @@ def families(root: type[pydantic.BaseModel]) -> set[Family]:
 
 
 def partial_types(family: Family) -> set[str]:
-    """Returns the names of a family's types, and of the bases that only some of them have."""
+    """Returns the names of a family's types, and of the bases that only some of them have.
+
+    Args:
+        family: The types of one key.
+    """
     bases = {base for config in family for base in config.__mro__ if issubclass(base, Config)}
     return {base.__name__ for base in bases if not all(issubclass(config, base) for config in family)}
 
@@ -48,34 +78,73 @@ ALL_KINDS = set().union(*KINDS)
 TYPES = set().union(*map(partial_types, FAMILIES))
 
 
-def told_apart(source: str, tables: Mapping[str, set[str]]) -> list[str]:
-    """Returns `line: code` of each place of a source that tells kinds apart.
+def faults(repository: Repository) -> Iterator[Fault]:
+    """Yields a fault for each place that tells kinds apart, and for each entry that is not needed.
 
     Args:
-        source: Source of a Python file.
+        repository: The files.
+    """
+    sources = repository.sources
+    tables = all_tables(sources)
+    for place, source in sources.items():
+        if place not in NOT_KINDS:
+            for line, code in kinds_told_apart(source, tables):
+                sentence = "tells kinds apart; state the fact on the type of each kind"
+                yield source.fault(line, f"`{code}` {sentence}")
+    for place in [*TABLES, *NOT_KINDS]:
+        if place not in sources or not told_apart(sources[place], tables):
+            yield entry_fault(__file__, place, "the file lists no kinds; remove the entry")
+
+
+def all_tables(sources: Mapping[str, Source]) -> dict[str, set[str]]:
+    """Returns the names of the tables in the files of `TABLES`, each with the classes that it holds.
+
+    Args:
+        sources: The files by their place.
+    """
+    found = [tables_of(sources[place]) for place in TABLES if place in sources]
+    return {name: set().union(*(each.get(name, ()) for each in found)) for each in found for name in each}
+
+
+def kinds_told_apart(source: Source, tables: Mapping[str, set[str]]) -> list[tuple[int, str]]:
+    """Returns (line, code) of each place that tells kinds apart, but for the table of a file of `TABLES`.
+
+    Args:
+        source: The file.
+        tables: Names of all tables, each with the names of its classes.
+    """
+    if source.place not in TABLES:
+        return told_apart(source, tables)
+    found = told_apart(source, tables_of(source))
+    return [(line, code) for line, code in found if not code.startswith("{")]
+
+
+def told_apart(source: Source, tables: Mapping[str, set[str]]) -> list[tuple[int, str]]:
+    """Returns (line, code) of each place of a file that tells kinds apart.
+
+    Args:
+        source: The file.
         tables: Names of the tables that may be asked with a kind, each with the names of its classes.
     """
-    tree = ast.parse(source)
-    rules = _rules(_holding_a_kind(tree), tables)
     return [
-        f"{node.lineno}: {ast.unparse(node).splitlines()[0]}"
-        for node in ast.walk(tree)
-        for shape, breaks in rules
-        if isinstance(node, shape) and breaks(node)
+        (node.lineno, ast.unparse(node).splitlines()[0])
+        for shapes, breaks in _rules(_holding_a_kind(source), tables)
+        for node in source.nodes(*shapes)
+        if breaks(node)
     ]
 
 
-def tables_of(source: str) -> dict[str, set[str]]:
-    """Returns the names of the dicts that a source defines at its top, each with the classes that it holds.
+def tables_of(source: Source) -> dict[str, set[str]]:
+    """Returns the names of the dicts that a file defines at its top, each with the classes that it holds.
 
     Args:
-        source: Source of a Python file.
+        source: The file.
     """
-    assigned = [pair for node in ast.parse(source).body for pair in _assigned(node)]
+    assigned = [pair for node in source.tree.body for pair in _assigned(node)]
     return {name: set(map(_name, table.values)) for name, table in assigned if isinstance(table, ast.Dict)}
 
 
-def _rules(holding: set[str], tables: Mapping[str, set[str]]) -> list[tuple[type | tuple, Callable]]:
+def _rules(holding: set[str], tables: Mapping[str, set[str]]) -> list[tuple[tuple[type, ...], Callable]]:
     types = TYPES.union(*tables.values()) - {""}
 
     def is_kind(node: ast.AST) -> bool:
@@ -110,11 +179,11 @@ def _rules(holding: set[str], tables: Mapping[str, set[str]]) -> list[tuple[type
         return _name(table).isupper() and _name(table) not in tables and any(map(is_kind, keys))
 
     return [
-        (ast.Compare, compares),
-        (ast.Match, matches),
-        (ast.Call, calls),
-        (ast.Subscript, lambda node: looks_up(node.value, [node.slice])),
-        (ast.Dict, lambda node: _lists_kinds(node.keys)),
+        ((ast.Compare,), compares),
+        ((ast.Match,), matches),
+        ((ast.Call,), calls),
+        ((ast.Subscript,), lambda node: looks_up(node.value, [node.slice])),
+        ((ast.Dict,), lambda node: _lists_kinds(node.keys)),
         ((ast.List, ast.Set, ast.Tuple), lambda node: _lists_kinds(node.elts, of_types=False)),
     ]
 
@@ -150,10 +219,10 @@ def _is_choice(node: ast.AST) -> bool:
     return of_model or node.attr in ("heads", "model_architecture")
 
 
-def _holding_a_kind(tree: ast.AST) -> set[str]:
+def _holding_a_kind(source: Source) -> set[str]:
     """The names that a kind is given to somewhere in a file, and `kind` itself."""
     found = {"kind"}
-    for node in ast.walk(tree):
+    for node in source.nodes(ast.Assign, ast.AnnAssign, ast.NamedExpr):
         for name, value in _assigned(node):
             found |= {name} if _reads_kind(value) else set()
     return found
