@@ -1,7 +1,8 @@
-"""Every kind of model, exported with random weights, answers what its signatures promise."""
+"""Every kind of model, with random weights, answers what its signatures promise, exported too."""
 
 import functools
 import tempfile
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,16 +14,23 @@ from firth.models import build_pretraining_model
 from firth.recipes import Recipe, load_recipe
 from firth.recipes.corpus.normalization import Normalization
 from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
+from firth.serving.evaluate import evaluator
+from firth.serving.fill_mask import fill_mask
+from firth.serving.isolated_check import Loaded
 from firth.serving.samples import sample_row
 from firth.serving.saved_model import export
+from firth.serving.score import score_target
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
+from firth.serving.unigram import unigram_log_probabilities
 from firth.serving.writing.parameter import WITH_PARAMETERS
 from firth.tokenizers import count_byte_words, count_spaced_words, count_words, load_tokenizer
+from tests.generation.cases import eagerly
 
 SENTINELS = 20
 # Room for 256 bytes.
 ROWS_OF_VOCABULARY = 340
+COUNTS = np.zeros(ROWS_OF_VOCABULARY, np.int64)
 TEXTS = ["the cat sat on a mat .", "", "it keeps"]
 
 # A preset for each kind of model and way of asking.
@@ -44,14 +52,14 @@ MORE = {
         "model.initializer_stddev=0.5",
     ]
 }
-# What they answer is answered by others too: by the model of `signatures_test.py`, by GPT-2 and T5.
-REPEATED = {"bert_tiny", "electra_tiny", "deberta_v3_tiny", "xlnet_tiny", "prefix_lm_tiny", "bart_tiny"}
-SMALL = ("model.layers=1", "sequences.length=32", f"tokenizer.vocabulary_size={ROWS_OF_VOCABULARY}")
-
-
-def cases(names):
-    """Returns cases of `PRESETS`, of which `make test` runs those that no other is like."""
-    return [pytest.param(name, marks=[pytest.mark.repeated] * (name in REPEATED)) for name in names]
+# Tracing a graph takes seconds, so that `make test` exports a few signatures of one model. Others that it
+# exports: a masked model in `tests/exported_model.py`, a causal one in `tests/serving/slots/models.py`.
+EXPORTED = [("t5_tiny", ("score",))]
+MORE_EXPORTED = [
+    (name, (*PRESETS[name], "evaluate"))
+    for name in ("t5_tiny", "bart_tiny", "deberta_v3_tiny", "xlnet_tiny", "gpt2_tiny", "elmo_tiny")
+]
+SMALL = ("model.layers=1", "sequences.length=16", f"tokenizer.vocabulary_size={ROWS_OF_VOCABULARY}")
 
 
 def recipe_of(name: str) -> Recipe:
@@ -85,61 +93,111 @@ def trained_tokenizer(config_json: str):
     return load_tokenizer(folder)
 
 
-@functools.cache
-def loaded(name: str):
-    made = served(name)
-    directory = f"{tempfile.mkdtemp(prefix='firth-families-')}/model"
-    counts = np.zeros(ROWS_OF_VOCABULARY, np.int64)
+def asked(name, signature, texts):
+    """Returns the answers of a signature to texts, op by op."""
+    described = text_signatures(served(name).recipe, served(name).tokenizer.mask_token)[signature]
+    given = [tf.constant([text + described.needs for text in texts])] * len(described.inputs)
+    numbers = [tf.constant(each) for each in numbers_of(described, texts).values()]
+    with eagerly():
+        answer = described.function(served(name), *given, *numbers)
+    return {key: value.numpy() for key, value in answer.items()}
+
+
+def numbers_of(described, texts):
+    """Returns values of a signature's parameters: few tokens, and the likeliest of each."""
+    values = {each: parameter.default for each, parameter in described.parameters.items()}
+    few = {each: 3 for each in values if each == "max_new_tokens"}
+    return {
+        each: np.full(len(texts), value, described.parameters[each].dtype)
+        for each, value in (values | few).items()
+    }
+
+
+def sums_of(name, rows):
+    """Returns what rows add to the metrics, op by op and in one chunk."""
+    unigram = unigram_log_probabilities(COUNTS, served(name).tokenizer.vocabulary_size())
+    whole = mock.patch("firth.serving.evaluate.in_chunks", lambda function, values, _: function(values))
+    with eagerly(), whole:
+        return evaluator(served(name), unigram)(tf.constant(rows))
+
+
+def rows_of(name):
+    return [sample_row(served(name), text.encode() * 2, index) for index, text in enumerate(TEXTS[::2])]
+
+
+@pytest.mark.parametrize(
+    ("name", "signatures"),
+    [*EXPORTED, *(pytest.param(*each, marks=pytest.mark.repeated) for each in MORE_EXPORTED)],
+)
+def test_an_export_answers_as_its_functions_do(name, signatures, tmp_path, monkeypatch):
+    """In the loader of TF Serving; graphs know neither the number of texts nor their length beforehand."""
+    made, directory = served(name), str(tmp_path / "model")
+    offered = {
+        each: described
+        for each, described in text_signatures(made.recipe, made.tokenizer.mask_token).items()
+        if each in signatures
+    }
+    monkeypatch.setattr("firth.serving.saved_model.text_signatures", lambda *_: offered)
+    counts = COUNTS if "evaluate" in signatures else None
     export(made.model, made.tokenizer, made.recipe, counts, directory)
-    return tf.saved_model.load(directory)
+    loaded = Loaded(directory)
+    more = {f"{each}{WITH_PARAMETERS}" for each in signatures if each == "generate"}
+    assert set(loaded.signatures) == {*signatures, *more, "serving_default"}
+    for signature, described in offered.items():
+        texts = [(text + described.needs).encode() for text in TEXTS]
+        numbers = numbers_of(described, texts)
+        found = loaded.run(
+            f"{signature}{WITH_PARAMETERS}" if numbers else signature,
+            {**dict.fromkeys(described.inputs, texts), **numbers},
+        )
+        check_alike(found, asked(name, signature, TEXTS), signature)
+    if "evaluate" in signatures:
+        rows = rows_of(name)
+        check_alike(loaded.run("evaluate", {"examples": rows}), sums_of(name, rows), "evaluate")
 
 
-def ask(name, signature, texts):
-    inputs = text_signatures(served(name).recipe)[signature].inputs
-    given = {each: tf.constant(texts, tf.string) for each in inputs}
-    return {key: value.numpy() for key, value in loaded(name).signatures[signature](**given).items()}
+def check_alike(found, expected, signature):
+    assert found.keys() == expected.keys()
+    for key, values in found.items():
+        if values.dtype.kind in "Ob":
+            assert values.tolist() == expected[key].tolist(), f"{signature}: {key}"
+        else:
+            np.testing.assert_allclose(
+                values, expected[key], rtol=1e-4, atol=1e-4, err_msg=f"{signature}: {key}"
+            )
 
 
-@pytest.mark.parametrize("name", cases(PRESETS))
-def test_signatures(name):
-    assert tuple(text_signatures(served(name).recipe)) == PRESETS[name]
-    more = {f"{each}{WITH_PARAMETERS}" for each in PRESETS[name] if each == "generate"}
-    assert set(loaded(name).signatures) == {*PRESETS[name], *more, "evaluate", "serving_default"}
-
-
-@pytest.mark.parametrize("name", cases(PRESETS))
+@pytest.mark.parametrize("name", PRESETS)
 def test_a_text_alone_gets_the_answer_that_it_gets_in_a_batch(name):
+    assert tuple(text_signatures(served(name).recipe)) == PRESETS[name]
     for signature in PRESETS[name]:
-        together = ask(name, signature, TEXTS)
-        for index, text in enumerate(TEXTS):
-            alone = ask(name, signature, [text])
-            for key, values in alone.items():
-                if key in ("pieces",) and signature == "fill_mask":
-                    continue
-                same = together[key][index : index + 1][tuple(slice(size) for size in values.shape)]
-                if values.dtype.kind in "Ob":
-                    assert values.tolist() == same.tolist()
-                else:
-                    np.testing.assert_allclose(values, same, atol=1e-4, err_msg=f"{signature}: {key}")
+        together = asked(name, signature, TEXTS[:2])
+        for index, text in enumerate(TEXTS[:2]):
+            alone = asked(name, signature, [text])
+            part = {
+                key: together[key][index : index + 1][tuple(slice(size) for size in values.shape)]
+                for key, values in alone.items()
+            }
+            if signature == "fill_mask":
+                # The random model finds several pieces about as likely.
+                del alone["pieces"], part["pieces"]
+            check_alike(alone, part, signature)
 
 
-@pytest.mark.parametrize("name", cases(PRESETS))
+@pytest.mark.parametrize("name", PRESETS)
 def test_a_row_alone_adds_what_it_adds_in_a_batch(name):
-    rows = [sample_row(served(name), text.encode() * 2, index) for index, text in enumerate(TEXTS[::2])]
-    evaluate = loaded(name).signatures["evaluate"]
-    together = evaluate(examples=tf.constant(rows))
+    rows = rows_of(name)
+    together = sums_of(name, rows)
     assert set(together) == set(evaluation_sums(served(name).recipe.goal.loss_classes))
     main = served(name).recipe.objective.main_loss
     assert (together[f"{main}_weight_sum"].numpy() > 0).all()
     assert (together["bytes_sum"].numpy() > 0).all()
-    for index, row in enumerate(rows):
-        alone = evaluate(examples=tf.constant([row]))
-        for key, value in alone.items():
-            if not key.endswith("correct_sum"):
-                np.testing.assert_allclose(value[0], together[key][index], rtol=1e-4, err_msg=key)
+    alone = sums_of(name, rows[1:])
+    for key, value in alone.items():
+        if not key.endswith("correct_sum"):
+            np.testing.assert_allclose(value[0], together[key][1], rtol=1e-4, err_msg=key)
 
 
-@pytest.mark.repeated
 def test_masks_are_filled_by_the_mask_decoder():
     made, text = served("deberta_v3_tiny"), "the [MASK] sat on a [MASK]"
     features = made.encode(tf.constant([text])).features
@@ -155,7 +213,7 @@ def test_masks_are_filled_by_the_mask_decoder():
     losses = made.model(row)["mlm"].losses.numpy()
     np.testing.assert_allclose(losses, -tf.nn.log_softmax(logits)[..., 0], rtol=1e-4)
     likely = tf.nn.softmax(tf.where(made.proposable(), logits, logits.dtype.min)).numpy()
-    found = ask("deberta_v3_tiny", "fill_mask", [text])["scores"][0]
+    found = fill_mask(made, tf.constant([text]))["scores"][0].numpy()
     np.testing.assert_allclose(found, -np.sort(-likely[0])[:, : found.shape[1]], rtol=1e-3)
     plain = made.model.heads.masked_lm_head(
         made.model.backbone(features), places, made.model.backbone.token_embedding.table
@@ -164,33 +222,32 @@ def test_masks_are_filled_by_the_mask_decoder():
 
 
 def test_score_is_the_sum_of_the_pieces_log_probabilities():
-    answer = ask("gpt2_tiny", "score", ["the cat sat"])
+    answer = asked("gpt2_tiny", "score", ["the cat sat"])
     assert answer["pieces"].tolist() == [[b"the", "Ġcat".encode(), "Ġsat".encode()]]
     np.testing.assert_allclose(answer["log_probabilities"].sum(), answer["log_probability"][0], rtol=1e-5)
     # An untrained model knows next to nothing.
     np.testing.assert_allclose(answer["log_probabilities"], -np.log(ROWS_OF_VOCABULARY), atol=0.5)
-    first = ask("gpt2_tiny", "score", ["the"])
+    first = asked("gpt2_tiny", "score", ["the"])
     np.testing.assert_allclose(first["log_probabilities"][0, 0], answer["log_probabilities"][0, 0], rtol=1e-4)
 
 
-@pytest.mark.parametrize("name", cases(["prefix_lm_tiny", "t5_tiny", "bart_tiny"]))
+@pytest.mark.parametrize("name", ["prefix_lm_tiny", "t5_tiny", "bart_tiny"])
 def test_score_of_a_target_depends_on_the_text_before_it(name):
-    score = loaded(name).signatures["score"]
     one, other = (
-        score(text=tf.constant([text]), target=tf.constant(["sat on"]))["log_probabilities"].numpy()
-        for text in ("the cat", "it keeps a mat")
+        score_target(served(name), tf.constant([text]), tf.constant(["sat on"]))["log_probabilities"].numpy()
+        for text in ("the", "mat")
     )
-    target = served(name).tokenizer.tokenize("sat on")
+    (target,) = served(name).tokenizer.tokenize(tf.constant(["sat on"])).to_list()
     assert one.shape == other.shape == (1, len(target))
     assert not np.allclose(one, other, atol=1e-7)
 
 
 def test_elmo_gives_its_layers_and_reads_any_word():
-    answer = ask("elmo_tiny", "embed_tokens", ["the zyzzyva"])
+    answer = asked("elmo_tiny", "embed_tokens", ["the zyzzyva"])
     layers = served("elmo_tiny").recipe.model.layers + 1
     assert answer["layers"].shape == (1, 2, layers, served("elmo_tiny").model.backbone.width)
     np.testing.assert_allclose(answer["layers"].mean(axis=2), answer["embeddings"], atol=1e-6)
-    others = ask("elmo_tiny", "embed_tokens", ["the qwerty"])
+    others = asked("elmo_tiny", "embed_tokens", ["the qwerty"])
     assert not np.allclose(answer["layers"][0, 1, 0], others["layers"][0, 1, 0])
 
 
