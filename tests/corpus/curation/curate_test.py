@@ -119,10 +119,10 @@ def test_examples_and_addresses_are_shown_without_personal_data(tmp_path):
     assert shown["z"] == "my <SECRET>"
 
 
-def test_each_rule_shows_the_documents_of_the_smallest_ids_in_short(tmp_path):
+def test_each_rule_shows_the_documents_of_the_smallest_ids_in_short_where_nothing_is_left(tmp_path):
     documents = [document(f"word{i} " + "long " * 400, str(i)) for i in range(9)]
     cleaning = Cleaning(steps=(LengthStep(kind="length", min_words=999),))
-    with pytest.raises(EmptyCorpusError):
+    with pytest.raises(EmptyCorpusError, match=r"of 9 .*length dropped 9 .*'docs'.*too_few_words"):
         clean(tmp_path, documents, cleaning)
     report = json.loads((tmp_path / "report" / "corpus_report.json").read_text())
     shown = report["dropped_examples"]
@@ -140,17 +140,9 @@ def test_languages_of_a_sample_as_read_and_as_left(tmp_path):
     assert report["languages"] == {"read": {"en": 4, "de": 3}, "cleaned": {"en": 4}}
 
 
-def test_nothing_left_says_which_rule_dropped_how_much(tmp_path):
-    cleaning = Cleaning(steps=(LengthStep(kind="length", min_words=9),))
-    with pytest.raises(
-        EmptyCorpusError, match=r"nothing is left of 2 .*length dropped 2 .*'docs'.*too_few_words"
-    ):
-        clean(tmp_path, [document("one"), document("two", "b")], cleaning)
-
-
 def test_an_empty_split_is_an_error(tmp_path):
     cleaning = Cleaning(steps=(), split=Split(eval_fraction=1e-9))
-    with pytest.raises(EmptyCorpusError, match="the eval split is empty"):
+    with pytest.raises(EmptyCorpusError, match="eval"):
         clean(tmp_path, [document("one two three")], cleaning)
 
 
@@ -163,7 +155,7 @@ def test_documents_that_go_missing_are_noticed():
     totals.check(["length"])
     totals.add(Flow("next", "docs", IN), 1)
     totals.add(Flow("next", "docs", KEPT), 1)
-    with pytest.raises(CountMismatchError, match="0 kept before, 1 in"):
+    with pytest.raises(CountMismatchError, match=r"0 kept .*1 in"):
         totals.check(["length", "next"])
 
 

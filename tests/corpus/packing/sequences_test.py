@@ -32,6 +32,7 @@ def splits(tmp_path_factory, documents):
     config = WordPieceTokenizerConfig(vocabulary_size=80, min_frequency=1)
     counts = count_corpus_words(make_pipeline, f"{folder}/train/*", config, str(folder))
     train_tokenizer(counts, config, f"{folder}/tokenizer")
+    (folder / "counts.json").write_text(json.dumps(counts))
     return folder
 
 
@@ -63,8 +64,7 @@ def packed(tmp_path_factory, splits):
 def test_word_counts_are_those_of_the_train_split(splits):
     texts = [Document.from_example(each).text for each in read_records(f"{splits}/train/*")]
     whales = sum(text.split().count("whale") for text in texts)
-    config = WordPieceTokenizerConfig()
-    assert count_corpus_words(make_pipeline, f"{splits}/train/*", config, str(splits))["whale"] == whales > 0
+    assert json.loads((splits / "counts.json").read_text())["whale"] == whales > 0
 
 
 def test_all_tokens_of_all_documents_are_in_the_rows(splits, packed):
@@ -165,5 +165,5 @@ def test_a_split_without_tokens_is_an_error(tmp_path, splits):
     tf.io.gfile.makedirs(f"{tmp_path}/tokenizer")
     for path in (splits / "tokenizer").iterdir():
         tf.io.gfile.copy(str(path), f"{tmp_path}/tokenizer/{path.name}")
-    with pytest.raises(EmptyCorpusError, match="the train split has no row: 1 of its 1"):
+    with pytest.raises(EmptyCorpusError, match=r"train .*1 of its 1"):
         pack_to(tmp_path / "out", tmp_path)

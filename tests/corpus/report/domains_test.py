@@ -4,6 +4,8 @@ import dataclasses
 import gzip
 import json
 
+import pytest
+
 from firth.analysis import CorpusView, render_corpus_report
 from firth.recipes import Cleaning, LengthStep, Split
 from tests.corpus.helpers import clean, document, make_pipeline, make_pipeline_of_two
@@ -18,18 +20,26 @@ URLS = (
 )
 
 
-def report(folder, monkeypatch, pipeline=make_pipeline, top=100):
-    monkeypatch.setattr("firth.corpus.report.domains.TOP_DOMAINS", top)
+def report(folder, pipeline, top):
     documents = [
         dataclasses.replace(document(text, f"{number} {url}"), uri=url)
         for number, url in enumerate(URLS * 4)
         for text in ([f"Text {number}."] if number % 3 else ["Text."])
     ]
-    return clean(folder, documents, CLEANING, pipeline)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("firth.corpus.report.domains.TOP_DOMAINS", top)
+        return clean(folder, documents, CLEANING, pipeline)
 
 
-def test_documents_are_counted_by_registered_domain_and_rule(tmp_path, monkeypatch):
-    found = report(tmp_path, monkeypatch)["domains"]
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The folder and the report of a run with all domains."""
+    folder = tmp_path_factory.mktemp("whole")
+    return folder, report(folder, make_pipeline, 100)
+
+
+def test_documents_are_counted_by_registered_domain_and_rule(whole):
+    found = whole[1]["domains"]
     rows = {row["domain"]: row for row in found["largest"]}
     assert found["number"] == 4 and list(rows) == ["a.co.uk", "", "b.example", "c.example"]
     first = rows["a.co.uk"]
@@ -39,13 +49,6 @@ def test_documents_are_counted_by_registered_domain_and_rule(tmp_path, monkeypat
     assert sum(row["documents_in"] for row in rows.values()) == 4 * len(URLS)
 
 
-def test_the_largest_are_the_same_on_two_workers(tmp_path, monkeypatch):
-    one = report(tmp_path / "one", monkeypatch, top=2)["domains"]
-    two = report(tmp_path / "two", monkeypatch, make_pipeline_of_two, top=2)["domains"]
-    assert one == two and one["number"] == 4
-    assert [row["domain"] for row in one["largest"]] == ["a.co.uk", ""]
-
-
 def rows_in(folder):
     """All rows of the files, and the bytes of each file."""
     files = {path.name: path.read_bytes() for path in sorted(folder.rglob("domains/*"))}
@@ -53,13 +56,15 @@ def rows_in(folder):
     return [json.loads(line) for line in lines], files
 
 
-def test_files_have_all_domains_whatever_the_report_shows(tmp_path, monkeypatch):
-    whole = report(tmp_path / "one", monkeypatch)["domains"]["largest"]
-    report(tmp_path / "two", monkeypatch, make_pipeline_of_two, top=1)
-    rows, files = rows_in(tmp_path / "one")
+def test_two_workers_find_the_same_and_files_have_all_domains_whatever_the_report_shows(tmp_path, whole):
+    folder, one = whole
+    largest = one["domains"]["largest"]
+    two = report(tmp_path, make_pipeline_of_two, 2)["domains"]
+    assert two["number"] == 4 and two["largest"] == largest[:2]
+    rows, files = rows_in(folder)
     assert sorted(row["domain"] for row in rows) == ["a.co.uk", "b.example", "c.example"]
-    assert all(row in whole for row in rows)
-    assert rows_in(tmp_path / "two") == (rows, files)
+    assert all(row in largest for row in rows)
+    assert rows_in(tmp_path) == (rows, files)
 
 
 def test_documents_without_pages_have_no_files_of_domains(tmp_path):
@@ -75,8 +80,7 @@ def test_the_page_shows_domains_if_there_are_any():
     assert CorpusView({"domains": {"number": 2, "largest": both}}).domains["largest"] == both
 
 
-def test_the_page_has_a_row_for_each_domain(tmp_path, monkeypatch):
-    found = report(tmp_path, monkeypatch)
-    page = render_corpus_report("web", CLEANING, CorpusView(found))
+def test_the_page_has_a_row_for_each_domain(whole):
+    page = render_corpus_report("web", CLEANING, CorpusView(whole[1]))
     assert "The 4 domains with most documents read, of 4." in page
     assert "a.co.uk" in page and "no URL" in page and "length: too_few_words 3" in page
