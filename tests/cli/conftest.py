@@ -2,11 +2,12 @@ import json
 import shutil
 
 import pytest
+import tensorflow as tf
 from typer.testing import CliRunner
 
 from firth.cli.main import app
 from firth.recipes import load_recipe, recipe_to_yaml
-from tests.interop.hugging_face.checkpoints import checkpoint
+from tests.cli.imported_model import PRINTED, imported_model
 
 METRICS = {"mlm_perplexity": 120.5, "unigram_perplexity": 840.2, "perplexity_over_unigram": 0.1434}
 
@@ -20,26 +21,19 @@ def firth(tmp_path, monkeypatch):
     return lambda *arguments: CliRunner().invoke(app, list(arguments))
 
 
-@pytest.fixture(scope="session")
-def imported_once(tmp_path_factory):
-    """A folder into which a model was imported as `tiny`, and what the command said."""
-    folder = tmp_path_factory.mktemp("imported")
-    (folder / "published").mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.setenv("COLUMNS", "200")
-        patch.delenv("FIRTH_ROOT", raising=False)
-        path = checkpoint(folder / "published")
-        return folder, CliRunner().invoke(app, ["import", "hf", path, "--name", "tiny"])
+@pytest.fixture
+def eager():
+    """Runs steps without tracing graphs, where it is not they that a test is about."""
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
 
 
 @pytest.fixture
-def imported(firth, tmp_path, imported_once):
-    """The imported model `tiny` in the folder of the command; returns what its import said."""
-    folder, result = imported_once
-    assert result.exit_code == 0, result.output
-    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    return result
+def imported(firth, tmp_path, made_once):
+    """The imported model `tiny` in the folder of the command; returns the output of its import."""
+    shutil.copytree(imported_model(made_once), tmp_path, dirs_exist_ok=True)
+    return (tmp_path / PRINTED).read_text()
 
 
 @pytest.fixture

@@ -7,25 +7,34 @@ import pytest
 from firth import storage
 from firth.pipelines.run_errors import RunFolderError
 from firth.pipelines.run_folder import refuse_imported
+from tests.cli.imported_model import imported_model
 from tests.interop.hugging_face.checkpoints import checkpoint
 
 
-def test_a_model_comes_in_and_is_asked(firth, tmp_path):
+def test_a_model_comes_in_and_is_asked(firth, imported):
+    lines = imported.splitlines()
+    assert "  firth predict tiny embed 'A sentence.'" in lines
+    assert any(line.startswith("  firth predict tiny fill-mask ") for line in lines)
+    assert "  firth run --base tiny --text 'notes/*.txt'" in lines
+    assert any(line.startswith("  firth finetune tiny --task classification --train ") for line in lines)
+    assert "imported (Hugging Face)" in firth("runs").stdout
+    answer = firth("predict", "tiny", "embed", "the cat")
+    assert answer.exit_code == 0 and answer.stdout.startswith("the cat\n  [")
+    again = firth("import", "hf", "published", "--name", "tiny")
+    assert again.exit_code == 2 and "tiny already exists" in again.stderr and "--name" in again.stderr
+
+
+def test_weights_that_the_files_lack_are_named(firth, tmp_path, made_once, monkeypatch):
+    (exported,) = (imported_model(made_once) / "firth-runs" / "tiny" / "serving").iterdir()
+    monkeypatch.setattr("firth.serving.export_bundle", lambda _, place: storage.copy_folder(exported, place))
     (tmp_path / "published").mkdir()
     path = checkpoint(tmp_path / "published", {"cls.predictions.bias": None})
     result = firth("import", "hf", path, "--name", "tiny")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0] == ("fresh, and random until trained, since the files lack it: heads/masked_lm_head/bias")
+    assert lines[0] == "fresh, and random until trained, since the files lack it: heads/masked_lm_head/bias"
     assert "  firth predict tiny embed 'A sentence.'" in lines
-    assert "  firth run --base tiny --text 'notes/*.txt'" in lines
-    assert any(line.startswith("  firth finetune tiny --task classification --train ") for line in lines)
     assert not any("fill-mask" in line for line in lines), "what a fresh head answers is random"
-    assert "imported (Hugging Face)" in firth("runs").stdout
-    answer = firth("predict", "tiny", "embed", "the cat")
-    assert answer.exit_code == 0 and answer.stdout.startswith("the cat\n  [")
-    again = firth("import", "hf", path, "--name", "tiny")
-    assert again.exit_code == 2 and "already exists; give another --name" in again.stderr
 
 
 def test_what_is_wrong_is_one_sentence(firth, tmp_path):
@@ -33,10 +42,6 @@ def test_what_is_wrong_is_one_sentence(firth, tmp_path):
     assert result.exit_code == 2
     assert result.stderr.strip().endswith("holds 0 files of the form *options*.json, not one")
     assert firth("import", "hf", "nowhere").stderr.strip().endswith("there is no folder nowhere")
-
-
-def test_what_is_whole_is_asked_with_its_heads(imported):
-    assert any("fill-mask" in line for line in imported.stdout.splitlines()), imported.stdout
 
 
 def test_an_imported_model_is_no_run(firth, imported, tmp_path):

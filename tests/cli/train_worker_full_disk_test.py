@@ -6,7 +6,7 @@ from firth.training.checkpoints import Checkpoints
 from tests.training.artifacts import tiny_recipe, write_artifact
 
 
-def test_a_full_disk_is_told_in_a_sentence(firth, tmp_path, monkeypatch):
+def test_a_full_disk_is_told_in_a_sentence(firth, eager, tmp_path, monkeypatch):
     def write(*_):
         raise tf.errors.ResourceExhaustedError(None, None, "part-00000; No space left on device [Op:SaveV2]")
 

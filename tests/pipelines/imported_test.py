@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import pathlib
 
 import numpy as np
 import pytest
@@ -12,16 +13,14 @@ from firth.interop.table import FORMATS
 from firth.pipelines.imported import import_run
 from firth.serving import Client
 from firth.serving.description import read_description
+from tests.cli.imported_model import imported_model
 from tests.interop.hugging_face.checkpoints import checkpoint
 from tests.shared_data import shared_data
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("imported")
-    (folder / "published").mkdir()
-    import_run(FORMATS["hf"], checkpoint(folder / "published"), folder / "runs" / "tiny")
-    return folder / "runs" / "tiny"
+def imported(made_once):
+    return imported_model(made_once) / "firth-runs" / "tiny"
 
 
 def test_its_saved_model_answers_texts(imported):
@@ -30,7 +29,9 @@ def test_its_saved_model_answers_texts(imported):
     client = Client(imported / "serving")
     vectors = client.ask("embed", ["the cat", "the cats sat"])
     assert np.shape([each["embedding"] for each in vectors]) == (2, 16)
-    described = read_description(summary["served"])
+    (served,) = (imported / "serving").iterdir()
+    assert served.name == pathlib.Path(summary["served"]).name
+    described = read_description(served)
     # Without a corpus there is no unigram to compare a perplexity with.
     assert "embed" in described["signatures"] and described["evaluation_sums"] == []
 

@@ -9,6 +9,7 @@ from tests.generation.cases import generator_of
 from tests.interop.ctranslate2.exporting_test import written
 from tests.models.table import MODELS, TRAINED
 
+pytestmark = pytest.mark.usefixtures("eager")
 PROMPT = "the fox"
 
 
