@@ -5,7 +5,7 @@ import difflib
 import sys
 from collections.abc import Iterator, Mapping
 
-from scripts.docs.build_file import Target, read_targets
+from scripts.docs.build_file import Target
 from scripts.lint.sources import PACKAGE, Fault, Repository, Source, line_of
 
 # Import names that differ from the distribution's.
@@ -27,10 +27,9 @@ def faults(repository: Repository) -> Iterator[Fault]:
     Args:
         repository: The files.
     """
-    targets = read_targets(repository.build)
-    yield from dep_faults(targets, repository.build)
+    yield from dep_faults(repository.targets, repository.build)
     for source in repository.sources.values():
-        yield from import_faults(source, targets, repository.build)
+        yield from import_faults(source, repository.targets, repository.build)
 
 
 def target_of(place: str, targets: Mapping[str, Target]) -> str:

@@ -3,9 +3,8 @@
 import ast
 import difflib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from scripts.docs.build_file import read_targets
 from scripts.lint.imports import ROOT_FILES
 from scripts.lint.sources import PACKAGE, Fault, Repository, Source, entry_fault, line_of
 
@@ -49,7 +48,7 @@ def target_faults(repository: Repository) -> Iterator[Fault]:
     Args:
         repository: The files.
     """
-    targets = read_targets(repository.build).keys()
+    targets = repository.targets.keys()
     files = {place for place in repository.sources if "/" not in place and place not in ROOT_FILES}
     wanted = {place.removesuffix(".py"): place for place in files}
     wanted |= {parts[0]: place for place in repository.sources if len(parts := place.split("/")) == 2}
@@ -117,42 +116,44 @@ def mirror_faults(repository: Repository) -> Iterator[Fault]:
     Args:
         repository: The files.
     """
-    modules = {place.removesuffix(".py") for place in repository.sources} | repository.folders
+    names = subjects({place.removesuffix(".py") for place in repository.sources} | repository.folders)
     for test in sorted(repository.tests):
         folder, _, name = test.rpartition("/")
-        if not {test, folder} & OUTSIDE.keys() and not is_placed(test, modules):
-            names = [f"{each}_test" for each in subjects(folder, modules)]
-            near = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
+        if not {test, folder} & OUTSIDE.keys() and not is_placed(test, names):
+            placed = [f"{each}_test" for each in sorted(names.get(folder, ()))]
+            near = difflib.get_close_matches(name, placed, n=1, cutoff=0.8)
             hint = f"; did you mean {near[0]}.py?" if near else ""
             where = "/".join(filter(None, (PACKAGE, folder)))
             sentence = f"the test has the name of no module or folder in {where}{hint}"
             yield Fault(f"tests/{test}.py", 1, sentence)
 
 
-def is_placed(test: str, modules: Collection[str]) -> bool:
+def is_placed(test: str, names: Mapping[str, set[str]]) -> bool:
     """Whether a test is named after a module or folder in its folder of the package, or after that folder.
 
     Args:
         test: Path of the test from the folder of tests, without a suffix.
-        modules: Paths of modules and folders from the package's folder, without a suffix.
+        names: Names of the modules and folders in each folder of the package.
 
     Example:
 
-    >>> is_placed("layers/recurrent/lstm_theme_test", {"layers/recurrent/lstm"})
-    True
-    >>> is_placed("layers/lstm_test", {"layers/recurrent/lstm"})
-    False
+    >>> names = {"layers/recurrent": {"lstm"}}
+    >>> is_placed("layers/recurrent/lstm_theme_test", names), is_placed("layers/lstm_test", names)
+    (True, False)
     """
     folder, _, name = test.removesuffix("_test").rpartition("/")
-    return any(f"{name}_".startswith(f"{subject}_") for subject in subjects(folder, modules))
+    own = {folder.rpartition("/")[2]} - {""}
+    return any(f"{name}_".startswith(f"{each}_") for each in own | names.get(folder, set()))
 
 
-def subjects(folder: str, modules: Collection[str]) -> set[str]:
-    """Returns the names that the tests in a folder may begin with.
+def subjects(modules: Iterable[str]) -> dict[str, set[str]]:
+    """Returns the names of the modules and folders in each folder of the package.
 
     Args:
-        folder: Path of a folder of tests from the outermost one.
         modules: Paths of modules and folders from the package's folder, without a suffix.
     """
-    split = (module.rpartition("/") for module in modules)
-    return ({name for home, _, name in split if home == folder} | {folder.rpartition("/")[2]}) - {""}
+    found: dict[str, set[str]] = {}
+    for module in modules:
+        folder, _, name = module.rpartition("/")
+        found.setdefault(folder, set()).add(name)
+    return found

@@ -6,6 +6,8 @@ import pathlib
 from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
+from scripts.docs.build_file import Target, read_targets
+
 Node = TypeVar("Node", bound=ast.AST)
 PACKAGE = "firth"
 
@@ -89,14 +91,16 @@ class Repository(NamedTuple):
     Attributes:
         sources: Parsed files of the package by their place.
         build: Content of BUILD.
+        targets: Targets of BUILD.
         tests: Paths of the tests from their folder, without a suffix, such as `layers/norms_test`.
         folders: Paths of all folders of the package from its own, those of data among them.
     """
 
     sources: dict[str, Source]
-    build: str = ""
-    tests: frozenset[str] = frozenset()
-    folders: frozenset[str] = frozenset()
+    build: str
+    targets: dict[str, Target]
+    tests: frozenset[str]
+    folders: frozenset[str]
 
 
 def repository_of(texts: dict[str, str], build: str = "", tests: tuple[str, ...] = ()) -> Repository:
@@ -112,7 +116,7 @@ def repository_of(texts: dict[str, str], build: str = "", tests: tuple[str, ...]
     """
     sources = {place: Source(place, text) for place, text in texts.items()}
     folders = {str(parent) for place in texts for parent in pathlib.PurePath(place).parents} - {"."}
-    return Repository(sources, build, frozenset(tests), frozenset(folders))
+    return Repository(sources, build, read_targets(build), frozenset(tests), frozenset(folders))
 
 
 def read_repository(root: pathlib.Path) -> Repository:
@@ -126,16 +130,11 @@ def read_repository(root: pathlib.Path) -> Repository:
     """
     package, tests = root / PACKAGE, root / "tests"
     files = sorted(package.rglob("*.py"))
-    read = repository_of({path.relative_to(package).as_posix(): path.read_text("utf-8") for path in files})
-    return read._replace(
-        build=(root / "BUILD").read_text("utf-8"),
-        tests=frozenset(
-            path.relative_to(tests).with_suffix("").as_posix() for path in tests.rglob("*_test.py")
-        ),
-        folders=frozenset(
-            path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_dir()
-        ),
-    )
+    texts = {path.relative_to(package).as_posix(): path.read_text("utf-8") for path in files}
+    names = tuple(path.relative_to(tests).with_suffix("").as_posix() for path in tests.rglob("*_test.py"))
+    folders = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_dir()}
+    read = repository_of(texts, (root / "BUILD").read_text("utf-8"), names)
+    return read._replace(folders=frozenset(folders))
 
 
 def line_of(text: str, part: str) -> int:
