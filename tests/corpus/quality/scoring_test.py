@@ -14,7 +14,7 @@ from firth.corpus.documents.errors import CorpusError
 from firth.corpus.quality import fasttext_model, scoring
 from firth.pipelines import curate
 from firth.recipes import Cleaning, Recipe, TextSource
-from tests.corpus.duplicates_helpers import make_pipeline_of_two_processes, reasons, run_steps
+from tests.corpus.duplicates_helpers import reasons, run_steps
 from tests.corpus.helpers import document, make_pipeline_of_two
 from tests.corpus.quality.models import MADE, fasttext_step, scikit_learn_step
 from tests.corpus.quality.texts import BAD, GOOD, text
@@ -48,28 +48,16 @@ def test_the_score_of_the_label_decides_and_is_in_the_report(tmp_path, keep):
 
 
 def test_a_model_of_scikit_learn_decides(tmp_path):
-    documents = [document(text(words, 50), name) for name, words in (("good", GOOD), ("bad", BAD))]
+    tail = f"{text(BAD, 1)} {text(GOOD, 2, 200)}"
+    texts = {"good": text(GOOD, 50), "bad": text(BAD, 50), "tail": tail}
+    documents = [document(each, name) for name, each in texts.items()]
     step = scikit_learn_step(tmp_path)
-    kept, totals = run_steps(tmp_path / "run", documents, step)
-    assert [each.uri for each in kept] == ["good"] and reasons(totals) == {"low_score": 1}
     # Only what is read counts.
-    tail = [document(f"{text(BAD, 1)} {text(GOOD, 2, 200)}", "tail")]
     short = step.model_copy(update={"max_characters": len(text(BAD, 1))})
-    assert [len(run_steps(tmp_path / str(n), tail, each)[0]) for n, each in enumerate((step, short))] == [
-        1,
-        0,
-    ]
-
-
-@pytest.mark.repeated
-def test_workers_change_nothing(tmp_path):
-    def run(name, documents, **keys):
-        kept, totals = run_steps(tmp_path / name, documents, fasttext_step(), **keys)
-        return [each.id for each in kept], totals.documents, (tmp_path / name / "fasttext.json").read_text()
-
-    first = run("1", DOCUMENTS)
-    assert run("2", DOCUMENTS[::-1], batch=2, pipeline=make_pipeline_of_two) == first
-    assert run("3", DOCUMENTS[::-1], batch=1, pipeline=make_pipeline_of_two_processes) == first
+    for each, names in ((step, ["good", "tail"]), (short, ["good"])):
+        kept, totals = run_steps(tmp_path / f"{len(names)}", documents, each)
+        assert sorted(each.uri for each in kept) == names
+        assert reasons(totals) == {"low_score": 3 - len(names)}
 
 
 def test_a_process_loads_a_model_once(tmp_path, monkeypatch):
@@ -80,7 +68,8 @@ def test_a_process_loads_a_model_once(tmp_path, monkeypatch):
         return plain(config)
 
     monkeypatch.setattr(fasttext_model.FastText, "load", staticmethod(load))
-    run_steps(tmp_path, DOCUMENTS, fasttext_step(), batch=1, pipeline=make_pipeline_of_two)
+    kept, _ = run_steps(tmp_path, DOCUMENTS[::-1], fasttext_step(), batch=1, pipeline=make_pipeline_of_two)
+    assert {each.uri for each in kept} == {name for name, score in SCORES.items() if score >= 0.5}
     assert len(loads) == 1
     scoring._loaded.cache_clear()
 
@@ -124,5 +113,5 @@ def test_the_model_s_content_is_in_the_digest(tmp_path):
 
 def test_without_the_extra_the_command_that_installs_it_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "fasttext", None)
-    with pytest.raises(CorpusError, match=r"pip install 'firth\[classifiers\]' brings it"):
+    with pytest.raises(CorpusError, match=r"'firth\[classifiers\]'"):
         fasttext_model.FastText.load(fasttext_step())

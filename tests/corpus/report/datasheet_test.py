@@ -1,5 +1,7 @@
 """A datasheet says what the report counts, and leaves open what no count answers."""
 
+import pytest
+
 from firth.corpus import SPLITS
 from firth.corpus.report.datasheet import OPEN, datasheet_page, make_datasheet
 from firth.corpus.report.spdx import spdx_of
@@ -9,16 +11,18 @@ from tests.corpus.helpers import CLEANING, clean, document
 LICENCES = ("CC BY 4.0", "unknown", "my | <own>")
 
 
-def sheet_of(folder):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The report of a curation and its datasheet."""
     documents = [document(f"The whale number {i} rose.", f"{i}", licence=LICENCES[i % 3]) for i in range(30)]
     documents += [document("One.", "short"), document("The whale number 0 rose.", "copy")]
-    report = clean(folder, documents, CLEANING)
+    report = clean(tmp_path_factory.mktemp("sheet"), documents, CLEANING)
     sources = [TextSource(kind="text", name="docs", paths=("a/*.txt",), licence="CC BY 4.0")]
     return report, make_datasheet("demo", sources, "f00", "d00", "2026-11-25", report)
 
 
-def test_it_says_what_the_report_counts(tmp_path):
-    report, sheet = sheet_of(tmp_path)
+def test_it_says_what_the_report_counts(made):
+    report, sheet = made
     assert {row["split"] for row in sheet["splits"]} == set(SPLITS)
     for unit in ("documents", "bytes", "words"):
         total = sum(row[unit] for row in report["splits"])
@@ -37,8 +41,8 @@ def test_it_says_what_the_report_counts(tmp_path):
     assert sum(sheet["languages"].values()) == 30
 
 
-def test_the_page_has_the_facts_and_leaves_questions_open(tmp_path):
-    _, sheet = sheet_of(tmp_path)
+def test_the_page_has_the_facts_and_leaves_questions_open(made):
+    _, sheet = made
     page = datasheet_page(sheet)
     assert "| CC BY 4.0 | CC-BY-4.0 | 10 |" in page
     assert "| length | too_few_words | dropped | 1 |" in page
