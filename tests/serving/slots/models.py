@@ -1,35 +1,91 @@
-"""Tiny models of random weights, exported with two slots."""
+"""A tiny causal model of random weights, exported with two slots, and slots of others without an export."""
 
-import atexit
 import functools
-import os
-import shutil
-import tempfile
+from typing import Any
 from unittest import mock
+
+import numpy as np
+import tensorflow as tf
 
 from firth.serving import ContinuousBatcher
 from firth.serving.saved_model import export
-from tests.generation.cases import generator_of
+from firth.serving.served import Served
+from firth.serving.slots.signatures import SlotSignatures
+from tests.generation.cases import eagerly, generator_of
+
+# Prompts up to so many tokens have a graph, all others another one.
+SHORTEST = mock.patch("firth.generation.slots._SHORTEST", 4)
 
 
-@functools.cache
-def exported(name: str, **changes: int) -> str:
-    """Returns the folder of a case of `tests/generation/cases.py` with two slots.
+def exported(made_once) -> str:
+    """Returns the folder of the causal model of `tests/generation/cases.py`, without `evaluate`.
 
-    There is a graph for prompts up to four tokens, and one for all others.
+    Args:
+        made_once: The fixture of this name.
     """
+
+    def make(folder):
+        served = served_of("causal_lm", warmup_requests=1)
+        with SHORTEST:
+            export(served.model, served.tokenizer, served.recipe, None, str(folder))
+
+    return str(made_once("causal_lm_with_slots", make))
+
+
+def batcher_of(made_once) -> ContinuousBatcher:
+    """Returns what drives the slots of the exported model; a test that uses it leaves them free.
+
+    Args:
+        made_once: The fixture of this name.
+    """
+    return _batcher(exported(made_once))
+
+
+_batcher = functools.cache(ContinuousBatcher)
+
+
+def served_of(name: str, **changes: int) -> Served:
+    """Returns a case of `tests/generation/cases.py` with two slots, and with other changes of its export."""
     generator = generator_of(name)
-    said = {"slots": 2, "warmup_requests": 1, **changes}
-    recipe = generator.recipe.model_copy(update={"export": generator.recipe.export.model_copy(update=said)})
-    folder = tempfile.mkdtemp(prefix="firth-slots-")
-    atexit.register(shutil.rmtree, folder)
-    directory = os.path.join(folder, "model")
-    with mock.patch("firth.generation.slots._SHORTEST", 4):
-        export(generator.model, generator.tokenizer, recipe, None, directory)
-    return directory
+    changed = generator.recipe.export.model_copy(update={"slots": 2, **changes})
+    recipe = generator.recipe.model_copy(update={"export": changed})
+    return Served(generator.model, generator.tokenizer, recipe)
 
 
-@functools.cache
-def batcher_of(name: str, **changes: int) -> ContinuousBatcher:
-    """Returns what drives the slots of a case; a test that uses it leaves them free."""
-    return ContinuousBatcher(exported(name, **changes))
+class OpByOp:
+    """Answers as an exported model does, by the functions that would be exported.
+
+    Args:
+        signatures: Signatures of slots.
+    """
+
+    def __init__(self, signatures: SlotSignatures) -> None:
+        self._functions = signatures.functions()
+        for each in signatures.kept.variables:
+            each._initialize()
+
+    def run(self, name: str, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
+        """Returns the outputs of a signature, as `Loaded.run` does."""
+        specs = self._functions[name].input_signature
+        with eagerly():
+            found = self._functions[name](*(tf.constant(inputs[each.name], each.dtype) for each in specs))
+        return {key: value.numpy() for key, value in found.items()}
+
+
+def batcher_op_by_op(served: Served, *bind: Any) -> ContinuousBatcher:
+    """Returns what drives the slots of a model that is not exported.
+
+    Args:
+        served: Model, tokenizer and recipe.
+        *bind: As `SlotSignatures` takes it.
+    """
+    with SHORTEST:
+        signatures = SlotSignatures(served, *bind)
+        description = {"slots": signatures.describe()}
+    with mock.patch.multiple(
+        "firth.serving.slots.batcher",
+        newest_model=str,
+        read_description=lambda _: description,
+        Loaded=lambda _: OpByOp(signatures),
+    ):
+        return ContinuousBatcher("no folder")

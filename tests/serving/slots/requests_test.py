@@ -7,7 +7,6 @@ import tensorflow as tf
 
 from firth.serving import ContinuousBatcher, validate_serving
 from firth.serving.cases import TEXT_CASES
-from firth.serving.isolated_check import graph_ops
 from firth.serving.slots.requests import slot_requests
 from firth.serving.warmup import read_warmup
 from firth.serving.writing.continuation import PARAMETERS
@@ -17,12 +16,12 @@ from tests.serving.slots.models import batcher_of, exported
 OWN = ("prefill", "step", "tokenize", "detokenize")
 
 
-def test_a_warm_up_leaves_slots_as_they_are():
+def test_a_warm_up_leaves_slots_as_they_are(made_once):
     """A text goes on after it as without it; an empty slot stays empty."""
-    batcher, plain = batcher_of("causal_lm"), batcher_of("causal_lm")
-    (expected,) = plain.write(["the fox"])
+    batcher = batcher_of(made_once)
+    (expected,) = batcher.write(["the fox"])
     batcher.join("the fox")
-    requests = [each for each in read_warmup(exported("causal_lm")) if each.signature in OWN]
+    requests = [each for each in read_warmup(exported(made_once)) if each.signature in OWN]
     assert [each.signature for each in requests] == ["prefill", "prefill", *OWN[1:]]
     found = []
     while batcher.free < 2:
@@ -33,8 +32,8 @@ def test_a_warm_up_leaves_slots_as_they_are():
     assert found[0].log_probabilities == expected.log_probabilities
 
 
-def test_warm_up_requests_ask_with_parameters():
-    requests = {each.signature: each.inputs for each in read_warmup(exported("causal_lm"))}
+def test_warm_up_requests_ask_with_parameters(made_once):
+    requests = {each.signature: each.inputs for each in read_warmup(exported(made_once))}
     assert {"generate", "generate_with_parameters", "score"} <= requests.keys()
     assert requests["generate_with_parameters"].keys() == {"text", *PARAMETERS}
     assert requests["generate_with_parameters"]["top_k"] == [5]
@@ -42,9 +41,9 @@ def test_warm_up_requests_ask_with_parameters():
     assert "evaluate" not in requests
 
 
-def test_requests_are_answered_or_refused_with_a_sentence():
+def test_requests_are_answered_or_refused_with_a_sentence(made_once):
     """In the session of this process, on slots of their own."""
-    batcher, messages = ContinuousBatcher(exported("causal_lm")), {}
+    batcher, messages = ContinuousBatcher(exported(made_once)), {}
     described, model = batcher.described, batcher.loaded
     for each in slot_requests(described):
         if each.refused:
@@ -67,20 +66,24 @@ def test_requests_are_answered_or_refused_with_a_sentence():
 
 
 @pytest.mark.repeated
-def test_a_process_without_firth_answers():
-    report = validate_serving(exported("causal_lm"))
+def test_a_process_without_firth_answers_and_refuses_what_is_out_of_range(made_once):
+    report = validate_serving(exported(made_once))
     assert report["reasons"] == []
-    tried = {name: [case["name"] for case in report["signatures"][name]["cases"]] for name in OWN}
+    tried = {name: [case["name"] for case in each["cases"]] for name, each in report["signatures"].items()}
     assert tried["tokenize"][:-1] == list(TEXT_CASES)
     assert "top_p out of range" in tried["step"] and "the longest prompt" in tried["prefill"]
     mask = report["signatures"]["step"]["inputs"]["mask"]
     assert (mask["dtype"], mask["shape"]) == ("int32", [2, 1])
-    assert [op for op in graph_ops(exported("causal_lm")) if op.startswith("Xla")] == []
+    asked = {each for each in tried["generate_with_parameters"] if not each.startswith("warm-up request")}
+    assert asked == {"parameters", *(f"{name} out of range" for name in PARAMETERS)}
+    assert len(tried["generate_with_parameters"]) == len(asked) + 1
+    text = report["signatures"]["generate"]["inputs"]["text"]
+    assert (text["dtype"], text["shape"]) == ("string", ["batch"])
 
 
-def test_slots_take_no_room_in_the_checkpoint():
+def test_slots_take_no_room_in_the_checkpoint(made_once):
     """It has the model's variables and no others. Nor is there a file that says how requests are joined."""
-    folder = exported("causal_lm")
+    folder = exported(made_once)
     stored = tf.train.list_variables(os.path.join(folder, "variables", "variables"))
     names = [name for name, _ in stored if "OBJECT_GRAPH" not in name and "save_counter" not in name]
     weights = [name for name in names if name.startswith("model_variables/")]
