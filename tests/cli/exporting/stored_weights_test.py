@@ -1,9 +1,7 @@
 """`firth export --weights` writes a SavedModel and prints what the model loses by it."""
 
 import json
-import re
 
-from firth.serving import read_description
 from tests.exported_model import RECIPE, examples_artifact, make_served
 from tests.serving.weights_test import bundle_of
 
@@ -22,14 +20,23 @@ def make_run(root, rows: bool) -> None:
     (folder / "run.json").write_text(json.dumps({"outputs": outputs, "bundle": str(folder / "bundle")}))
 
 
-def test_the_loss_on_held_out_rows_is_printed(firth, tmp_path):
+def test_the_loss_on_held_out_rows_is_printed(firth, tmp_path, monkeypatch):
+    asked = []
+
+    def export_stored(bundle, place, weights, rows):
+        asked.append((str(bundle), place, weights, len(rows)))
+        loss = {"quantity": "bits_per_byte", "stored": 2.34567, "float32": 2.3, "rows": len(rows)}
+        return {"type": weights, "bytes": 1_200_000, "float32_bytes": 4_700_000, "held_out": loss}
+
+    monkeypatch.setattr("firth.serving.bundle.export_stored", export_stored)
     make_run(tmp_path / "firth-runs", rows=True)
     result = firth("export", "mine", "--weights", "int8")
     assert result.exit_code == 0, result.output
-    said = r"mine-int8: a SavedModel; weights: int8, 0\.0 MB in the place of 0\.0 MB; bits per byte "
-    assert re.search(rf"{said}\d\.\d{{4}}, and \d\.\d{{4}} in float32, on 10 held-out rows", result.stdout)
-    assert "firth predict mine-int8" in result.stdout
-    assert read_description("mine-int8")["recipe"]["export"]["weights"] == "int8"
+    assert asked == [(str(tmp_path / "firth-runs" / "mine" / "bundle"), "mine-int8", "int8", 10)]
+    first, last = result.stdout.splitlines()
+    assert first.startswith("mine-int8: ") and "int8, 1.2 MB in the place of 4.7 MB" in first
+    assert "bits per byte 2.3457" in first and "2.3000 in float32" in first and "10 held-out rows" in first
+    assert "firth predict mine-int8" in last
 
 
 def test_bad_input_is_refused(firth, tmp_path):
