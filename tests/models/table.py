@@ -190,6 +190,11 @@ TRAINED = {
 }
 
 
+def shape_of(name: str, **changed) -> AnyModel:
+    """Returns the model of a case of `TRAINED`, of one layer; `changed` are other values of its shape."""
+    return {**MODELS, **OTHERS}[TRAINED[name][0]].model_copy(update={"layers": 1, **changed})
+
+
 def tiny_recipe(model=MODELS["bert"], **parts) -> Recipe:
     defaults = {
         "tokenizer": WordPieceTokenizerConfig(vocabulary_size=VOCABULARY),
