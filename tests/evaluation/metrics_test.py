@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from firth.evaluation.metrics import metrics_of
 from firth.features import evaluation_sums
@@ -75,6 +75,7 @@ CUT = ("mlm_perplexity", "mlm_accuracy", "perplexity_over_unigram", "bits_per_by
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.repeated] * (name not in CUT)) for name in METRICS]
 )
+@settings(deadline=None, derandomize=True)
 @given(data=st.data())
 def test_metrics_do_not_depend_on_how_the_split_is_cut(name, data):
     number = st.floats(0, 50, width=32)

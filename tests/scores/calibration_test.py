@@ -31,7 +31,7 @@ def test_the_error_by_hand():
     assert expected_calibration_error([0, 1, 0, 0], predictions, bins=1) == pytest.approx(0.875 - 0.75)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=20))
 def test_brier_is_twice_scikit_learns_of_two_classes(pairs):
     right, given_ = zip(*pairs)

@@ -17,7 +17,7 @@ def test_literals():
     assert matthews(right, given_) == pytest.approx((3 * 3 - 1 * 1) / 16)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30))
 def test_matthews_is_its_formula(pairs):
     """Matthews (1975), from the four counts; 0 where it divides by zero."""
@@ -28,7 +28,7 @@ def test_matthews_is_its_formula(pairs):
     assert matthews(*zip(*pairs)) == pytest.approx(expected)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=30))
 def test_f1_is_that_of_the_counts(pairs):
     tp = sum(r == p == "a" for r, p in pairs)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from firth.corpus.contamination.found_ngrams import SUFFIX, load_found
 from firth.storage.tensor_files import write_tensors
@@ -9,6 +9,7 @@ from tests.corpus.contamination.made_evidence import found_ngrams
 TEXTS = st.lists(st.text("abc ", max_size=24), max_size=5)
 
 
+@settings(deadline=None, derandomize=True)
 @given(TEXTS, TEXTS, st.integers(1, 3))
 def test_texts_are_found_as_by_a_naive_search(examples, corpus, size):
     def ngrams(text):

@@ -72,7 +72,7 @@ def test_each_kind_is_there():
     assert kinds == {config.kind for config in CONFIGS}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(text=TEXTS)
 def test_decisions(step, text):
     decision = step.decide(document(text, "a", "docs"))

@@ -1,12 +1,10 @@
 """Normalisation, and that the TensorFlow graph can repeat it."""
 
 import itertools
-import sys
-import unicodedata
 
 import pytest
 import tensorflow as tf
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from firth.corpus.documents.steps import Drop, Keep
 from firth.corpus.filters.normalize import Normalize, normalize_text
@@ -68,29 +66,24 @@ def test_a_document_of_spaces_is_empty(whitespace):
     assert step.decide(document("a")) == Keep(document("a"))
 
 
+@settings(deadline=None, derandomize=True)
 @given(TEXTS, st.sampled_from(OPTIONS))
 def test_normalizing_again_changes_nothing(text, options):
     once = normalize_text(text, options)
     assert normalize_text(once, options) == once
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.lists(TEXTS, min_size=1, max_size=20), st.sampled_from(OPTIONS))
 def test_the_graph_does_the_same(texts, options):
-    texts = [text for text in texts if all(map(is_old, text))] or [""]
     assert normalize_in_graph(texts, options) == [normalize_text(text, options) for text in texts]
-
-
-def is_old(character: str) -> bool:
-    """Whether a character was there before the tables of Python and tensorflow-text went apart."""
-    return unicodedata.ucd_3_2_0.category(character) != "Cn"
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFKC"])
 def test_the_graph_does_the_same_to_every_character(form):
     options = Normalization(form=form)
-    points = (chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point < 0xE000)
-    texts = [f"a{character}a {character}" for character in points if is_old(character)]
-    assert len(texts) > 90_000
+    points = (*range(0xD800), *range(0xE000, 0x24000), *range(0x2F800, 0x2FB00))
+    texts = [f"a{character}\u0323\u0301a {character}" for character in map(chr, points)]
     assert normalize_in_graph(texts, options) == [normalize_text(text, options) for text in texts]
 
 

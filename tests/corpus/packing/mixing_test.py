@@ -13,11 +13,10 @@ from firth.corpus.packing import mixing
 from firth.corpus.packing.mixing import Mix, measure
 from firth.corpus.packing.mixture_report import build_mixture_report, check_mixture
 from firth.corpus.packing.tokenization import TokenizedDocument
-from tests.corpus.duplicates_helpers import make_pipeline_of_two_processes
-from tests.corpus.helpers import make_pipeline, read_records
+from tests.corpus.helpers import make_pipeline, make_pipeline_of_two, read_records
 from tests.corpus.packing.mixtures import WEIGHTS, sized, weighted
 
-SIZES = {"web": 3000, "books": 500, "code": 1500, "old": 20}
+SIZES = {"web": 1500, "books": 250, "code": 750, "old": 20}
 
 
 def corpus() -> list[TokenizedDocument]:
@@ -72,9 +71,8 @@ def test_measured_proportions_are_those_asked_for(tmp_path, unit):
     assert len(mixed) == len(documents) - counts["left_out_documents"] + counts["repeated_documents"]
 
 
-@pytest.mark.repeated
-def test_order_batches_bins_and_processes_change_nothing(tmp_path, monkeypatch):
-    documents, mixture = corpus()[2500:4500], sized(temperature=2.0, on_exhausted="renormalize")
+def test_order_batches_bins_and_workers_change_nothing(tmp_path, monkeypatch):
+    documents, mixture = corpus()[1250:1950], sized(temperature=2.0, on_exhausted="renormalize")
 
     def run(name, documents, batch, pipeline=make_pipeline, mixture=mixture):
         mixed, cuts, counts = mix(tmp_path / name, documents, mixture, batch, pipeline)
@@ -82,9 +80,11 @@ def test_order_batches_bins_and_processes_change_nothing(tmp_path, monkeypatch):
 
     first = run("1", documents, 100)
     shuffled = random.Random(3).sample(documents, len(documents))
-    assert run("2", shuffled, 700, make_pipeline_of_two_processes) == first
+    assert run("2", shuffled, 300, make_pipeline_of_two) == first
     other = run("3", documents, 100, mixture=mixture.model_copy(update={"seed": 1}))
     assert other[0] != first[0]
     # Half of each source is in the bin that is looked at again, as a far larger source's would be.
     monkeypatch.setattr(mixing, "BIN_BITS", 1)
-    assert run("4", documents, 100) == first
+    of_large_bins = run("4", documents, 100)
+    # A limit between the same two hashes may be another number.
+    assert (of_large_bins[0], of_large_bins[2]) == (first[0], first[2])

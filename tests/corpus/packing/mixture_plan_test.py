@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from firth.corpus.documents.errors import MixtureError
 from firth.corpus.packing.mixture_plan import plan_mixture
@@ -61,6 +61,7 @@ def test_what_a_source_has_not_is_an_error(mixture, available, said):
 NAMES = st.sampled_from(["web", "books", "code"])
 
 
+@settings(deadline=None, derandomize=True)
 @given(
     st.dictionaries(NAMES, st.floats(0.1, 9.0), min_size=3),
     st.dictionaries(NAMES, st.integers(1, 10**6), min_size=3),

@@ -87,6 +87,6 @@ def test_calls_grow_with_the_text_alone(name):
     step = Pii(PiiStep(kind="pii"))
     # What is read once, such as the plans of countries, is not counted.
     step.scrub(make(100))
-    for n in (300, 600):
+    for n in (200, 400):
         text = make(n)
         assert count_calls(step.scrub, text) <= bound * len(text) + 500

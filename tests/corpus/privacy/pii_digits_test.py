@@ -17,7 +17,7 @@ PATTERN = re.compile(r"[A-Z+(]{0,3}(?<![A-Z].)\d(?:[ .]?\d){2,9}[a-z]{0,2}(?!\d)
 TEXTS = st.lists(st.sampled_from([*"12 .A+(ax\n", "345 678", " " * 9, "word "]), max_size=60).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @example("A1" * 2000)
 @example("12 345 " * 700)
 @given(text=TEXTS)
@@ -56,12 +56,12 @@ def numbers_like(region, draw):
         yield from ((f"+{code}{national}", None), (f"+{code}{trunk}{national}", None))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_plans_never_say_other_than_phonenumbers(seed):
     draw = random.Random(seed)
     told = [
         (phone_plans.is_valid(value.lstrip("+"), region), value, region)
-        for each in draw.sample(sorted(phonenumbers.SUPPORTED_REGIONS), 80)
+        for each in draw.sample(sorted(phonenumbers.SUPPORTED_REGIONS), 60)
         for value, region in numbers_like(each, draw)
     ]
     sure = [each for each in told if each[0] is not None]

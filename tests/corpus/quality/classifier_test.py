@@ -87,5 +87,5 @@ def test_files_may_be_the_reference_and_the_sample_is_bounded(tmp_path, monkeypa
 
 
 def test_too_little_to_learn_from_is_an_error(tmp_path):
-    with pytest.raises(CorpusError, match="step 'classifier': 1 documents of the reference to learn from"):
+    with pytest.raises(CorpusError, match=r"'classifier': 1 .*reference"):
         run_steps(tmp_path, [*corpus()[:9], document("One.", "b", "books")], step())
