@@ -63,9 +63,14 @@ def exported_model() -> Exported:
     atexit.register(shutil.rmtree, folder)
     directory = os.path.join(folder, "model", "Format-Serving")
     export(served.model, served.tokenizer, RECIPE, UNIGRAM_COUNTS, directory)
+    return Exported(directory, served, *exported_rows())
+
+
+def exported_rows() -> tuple[list[bytes], list[bytes]]:
+    """Returns rows of two sources, and their sources."""
     sources = [b"books" if index % 3 else b"web" for index in range(10)]
     rows = [make_row(np.random.default_rng(index), index, source) for index, source in enumerate(sources)]
-    return Exported(directory, served, rows, sources)
+    return rows, sources
 
 
 @functools.cache
@@ -84,7 +89,7 @@ def examples_artifact(uri: str, rows: Sequence[bytes] | None = None):
     os.makedirs(os.path.join(uri, "Split-eval"))
     path = os.path.join(uri, "Split-eval", "rows-00000-of-00001.gz")
     with tf.io.TFRecordWriter(path, tf.io.TFRecordOptions("GZIP")) as writer:
-        for row in exported_model().rows if rows is None else rows:
+        for row in exported_rows()[0] if rows is None else rows:
             writer.write(row)
     return artifact
 
