@@ -24,6 +24,11 @@ DRAWN = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def remembered_plots():
+    """Draws each plot anew."""
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_plots_are_svg_in_the_colours_of_the_page(name):
     svg = DRAWN[name]()
