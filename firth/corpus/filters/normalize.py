@@ -4,8 +4,9 @@ import re
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.text.unicode_forms import normalize
+from firth.corpus.text.unicode_forms import Form, normalize
 from firth.recipes.corpus.normalization import Normalization, NormalizeStep
+from firth.tokenizers.graph.frozen_tables import is_younger
 
 _CONTROL_OR_LINE_END = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
@@ -41,8 +42,8 @@ class Normalize(DocumentStep[NormalizeStep]):
 def normalize_text(text: str, options: Normalization) -> str:
     """Returns the text as the step `normalize` leaves it.
 
-    The tokenizers do the same in the TensorFlow graph, apart from the repair of wrongly decoded text. For a
-    character that is newer than the Unicode tables of Python or of tensorflow-text, the two may differ.
+    The tokenizers do the same in the TensorFlow graph, apart from the repair of wrongly decoded text. Both
+    keep a character that is younger than Unicode 9.0 as it is, since published tokenizers do.
 
     Args:
         text: Any text.
@@ -55,12 +56,20 @@ def normalize_text(text: str, options: Normalization) -> str:
         for pattern, replacement in options.substitutions_before:
             text = re.sub(pattern, replacement, text)
     if not text.isascii():
-        text = normalize(options.form, text)
+        text = _in_form(options.form, text)
     if options.whitespace == "margins":
         return text.strip()
     for pattern, replacement in options.substitutions_after:
         text = re.sub(pattern, replacement, text)
     return text
+
+
+def _in_form(form: Form, text: str) -> str:
+    younger = "".join(each for each in set(text) if is_younger(each))
+    if not younger:
+        return normalize(form, text)
+    parts = re.split(f"([{re.escape(younger)}]+)", text)
+    return "".join(part if place % 2 else normalize(form, part) for place, part in enumerate(parts))
 
 
 def _repair_mojibake(text: str) -> str:

@@ -1,5 +1,6 @@
 """Tables of characters that are frozen with the package: ids do not depend on a version of Unicode."""
 
+import bisect
 import functools
 import hashlib
 import json
@@ -49,3 +50,22 @@ def table_digest(name: str) -> str:
     64
     """
     return hashlib.sha256(json.dumps(read_table(name), sort_keys=True).encode()).hexdigest()
+
+
+@functools.lru_cache(maxsize=2**16)
+def is_younger(character: str) -> bool:
+    r"""Returns whether Unicode 9.0 does not have a character.
+
+    Args:
+        character: One character.
+
+    Example:
+
+    >>> is_younger("\u3300"), is_younger("\u32ff")
+    (False, True)
+    """
+    if character.isascii():
+        return False
+    spans = read_table("unicode_9")["unassigned"]
+    place = bisect.bisect_right(spans, [ord(character), 0x110000]) - 1
+    return place >= 0 and ord(character) <= spans[place][1]

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
-import tensorflow_text as tf_text
+
+from firth.tokenizers.graph.unicode_forms import normalize_utf8
 
 # A pattern of RE2 and what replaces it, or one of Unicode's normalisation forms.
 Step = tuple[str, str] | tuple[str]
@@ -15,7 +16,8 @@ class TextNormalization:
 
     Args:
         steps: Steps in order: a pair of a pattern of RE2 and the replacement of every match, or the name of a
-            form (Unicode Standard Annex 15) alone; `firth.recipes.Cleaning.text_steps` gives them.
+            form (Unicode Standard Annex 15) alone, by the tables of Unicode 9.0;
+            `firth.recipes.Cleaning.text_steps` gives them.
 
     Raises:
         ValueError: for a step that is neither a pair nor a form alone.
@@ -33,10 +35,7 @@ class TextNormalization:
     def __call__(self, text: tf.Tensor) -> tf.Tensor:
         """Returns string [batch] in its one form."""
         for step in self.steps:
-            if len(step) == 1:
-                text = tf_text.normalize_utf8(text, step[0])
-            else:
-                text = tf.strings.regex_replace(text, *step)
+            text = normalize_utf8(text, step[0]) if len(step) == 1 else tf.strings.regex_replace(text, *step)
         return text
 
     @property

@@ -9,15 +9,13 @@ from firth.tokenizers.graph import letters
 from firth.tokenizers.graph.model_kernel import ModelKernel
 from firth.tokenizers.graph.normalizer import build_replacing_model
 from firth.tokenizers.graph.sentencepiece_proto import ModelProto, parse_model
+from firth.tokenizers.graph.unicode_forms import normalize_utf8
 
 # What Unicode, and the languages of the references, count as a space.
 SPACE = r"[\s\pZ\x{0b}\x{85}]"
 OWN_MAP = "own_map"
 _COMPATIBLE = ("NFKC", "NFKD")
 FORMS = ("NFC", "NFD", *_COMPATIBLE)
-# Characters whose compatible forms are younger than the reference, which keeps them, and what stands for
-# them meanwhile: code points that are not characters.
-_KEPT = {0x32FF: "\ufdd0\ufdd1", 0x1F16C: "\ufdd0\ufdd2", 0xFDD0: "\ufdd0\ufdd3"}
 _REPLACING = {"lowercase": letters.lowercase, "strip_accents": letters.strip_accents}
 _WORD, _UNKNOWN, _USER_DEFINED = 3, 2, 4
 
@@ -82,17 +80,12 @@ class _Form(tf.Module):
 
     def __init__(self, form: str) -> None:
         super().__init__()
-        self._form, kept = form, form in _COMPATIBLE
-        self._before = _Replacing(_KEPT) if kept else None
-        self._after = [_Substitution(stand_in, chr(point)) for point, stand_in in _KEPT.items()]
+        self._form = form
+        # Drops bytes that are not valid UTF-8.
+        self._before = _Replacing({}) if form in _COMPATIBLE else None
 
     def __call__(self, text: tf.Tensor) -> tf.Tensor:
-        if not self._before:
-            return tf_text.normalize_utf8(text, self._form)
-        text = tf_text.normalize_utf8(self._before(text), self._form)
-        for again in self._after:
-            text = again(text)
-        return text
+        return normalize_utf8(self._before(text) if self._before else text, self._form)
 
 
 class _Replacing(tf.Module):

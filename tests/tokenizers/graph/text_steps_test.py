@@ -19,6 +19,8 @@ WHOLE = (*range(0xD800), *range(0xE000, 0x34000), *range(0xE0000, 0xE1000))
 POINTS = sorted({*WHOLE, *range(0xE000, 0x110000, 61)})
 CHARACTERS = [*map(chr, POINTS)]
 
+# They compose since Unicode 16.
+YOUNGER_PAIRS = ["\U000105d2\u0307", "\U000105da\u0307", "\U00011382\U000113c9", "\U00016d67\U00016d67"]
 # Pieces of users stay as they are.
 SPECIAL = re.compile(r"\[(CLS|SEP|MASK)\]|\0")
 PAIRS = [
@@ -38,6 +40,20 @@ def test_steps_equal_the_reference_s(step, normalizer):
     found = TextSteps([step], b"")(tf.constant(texts)).numpy().tolist()
     wrong = [text for text, ours in zip(texts, found) if ours.decode() != normalizer.normalize_str(text)]
     assert [ascii(text) for text in wrong] == []
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_forms_of_characters_next_to_marks(form):
+    """A character that is younger than the reference neither moves nor composes; nothing moves past it."""
+    between = [
+        f"e{character}\u0301\u0323{character}\u0307" for character in CHARACTERS if ord(character) < 0x20000
+    ]
+    texts = ["".join(between[start : start + 32]) for start in range(0, len(between), 32)]
+    texts += YOUNGER_PAIRS
+    normalizer = getattr(theirs, form)()
+    found = [text.decode() for text in TextSteps([(form,)], b"")(tf.constant(texts)).numpy()]
+    wrong = [(text, ours) for text, ours in zip(texts, found) if ours != normalizer.normalize_str(text)]
+    assert [ascii(each) for each in wrong] == []
 
 
 def test_the_map_of_a_model_equals_the_package_s():
