@@ -12,6 +12,8 @@ from firth.evaluation.bounds import Bounds, describe
 from firth.evaluation.record_scores import split_name
 
 OVERALL = "overall"
+# Ending of the names of differences from a baseline, as TFMA writes them.
+_DIFFERENCE = "_diff"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,8 +72,10 @@ def _by_slice(values: dict[str, Any]) -> dict[str, dict[str, float]]:
     slices: dict[str, dict[str, float]] = {}
     for name, value in sorted(values.items()):
         if "doubleValue" in value:
-            metric, in_slice = split_name(name)
-            slices.setdefault(in_slice, {})[metric] = float(value["doubleValue"])
+            # Next to a baseline, TFMA adds the ending after the slice.
+            ending = _DIFFERENCE if name.endswith(f"]{_DIFFERENCE}") else ""
+            metric, in_slice = split_name(name.removesuffix(ending))
+            slices.setdefault(in_slice, {})[f"{metric}{ending}"] = float(value["doubleValue"])
     return slices
 
 

@@ -127,12 +127,20 @@ def config_of(*thresholds):
     return build_eval_config(Evaluation(thresholds=thresholds), TASK)
 
 
-def test_scores_of_all_records_bless_and_stand_by_source_length_and_label(tmp_path, model, examples):
-    whole = expected(np.ones(40, bool))
-    threshold = Threshold(metric="f1", lower_bound=whole["f1"] - 1e-6)
-    evaluation, blessing = run_evaluator(tmp_path, examples, model, config_of(threshold))
-    assert blessing.get_int_custom_property("blessed") == 1
-    found = load_evaluation(evaluation.uri)
+@pytest.fixture(scope="module")
+def evaluated(folder, model, examples):
+    """Returns the Evaluator's folder of the model next to itself as a baseline, and whether it is blessed.
+
+    One threshold is kept, and one, of the end of an interval, is broken.
+    """
+    f1 = expected(np.ones(40, bool))["f1"]
+    thresholds = [Threshold(metric="f1", lower_bound=f1 - 1e-6), Threshold(metric="f1_low", lower_bound=f1)]
+    evaluation, blessing = run_evaluator(folder, examples, model, config_of(*thresholds), baseline=True)
+    return evaluation.uri, blessing.get_int_custom_property("blessed")
+
+
+def test_scores_of_all_records_stand_by_source_length_and_label(evaluated):
+    found = load_evaluation(evaluated[0])
     names = ["overall", "label=no", "label=yes", "length=0-16", "length=17-32", "length=33-64"]
     assert list(found) == [*names, "source=books", "source=web", "subset=clean"]
     members = {
@@ -145,7 +153,9 @@ def test_scores_of_all_records_bless_and_stand_by_source_length_and_label(tmp_pa
     for name, each in members.items():
         for score, value in expected(each).items():
             assert found[name][score] == pytest.approx(value, abs=1e-9), (name, score)
-    assert found["label=yes"] == {"accuracy": pytest.approx(np.mean(YES[LABELS == 0] > 0.5))}
+    # Next to a baseline, here the same model, each metric also has a difference.
+    accuracy = pytest.approx(np.mean(YES[LABELS == 0] > 0.5))
+    assert found["label=yes"] == {"accuracy": accuracy, "accuracy_diff": 0.0}
     overall = found["overall"]
     for each in (overall, found["subset=clean"]):
         for score in TASK.scores:
@@ -153,18 +163,15 @@ def test_scores_of_all_records_bless_and_stand_by_source_length_and_label(tmp_pa
     assert (overall["records"], found["subset=clean"]["records"]) == (40, 36)
     assert overall["label_accuracy"] == pytest.approx(overall["accuracy"])
     assert overall["example_count"] == len(rows())
-    (result,) = load_thresholds(evaluation.uri)
-    assert (result.metric, result.ok) == ("f1", True)
 
 
-def test_the_end_of_an_interval_can_be_bounded_even_next_to_a_baseline(tmp_path, model, examples):
-    whole = expected(np.ones(40, bool))
-    threshold = Threshold(metric="f1_low", lower_bound=whole["f1"])
-    evaluation, blessing = run_evaluator(tmp_path, examples, model, config_of(threshold), baseline=True)
-    assert blessing.get_int_custom_property("blessed") == 0
-    assert [(each.metric, each.ok) for each in load_thresholds(evaluation.uri)] == [("f1_low", False)]
+def test_the_end_of_an_interval_can_be_bounded_even_next_to_a_baseline(evaluated):
+    uri, blessed = evaluated
+    assert blessed == 0
+    assert {each.metric: each.ok for each in load_thresholds(uri)} == {"f1": True, "f1_low": False}
+    f1 = expected(np.ones(40, bool))["f1"]
     for name in (None, "candidate", "baseline"):
-        assert load_evaluation(evaluation.uri, name)["overall"]["f1"] == pytest.approx(whole["f1"], abs=1e-9)
+        assert load_evaluation(uri, name)["overall"]["f1"] == pytest.approx(f1, abs=1e-9)
 
 
 def scored(rows_of_outputs, task=TASK):
@@ -219,7 +226,7 @@ def test_windows_of_all_rows_are_joined_to_questions():
     assert (found["squad_exact_match"], found["squad_f1"]) == (100.0, 100.0)
     wrong = windows(("a", 2, ["1066"], [0.5, 4.0], 0))
     assert scored([first, wrong], task)["squad_f1"] == 50.0
-    with pytest.raises(ValueError, match="the question 'a' has 1 of its 2 windows"):
+    with pytest.raises(ValueError, match=r"'a' .* 1 .* 2 windows"):
         scored([first], task)
 
 

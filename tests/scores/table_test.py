@@ -87,7 +87,7 @@ def score(name: str, pairs: Sequence[tuple[Any, Any]]) -> float:
 
 
 @every_score
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_a_score_is_in_its_range_whatever_the_order(name, data):
     pairs = data.draw(st.lists(PAIRS[SCORES[name].inputs], min_size=1, max_size=6))
@@ -99,7 +99,7 @@ def test_a_score_is_in_its_range_whatever_the_order(name, data):
 
 
 @every_score
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_a_mean_over_examples_is_the_mean_of_its_parts(name, data):
     of_one = SCORES[name].of_one
