@@ -30,7 +30,7 @@ def test_dev_and_test_are_never_in_one_table():
         for line in shown[split].split("\n")[2:]:
             assert any(line.startswith(system) and line.endswith(source) for system, source in others), line
     assert "BART" in shown["dev"] and "BART" not in shown["test"]
-    with pytest.raises(ValueError, match="no published rows of 'validation'; one of: test, dev"):
+    with pytest.raises(ValueError, match=r"'validation'.* test, dev"):
         comparison_table({}, "validation")
 
 

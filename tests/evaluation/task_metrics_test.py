@@ -241,15 +241,15 @@ def test_predictions_that_are_not_numbers_keep_no_bound():
 def test_a_missing_prediction_and_a_record_that_is_there_twice_are_errors():
     without = outputs_of([0, 1])
     del without["record_predictions"]
-    with pytest.raises(ValueError, match="the model gives no record_predictions; it has record_keys"):
+    with pytest.raises(ValueError, match=r"record_predictions.* record_keys"):
         scored([without])
-    with pytest.raises(ValueError, match="two examples have the id '1'"):
+    with pytest.raises(ValueError, match="id '1'"):
         scored([outputs_of([0]), outputs_of([0])])
 
 
 def test_unknown_metrics_and_scores_are_refused():
-    with pytest.raises(ValueError, match="no metric 'f1_lo' of this task; did you mean f1_low"):
+    with pytest.raises(ValueError, match=r"'f1_lo'.* f1_low"):
         ScoreOfRecords("f1_lo", TASK.model_dump(mode="json"))
     task = Classification(labels=("a", "b"), scores=("acuracy",))
-    with pytest.raises(ValueError, match="unknown score 'acuracy'; did you mean accuracy"):
+    with pytest.raises(ValueError, match=r"'acuracy'.* accuracy"):
         ScoreOfRecords("acuracy", task.model_dump(mode="json"))

@@ -59,16 +59,16 @@ def test_a_set_is_the_mean_in_percent():
 
 
 def test_a_missing_prediction_is_an_error():
-    with pytest.raises(ValueError, match="1 of 2 examples have no prediction, the first is 'q2'"):
+    with pytest.raises(ValueError, match=r"1 of 2 .*'q2'"):
         collect({"q1": ["a"], "q2": ["b"]}, {"q1": "a"})
-    with pytest.raises(ValueError, match="1 of 2 predictions are of no example, the first is 'q9'"):
+    with pytest.raises(ValueError, match=r"1 of 2 .*'q9'"):
         collect({"q1": ["a"]}, {"q1": "a", "q9": "b"})
-    with pytest.raises(ValueError, match="example 1 has no prediction"):
+    with pytest.raises(ValueError, match=r"example 1 .*prediction"):
         squad_f1([["a"], ["b"]], ["a", None])  # type: ignore[list-item]
 
 
 def test_one_string_is_not_a_list_of_answers():
-    with pytest.raises(TypeError, match="not one string"):
+    with pytest.raises(TypeError, match="string"):
         squad_f1(["abc"], ["a"])
 
 
@@ -114,5 +114,5 @@ def test_the_held_out_threshold_is_not_the_best_of_the_scored_questions():
 def test_scores_of_having_no_answer_are_checked():
     with pytest.raises(ValueError, match="1 is nan"):
         apply_threshold(["k", "b"], [0.0, float("nan")], 0.5)
-    with pytest.raises(ValueError, match="2 predictions, but 1 scores"):
+    with pytest.raises(ValueError, match=r"2 predictions.* 1 scores"):
         best_threshold([["k"], ["b"]], ["k", "b"], [0.0])

@@ -43,8 +43,8 @@ def test_a_set_is_not_the_mean_of_its_sentences():
 
 
 def test_what_cannot_be_scored_is_refused():
-    with pytest.raises(ValueError, match="no tokenizer 'flores200' of BLEU here; one of: 13a, intl"):
+    with pytest.raises(ValueError, match=r"'flores200'.* 13a, intl"):
         bleu(["a"], ["a"], tokenize="flores200")
-    with pytest.raises(ValueError, match="example 1 has no right translation"):
+    with pytest.raises(ValueError, match=r"example 1 .*translation"):
         bleu(["a", []], ["a", "b"])
     assert bleu(["a b c d"], [""]) == 0.0

@@ -72,7 +72,7 @@ def test_what_gives_no_interval_is_refused(arguments, problem):
 
 
 def test_systems_of_unequal_size_are_refused():
-    with pytest.raises(ValueError, match="2 examples of one system, but 1 of the other"):
+    with pytest.raises(ValueError, match=r"2 examples.* 1 "):
         mean_difference([1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="predictions of one system"):
         score_difference(accuracy, ["a"], ["a"], [])

@@ -65,5 +65,5 @@ def test_what_are_no_probabilities_is_refused(score, references, predictions, pr
 
 
 def test_bins_are_checked():
-    with pytest.raises(ValueError, match="bins must be at least 1"):
+    with pytest.raises(ValueError, match=r"bins .*1"):
         reliability_table([0], [[1.0]], bins=0)

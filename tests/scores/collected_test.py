@@ -38,15 +38,15 @@ def test_two_systems_on_the_same_examples(name):
     other = [dataclasses.replace(each, prediction="yes") for each in EXAMPLES[::-1]]
     found = compute_difference(name, EXAMPLES, other, resamples=50)
     assert found.value == pytest.approx(compute(name, EXAMPLES).value - compute(name, other).value)
-    with pytest.raises(ValueError, match="not scored on the same examples"):
+    with pytest.raises(ValueError, match="same examples"):
         compute_difference(name, EXAMPLES, other[:3], resamples=2)
     relabelled = [dataclasses.replace(each, reference="yes") for each in EXAMPLES]
-    with pytest.raises(ValueError, match="not scored on the same examples"):
+    with pytest.raises(ValueError, match="same examples"):
         compute_difference(name, EXAMPLES, relabelled, resamples=2)
 
 
 def test_two_examples_of_one_id_are_refused():
-    with pytest.raises(ValueError, match="two examples have the id 'a'"):
+    with pytest.raises(ValueError, match="id 'a'"):
         compute("accuracy", [*EXAMPLES, EXAMPLES[1]])
 
 
@@ -66,9 +66,9 @@ def test_slices():
 
 
 def test_slices_that_there_are_not():
-    with pytest.raises(ValueError, match="sliced by 'sorce'; did you mean source"):
+    with pytest.raises(ValueError, match=r"'sorce'.* source"):
         sliced("sorce", EXAMPLES)
-    with pytest.raises(ValueError, match="the reference of 'a' is not a label"):
+    with pytest.raises(ValueError, match=r"'a' .*label"):
         sliced("label", [Collected("a", ["x"], "x")])
-    with pytest.raises(ValueError, match="has the length -1"):
+    with pytest.raises(ValueError, match="length -1"):
         sliced("length", [Collected("a", "x", "x", length=-1)])

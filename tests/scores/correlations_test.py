@@ -45,7 +45,7 @@ def test_constants_and_bad_numbers(score):
         score([1.0, 2.0], [1.0, math.nan])
     with pytest.raises(ValueError, match="reference 0 is inf"):
         score([math.inf, 2.0], [1.0, 2.0])
-    with pytest.raises(ValueError, match=r"reference 1 is 5\.2, not between 0\.0 and 5\.0"):
+    with pytest.raises(ValueError, match=r"reference 1 .*5\.2.* 0\.0 and 5\.0"):
         score([1.0, 5.2], [1.0, 6.0], bounds=(0.0, 5.0))
     with pytest.raises(ValueError, match="hidden test labels"):
         score([-1.0, -1.0], [1.0, 6.0])

@@ -71,7 +71,7 @@ def test_the_two_scores_differ_only_where_tags_are_invalid(pairs):
 
 @pytest.mark.parametrize("score", [entity_f1, entity_f1_strict])
 def test_unequal_sentences_and_unknown_tags_are_refused(score):
-    with pytest.raises(ValueError, match="sentence 1 has 2 tags, but 1 predicted ones"):
+    with pytest.raises(ValueError, match=r"sentence 1 .*2 tags.* 1 "):
         score([["O"], ["O", "B-A"]], [["O"], ["O"]])
     with pytest.raises(ValueError, match="the tag 'PER'"):
         score([["PER"]], [["O"]])

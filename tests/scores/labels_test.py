@@ -52,13 +52,13 @@ def test_of_one_class_or_none():
 
 @pytest.mark.parametrize("score", [accuracy, macro_f1, matthews])
 def test_labels_that_cannot_be_compared_are_refused(score):
-    with pytest.raises(ValueError, match="references are of type int, predictions of type str"):
+    with pytest.raises(ValueError, match=r"references .*int.*predictions .*str"):
         score([1, 0], ["1", "0"])
-    with pytest.raises(ValueError, match="references are of type int and str"):
+    with pytest.raises(ValueError, match=r"references .*int and str"):
         score([1, "0"], [1, 0])
     with pytest.raises(ValueError, match="not float"):
         score([1, 0], [1, math.nan])
-    with pytest.raises(ValueError, match="reference 1 is -1, a hidden test label"):
+    with pytest.raises(ValueError, match="reference 1 is -1"):
         score([1, -1], [1, 0])
 
 

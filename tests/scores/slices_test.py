@@ -14,5 +14,5 @@ def test_labels_of_numpy(reference, name):
 
 @pytest.mark.parametrize("reference", [0.5, None, ("a",)])
 def test_another_reference_is_not_a_label(reference):
-    with pytest.raises(ValueError, match="the reference of 'a' is not a label: a label is str, int or bool"):
+    with pytest.raises(ValueError, match=r"'a' .*str, int or bool"):
         label_slice(Collected("a", reference, "yes"))

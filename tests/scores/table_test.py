@@ -126,11 +126,11 @@ def test_the_value_of_no_examples_is_stated(name):
 @every_score
 def test_examples_without_a_reference_or_a_prediction_are_refused(name):
     reference = REFERENCES[SCORES[name].inputs][0]
-    with pytest.raises(ValueError, match="example 0 has no reference"):
+    with pytest.raises(ValueError, match=r"example 0 .*reference"):
         score(name, [(None, reference)])
-    with pytest.raises(ValueError, match="example 0 has no prediction"):
+    with pytest.raises(ValueError, match=r"example 0 .*prediction"):
         score(name, [(reference, None)])
-    with pytest.raises(ValueError, match="1 references, but 2 predictions"):
+    with pytest.raises(ValueError, match=r"1 references.* 2 predictions"):
         SCORES[name].function([reference], [reference] * 2, **OPTIONS.get(name, {}))
 
 

@@ -16,7 +16,7 @@ def test_words_count_and_not_sentences():
 
 
 def test_a_shorter_prediction_is_refused():
-    with pytest.raises(ValueError, match="sentence 0 has 2 tags, but 1 predicted ones"):
+    with pytest.raises(ValueError, match=r"sentence 0 .*2 tags.* 1 "):
         tag_accuracy([(NOUN, VERB)], [(NOUN,)])
 
 

@@ -41,14 +41,14 @@ def test_a_block_that_fails_leaves_nothing(root):
         file.write(b"a")
         raise KeyError
     assert storage.list_folder(root) == []
-    with pytest.raises(storage.NotWholeError, match="model does not exist"):
+    with pytest.raises(storage.NotWholeError, match="model"):
         storage.check_whole(f"{root}/model")
 
 
 def test_a_folder_without_its_marker_is_refused(root):
     path = write(root)
     storage.remove(f"{path}/{storage.MARKER}")
-    with pytest.raises(storage.NotWholeError, match="lacks its marker: what wrote it was cut short"):
+    with pytest.raises(storage.NotWholeError, match="marker"):
         storage.check_whole(path)
 
 
@@ -124,7 +124,7 @@ def test_an_upload_that_is_cut_short_twice_is_begun_anew(monkeypatch):
 
 
 def test_a_scheme_that_pathlib_has_spoilt_is_refused():
-    with pytest.raises(ValueError, match="pathlib keeps no scheme"):
+    with pytest.raises(ValueError, match="pathlib"):
         storage.exists(pathlib.Path("gs://bucket/model"))
 
 
@@ -165,7 +165,7 @@ def test_others_may_read_what_is_written(tmp_path):
 
 
 def test_writing_through_the_reader_is_refused(root):
-    with pytest.raises(ValueError, match="`whole_file` writes"):
+    with pytest.raises(ValueError, match="`whole_file`"):
         storage.open_file(f"{root}/a", "w")
 
 

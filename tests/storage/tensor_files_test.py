@@ -67,7 +67,7 @@ def test_a_cut_file_is_refused(tmp_path):
 def test_a_dtype_without_numbers_in_numpy(tmp_path):
     header = b'{"a":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}}'
     (tmp_path / "file").write_bytes(len(header).to_bytes(8, "little") + header + b"\0\0")
-    with pytest.raises(UnreadableDtypeError, match="a is of dtype F8_E4M3; F64, F32"):
+    with pytest.raises(UnreadableDtypeError, match=r"a .*F8_E4M3.* F64, F32"):
         print(TensorFile(tmp_path / "file")["a"])
 
 
