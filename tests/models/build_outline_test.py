@@ -22,11 +22,12 @@ def test_its_weights_have_the_paths_and_shapes_of_the_model(name):
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="only TensorFlow tells by an error")
 def test_no_later_scope_makes_its_weights():
     """Keras makes what a thread has not made when a scope ends, which would take the model's memory."""
-    outline = build_outline(load_recipe("bert_tiny"))
+    outline = build_outline(load_recipe("bert_tiny", ["tokenizer.vocabulary_size=300"]))
     with keras.StatelessScope():
         pass
+    table = outline.backbone.token_embedding.table
     with pytest.raises(AttributeError):
-        outline.backbone.token_embedding.table.assign(np.zeros((1, 1)))
+        table.assign(np.zeros(table.shape))
 
 
 def test_values_follow_from_the_seed_and_differ():

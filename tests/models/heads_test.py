@@ -13,12 +13,11 @@ from tests.models.table import (
     DOCUMENTS,
     ENCODER_DECODERS,
     LENGTH,
-    MODELS,
-    OTHERS,
     TARGET_LENGTH,
     TRAINED,
     VOCABULARY,
     make_features,
+    shape_of,
     training_features,
 )
 
@@ -32,8 +31,7 @@ OF_TWO_CLASSES = ("nsp", "sop", "rtd")
 
 @functools.cache
 def built(name) -> PretrainingModel:
-    model, objective = TRAINED[name]
-    made = PretrainingModel({**MODELS, **OTHERS}[model], objective, VOCABULARY, seed=1, dtype="float32")
+    made = PretrainingModel(shape_of(name), TRAINED[name][1], VOCABULARY, seed=1, dtype="float32")
     made.build()
     return made
 

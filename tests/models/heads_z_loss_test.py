@@ -5,23 +5,14 @@ import pytest
 
 from firth.models import PretrainingModel
 from firth.recipes import BidirectionalLM
-from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features
+from tests.models.table import TRAINED, VOCABULARY, shape_of, training_features
 
 FACTOR = 0.1
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "masked_lm",
-        "causal_lm",
-        *(pytest.param(each, marks=pytest.mark.repeated) for each in TRAINED if each.startswith("replaced")),
-        pytest.param("bidirectional_lm", marks=pytest.mark.repeated),
-    ],
-)
+@pytest.mark.parametrize("name", ["masked_lm", "causal_lm", "replaced_token_detection", "bidirectional_lm"])
 def test_what_is_added_to_which_losses(name):
-    model, objective = TRAINED[name]
-    config = {**MODELS, **OTHERS}[model].model_dump()
+    objective, config = TRAINED[name][1], shape_of(name).model_dump()
     config = {**config, **{key: 0.0 for key in ("dropout", "output_dropout") if key in config}}
     if "attention" in config:
         config["attention"] = {**config["attention"], "dropout": 0.0}

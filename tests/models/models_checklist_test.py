@@ -46,7 +46,7 @@ CASES = [name for name in TRAINED if name not in LEFT_OUT]
 cases = pytest.mark.parametrize("name", CASES)
 # What holds for an objective's model, whatever is special.
 kinds = pytest.mark.parametrize("name", [name for name in CASES if "," not in name])
-# One objective for each backbone, and one whose heads hold a model: what is special to others is in their heads.
+# One objective for each backbone, and one whose heads hold a model: what is special to others is in heads.
 ONE_EACH = {
     "masked_lm",
     "replaced_token_detection",

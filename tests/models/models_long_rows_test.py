@@ -59,7 +59,7 @@ def all_pairs(shapes, lengths=(LENGTH, TARGET_LENGTH)) -> int:
     return sum(shape[-2] in lengths and shape[-1] in lengths for shape in shapes if len(shape) > 3)
 
 
-@pytest.mark.parametrize("name", (*USUAL, "masked_lm, mask decoder"))
+@pytest.mark.parametrize("name", USUAL)
 def test_no_tensor_of_the_step_holds_all_pairs_of_tokens(name, few_rows):
     def count():
         model, losses = build(name, again=False)

@@ -93,12 +93,7 @@ def test_the_same_is_written(name):
     every_token = np.ones(references.VOCABULARY, bool)
     writer = Writer(DecoderReader(model, start), tokenizer.sep_id, every_token, likeliest)
     prompts, controls = Prompts.of(inputs, tokenizer.pad_id), neutral_controls(len(ids), MOST)
-
-    @tf.function(autograph=False)
-    def write():
-        return writer.texts(writer.go_on(writer.start(prompts, controls, MOST)[0], controls, MOST))
-
-    found = write()
+    found = writer.texts(writer.go_on(writer.start(prompts, controls, MOST)[0], controls, MOST))
     for place, theirs in enumerate(given["written"]):
         ends = np.flatnonzero(theirs == tokenizer.sep_id)
         assert (found.ended[place] == AT_END) == bool(len(ends))

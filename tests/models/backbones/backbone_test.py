@@ -8,7 +8,7 @@ import pytest
 
 from firth import features as names
 from firth.models import build_backbone
-from tests.backends.gradients import compiled, gradients
+from tests.backends.gradients import compiled, compiled_where_it_pays, gradients
 from tests.models.table import (
     BATCH,
     DECODERS,
@@ -25,7 +25,7 @@ from tests.models.table import (
 
 # One model for each kind of layer: JAX compiles each operation for each shape, and takes no others.
 ON_JAX = ("albert", "deberta", "llama", "prefix lm", "shared t5", "bart")
-# And one for each kind of positions and masks. What is left repeats them.
+# And one for each kind of positions and masks. The others are of the same layers with other numbers.
 CHOSEN = (*ON_JAX, "gpt2", "unilm", "transformer")
 IS_JAX = keras.backend.backend() == "jax"
 
@@ -33,11 +33,17 @@ IS_JAX = keras.backend.backend() == "jax"
 def chosen(models) -> list:
     if IS_JAX:
         return [name for name in models if name in ON_JAX]
-    repeats = pytest.mark.repeated
-    return [name if name in CHOSEN else pytest.param(name, marks=repeats) for name in models]
+    return [name for name in models if name in CHOSEN]
 
 
 models = pytest.mark.parametrize("name", chosen(MODELS))
+every_model = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.repeated] * (name not in CHOSEN))
+        for name in (chosen(MODELS) if IS_JAX else MODELS)
+    ],
+)
 decoders = pytest.mark.parametrize("name", chosen(DECODERS))
 encoder_decoders = pytest.mark.parametrize("name", chosen(ENCODER_DECODERS))
 
@@ -113,7 +119,7 @@ def test_save_and_load(name, tmp_path):
         np.testing.assert_array_equal(numpy(value), numpy(by_path(built(name))[path]))
 
 
-@models
+@every_model
 def test_counts_equal_those_from_the_types(name):
     counts = MODELS[name].parameter_counts(VOCABULARY)
     assert built(name).count_params() == sum(counts.values())
@@ -155,7 +161,7 @@ def test_alone_equals_packed(name):
         np.testing.assert_allclose(alone, expected, atol=1e-5 * np.abs(expected).max())
 
 
-@models
+@every_model
 def test_who_sees_whom(name):
     """A token's change reaches those outputs that may see it, and no other."""
     function, features, key = function_of(name), make_features(name), tokens_of(name)
@@ -179,6 +185,12 @@ def test_a_decoder_sees_its_document_in_the_encoder(name):
         assert (differs > 1e-5)[reached].all() and (differs == 0.0)[~reached].all(), place
 
 
+def steps_of(backbone) -> dict:
+    """Returns functions that read tokens into a cache: one at a time, which is compiled, or several."""
+    call = lambda *arguments: backbone.call_with_cache(*arguments)  # noqa: E731
+    return {True: compiled(call), False: compiled_where_it_pays(call)}
+
+
 @decoders
 def test_cached_decoding_equals_a_whole_pass(name):
     backbone, features = built(name), make_features(name)
@@ -187,12 +199,12 @@ def test_cached_decoding_equals_a_whole_pass(name):
         del features[names.ATTENTION_ORDER]
     whole = {names.DOCUMENT_IDS, names.ATTENTION_ORDER}
     cache, found, index = backbone.empty_cache(features), [], 0
-    step = compiled(lambda *arguments: backbone.call_with_cache(*arguments))
+    step = steps_of(backbone)
     for count in (5, 1, 1, 4, 1):
         part = {
             key: value if key in whole else value[:, index : index + count] for key, value in features.items()
         }
-        states, cache = step(part, cache, keras.ops.convert_to_tensor(index, dtype="int32"))
+        states, cache = step[count == 1](part, cache, keras.ops.convert_to_tensor(index, dtype="int32"))
         found.append(numpy(states))
         index += count
     expected = function_of(name)(features)
@@ -208,11 +220,11 @@ def test_cached_decoding_next_to_an_encoder_equals_a_whole_pass(name):
     # The encoder has been read, and its keys and values are known: nothing reads its tokens again.
     del features[names.TOKEN_IDS], features[names.POSITION_IDS]
     read = (names.DECODER_TOKEN_IDS, names.DECODER_POSITION_IDS)
-    step = compiled(lambda *arguments: backbone.call_with_cache(*arguments))
+    step = steps_of(backbone)
     for count in (4, 1, 1, 3, 1):
         part = {**features, **{key: features[key][:, index : index + count] for key in read}}
         before = cache
-        states, cache = step(part, cache, keras.ops.convert_to_tensor(index, dtype="int32"))
+        states, cache = step[count == 1](part, cache, keras.ops.convert_to_tensor(index, dtype="int32"))
         for old, new in zip(before, cache, strict=True):
             np.testing.assert_array_equal(numpy(old[1]), numpy(new[1]))
         found.append(numpy(states))
