@@ -1,15 +1,13 @@
 """Hidden states and logits of texts, from a bundle alone."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
-import pytest
 
 from firth.models import save_model
 from firth.tokenizers import save_tokenizer
 from tests.exported_model import RECIPE, ROWS_OF_VOCABULARY, make_served
+from tests.fresh_process import run_python
 
 PROGRAM = """
 import json, sys
@@ -23,15 +21,12 @@ print(json.dumps({"hidden": hidden.numpy().tolist(), "mlm": mlm, "loaded": loade
 """
 
 
-@pytest.mark.repeated
 def test_a_bundle_reads_texts_in_a_process_without_tfx(tmp_path):
     served = make_served(RECIPE)
     save_tokenizer(served.tokenizer, tmp_path / "tokenizer")
     save_model(served.model, RECIPE, tmp_path / "tokenizer", tmp_path / "bundle")
-    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "bundle")]
-    found = json.loads(
-        subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
-    )
+    done = run_python(["-c", PROGRAM, str(tmp_path / "bundle")], check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
     features = served.encode(["the cat [MASK] on the mat .", "a word"]).features
     assert found["loaded"] == []
     np.testing.assert_allclose(found["hidden"], served.model.backbone(features), atol=1e-5)

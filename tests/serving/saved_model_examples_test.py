@@ -1,5 +1,6 @@
 """TFX's BulkInferrer asks a task's model about records of raw text, as any ExampleGen writes them."""
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from tfx.components import BulkInferrer
@@ -25,11 +26,9 @@ PAIRS = [
 ]
 
 
-pytestmark = pytest.mark.repeated
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
+    """A model whose export has the signature of its task."""
     artifact = standard_artifacts.Model()
     artifact.uri = str(tmp_path_factory.mktemp("exported"))
     recipe = adapting_recipe(task=Classification(labels=("no", "yes"), pair=True))
@@ -48,6 +47,7 @@ def serialized(**texts):
     return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
 
 
+@pytest.mark.repeated
 def test_bulk_inferrer_answers_as_the_signature_does(model, tmp_path):
     examples = standard_artifacts.Examples()
     examples.uri, examples.split_names = str(tmp_path / "records"), artifact_utils.encode_split_names(["new"])
@@ -90,7 +90,15 @@ def test_bulk_inferrer_answers_as_the_signature_does(model, tmp_path):
         assert found[number][1] == pytest.approx(each["probability"], abs=1e-5)
 
 
-def test_a_record_without_a_text_is_refused(model):
+def test_records_are_answered_as_their_texts_are(model):
     loaded = tf.saved_model.load(f"{model.uri}/Format-Serving")
+    texts, pairs = (tf.constant(each) for each in zip(*PAIRS))
+    expected = loaded.signatures["classify_pair"](text=texts, pair=pairs)
+    records = [serialized(text=text, pair=pair) for text, pair in PAIRS]
+    found = loaded.signatures[PREDICT_EXAMPLES](examples=tf.constant(records))
+    assert found.keys() == expected.keys()
+    assert found["label"][:, 0].numpy().tolist() == expected["label"].numpy().tolist()
+    np.testing.assert_allclose(found["probability"][:, 0], expected["probability"], atol=1e-5)
+    np.testing.assert_allclose(found["probabilities"], expected["probabilities"], atol=1e-5)
     with pytest.raises(tf.errors.InvalidArgumentError, match="pair"):
         loaded.signatures[PREDICT_EXAMPLES](examples=tf.constant([serialized(text="the cat")]))

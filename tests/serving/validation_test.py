@@ -4,21 +4,24 @@ import os
 import pytest
 import tensorflow as tf
 
-from firth.serving import validate_serving
+from firth.serving import read_description, validate_serving
 from firth.serving.cases import TEXT_CASES
 from firth.serving.description import FOLDER
-from tests.exported_model import exported_model
+from tests.exported_model import exported_rows
+from tests.serving.storing.models import exported_in_8_bits
 
 STRING = {"dtype": "string", "shape": ["batch"], "meaning": "a text"}
 VECTOR = {"dtype": "float32", "shape": ["batch", 2], "meaning": "its vector"}
 
 
 @pytest.fixture(scope="module")
-def report():
-    return validate_serving(exported_model().directory, exported_model().rows)
+def report(made_once):
+    rows, _ = exported_rows()
+    return validate_serving(exported_in_8_bits(made_once), rows)
 
 
-def test_a_sound_model_is_blessed(report):
+def test_a_sound_model_is_blessed(report, made_once):
+    assert report["weights"] == read_description(exported_in_8_bits(made_once))["weights"]
     assert report["reasons"] == []
     assert report["blessed"]
     assert json.loads(json.dumps(report)) == report
@@ -83,6 +86,6 @@ def test_a_model_that_the_serving_loader_cannot_run_is_not_blessed(tmp_path):
     assert [reason for reason in report["reasons"] if "description" in reason] == [said]
 
 
-def test_a_process_that_takes_too_long_is_not_blessed():
-    report = validate_serving(exported_model().directory, timeout_seconds=0.2)
+def test_a_process_that_takes_too_long_is_not_blessed(made_once):
+    report = validate_serving(exported_in_8_bits(made_once), timeout_seconds=0.2)
     assert report["reasons"][0] == "the process took longer than 0.2 s"

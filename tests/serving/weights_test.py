@@ -36,15 +36,6 @@ def check_equal(found: dict[str, tf.Tensor], expected: dict[str, tf.Tensor]) -> 
         np.testing.assert_allclose(found[name], expected[name], atol=1e-5, err_msg=name)
 
 
-@pytest.fixture
-def one_signature(monkeypatch):
-    """Exports one signature, which reads the backbone: tracing the others takes most of an export's time."""
-    monkeypatch.setattr(
-        "firth.serving.saved_model.text_signatures",
-        lambda *asked: {"embed": text_signatures(*asked)["embed"]},
-    )
-
-
 def test_a_bundle_is_exported_with_no_more_than_its_largest_tensor_in_memory(
     tmp_path, monkeypatch, one_signature
 ):

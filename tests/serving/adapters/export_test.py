@@ -8,6 +8,7 @@ from firth.models.bundle import weights_by_path
 from firth.recipes.tuning.adalora import AdaLoRA
 from firth.recipes.tuning.adding import LoRA
 from firth.recipes.tuning.bottleneck import Houlsby
+from firth.recipes.tuning.prompts import PrefixTuning
 from firth.serving.adapters.export import export_adapters
 from firth.serving.description import read_description
 from firth.serving.isolated_check import Loaded
@@ -24,8 +25,8 @@ NAMES = [b"films", b"norms", b"films", b"norms", b"norms"]
 # The second one is not asked in the first test.
 METHODS = {
     "films": AdaLoRA(initial_rank=2, target_rank=1),
-    "topics": LoRA(rank=2),
-    "norms": Houlsby(bottleneck=3),
+    "topics": Houlsby(bottleneck=3),
+    "norms": PrefixTuning(length=2, hidden=8),
 }
 
 
