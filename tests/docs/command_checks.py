@@ -40,7 +40,10 @@ def _firth(words):
 
 def _make(words):
     targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), flags=re.MULTILINE)
-    assert words and set(words) <= set(targets)
+    named = dict(word.split("=", 1) for word in words if "=" in word)
+    asked = [word for word in words if "=" not in word]
+    assert asked and set(asked) <= set(targets)
+    assert set(named) <= {"FOLDER"} and all((REPOSITORY / folder).is_dir() for folder in named.values())
 
 
 def _activate(words):

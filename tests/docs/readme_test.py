@@ -1,20 +1,19 @@
 """The README links to files that are there, and its Python snippets run as they are."""
 
 import ast
+import contextlib
+import io
 import os
 import re
 import subprocess
 import sys
 
-import pytest
-
 from tests.docs.snippets import REPOSITORY, all_snippets
-from tests.docs.snippets_test import folder  # noqa: F401
+from tests.docs.snippets_test import serve_demo
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 SNIPPETS = {
     name: snippet.text
-    # Later ones load more, so that none lives on what an earlier one has imported.
     for name, word in (
         ("layers", "MaskedTransformer"),
         ("endpoint", "saved_model.load"),
@@ -23,7 +22,6 @@ SNIPPETS = {
     for snippet in all_snippets("python")
     if snippet.page == "README.md" and word in snippet.text
 }
-END = "end of the snippet"
 
 
 def test_it_names_tensorboard():
@@ -40,31 +38,33 @@ def test_each_of_its_snippets_is_run_below():
     assert len(SNIPPETS) == len([each for each in all_snippets("python") if each.page == "README.md"]) == 3
 
 
-@pytest.fixture(scope="module")
-def printed(folder):  # noqa: F811
-    """What each snippet prints, run with names of its own in one new process."""
-    program = "\n".join(f"exec({text!r}, {{}}); print({END!r})" for text in SNIPPETS.values())
+def printed(name):
+    """Returns the output of a snippet, run with names of its own."""
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        exec(SNIPPETS[name], {})
+    return output.getvalue()
+
+
+def test_the_layers():
+    assert printed("layers").strip() == "(1, 8, 64)"
+
+
+def test_the_endpoint(tmp_path):
+    """In a new process, which has loaded nothing that registers the ops of the model."""
+    serve_demo(tmp_path)
     process = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
+        [sys.executable, "-c", SNIPPETS["endpoint"]],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
     )
     assert process.returncode == 0, process.stderr[-2000:]
-    return dict(zip(SNIPPETS, process.stdout.split(f"{END}\n")))
+    assert process.stdout.startswith("[b'")
 
 
-def test_the_layers(printed):
-    assert printed["layers"].strip() == "(1, 8, 64)"
-
-
-def test_the_endpoint(printed):
-    assert printed["endpoint"].startswith("[b'")
-
-
-def test_the_pipeline(printed):
+def test_the_pipeline():
     start = (REPOSITORY / "docs" / "index.md").read_text(encoding="utf-8")
     named = re.search(r"CorpusExampleGen -> .* Reporter", start, flags=re.DOTALL)[0].split("->")
     # TFX orders what does not depend on each other as it likes.
-    assert sorted(ast.literal_eval(printed["run"])) == sorted([*map(str.strip, named), "LatestBlessedModel"])
+    assert sorted(ast.literal_eval(printed("run"))) == sorted([*map(str.strip, named), "LatestBlessedModel"])

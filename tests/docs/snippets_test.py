@@ -34,16 +34,21 @@ PYTHON_PAGES = sorted({snippet.page for snippet in all_snippets("python") if sni
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder in which the runs `demo` and `gpt2_tiny` have trained and served models."""
-    folder, exported = tmp_path_factory.mktemp("docs"), exported_model()
-    run = folder / "firth-runs" / "demo"
+    folder = tmp_path_factory.mktemp("docs")
+    serve_demo(folder)
+    serve_writer(folder / "firth-runs" / "gpt2_tiny" / "serving" / "1")
+    return folder
+
+
+def serve_demo(folder):
+    """Writes the run `demo`, whose model is the exported one of all tests."""
+    exported, run = exported_model(), folder / "firth-runs" / "demo"
     (run / "serving").mkdir(parents=True)
     (run / "serving" / "1").symlink_to(exported.directory)
     served = exported.served
     save_tokenizer(served.tokenizer, folder / "tokenizer")
     save_model(served.model, served.recipe, folder / "tokenizer", run / "bundle")
     (run / "run.json").write_text(json.dumps({"bundle": str(run / "bundle")}))
-    serve_writer(folder / "firth-runs" / "gpt2_tiny" / "serving" / "1")
-    return folder
 
 
 def serve_writer(place):
