@@ -32,6 +32,9 @@ collect_ignore_glob = ["tests/**/make_*.py", "tests/models/golden/transformers_f
 if importlib.util.find_spec("jax") is None:
     # They import JAX, which the first stack's lock does not have.
     collect_ignore_glob += ["firth/training/jax_backend/*.py", "tests/backends/compiled_memory.py"]
+if importlib.util.find_spec("tensorflow_io") is None:
+    # Its import reads S3 by tensorflow-io, which the second stack does not have.
+    collect_ignore += ["firth/corpus/workers/s3.py"]
 
 
 def pytest_sessionstart():

@@ -25,6 +25,7 @@ from firth.cli import (
     train_worker,
 )
 from firth.cli.asking import generate, predict
+from firth.cli.import_logs import import_without_logs
 from firth.cli.orchestrators import compile
 from firth.cli.output import ExitCode, print_error
 from firth.cli.tasks import finetune, glue
@@ -91,7 +92,9 @@ def main() -> None:
     """Runs the command, and turns unexpected errors into a sentence and a file with the traceback."""
     atexit.register(_ignore_what_cannot_be_raised)
     # TensorFlow writes nine lines about the machine before any answer; its errors are raised as well.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
+        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+        import_without_logs("tensorflow")
     # Said of the Python that the lock is for, before the answer, by a package that TensorFlow imports.
     warnings.filterwarnings("ignore", "You are using a non-supported Python version", FutureWarning)
     try:

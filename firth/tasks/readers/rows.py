@@ -96,10 +96,13 @@ class CsvRows:
                     yield line, row
                 line = reader.line_num + 1
         except csv.Error as error:
-            is_text = "NUL" not in str(error)
             raise RefusedFileError(
-                f"{self._path}: line {line}: {error}, read up to line {reader.line_num}; "
-                f"{_QUOTES if is_text else _NO_TEXT}"
+                f"{self._path}: line {line}: {error}, read up to line {reader.line_num}; {_QUOTES}"
+            ) from error
+        except _NulError as error:
+            raise RefusedFileError(
+                f"{self._path}: line {line}: line contains NUL, read up to line {reader.line_num + 1}; "
+                f"{_NO_TEXT}"
             ) from error
 
     def values(self, row: Any) -> Mapping[str, Any]:
@@ -192,9 +195,19 @@ def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         yield number, line.removesuffix("\n").removesuffix("\r")
 
 
+class _NulError(Exception):
+    """A line contains a NUL."""
+
+
 def _split_at_returns(lines: Iterable[str]) -> Iterator[str]:
-    """Yields lines that end at a carriage return as well, which some programs write alone."""
+    """Yields lines that end at a carriage return as well, which some programs write alone.
+
+    Raises:
+        _NulError: for a line with a NUL, which `csv` refuses up to Python 3.10 alone.
+    """
     for line in lines:
+        if "\0" in line:
+            raise _NulError
         yield from io.StringIO(line, newline="")
 
 
