@@ -39,7 +39,7 @@ def test_a_text_is_found_in_other_columns_case_and_punctuation(tmp_path):
 
 def test_a_file_of_another_format_is_refused(tmp_path):
     write_tensors(tmp_path / "a", {}, [], {"format": "0"})
-    with pytest.raises(ValueError, match="is not of format 1"):
+    with pytest.raises(ValueError, match="format 1"):
         load_found(tmp_path / "a")
 
 

@@ -16,8 +16,8 @@ from firth.corpus.curation.curate import SCRATCH_FOLDER
 from firth.corpus.documents.hashing import digest
 from firth.recipes.corpus.cleaning import Cleaning, Split
 from firth.recipes.corpus.sources import AnySource
-from tests.corpus.duplicates_helpers import make_pipeline_of_two_processes, random_words, with_changes
-from tests.corpus.helpers import make_pipeline, read_records
+from tests.corpus.duplicates_helpers import random_words, with_changes
+from tests.corpus.helpers import make_pipeline, make_pipeline_of_two, read_records
 from tests.corpus.source_files import COMPRESS, FILES, TEXTS, page, response, warc_record
 
 STEPS = ("normalize", "length", "pii", "exact_duplicates", "sentence_duplicates", "near_duplicates")
@@ -116,19 +116,13 @@ def test_in_is_kept_and_dropped_and_rejected_in_every_step_and_source(first):
     assert sum(row["documents"] for row in report["splits"]) == last > 10
 
 
-@pytest.mark.repeated
-def test_two_processes_other_batches_and_another_order_write_the_same(folder, first, tmp_path, monkeypatch):
+def test_killed_and_started_again_on_two_workers_in_other_batches_and_order_it_writes_the_same(
+    folder, first, tmp_path, monkeypatch
+):
     monkeypatch.setattr("firth.corpus.readers.read.BATCH_BYTES", 1)
     monkeypatch.setattr("firth.corpus.io.records.BATCH_BYTES", 2_000)
     monkeypatch.setattr("firth.corpus.grouping.values.FILE_BYTES", 5_000)
     read(folder, tmp_path, reverse=True)
-    assert clean(tmp_path, make_pipeline_of_two_processes) == first[1]
-    assert written(tmp_path) == written(first[0])
-    assert sum(map(len, map(read_records, (f"{tmp_path}/{split}/*" for split in SPLITS)))) > 10
-
-
-def test_killed_and_started_again_nothing_is_lost_or_doubled(folder, first, tmp_path):
-    read(folder, tmp_path)
     process = multiprocessing.get_context("fork").Process(target=clean, args=(tmp_path,))
     process.start()
     scratch = tmp_path / "report" / SCRATCH_FOLDER
@@ -141,7 +135,7 @@ def test_killed_and_started_again_nothing_is_lost_or_doubled(folder, first, tmp_
     (path, *_) = (first[0] / "train").iterdir()
     (tmp_path / "train").mkdir(exist_ok=True)
     (tmp_path / "train" / "data_tfrecord-00000-of-00007.gz").write_bytes(path.read_bytes())
-    assert clean(tmp_path) == first[1]
+    assert clean(tmp_path, make_pipeline_of_two) == first[1]
     assert written(tmp_path) == written(first[0])
     assert not scratch.exists()
 

@@ -50,7 +50,7 @@ def test_a_changed_content_counts_and_a_changed_time_does_not(cleaning, tmp_path
 
 def test_a_missing_file_is_named(cleaning, tmp_path):
     (tmp_path / "words.txt").unlink()
-    with pytest.raises(CorpusError, match=r"words.txt, which a cleaning step reads, cannot be read"):
+    with pytest.raises(CorpusError, match=r"words\.txt"):
         files_digest(cleaning)
     (tmp_path / "exam.jsonl").unlink()
     with pytest.raises(CorpusError, match="no file matches"):

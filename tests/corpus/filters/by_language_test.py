@@ -63,7 +63,7 @@ def test_values_that_are_not_given_are_those_of_the_step_after_json_too(step, ru
     config = step(kind=kind, **{number: 0.4}, languages=(rules(language="fr"),))
     assert getattr(config.languages[0], number) == 0.4
     assert step.from_json(config.to_json()) == config
-    with pytest.raises(ValueError, match="'fr' is there twice"):
+    with pytest.raises(ValueError, match="'fr'"):
         step(kind=kind, languages=(rules(language="fr"), rules(language="fr")))
-    with pytest.raises(ValueError, match="did you mean fr"):
+    with pytest.raises(ValueError, match=r" fr\b"):
         rules(language="frr")

@@ -46,7 +46,7 @@ def test_a_file_of_records_without_its_last_bytes(tmp_path, missing):
 def test_a_file_of_records_of_which_nothing_is_left(tmp_path):
     path = tmp_path / "data_tfrecord-00000-of-00001.gz"
     path.write_bytes(b"")
-    with pytest.raises(EOFError, match=r"00001.gz: the gzip stream is missing"):
+    with pytest.raises(EOFError, match=r"00001.gz: .*missing"):
         list(read_records(str(path)))
     path.write_bytes(gzip.compress(b""))
     assert not list(read_records(str(path)))

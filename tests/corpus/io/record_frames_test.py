@@ -34,7 +34,7 @@ def test_records_are_read_back():
 def test_a_frame_cut_anywhere_is_an_error(kept):
     # 8 bytes of length and 4 of its checksum, 6 of the record, 4 of its checksum.
     where = "within the length of a record" if kept < 12 else "within a record"
-    with pytest.raises(ValueError, match=re.escape(f"not a TFRecord file: it ends {where}")):
+    with pytest.raises(ValueError, match=re.escape(where)):
         read_record(io.BytesIO(framed([b"record"])[:kept]))
 
 
@@ -43,5 +43,5 @@ def test_a_changed_byte_anywhere_is_an_error(place):
     data = bytearray(framed([b"record"]))
     data[place] ^= 1
     what = "a record's length" if place < 12 else "a record"
-    with pytest.raises(ValueError, match=f"the checksum of {what} is wrong"):
+    with pytest.raises(ValueError, match=f"checksum of {what} is"):
         read_record(io.BytesIO(data))

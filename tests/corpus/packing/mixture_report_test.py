@@ -23,7 +23,7 @@ def test_a_deviation_is_an_error_unless_documents_are_too_large(tmp_path):
     assert (row["within_tolerance"], row["too_coarse"]) == (False, True)
     assert row["measured"] == 60 / 110 and row["deviation"] == pytest.approx(0.0909, abs=1e-4)
     check_mixture(report_of(60, 10))
-    with pytest.raises(MixtureError, match=r"source 'books' is 0\.5455 .* planned was 0\.5000"):
+    with pytest.raises(MixtureError, match=r"'books' .*0\.5455 .*0\.5000"):
         check_mixture(report_of(60, 9))
     write_json(str(tmp_path / "report.json"), report_of(60, 10))
     assert json.loads((tmp_path / "report.json").read_text()) == report_of(60, 10)

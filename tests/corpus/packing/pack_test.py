@@ -42,5 +42,5 @@ def test_packing_fills_bins():
 
 
 def test_packing_refuses_what_does_not_fit():
-    with pytest.raises(ValueError, match="size 9 does not fit a bin of 8"):
+    with pytest.raises(ValueError, match=r"\b9 .* 8\b"):
         pack([9], 8, 1)

@@ -43,7 +43,7 @@ def test_a_file_that_ends_early_is_refused_wherever_it_ends(tmp_path, model):
     check_fasttext_file(str(path))
     for size in {4, 63, 64, 90, *range(100, len(model), 97), len(model) - 1}:
         path.write_bytes(model[:size])
-        with pytest.raises(CorpusError, match=f"it ends too early.* {size:,} bytes"):
+        with pytest.raises(CorpusError, match=f"{size:,} bytes"):
             check_fasttext_file(str(path))
 
 

@@ -6,7 +6,6 @@ import pytest
 from firth.corpus import SourceError
 from firth.recipes.corpus.sources import JsonlSource, TextSource
 from tests.corpus.helpers import random_text, read_to
-from tests.shared_data import shared_data
 
 
 def test_rejected_records_are_counted_and_kept_aside(tmp_path):
@@ -73,20 +72,10 @@ def test_a_source_without_documents_is_an_error(tmp_path):
         assert part in str(error.value)
 
 
-@pytest.mark.repeated
-@pytest.mark.needs_data("tinyshakespeare/input.txt", twin="test_made_up_plays_between_blank_lines")
-def test_real_plays_between_blank_lines(tmp_path):
-    check_plays(tmp_path, shared_data("tinyshakespeare/input.txt"))
-
-
-def test_made_up_plays_between_blank_lines(tmp_path):
+def test_plays_between_blank_lines(tmp_path):
     speeches = [f"First Citizen:\n{random_text(random.Random(number), 30)}" for number in range(200)]
     path = tmp_path / "plays.txt"
     path.write_text("\n\n".join(speeches))
-    check_plays(tmp_path, path)
-
-
-def check_plays(tmp_path, path):
     source = TextSource(kind="text", paths=(str(path),), documents="blank_line")
     documents = read_to(tmp_path, [source])
     assert documents[0].text.startswith("First Citizen:")

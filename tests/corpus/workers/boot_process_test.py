@@ -8,11 +8,8 @@ import sys
 import apache_beam as beam
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
-from apache_beam.runners.portability.fn_api_runner import FnApiRunner
-from apache_beam.transforms.environments import ExternalEnvironment
 
-from tests.corpus.workers.cleaned import parent_of_workers
-from tests.corpus.workers.processes import CHECKOUT, boot_script, job_service, worker_pool
+from tests.corpus.workers.processes import CHECKOUT, job_service
 from tests.corpus.workers.wheels import write_setup_file, write_wheel
 
 
@@ -81,12 +78,3 @@ def test_a_process_gets_the_packages_that_are_sent(tmp_path, monkeypatch):
         f"tiny_sources: from sources that were sent, in {place}",
         f"tiny_words: from a package that was sent, in {place}",
     ]
-
-
-@pytest.mark.repeated
-def test_a_pool_starts_workers_by_the_command_of_a_container(tmp_path):
-    script = boot_script(tmp_path)
-    with worker_pool(tmp_path / "pool.log", f"--container_executable={script}") as (address, pid):
-        external = ExternalEnvironment(address)
-        assert parent_of_workers(tmp_path, lambda: beam.Pipeline(runner=FnApiRunner(external))) == pid
-    assert str(script) in (tmp_path / "pool.log").read_text()

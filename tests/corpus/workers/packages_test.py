@@ -69,5 +69,5 @@ def test_nothing_is_installed_where_nothing_is_asked_for(tmp_path):
 
 def test_what_pip_says_of_a_package_that_is_broken_is_said(tmp_path):
     files = {"broken-1.0-py3-none-any.whl": b"", "extra_packages.txt": b"broken-1.0-py3-none-any.whl\n"}
-    with sending(files) as info, pytest.raises(PackageError, match=r"what the pipeline sends: .*broken"):
+    with sending(files) as info, pytest.raises(PackageError, match="broken"):
         install_packages(info, str(tmp_path))
