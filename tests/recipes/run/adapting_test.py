@@ -27,6 +27,7 @@ from firth.training.checkpoints import run_key
 from firth.tuning import METHODS
 from tests import trivial_task
 from tests.exported_model import RECIPE, make_served
+from tests.forked_validation import forked_validation
 
 TEXTS = ["the cat sat .", "the word .", "a cat", "on the mat", "you shall know a cat", "it keeps company ."]
 
@@ -61,6 +62,15 @@ def adapted(tmp_path_factory) -> tuple[Served, str]:
     model.fit(tf.data.Dataset.from_tensors(batch_of(served)).repeat(), steps_per_epoch=300, verbose=0)
     save_model(model, recipe, folder / "base" / "tokenizer", folder / "adapted")
     return served, str(folder / "adapted")
+
+
+@pytest.fixture(scope="module")
+def exported(adapted, tmp_path_factory) -> str:
+    """The SavedModel of the adapted model."""
+    served, _ = adapted
+    directory = str(tmp_path_factory.mktemp("exported") / "model")
+    export(served.model, served.tokenizer, served.recipe, None, directory)
+    return directory
 
 
 def adapting_recipe(start: str) -> trivial_task.TextLabelRecipe:
@@ -134,15 +144,13 @@ def test_its_bundle_stands_on_its_own(adapted):
     np.testing.assert_array_equal(loaded.model.logits(features)["label"], wanted)
 
 
-def test_it_is_exported_served_and_evaluated(adapted, tmp_path):
+def test_it_is_exported_served_and_evaluated(adapted, exported):
     served, _ = adapted
     recipe = served.recipe
     assert list(text_signatures(recipe)) == ["classify", "embed", "embed_tokens"]
-    directory = str(tmp_path / "exported")
-    export(served.model, served.tokenizer, recipe, None, directory)
-    client = Client(directory)
+    client = Client(exported)
     assert [made["label"] for made in client.ask("classify", TEXTS[:2])] == [1, 0]
-    sums = tf.saved_model.load(directory).signatures["evaluate"](examples=tf.constant(records(served)))
+    sums = tf.saved_model.load(exported).signatures["evaluate"](examples=tf.constant(records(served)))
     totals = {name: float(tf.reduce_sum(value)) for name, value in sums.items()}
     assert totals["label_correct_sum"] == totals["label_weight_sum"] == len(TEXTS)
     assert {name: metric(totals) for name, metric in metrics_of(recipe.goal.loss_classes).items()} == {
@@ -155,11 +163,9 @@ def test_it_is_exported_served_and_evaluated(adapted, tmp_path):
     ]
 
 
-@pytest.mark.repeated
-def test_it_passes_what_every_served_model_must_pass(adapted, tmp_path):
-    served, _ = adapted
-    export(served.model, served.tokenizer, served.recipe, None, str(tmp_path / "exported"))
-    report = validate_serving(str(tmp_path / "exported"), records(served))
+def test_it_passes_what_every_served_model_must_pass(adapted, exported):
+    with forked_validation():
+        report = validate_serving(exported, records(adapted[0]))
     assert report["blessed"], report["reasons"]
     assert {"classify", "evaluate"} <= set(report["signatures"])
 
