@@ -14,7 +14,7 @@ VALUES = st.recursive(
 
 
 @given(value=VALUES)
-@settings(deadline=None)
+@settings(derandomize=True, deadline=None)
 def test_what_is_written_is_read_back_equal(value):
     assert read_yaml(write_yaml(value), "a.yaml").data == value
 
@@ -43,7 +43,7 @@ BOMB = f"a0: &a0 [x]\n{TENFOLD}"
     (BOMB, "f:1:10: more than 20,000 values, each alias written out"),
     (f"{BOMB}? *a8\n: 1\n", "f:1:10: more than 20,000 values"),
     ("? [a, b]\n: 1\n", "f:1:3: the key a collection is not text"),
-    (f"a: [{'1, ' * 50_000}]", "more than 20,000 values"),
+    (f"a: [{'1, ' * 21_000}]", "more than 20,000 values"),
     ("[" * 5_000, "f:1:52: nested more than 50 deep"),
     ("a: " + "{a: " * 5_000, "nested more than 50 deep"),
     ("".join(f"{'  ' * depth}a:\n" for depth in range(500)), "f:51:101: nested more than 50 deep"),
