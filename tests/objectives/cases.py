@@ -5,7 +5,6 @@ import typing
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 
 from firth import features
 from firth.objectives import OBJECTIVES
@@ -22,6 +21,8 @@ from tests.objectives.rows import PIECES, SPECIALS, make_batch, negatives_of, ra
 
 SEQUENCES = Sequences(length=40, max_documents=4)
 ROWS = 200
+# More, for what is a share of all.
+MANY_ROWS = 400
 # Two thirds of the pieces are capitalised, so that the rules for salient words find some.
 PIECES_OF_WORDS = [f"{'W' if index % 3 else 'w'}{'x' * index}" for index in range(PIECES)]
 WORD_PIECES = WordPieceTokenizer([*SPECIALS, *PIECES_OF_WORDS, *sentinel_pieces(40)], lowercase=False)
@@ -68,9 +69,9 @@ def corrupted(config):
 
 CASES = {
     "masked_lm": paired(MaskedLM()),
-    "masked_lm-alone": alone(MaskedLM(next_sentence=False)),
-    "masked_lm-words": paired(MaskedLM(whole_word=True, max_predictions=4)),
-    "masked_lm-order": paired(MaskedLM(next_sentence=False, sentence_order=True)),
+    "masked_lm-order": paired(
+        MaskedLM(next_sentence=False, sentence_order=True, max_ngram=3, whole_word=True)
+    ),
     "masked_lm-ngrams": alone(MaskedLM(next_sentence=False, max_ngram=3, mask_rate=0.3)),
     "masked_lm-hard": paired(
         MaskedLM(mask_rate=0.6, mask_token_rate=0.3, random_token_rate=0.6, max_predictions=40)
@@ -82,7 +83,6 @@ CASES = {
     "span_masking-alone": alone(SpanMasking(boundary=False)),
     "replaced": alone(ReplacedTokenDetection()),
     "unilm": Case(UniLM(), recovery.pairs),
-    "unilm-hard": Case(UniLM(mask_rate=0.5, ngram_rate=0.6, max_predictions=9), recovery.pairs),
     "unilm-paper": paired(UniLM(single_segments=True, next_sentence=True)),
     "permutation": Case(PermutationLM(), recovery.permuted),
     "permutation-hard": Case(PermutationLM(predicted_fraction=0.6, max_predictions=7), recovery.permuted),
@@ -93,13 +93,12 @@ CASES = {
         BidirectionalLM(), recovery.both_directions, WORDS, is_random=False, closing=frozenset([0, 1])
     ),
     "spans": corrupted(SpanCorruption()),
-    "spans-unrolled": corrupted(SpanCorruption(random_roll=False)),
+    "spans-unrolled": corrupted(SpanCorruption(random_roll=False, closing_sentinel=True)),
     "spans-hard": corrupted(SpanCorruption(noise_density=0.6, mean_span=2.0, closing_sentinel=True)),
     "spans-decoder": corrupted(SpanCorruption(architecture="decoder")),
     "iid": corrupted(IidDenoising(noise_density=0.4)),
-    "iid-decoder": corrupted(IidDenoising(architecture="decoder", closing_sentinel=True)),
     "salient": corrupted(SalientSpans(max_span=3)),
-    "salient-alone": corrupted(SalientSpans(fallback=False)),
+    "salient-alone": corrupted(SalientSpans(fallback=False, architecture="decoder")),
     "bart": Case(Denoising(), recovery.written, closing=frozenset([2, SEP])),
     "bart-hard": Case(
         Denoising(rotate=0.5, delete_rate=0.2, mask_rate=0.2, infill_rate=0.4, infill_mean=0.6),
@@ -113,25 +112,9 @@ CASES = {
         closing=frozenset([2, SEP]),
     ),
 }
-# Settings that other cases have too, or cases of `measured_test.py`.
-REPEATED = {
-    "masked_lm-alone",
-    "masked_lm-words",
-    "unilm-hard",
-    "permutation-hard",
-    "spans-unrolled",
-    "iid-decoder",
-    "salient-alone",
-    "bart-nothing",
-}
 CORRUPTING = [name for name, case in CASES.items() if case.recover in (recovery.sentinels, recovery.written)]
 CHOOSING = [name for name, case in CASES.items() if hasattr(case.config, "max_predictions")]
 HIDING = [name for name in CHOOSING if hasattr(CASES[name].config, "paper_exact")]
-
-
-def params(names):
-    """Parameters of tests, of which `make test` leaves those out that repeat others."""
-    return [pytest.param(name, marks=[pytest.mark.repeated] * (name in REPEATED)) for name in names]
 
 
 class Made(typing.NamedTuple):
@@ -169,15 +152,26 @@ class Made(typing.NamedTuple):
 @functools.cache
 def make(name: str) -> Made:
     """Makes the features of a case: of the same random rows for all that have rows of the same length."""
+    made = make_many(name)
+    first = [
+        {key: value[:ROWS] for key, value in part.items()}
+        for part in (made.rows, made.negatives, made.features)
+    ]
+    return Made(made.case, made.objective, *first[:2], made.seeds[:ROWS], first[2])
+
+
+@functools.cache
+def make_many(name: str) -> Made:
+    """Makes the features of a case of more rows, which begin with those of `make`."""
     case = CASES[name]
     objective = OBJECTIVES[case.config.kind](case.config, SEQUENCES, case.tokenizer)
     special_tokens = case.config.special_tokens
     room = objective.raw_length + special_tokens
-    rows = random_rows(ROWS, room, special_tokens, SEQUENCES.max_documents)
+    rows = random_rows(MANY_ROWS, room, special_tokens, SEQUENCES.max_documents)
     if case.tokenizer is WORDS:
         rows[features.CHARACTERS] = characters_of(rows[features.RAW_TOKENS])
     negatives = negatives_of(rows)
-    seeds = np.stack([np.full(ROWS, 7), np.arange(ROWS)], axis=1)
+    seeds = np.stack([np.full(MANY_ROWS, 7), np.arange(MANY_ROWS)], axis=1)
     return Made(case, objective, rows, negatives, seeds, make_batch(objective, rows, negatives, seeds))
 
 

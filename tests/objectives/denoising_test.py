@@ -101,9 +101,7 @@ def test_infilling_hides_exactly_that_share_with_a_mask_for_each_span():
     assert abs(hidden[1:].mean() - 0.33) < 0.05
 
 
-@pytest.mark.parametrize(
-    "mean", [*(pytest.param(each, marks=pytest.mark.repeated) for each in (0.3, 1.0)), 3.0]
-)
+@pytest.mark.parametrize("mean", [pytest.param(0.3, marks=pytest.mark.repeated), 3.0])
 def test_span_lengths_are_poisson_distributed(mean):
     """Over a long document, whose last, cut span weighs little; empty ones put a mask between two words."""
     words = [f"w{index}" for index in range(95)]
@@ -125,14 +123,14 @@ def test_span_lengths_are_poisson_distributed(mean):
 
 def test_special_pieces_of_the_text_stay():
     config = Denoising(delete_rate=0.3, mask_rate=0.3, infill_rate=0.4, rotate=1.0)
-    for row in shown(config, ("A [UNK] B [SEP] C [CLS] D",), 50):
+    for row in shown(config, ("A [UNK] B [SEP] C [CLS] D",), 8):
         assert {"[UNK]", "[SEP]", "[CLS]"} <= set(row[0])
 
 
 def test_settings_that_hide_everything():
-    made = make(Denoising(**{**OFF, "infill_rate": 1.0}), count=20)
+    made = make(Denoising(**{**OFF, "infill_rate": 1.0}), count=4)
     assert (np.isin(made["token_ids"], [0, 2, 3, 4])).all()
-    made = make(Denoising(**OFF, delete_rate=1.0), count=20)
+    made = make(Denoising(**OFF, delete_rate=1.0), count=4)
     assert (made["document_ids"][:, :5] == [1, 1, 2, 2, 0]).all()
 
 

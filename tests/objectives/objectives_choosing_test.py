@@ -5,19 +5,19 @@ import pytest
 
 from firth import features
 from firth.objectives import OBJECTIVES
-from tests.objectives.cases import CASES, CHOOSING, HIDING, SEP, SEQUENCES, make, params
+from tests.objectives.cases import CASES, CHOOSING, HIDING, SEP, SEQUENCES, make
 from tests.objectives.recovery import restored
 from tests.objectives.rows import tokenizer
 
 MASK, SPECIALS = 4, range(5)
 
 
-@pytest.fixture(params=params(CHOOSING))
+@pytest.fixture(params=CHOOSING)
 def made(request):
     return make(request.param)
 
 
-@pytest.fixture(params=params(HIDING))
+@pytest.fixture(params=HIDING)
 def hidden(request):
     return make(request.param)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from firth import features
-from tests.objectives.cases import CASES, ROWS, make, params
+from tests.objectives.cases import CASES, ROWS, make
 from tests.objectives.recovery import by_document, segments
 
 TASKS = {
@@ -14,7 +14,7 @@ TASKS = {
 }
 
 
-@pytest.fixture(params=params(TASKS))
+@pytest.fixture(params=TASKS)
 def made(request):
     return make(request.param)
 

@@ -12,6 +12,8 @@ SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PIECES = 95
 # More than there are cases, so that the files that share them share their graphs too.
 GRAPHS = 64
+FEW = 8
+SEED = tf.TensorSpec([2], tf.int64)
 
 
 def tokenizer(pieces: int = PIECES) -> WordPieceTokenizer:
@@ -74,10 +76,16 @@ def negatives_of(rows):
 
 
 def make_batch(objective, rows, negatives, seeds):
-    """Features of stacked rows, as NumPy arrays."""
-    signature = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in objective.specs().items()}
-    traced = _traced(objective, *_signature(rows, negatives))
-    made = _mapped(traced, tuple(signature.items()))(rows, negatives, tf.constant(seeds, tf.int64))
+    """Features of stacked rows, as NumPy arrays; a few rows need no graph, which takes longer to make."""
+    if len(seeds) <= FEW:
+        each = [
+            objective(
+                *({name: value[place] for name, value in part.items()} for part in (rows, negatives)), seed
+            )
+            for place, seed in enumerate(seeds)
+        ]
+        return {name: np.stack([one[name].numpy() for one in each]) for name in each[0]}
+    made = _mapped(objective, *_signature(rows, negatives))(rows, negatives, tf.constant(seeds, tf.int64))
     return {name: value.numpy() for name, value in made.items()}
 
 
@@ -91,9 +99,7 @@ def output_specs(objective, rows, negatives):
 def _traced(objective, names, specs, negative_names, negative_specs):
     """The objective in a graph."""
     signature = (dict(zip(names, specs)), dict(zip(negative_names, negative_specs)))
-    return tf.function(objective, autograph=False).get_concrete_function(
-        *signature, tf.TensorSpec([2], tf.int64)
-    )
+    return tf.function(objective, autograph=False).get_concrete_function(*signature, SEED)
 
 
 def _signature(rows, negatives):
@@ -105,10 +111,16 @@ def _signature(rows, negatives):
 
 
 @functools.lru_cache(maxsize=GRAPHS)
-def _mapped(traced, signature):
-    """The objective over a batch, in the way of an exported graph."""
+def _mapped(objective, names, specs, negative_names, negative_specs):
+    """The objective over a batch of any size, in the way of an exported graph."""
+    traced = _traced(objective, names, specs, negative_names, negative_specs)
+    made = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in objective.specs().items()}
+    one = (dict(zip(names, specs)), dict(zip(negative_names, negative_specs)), SEED)
     return tf.function(
-        lambda *batch: tf.map_fn(lambda one: traced(*one), batch, fn_output_signature=dict(signature)),
+        lambda *batch: tf.map_fn(lambda each: traced(*each), batch, fn_output_signature=made),
+        input_signature=tf.nest.map_structure(
+            lambda spec: tf.TensorSpec([None, *spec.shape], spec.dtype), one
+        ),
         autograph=False,
     )
 

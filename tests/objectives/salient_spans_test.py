@@ -84,6 +84,6 @@ def test_a_document_without_any_is_corrupted_at_random_or_has_no_weight():
     _, made = over_seeds(SalientSpans(noise_density=0.4), TEXTS[2:])
     assert len(np.unique(made["token_ids"], axis=0)) > 3
     assert (made["label_weights"].sum(axis=1) == 2 + 1 + 1).all()  # Two tokens of six, in one span.
-    tokenizer, made = over_seeds(SalientSpans(fallback=False), TEXTS[2:])
+    tokenizer, made = over_seeds(SalientSpans(fallback=False), TEXTS[2:], 3)
     assert not made["label_weights"].any() and not made["label_ids"].any()
     assert spoken(tokenizer, made["token_ids"][0]) == TEXTS[2] + " [SEP]"
