@@ -79,6 +79,7 @@ def moved_parts(recipe, weights) -> set[str]:
         ),
     ],
 )
+@pytest.mark.usefixtures("eager")
 def test_what_a_method_trains_moves_and_the_rest_stays_bit_for_bit(pre_trained, tmp_path, method, moved):
     recipe = with_method(pre_trained, **method)
     weights = run(recipe, tmp_path / "run", tmp_path / "c")

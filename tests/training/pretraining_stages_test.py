@@ -12,6 +12,7 @@ from tests.training.kills import copies_after, steps_made
 
 STEPS, SWITCH, LENGTH = 10, 6, 22
 CURVE = ("step", "loss", "gradient_norm", "learning_rate", "tokens")
+pytestmark = pytest.mark.usefixtures("eager_steps")
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def killed(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(recipe, artifact, tmp_path_factory, killed):
+def uninterrupted(eager_steps, recipe, artifact, tmp_path_factory, killed):
     directory = tmp_path_factory.mktemp("whole")
     with copies_after(directory / "checkpoints", killed):
         return run(recipe, artifact, directory)
@@ -84,14 +85,14 @@ def test_a_killed_run_goes_on_in_its_stage(step, saved, recipe, artifact, uninte
     [
         (
             {"length": 64},
-            r"training.earlier_stages.0: sequences.length: 64 is above model.positions.length: 24",
+            r"earlier_stages.0: sequences.length: 64 .* model.positions.length: 24",
         ),
         (
             {"max_predictions": 23},
-            r"earlier_stages.0: objective.max_predictions: 23 is above sequences.length",
+            r"earlier_stages.0: objective.max_predictions: 23 .* sequences.length",
         ),
-        ({"steps_fraction": 0.6}, r"earlier_stages: their steps_fraction is 1.2 together, not below 1"),
-        ({"batch_size": 3}, r"replicas: 2 does not divide batch_size: 3"),
+        ({"steps_fraction": 0.6}, r"earlier_stages: .*steps_fraction .*1\.2"),
+        ({"batch_size": 3}, r"replicas: 2 .*batch_size: 3"),
     ],
 )
 def test_stages_that_cannot_work_are_refused(changes, message, recipe):

@@ -14,11 +14,20 @@ from tests.training.artifacts import tiny_recipe, write_artifact
 from tests.training.kills import steps_made
 from tests.training.pretraining_resume_test import run
 
-STEPS = 4
+STEPS = 2
+pytestmark = pytest.mark.usefixtures("eager_steps")
+
+
+@pytest.fixture(scope="module")
+def whole(eager_steps, tmp_path_factory):
+    """Weights of a run that nothing ends."""
+    directory = tmp_path_factory.mktemp("whole")
+    write_artifact(directory)
+    return run(tiny_recipe(steps=STEPS), directory, directory / "run", directory / "c").get_weights()
 
 
 @pytest.mark.parametrize("place", [(History, "append"), (Checkpoints, "_write")], ids=["line", "checkpoint"])
-def test_it_ends_the_run_after_its_last_step_too(tmp_path, place):
+def test_it_ends_the_run_after_its_last_step_too(tmp_path, place, whole):
     of, name = place
     act, recipe = getattr(of, name), tiny_recipe(steps=STEPS)
 
@@ -35,6 +44,5 @@ def test_it_ends_the_run_after_its_last_step_too(tmp_path, place):
     with steps_made() as made:
         again = run(recipe, tmp_path / "artifact", tmp_path / "second", tmp_path / "checkpoints")
     assert made == []
-    whole = run(recipe, tmp_path / "artifact", tmp_path / "third", tmp_path / "whole")
-    for one, other in zip(again.get_weights(), whole.get_weights(), strict=True):
+    for one, other in zip(again.get_weights(), whole, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -1,6 +1,7 @@
 import pathlib
 import shutil
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -57,6 +58,7 @@ def test_rows_become_a_served_model_and_a_curve(tmp_path):
     assert corpus.model == "tiny" and corpus.load()[0].look_up(["w1 w2 w3"]).found.all()
 
 
+@pytest.mark.usefixtures("eager")
 def test_a_warm_start_takes_the_weights_of_the_model_that_the_trainer_is_given(tmp_path):
     files = write_artifact(tmp_path / "artifact")
     earlier = tmp_path / "earlier"
@@ -64,7 +66,8 @@ def test_a_warm_start_takes_the_weights_of_the_model_that_the_trainer_is_given(t
     warm = tiny_recipe(steps=1).model_copy(update={"warm_start": True})
     args = arguments(tmp_path, files, recipe=warm.to_json())
     args.base_model = str(earlier / "Format-Serving")
-    run_fn(args)
+    with mock.patch("firth.serving.export"):
+        run_fn(args)
     made = tmp_path / "model" / "bundle"
     start = storage.read_json(tmp_path / "model_run" / "start.json")
     assert start["bundle"] == bundle and start["fresh_layers"] == []
@@ -117,11 +120,11 @@ def test_bad_input_is_refused_clearly(tmp_path):
     files = write_artifact(tmp_path / "artifact")
     args = arguments(tmp_path, files)
     del args.custom_config["recipe"]
-    with pytest.raises(ValueError, match=r"custom_config lacks recipe; it has \['checkpoint_root'\]"):
+    with pytest.raises(ValueError, match=r"custom_config .*recipe.*checkpoint_root"):
         run_fn(args)
-    with pytest.raises(ValueError, match="given no train_files"):
+    with pytest.raises(ValueError, match="train_files"):
         run_fn(arguments(tmp_path, []))
-    with pytest.raises(ValueError, match="nowhere/tokenizer is not a directory"):
+    with pytest.raises(ValueError, match="nowhere/tokenizer"):
         run_fn(arguments(tmp_path, [str(tmp_path / "nowhere" / "Split-train" / "*")]))
     with pytest.raises(RowsError, match="no file matches"):
         run_fn(arguments(tmp_path, [str(tmp_path / "artifact" / "Split-other" / "*")]))
@@ -131,7 +134,7 @@ def test_foreign_tokenizer_is_refused(tmp_path):
     files = write_artifact(tmp_path / "artifact")
     recipe = tiny_recipe(steps=3)
     small = recipe.tokenizer.model_copy(update={"vocabulary_size": 20})
-    with pytest.raises(RowsError, match=r"has 45 pieces, but tokenizer.vocabulary_size is 20"):
+    with pytest.raises(RowsError, match=r"45 .*tokenizer.vocabulary_size .*20"):
         run_fn(arguments(tmp_path, files, recipe=recipe.model_copy(update={"tokenizer": small}).to_json()))
     with open(tmp_path / "artifact" / "tokenizer" / "vocab.txt", "a", encoding="utf-8") as file:
         file.write("another\n")

@@ -1,3 +1,4 @@
+import functools
 import shutil
 
 import numpy as np
@@ -27,6 +28,7 @@ def reader(directory, files):
     tokenizer = load_tokenizer(str(directory / "tokenizer"))
     objective = MaskedLMObjective(recipe.objective, recipe.sequences, tokenizer)
 
+    @functools.cache
     def of_share(share):
         data = training_batches(rows, objective, 42, BATCH, 2, 2 + STEPS, share=share)
         assert data.element_spec[0].shape == (share.rows_of_replica(BATCH),)

@@ -5,6 +5,7 @@ import pytest
 
 from firth.training import read_history, train as train_recipe
 from tests.training.artifacts import write_artifact
+from tests.training.eagerly import eagerly
 from tests.training.train_replicas import STEPS, recipes
 from tests.training.word_artifacts import write_word_artifact
 
@@ -32,9 +33,15 @@ def assert_equal(one, other):
         np.testing.assert_allclose(value, other_value, rtol=0, atol=1e-6)
 
 
-def test_parts_of_a_batch_equal_the_batch(tmp_path):
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    with eagerly():
+        return run("bert", tmp_path_factory.mktemp("whole"), 6)
+
+
+@pytest.mark.usefixtures("eager")
+def test_parts_of_a_batch_equal_the_batch(whole, tmp_path):
     """Parts hold different numbers of predictions."""
-    whole = run("bert", tmp_path / "whole", 6)
     assert_equal(whole, run("bert", tmp_path / "parts", 6, gradient_accumulation_steps=2))
 
 
@@ -49,9 +56,9 @@ def test_the_smallest_parts_equal_the_batch_too(tmp_path, name):
 AGAIN = {"rematerialisation": "blocks", "gradient_accumulation_steps": 2, "steps_per_execution": 3}
 
 
-def test_blocks_that_are_computed_again_change_nothing(tmp_path):
+@pytest.mark.usefixtures("eager")
+def test_blocks_that_are_computed_again_change_nothing(whole, tmp_path):
     """In parts of a batch, and in blocks of steps."""
-    whole = run("bert", tmp_path / "whole", 6)
     assert_equal(whole, run("bert", tmp_path / "again", 6, **AGAIN))
 
 
