@@ -263,7 +263,7 @@ def test_a_mean_over_many_rows_is_made_in_one_pass(monkeypatch):
     monkeypatch.setattr(module, "_loop", lambda *given: passes.append(given) or made(*given))
     rows = 4096
     hidden, table = tf.ones((rows, 2)), tf.Variable(tf.ones((3, 2)))
-    for count in range(3000, rows, 96):
+    for count in range(3000, rows, 192):
         weights = tf.cast(tf.range(rows) < count, "float32")
         for scaled in (weights, weights * tf.linspace(0.5, 2.0, rows)):
             passes.clear()

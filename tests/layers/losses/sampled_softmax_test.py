@@ -20,7 +20,7 @@ def draws(negatives, vocabulary, times, seed=0):
 
 @pytest.mark.parametrize("negatives, vocabulary", [(20, 60), (1, 7), (58, 60), (500, 20_000)])
 def test_counts_are_as_expected(negatives, vocabulary):
-    times = 200
+    times = 100
     counts, expected = np.zeros(vocabulary), np.full(vocabulary, np.nan)
     for ids, log_expected in draws(negatives, vocabulary, times):
         assert ids.shape == log_expected.shape == (negatives,)
