@@ -25,9 +25,9 @@ from firth.cli import (
     train_worker,
 )
 from firth.cli.asking import generate, predict
-from firth.cli.import_logs import import_without_logs
 from firth.cli.orchestrators import compile
 from firth.cli.output import ExitCode, print_error
+from firth.cli.quietly import import_without_logs
 from firth.cli.tasks import finetune, glue
 
 HELP = """Raw text to a validated, served language model.

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from firth.cli.import_logs import import_without_logs
+from firth.cli.quietly import import_without_logs
 
 LOGS = [
     "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR",
