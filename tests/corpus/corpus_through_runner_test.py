@@ -79,7 +79,9 @@ def test_cleaning_moves_rows_and_no_text(tmp_path, documents, of_files, moved):
     assert sum(row["documents"] for row in report["splits"]) == DOCUMENTS
 
 
-@pytest.mark.parametrize("is_mixed", [False, True], ids=["as_is", "mixed"])
+@pytest.mark.parametrize(
+    "is_mixed", [pytest.param(False, marks=pytest.mark.repeated), True], ids=["as_is", "mixed"]
+)
 def test_packing_moves_no_tokens_of_train(tmp_path, documents, moved, is_mixed):
     short = [each.with_text(each.text[:20_000]) for each in documents]
     clean(tmp_path, short, Cleaning(steps=(), split=Split(eval_fraction=0.05)))

@@ -10,6 +10,7 @@ from firth.corpus import Document, fork_workers
 from firth.corpus.curation.clean import Clean
 from firth.corpus.documents.corpus_counts import DROPPED, CorpusCounts, merge_counts
 from firth.corpus.documents.steps import Grouping
+from firth.corpus.io.record_frames import read_record
 from firth.recipes.corpus.cleaning import step_names
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesStep
 from tests.corpus.helpers import make_pipeline
@@ -57,10 +58,11 @@ def run_steps(
 
 
 def _read(folder, name: str) -> list:
-    import tensorflow as tf
-
-    files = sorted(str(path) for path in folder.glob(f"{name}-*"))
-    return [pickle.loads(record) for record in tf.data.TFRecordDataset(files).as_numpy_iterator()]
+    found = []
+    for path in sorted(folder.glob(f"{name}-*")):
+        with path.open("rb") as file:
+            found += map(pickle.loads, iter(lambda file=file: read_record(file), None))
+    return found
 
 
 def reasons(totals: CorpusCounts) -> dict[str, int]:

@@ -166,7 +166,7 @@ def test_real_web_pages(tmp_path):
 
 
 def test_made_up_pages(tmp_path):
-    texts = [random_text(random.Random(number), 60) for number in range(520)]
+    texts = [random_text(random.Random(number), 60) for number in range(120)]
     path = tmp_path / "pages.jsonl"
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     check_most_pages_stay(tmp_path, path)
@@ -174,6 +174,6 @@ def test_made_up_pages(tmp_path):
 
 def check_most_pages_stay(folder, path):
     documents = read_to(folder, [JsonlSource(kind="jsonl", paths=(str(path),))])
-    assert len(documents) > 500
+    assert len(documents) > 100
     report = clean(folder, documents, Cleaning())
     assert sum(row["documents"] for row in report["splits"]) > 0.9 * len(documents)

@@ -73,7 +73,7 @@ def test_normalizing_again_changes_nothing(text, options):
     assert normalize_text(once, options) == once
 
 
-@settings(deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.lists(TEXTS, min_size=1, max_size=20), st.sampled_from(OPTIONS))
 def test_the_graph_does_the_same(texts, options):
     assert normalize_in_graph(texts, options) == [normalize_text(text, options) for text in texts]

@@ -48,7 +48,7 @@ def check_accounts(folder: pathlib.Path, sources: Sequence[AnySource]) -> dict[s
 
 def test_fuzzed_files(tmp_path):
     # `sources_checklist_test.py` reads all of them.
-    sources = [fuzzed(tmp_path, name, seed) for name in FUZZED for seed in range(0, FUZZED_FILES, 4)]
+    sources = [fuzzed(tmp_path, name, seed) for name in FUZZED for seed in range(0, FUZZED_FILES, 8)]
     (tmp_path / "out").mkdir()
     counts = check_accounts(tmp_path / "out", sources)
     # Most of what is whole is a copy, since all files are made of the same texts.
