@@ -50,7 +50,7 @@ def taken_away(bundle):
 
 
 class Whole(NamedTuple):
-    """A run of all steps that starts from the bundle: its weights, its folders, and one as a kill leaves it."""
+    """A run that starts from the bundle: its weights, its folders, and its checkpoints as a kill leaves them."""
 
     weights: dict[str, np.ndarray]
     place: pathlib.Path

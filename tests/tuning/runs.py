@@ -1,7 +1,9 @@
 """Runs that adapt a tiny model by a method."""
 
+import contextlib
 import shutil
 import types
+from unittest import mock
 
 import numpy as np
 
@@ -27,6 +29,7 @@ from firth.recipes.tuning.prompts import PromptMethod
 from firth.training import train
 from firth.training.run_fn import run_fn
 from tests.training.artifacts import raw_row, tiny_recipe, write_bundle, write_rows
+from tests.training.eagerly import eagerly
 from tests.training.word_artifacts import tiny_elmo, word_row, word_tokenizer
 
 ROWS, STEPS = 7, 4
@@ -145,15 +148,25 @@ def weights_after(recipe, folder, place, checkpoints) -> dict[str, np.ndarray]:
     return {path: np.array(each) for path, each in weights_by_path(model).items()}
 
 
-def run(folder, recipe) -> None:
-    """The Trainer's own function, on the rows of a folder, which gets `model`."""
+def run(folder, recipe, served: bool = True) -> None:
+    """Calls the Trainer's own function on the rows of a folder, which gets `model`.
+
+    Args:
+        folder: Folder that `adapting` has written.
+        recipe: The run's recipe.
+        served: Export the model too, which costs more than the training.
+    """
     config = {"recipe": recipe.to_json(), "checkpoint_root": str(folder / "checkpoints")}
-    run_fn(
-        types.SimpleNamespace(
-            train_files=[f"{folder}/Split-train/*"],
-            eval_files=[],
-            serving_model_dir=str(folder / "model" / "Format-Serving"),
-            model_run_dir=str(folder / "run"),
-            custom_config=config,
+    with contextlib.ExitStack() as changes:
+        if not served:
+            changes.enter_context(eagerly())
+            changes.enter_context(mock.patch("firth.serving.export"))
+        run_fn(
+            types.SimpleNamespace(
+                train_files=[f"{folder}/Split-train/*"],
+                eval_files=[],
+                serving_model_dir=str(folder / "model" / "Format-Serving"),
+                model_run_dir=str(folder / "run"),
+                custom_config=config,
+            )
         )
-    )
