@@ -1,4 +1,4 @@
-"""Texts in and out: stops, pieces of a stream, and input that cannot be written after, one sentence each."""
+"""Texts in and out: stops, pieces of a stream, and input that cannot be written after."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_pieces_of_a_stream_are_the_text():
     generator = generator_of("causal_lm")
     request = {"max_new_tokens": 6, "temperature": 1.5, "seed": 3}
     stream = generator.stream(PROMPT, request)
-    with pytest.raises(ValueError, match="has not ended yet"):
+    with pytest.raises(ValueError, match="not ended"):
         _ = stream.result
     pieces = list(stream)
     assert stream.result == generator.generate(PROMPT, request)
@@ -68,49 +68,44 @@ def test_half_a_character_is_never_given():
 
 
 @pytest.mark.parametrize(
-    ("prompts", "values", "sentence"),
+    ("prompts", "values", "named"),
     [
-        ([""], {}, "prompt 0: it is empty; at least one token is needed"),
-        ([PROMPT, "  "], {}, "prompt 1: it is empty; at least one token is needed"),
-        (["a " * 20], {}, "prompt 0: it has 21 tokens with its special ones; the model reads 14"),
-        ([b"fox \xff"], {}, "prompt 0: it is not UTF-8 from place 4 on"),
-        (["\ud800"], {}, "prompt 0: it is not UTF-8 from place 0 on"),
-        ([PROMPT], {"max_new_tokens": 0}, "max_new_tokens: must be greater than or equal to 1, not 0"),
-        (
-            [PROMPT],
-            {"temperature": -1.0},
-            "sampler.temperature: must be greater than or equal to 0, not -1.0",
-        ),
-        ([PROMPT], {"top_p": 1.5}, "sampler.top_p: must be less than or equal to 1, not 1.5"),
-        ([PROMPT], {"top_q": 0.5}, "sampler.top_q: unknown key; did you mean top_p?"),
-        ([PROMPT], {"repetition_penalty": 0.0}, "repetition_penalty: must be greater than 0, not 0.0"),
-        ([PROMPT], {"seed": "x"}, "seed: must be a valid integer, not 'x'"),
-        ([PROMPT], {"seed": 1.5}, "seed: must be a valid integer, not 1.5"),
-        ([PROMPT], {"seed": -1}, "seed: must be greater than or equal to 0, not -1"),
-        ([PROMPT], {"stop": [""]}, "stop.0: must have at least 1 character, not ''"),
+        ([""], {}, "prompt 0: it is empty"),
+        ([PROMPT, "  "], {}, "prompt 1: it is empty"),
+        (["a " * 20], {}, "prompt 0: .*21 tokens.* 14$"),
+        ([b"fox \xff"], {}, "prompt 0: .*UTF-8 from place 4"),
+        (["\ud800"], {}, "prompt 0: .*UTF-8 from place 0"),
+        ([PROMPT], {"max_new_tokens": 0}, "max_new_tokens: .*1, not 0"),
+        ([PROMPT], {"temperature": -1.0}, r"sampler\.temperature: .*0, not -1.0"),
+        ([PROMPT], {"top_p": 1.5}, r"sampler\.top_p: .*1, not 1.5"),
+        ([PROMPT], {"top_q": 0.5}, r"sampler\.top_q: .*top_p"),
+        ([PROMPT], {"repetition_penalty": 0.0}, "repetition_penalty: .*0, not 0.0"),
+        ([PROMPT], {"seed": "x"}, "seed: .*integer.*'x'"),
+        ([PROMPT], {"seed": 1.5}, "seed: .*integer.* 1.5"),
+        ([PROMPT], {"seed": -1}, "seed: .*0, not -1"),
+        ([PROMPT], {"stop": [""]}, r"stop\.0: .*1 character"),
         (
             [PROMPT],
             {"logit_bias": {"fxo": 1.0}},
-            "logit_bias: the vocabulary has no token 'fxo'; did you mean fox?",
+            "logit_bias: .*'fxo'.* fox",
         ),
         (
             [PROMPT],
             {"sampler": {"kind": "gredy"}},
-            "sampler: kind: unknown kind 'gredy'; did you mean greedy?",
+            "sampler: kind: .*'gredy'.* greedy",
         ),
     ],
 )
-def test_bad_input(prompts, values, sentence):
-    with pytest.raises(ValueError) as error:
+def test_bad_input(prompts, values, named):
+    with pytest.raises(ValueError, match=f"^(GenerationRequest: )?{named}"):
         generator_of("causal_lm").generate(prompts, values)
-    assert str(error.value).removeprefix("GenerationRequest: ") == sentence
 
 
 def test_models_that_do_not_write():
     recipe = tiny_recipe(MODELS["bert"], objective=MaskedLM(max_predictions=3))
-    with pytest.raises(ValueError, match="trained for masked_lm writes no text"):
+    with pytest.raises(ValueError, match="masked_lm"):
         PromptFraming(recipe, generator_of("causal_lm").tokenizer)
-    with pytest.raises(ValueError, match="reads a prompt whole, and predicts none of it"):
+    with pytest.raises(ValueError, match="predicts none"):
         generator_of("denoising").generate(PROMPT, prompt_log_probabilities=True)
 
 

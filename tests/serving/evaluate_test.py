@@ -50,9 +50,9 @@ def test_a_row_without_negative_gets_zeros():
 
 def test_rows_of_other_models_are_refused():
     row = make_row(np.random.default_rng(3), 5, b"web")
-    with pytest.raises(tf.errors.InvalidArgumentError, match="tokens: a row is longer"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="tokens: "):
         parse_rows(tf.constant([row]), features.row_specs(3, 3))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="chunk_lengths: a row is longer"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="chunk_lengths: "):
         parse_rows(tf.constant([row]), features.row_specs(21, 1))
 
 

@@ -57,7 +57,7 @@ MORE = {
 EXPORTED = [("t5_tiny", ("score",))]
 MORE_EXPORTED = [
     (name, (*PRESETS[name], "evaluate"))
-    for name in ("t5_tiny", "bart_tiny", "deberta_v3_tiny", "xlnet_tiny", "gpt2_tiny", "elmo_tiny")
+    for name in ("t5_tiny", "deberta_v3_tiny", "xlnet_tiny", "gpt2_tiny", "elmo_tiny")
 ]
 SMALL = ("model.layers=1", "sequences.length=16", f"tokenizer.vocabulary_size={ROWS_OF_VOCABULARY}")
 

@@ -22,12 +22,7 @@ from tests.tuning.runs import adapting
 
 TEXTS = [b"w1 w2 w3", b"w7", b"w4 w5", b"w9 w9", b"w1"]
 NAMES = [b"films", b"norms", b"films", b"norms", b"norms"]
-# The second one is not asked in the first test.
-METHODS = {
-    "films": AdaLoRA(initial_rank=2, target_rank=1),
-    "topics": Houlsby(bottleneck=3),
-    "norms": PrefixTuning(length=2, hidden=8),
-}
+METHODS = {"films": AdaLoRA(initial_rank=2, target_rank=1), "norms": PrefixTuning(length=2, hidden=8)}
 
 
 @pytest.fixture(scope="module")
@@ -55,21 +50,24 @@ def alone(served, name, text) -> dict[str, np.ndarray]:
     return {key: each.numpy()[0] for key, each in found.items()}
 
 
-def test_each_record_is_answered_by_its_own_adapter_in_the_loader_of_tf_serving(served, loaded):
+# In the last batch one adapter is not asked.
+@pytest.mark.parametrize("names", [NAMES, [b"norms"] * len(TEXTS)], ids=["both", "one"])
+def test_each_record_is_answered_by_its_own_adapter_in_the_loader_of_tf_serving(served, loaded, names):
     parts, _ = served
-    answers = loaded.run("classify", {"text": TEXTS, "adapter": NAMES})
-    probabilities = []
-    for row, (text, name) in enumerate(zip(TEXTS, NAMES)):
+    answers = loaded.run("classify", {"text": TEXTS, "adapter": names})
+    others = []
+    for row, (text, name) in enumerate(zip(TEXTS, names)):
         expected = alone(parts, name, text)
-        probabilities.append(alone(parts, b"topics", text)["probabilities"])
+        (other,) = {b"films", b"norms"} - {name}
+        others.append(alone(parts, other, text)["probabilities"])
         assert answers["label"][row] == expected["label"]
         assert list(answers["labels"][row]) == list(expected["labels"])
         np.testing.assert_allclose(answers["probabilities"][row], expected["probabilities"], atol=1e-5)
-    assert np.abs(answers["probabilities"] - np.stack(probabilities)).max() > 0.01
+    assert np.abs(answers["probabilities"] - np.stack(others)).max() > 0.01
 
 
 def test_an_unknown_adapter_is_an_error_that_names_those_there_are(loaded):
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"films, topics, norms; unknown.*film"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"films, norms; unknown.*film"):
         loaded.run("classify", {"text": TEXTS[:2], "adapter": [b"films", b"film"]})
 
 
@@ -115,15 +113,11 @@ def test_what_does_not_fit_together_is_refused(served, tmp_path):
     films = (parts["films"].model, parts["films"].recipe)
     tokenizer = parts["films"].tokenizer
     other = films[1].model_copy(update={"base": films[1].base.model_copy(update={"digest": "0" * 64})})
-    with pytest.raises(
-        ValueError, match=rf"films belongs to the base {films[1].base.digest}, adapter b to 0+"
-    ):
+    with pytest.raises(ValueError, match=rf"films .*{films[1].base.digest}, adapter b to 0+"):
         export_adapters({"films": films, "b": (films[0], other)}, tokenizer, str(tmp_path / "made"))
     task = films[1].task.model_copy(update={"labels": ("no", "perhaps", "yes")})
     wider = films[1].model_copy(update={"task": task})
     third = (drawn(wider), wider)
-    with pytest.raises(
-        ValueError, match=r"films and b do not .* probabilities is \[None, 2\] and \[None, 3\]"
-    ):
+    with pytest.raises(ValueError, match=r"films and b .* probabilities .*2\] and \[None, 3\]"):
         export_adapters({"films": films, "b": third}, tokenizer, str(tmp_path / "made"))
     assert not (tmp_path / "made").exists()

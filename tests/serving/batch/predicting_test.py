@@ -78,9 +78,9 @@ def test_texts_of_like_lengths_share_a_batch(client, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("columns", "values", "problem"), [
     ({"pair": "b"}, [{"first": "a", "b": "c"}, {"first": "broken", "b": "c"}], "assertion failed"),
-    ({"pair": "b"}, [{"first": "", "b": "c"}], "none of 1 records can be read; line 1: 'first' is empty"),
-    ({}, rows(5)[1:], "none of 4 records can be read; line 1: there is no 'pair'"),
-    ({"pear": "b"}, rows(3), "there is no input 'pear'; there are "),
+    ({"pair": "b"}, [{"first": "", "b": "c"}], "1 records .*line 1: 'first' is empty"),
+    ({}, rows(5)[1:], "4 records .*line 1: .*'pair'"),
+    ({"pear": "b"}, rows(3), "input 'pear'"),
 ])  # fmt: skip
 def test_answers_are_written_whole_or_not_at_all(client, tmp_path, columns, values, problem):
     (tmp_path / "b.jsonl").write_text("before")
@@ -92,9 +92,9 @@ def test_answers_are_written_whole_or_not_at_all(client, tmp_path, columns, valu
 
 def test_places_that_cannot_hold_the_answers_are_refused(client, tmp_path):
     source = write(tmp_path / "a.jsonl", rows(2))
-    with pytest.raises(RefusedFileError, match="the answers would take the place"):
+    with pytest.raises(RefusedFileError, match=r"a\.jsonl"):
         predict_file(client, "longer", source, source)
     with pytest.raises(RefusedFileError, match=r"ends in \.jsonl"):
         predict_file(client, "longer", source, tmp_path / "b.csv")
-    with pytest.raises(ValueError, match="has no signature shorter; it has longer"):
+    with pytest.raises(ValueError, match=r"shorter; .*longer"):
         predict_file(client, "shorter", source, tmp_path / "b.jsonl")

@@ -35,7 +35,7 @@ def test_what_cannot_be_read_is_counted_with_its_line(tmp_path, name, content, t
 def test_columns_are_named_by_their_inputs(tmp_path):
     (tmp_path / "a.csv").write_text("q,a\nwho,me\n")
     assert read(tmp_path / "a.csv", text="q", pair="a") == ([(2, {"text": "who", "pair": "me"})], [])
-    with pytest.raises(RefusedFileError, match=r"a\.csv: there is no column 'b'.*--column pair=COLUMN"):
+    with pytest.raises(RefusedFileError, match=r"a\.csv: .*'b'.*--column pair=COLUMN"):
         read(tmp_path / "a.csv", text="q", pair="b")
 
 
@@ -52,11 +52,11 @@ def test_many_that_cannot_be_read_are_counted_and_only_the_first_are_kept(tmp_pa
 
 
 @pytest.mark.parametrize(("name", "content", "problem"), [
-    ("a.doc", b"", "the ending '.doc' is unknown"),
-    ("a.txt", b"\xff\xfea\0", "this is UTF-16"),
-    ("a.csv", b"", "no line that names the columns"),
-    ("a.csv", b'text\n"one\n', "does a quotation mark not close"),
-    ("a.txt.gz", gzip.compress(b"one\n" * 999, mtime=0)[:-9], "gzip's data cannot be read"),
+    ("a.doc", b"", "'.doc'"),
+    ("a.txt", b"\xff\xfea\0", "UTF-16"),
+    ("a.csv", b"", "columns"),
+    ("a.csv", b'text\n"one\n', "quotation mark"),
+    ("a.txt.gz", gzip.compress(b"one\n" * 999, mtime=0)[:-9], "gzip"),
 ])  # fmt: skip
 def test_what_is_no_such_file_at_all_is_refused(tmp_path, name, content, problem):
     (tmp_path / name).write_bytes(content)

@@ -43,7 +43,7 @@ def test_what_is_described_wrongly_is_refused():
     for wrong in (dataclasses.replace(vector, dtype="int32"), dataclasses.replace(vector, shape=("batch",))):
         with pytest.raises(ValueError, match=r"embedding: described as .*, but the graph answers float32"):
             described_signature(Signature(print, {"embedding": wrong}), embed)
-    with pytest.raises(ValueError, match="the graph answers embedding; described are vector"):
+    with pytest.raises(ValueError, match=r"embedding; .*vector"):
         described_signature(Signature(print, {"vector": vector}), embed)
 
 
@@ -57,7 +57,7 @@ def test_a_description_of_an_earlier_version_is_refused(tmp_path):
     (tmp_path / FOLDER).mkdir()
     path = tmp_path / FOLDER / DESCRIPTION
     path.write_text(json.dumps({"signatures": {}, "evaluation_sums": []}))
-    with pytest.raises(ValueError, match="is of an earlier version of firth: export the model again"):
+    with pytest.raises(ValueError, match="earlier version"):
         read_description(os.fspath(tmp_path))
     path.unlink()
     assert read_description(os.fspath(tmp_path))["signatures"] == {}

@@ -18,7 +18,7 @@ REDUCED = ("bfloat16", "int8")
 
 def test_the_types_are_those_of_the_recipe():
     assert list(WEIGHT_TYPES) == list(Export.model_fields["weights"].annotation.__args__)
-    with pytest.raises(ValueError, match="weights: 'int4' is not a choice here; did you mean int8"):
+    with pytest.raises(ValueError, match=r"weights: 'int4' .*int8"):
         Export.of({"weights": "int4"})
 
 
@@ -59,7 +59,7 @@ def test_bfloat16_rounds_to_eight_bits():
 
 def test_a_weight_that_is_not_finite_has_no_scale():
     for wrong in (np.nan, np.inf):
-        with pytest.raises(ValueError, match="a weight is not finite"):
+        with pytest.raises(ValueError, match="not finite"):
             WEIGHT_TYPES["int8"].pack(np.full((2, 2), wrong, np.float32), 1)
 
 
