@@ -1,6 +1,14 @@
 import pytest
 
+from tests.forked_validation import forked_validation
 from tests.pipelines.bucket_server import serving
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _validation_in_forks():
+    """Pipelines of this folder validate their models without importing TensorFlow anew."""
+    with forked_validation():
+        yield
 
 
 @pytest.fixture

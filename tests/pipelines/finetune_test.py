@@ -16,7 +16,6 @@ from firth.pipelines.metadata.lineage import metadata_store
 from firth.pipelines.metadata.of_run import metadata_of
 from firth.tokenizers import save_tokenizer
 from tests.exported_model import RECIPE, make_served
-from tests.forked_validation import forked_validation
 
 WORDS = ("the", "word", "sat", "on", "mat", "keeps", "company", "you", "shall", "know", ".")
 OPTIONS = (
@@ -51,8 +50,7 @@ def write_csv(path, rows):
 def finetune(folder, *more, base="base"):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        with forked_validation():
-            return CliRunner().invoke(app, ["finetune", *([base] if base else []), *OPTIONS, *more])
+        return CliRunner().invoke(app, ["finetune", *([base] if base else []), *OPTIONS, *more])
 
 
 def of_csv(path="texts.csv"):

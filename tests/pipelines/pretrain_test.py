@@ -19,7 +19,6 @@ from firth.serving import Client
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
 from firth.tokenizers import load_tokenizer
-from tests.forked_validation import forked_validation
 
 STEPS = 12
 OVERRIDES = (
@@ -79,8 +78,7 @@ def first(root, converted_before, messages, events):
     handler.emit = lambda record: messages.append(record.getMessage())
     absl.logging.get_absl_logger().addHandler(handler)
     try:
-        with forked_validation():
-            return local.run(tiny(), root, local.RunOptions(on_event=events.append))
+        return local.run(tiny(), root, local.RunOptions(on_event=events.append))
     finally:
         absl.logging.get_absl_logger().removeHandler(handler)
 
