@@ -50,7 +50,7 @@ def taken_away(bundle):
 
 
 class Whole(NamedTuple):
-    """A run that starts from the bundle: its weights, its folders, and its checkpoints as a kill leaves them."""
+    """A run that starts from the bundle: weights, folders, and checkpoints as a kill leaves them."""
 
     weights: dict[str, np.ndarray]
     place: pathlib.Path
