@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from firth.recipes import MuonConfig
 from firth.training import read_history, train
@@ -31,8 +32,14 @@ def recipe():
     return tiny_recipe(steps=STEPS, checkpoint_every_steps=7, steps_per_execution=3)
 
 
+def optimise_graphs():
+    """Optimises graphs as in the process that is killed: sums in another order differ in their last bit."""
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
+
+
 @pytest.fixture(scope="module")
 def uninterrupted(artifact, recipe, tmp_path_factory):
+    optimise_graphs()
     directory = tmp_path_factory.mktemp("uninterrupted")
     model = run(recipe, artifact, directory / "run", directory / "checkpoints")
     return model.get_weights(), curve(directory / "run")
@@ -63,8 +70,9 @@ def start_and_send(number, recipe, artifact, run_directory, checkpoint_root, ste
 
 
 def test_killed_and_resumed_equals_uninterrupted(artifact, recipe, uninterrupted, tmp_path):
+    optimise_graphs()
     weights, expected = uninterrupted
-    step = random.randint(8, STEPS // 3)
+    step = random.Random(1).randint(8, STEPS // 3)
     places = tmp_path / "first", tmp_path / "checkpoints"
     status, _ = start_and_send(signal.SIGKILL, recipe, artifact, *places, step, saved=1)
     assert status == -signal.SIGKILL
@@ -87,7 +95,9 @@ def test_terminated_saves_says_so_and_goes_on(artifact, recipe, uninterrupted, t
     )
     weights, expected = uninterrupted
     places = tmp_path / "first", tmp_path / "checkpoints"
-    status, errors = start_and_send(signal.SIGTERM, recipe, artifact, *places, random.randint(8, STEPS // 3))
+    status, errors = start_and_send(
+        signal.SIGTERM, recipe, artifact, *places, random.Random(2).randint(8, STEPS // 3)
+    )
     assert status == 143
     terminated_at = len(read_history(tmp_path / "first"))
     (saved,) = (tmp_path / "checkpoints").glob("*/step-*")
@@ -109,6 +119,7 @@ def test_the_curve_falls_and_no_two_steps_are_alike(uninterrupted):
     assert len(set(losses.tolist())) > STEPS - 3
 
 
+@pytest.mark.usefixtures("eager")
 def test_a_finished_run_makes_no_more_steps_and_goes_on_with_more(artifact, tmp_path, caplog):
     def steps(directory):
         return [line[0] for line in curve(tmp_path / directory)]
@@ -143,12 +154,9 @@ def test_a_finished_run_makes_no_more_steps_and_goes_on_with_more(artifact, tmp_
     assert made == []
     for one, other in zip(longer.get_weights(), again.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-def test_a_changed_recipe_starts_anew(artifact, tmp_path):
-    run(tiny_recipe(steps=2), artifact, tmp_path / "first", tmp_path / "checkpoints")
+    # So is a changed recipe.
     with steps_made() as made:
-        run(tiny_recipe(steps=3, learning_rate=0.02), artifact, tmp_path / "second", tmp_path / "checkpoints")
+        run(tiny_recipe(steps=3, learning_rate=0.02), artifact, tmp_path / "sixth", tmp_path / "checkpoints")
     assert made == [1, 2, 3]
 
 
