@@ -11,6 +11,7 @@ from firth.generation import load_generator
 from firth.interop.ctranslate2.converted import converted
 from firth.interop.errors import InteropError
 from tests.interop.ctranslate2 import exporting_test as models
+from tests.training.eagerly import eagerly
 
 pytest.importorskip("ctranslate2")
 
@@ -26,6 +27,13 @@ REQUESTS = (
     {"repetition_penalty": 2.0},
     {"stop": ["j", "h h", "e e"], "log_probabilities": True},
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _without_graphs():
+    """Short texts of small models take less time op by op than their graphs take to make."""
+    with eagerly():
+        yield
 
 
 def bundle_of(name):
