@@ -47,8 +47,8 @@ repeated-seconds: env  ## measures how long each file of repeated tests takes, b
 	@$(VENV)/bin/python -m tests.parts build/repeated.json
 
 .PHONY: test-jax
-test-jax: env-jax  ## layers and models again, on Keras's JAX backend
-	@scripts/test_jax.sh $(PYTEST_WORKERS)
+test-jax: env-jax  ## layers and models again, on Keras's JAX backend; JAX=few: layers, losses, a model of each backbone
+	@scripts/test_jax.sh $(PYTEST_WORKERS) $(or $(JAX),all)
 
 .PHONY: test-next
 test-next: | $(UV)  ## `make test-all` on the second stack, in Debian 13 (as root on Debian, or with Docker)

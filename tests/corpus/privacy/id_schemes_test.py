@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from firth.corpus.privacy.check_digits import jp_individual, uy_ci
 from firth.corpus.privacy.id_schemes import SCHEMES
 
 
@@ -20,3 +21,19 @@ def test_random_values_are_judged(scheme):
         for _ in range(60):
             value = "".join(draw.choices("0123456789", k=length))
             assert scheme.is_valid(value) in (True, False)
+
+
+@pytest.mark.parametrize(
+    "is_valid, number, digit",
+    [
+        # The weighted sum leaves 0, 1, 2 and 3.
+        (jp_individual, "12345678905", 0),
+        (jp_individual, "12345678914", 0),
+        (jp_individual, "12345678906", 9),
+        (jp_individual, "12345678901", 8),
+        (uy_ci, "1234567", 2),
+        (uy_ci, "0000010", 7),
+    ],
+)
+def test_one_check_digit_is_right(is_valid, number, digit):
+    assert [each for each in range(10) if is_valid(f"{number}{each}")] == [digit]

@@ -30,6 +30,7 @@ DISGUISES = {
     "byte order mark": f"\ufeff{PLAIN}",
     "right-to-left mark": PLAIN.replace(" ", " \u200f"),
     "variation selector": PLAIN.replace("o", "o\ufe0f"),
+    "halfwidth Hangul filler": PLAIN.replace("o", "o\uffa0"),
     "full width": PLAIN.translate(FULL_WIDTH),
     "decomposed": unicodedata.normalize("NFD", PLAIN),
     "capitals": PLAIN.upper(),
