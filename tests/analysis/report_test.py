@@ -118,9 +118,9 @@ def test_a_page_on_the_corpus_alone():
 @pytest.mark.parametrize("domain, shown", [("example.org", True), (None, False)])
 def test_domains_are_shown_where_a_document_has_an_address(domain, shown):
     sizes = {f"{unit}_{way}": 7 for unit in ("documents", "bytes") for way in ("in", "kept")}
-    domains = {"number": 1, "largest": [{"domain": domain, **sizes}]}
+    domains = {"number": 1, "largest": [{"domain": domain, **sizes, "dropped": {"short": 2}}]}
     page = corpus_page(report={**corpus_report(), "domains": domains})
-    assert ("example.org 7 7" in page) == shown == ("domains with most documents" in page)
+    assert ("example.org 7 7 7 B 7 B short 2" in page) == shown == ("domains with most documents" in page)
 
 
 def test_what_steps_report_beside_it_stands_on_the_page():
