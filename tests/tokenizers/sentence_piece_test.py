@@ -54,7 +54,7 @@ def test_ids_and_texts_equal_the_reference_s(pair):
     assert found == theirs.decode(known)
 
 
-@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.settings(max_examples=40, deadline=None, derandomize=True)
 @hypothesis.given(text=st.text(st.characters(codec="utf-8", exclude_characters="[<\x00")))
 def test_any_text_equals_the_reference_s(pair, text):
     ours, theirs = pair

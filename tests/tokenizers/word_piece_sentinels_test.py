@@ -61,7 +61,7 @@ def test_ids_equal_the_reference_s(pair):
     assert set(ours.sentinel_ids[[0, 11, 1]]) <= set(ours.tokenize(TEXT).numpy())
 
 
-@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.settings(max_examples=60, deadline=None, derandomize=True)
 @hypothesis.given(parts=st.lists(PARTS, max_size=10))
 def test_any_text_with_sentinels_equals_the_reference_s(pair, parts):
     ours, reference = pair
@@ -102,7 +102,7 @@ def test_sentinels_elsewhere_are_refused(pieces):
         WordPieceTokenizer(pieces)
 
 
-@hypothesis.settings(max_examples=40, deadline=None)
+@hypothesis.settings(max_examples=40, deadline=None, derandomize=True)
 @hypothesis.given(
     counts=st.dictionaries(
         st.text("abcdef", min_size=1, max_size=6), st.integers(1, 9), min_size=1, max_size=9

@@ -31,7 +31,7 @@ def made_up_merges(seed, letters="ab", count=20):
     return list(merges)
 
 
-@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.settings(max_examples=60, deadline=None, derandomize=True)
 @hypothesis.given(seed=st.integers(0, 2**32), letters=st.sampled_from(["ab", "a", "abc"]))
 def test_any_merges_give_the_ids_of_the_reference(seed, letters):
     merges = made_up_merges(seed, letters)
@@ -44,7 +44,7 @@ def test_any_merges_give_the_ids_of_the_reference(seed, letters):
     assert kernel(tf.constant(texts)).to_list() == reference(ids, merges)(texts)
 
 
-@hypothesis.settings(max_examples=30, deadline=None)
+@hypothesis.settings(max_examples=30, deadline=None, derandomize=True)
 @hypothesis.given(seed=st.integers(0, 2**32))
 def test_a_vocabulary_in_the_order_of_its_merges_says_them(seed):
     ranks = ranks_of(made_up_merges(seed, "abc", 30))

@@ -25,7 +25,7 @@ def test_no_texts_and_long_words():
     assert count_words(["a" * 101 + " " + "я" * 100], lowercase=True) == {"я" * 100: 1}
 
 
-@hypothesis.settings(max_examples=100, deadline=None)
+@hypothesis.settings(max_examples=100, deadline=None, derandomize=True)
 @hypothesis.given(texts=st.lists(st.text(max_size=40), max_size=5))
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_words_equal_the_reference(both, lowercase, texts):
