@@ -43,6 +43,9 @@ LIBRARIES = (
     *("tensorflow_data_validation", "pydantic", "safetensors.numpy", "tokenizers", "sklearn"),
 )
 
+# Statuses of the process that runs pytest: no test was collected, and pytest did not start.
+_NO_TESTS, _NOT_RUN = 5, 70
+
 
 def main() -> None:
     """Runs the mutants that have no result yet."""
@@ -136,13 +139,15 @@ def outcome_of(tree: pathlib.Path, mutant: dict, files: list[str], seconds: int)
     by = next((line for line in reversed(lines) if line.startswith(("FAILED", "ERROR"))), "")
     if status is None:
         return "killed", "out of time"
-    # 5: no test was collected.
-    return ("survived" if status in (0, 5) else "killed"), by or (lines[-1] if lines else f"status {status}")
+    if status == _NOT_RUN:
+        raise RuntimeError("pytest did not start:\n" + "\n".join(lines[-20:]))
+    outcome = "survived" if status in (0, _NO_TESTS) else "killed"
+    return outcome, by or (lines[-1] if lines else f"status {status}")
 
 
 def run_tests(tree: pathlib.Path, files: list[str], log: pathlib.Path) -> None:
     """Runs pytest in this process, which then ends."""
-    status = 70
+    status = _NOT_RUN
     try:
         os.setsid()
         os.chdir(tree)
@@ -153,18 +158,8 @@ def run_tests(tree: pathlib.Path, files: list[str], log: pathlib.Path) -> None:
         sys.path[:] = [str(tree), *(each for each in sys.path if each)]
         import pytest
 
-        options = [
-            "-x",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            "-m",
-            "not repeated",
-            "--durations=0",
-        ]
-        status = int(pytest.main([*options, "--tb=line", *files])) if files else 5
+        quiet = ["-q", "--tb=line", "--durations=0", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        status = int(pytest.main([*quiet, "-x", "-m", "not repeated", *files])) if files else _NO_TESTS
         sys.stdout.flush()
     finally:
         os._exit(status)

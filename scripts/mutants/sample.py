@@ -10,6 +10,7 @@ import ast
 import collections
 import difflib
 import hashlib
+import itertools
 import json
 import pathlib
 import sys
@@ -64,22 +65,38 @@ def shares(lines: dict[str, int], count: int) -> dict[str, int]:
 
 
 def drawn(root: pathlib.Path, paths: list[pathlib.Path], count: int, seed: str) -> Iterator[dict]:
-    """Yields the mutants that a folder's modules give, no two of one place."""
-    places = [(rank(seed, key), path, key) for path in paths for key in places_of(root, path)]
-    for _, path, key in sorted(places)[:count]:
-        choices = places_of(root, path)[key]
-        operator, occurrence = min(choices, key=lambda choice: rank(seed, f"{key} {choice}"))
-        before = path.read_text()
+    """Returns the mutants that a folder's modules give, no two of one place."""
+    places = sorted((rank(seed, key), path, key) for path in paths for key in places_of(root, path))
+    mutants = (mutant_of(root, path, key, seed) for _, path, key in places)
+    return itertools.islice(filter(None, mutants), count)
+
+
+def mutant_of(root: pathlib.Path, path: pathlib.Path, key: str, seed: str) -> dict | None:
+    """Returns the mutant of a place, or None if no operator makes a program of it."""
+    before = path.read_text()
+    for operator, occurrence in sorted(
+        places_of(root, path)[key], key=lambda each: rank(seed, f"{key} {each}")
+    ):
         after = mutate_code(before, get_operator(operator)(), occurrence)
-        diff = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
-        lines = [line for line in diff if not line.startswith(("---", "+++", "@@"))]
-        yield {
-            "path": str(path.relative_to(root)),
-            "line": changed_line(before, after),
-            "operator": operator,
-            "diff": lines,
-            "source": after,
-        }
+        if is_program(after):
+            diff = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+            return {
+                "path": str(path.relative_to(root)),
+                "line": changed_line(before, after),
+                "operator": operator,
+                "diff": [line for line in diff if not line.startswith(("---", "+++", "@@"))],
+                "source": after,
+            }
+    return None
+
+
+def is_program(source: str) -> bool:
+    """Returns whether Python can parse a source."""
+    try:
+        ast.parse(source)
+    except SyntaxError:
+        return False
+    return True
 
 
 def rank(seed: str, key: str) -> str:
