@@ -249,6 +249,10 @@ def test_elmo_gives_its_layers_and_reads_any_word():
     np.testing.assert_allclose(answer["layers"].mean(axis=2), answer["embeddings"], atol=1e-6)
     others = asked("elmo_tiny", "embed_tokens", ["the qwerty"])
     assert not np.allclose(answer["layers"][0, 1, 0], others["layers"][0, 1, 0])
+    # A row has room for its words between `<S>` and `</S>`.
+    room = served("elmo_tiny").row_length - 2
+    longest = asked("elmo_tiny", "embed_tokens", [" ".join(["cat"] * words) for words in (room, room + 1)])
+    assert longest["embeddings"].shape[1] == room and longest["truncated"].tolist() == [False, True]
 
 
 def test_xlnet_reads_a_text_as_it_was_trained_to():

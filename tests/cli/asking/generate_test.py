@@ -50,6 +50,8 @@ def test_several_texts_of_one_prompt(firth, bundle):
         expected(temperature=2.0, seed=seed).text for seed in (0, 1)
     ]
     assert [each["seed"] for each in told] == [0, 1] and told[0]["prompt"] == PROMPT
+    # The seed of one text is that of the request.
+    assert "seed" not in json.loads(ask(firth, bundle, "--temperature", "2", "--json").stdout)
 
 
 def test_the_best_texts_of_a_search(firth, bundle):
