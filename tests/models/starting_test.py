@@ -77,6 +77,20 @@ def test_added_pieces_start_as_the_mean_of_their_parts(bundle):
         np.testing.assert_array_equal(after[-1:], untouched[name][-1:])
 
 
+@pytest.mark.parametrize(("before", "now", "fits"), [
+    ((10, 4), (13, 4), True),
+    ((4, 10), (4, 13), True),
+    ((10,), (13,), True),
+    ((9, 4), (13, 4), False),
+    ((10, 4), (13, 5), False),
+    ((10, 4), (10, 4), False),
+    ((10, 4), (13, 4, 1), False),
+    ((4, 10), (4,), False),
+])  # fmt: skip
+def test_a_weight_grows_only_by_the_rows_of_its_vocabulary(before, now, fits):
+    assert AddedPieces(after=8, parts=[[1]], rows=10).fits(before, now) is fits
+
+
 def test_another_backbone_is_refused(bundle):
     wide = tiny_recipe().model.model_copy(update={"width": 32})
     with pytest.raises(BundleError, match=r"has another backbone: backbone/.* is \[.*16.* and \d+ more"):

@@ -1,10 +1,11 @@
-"""Layers that share weights, against ALBERT's reference code written out."""
+"""Layers that share weights, against ALBERT's reference code written out; and places after a prefix."""
 
 import numpy as np
 import pytest
 
 from firth.layers import MaskedTransformer, StackConfig
-from tests.layers.inputs import WIDTH, bias, document_ids, hidden
+from firth.models.additions.prefix import Prefix
+from tests.layers.inputs import BATCH, LENGTH, WIDTH, bias, document_ids, hidden
 
 
 @pytest.mark.parametrize("passes, groups, blocks", [(12, 1, 1), (4, 2, 1), (5, 3, 1), (4, 2, 2), (3, 1, 2)])
@@ -29,3 +30,20 @@ def test_groups_are_those_of_the_reference_code(passes, groups, blocks):
         for inner in range(blocks):
             states = stack.blocks[group * blocks + inner](states, bias())
     np.testing.assert_allclose(np.array(found), np.array(states), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("positions", ["rotary", "relative_buckets"])
+def test_places_without_ids_follow_the_prefix(positions):
+    """A prefix of three keys, whose number has more than one bit, before rows that are longer."""
+    attention = {"heads": 2}
+    shape = StackConfig(layers=1, width=WIDTH, attention=attention, positions={"kind": positions})
+    stack = MaskedTransformer(shape, seed=1)
+    stack.build((None, None, WIDTH))
+    prefix = Prefix(heads=2, length=3, head_width=WIDTH // 2, seed=2)
+    prefix.build(())
+    stack.blocks[0].attention.extend("keys_values", prefix)
+    places = np.tile(np.arange(3, 3 + LENGTH, dtype="int32"), (BATCH, 1))
+    found, expected = (np.array(stack(hidden(0), document_ids(), position_ids=ids)) for ids in (None, places))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    shifted = np.array(stack(hidden(0), document_ids(), position_ids=places - 3))
+    assert np.abs(shifted - expected).max() > 1e-3

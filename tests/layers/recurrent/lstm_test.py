@@ -201,6 +201,14 @@ def test_forget_gates_start_open():
     assert np.array(layer.bias.value).tolist() == [[0, 0, 1, 1, 0, 0, 0, 0]] * 2
 
 
+def test_places_have_the_widths_of_their_kernels():
+    places = [(place.name, place.inputs, place.outputs) for place in make(directions=2).places()]
+    widths = [("input", INPUTS, 4 * CELLS), ("recurrent", WIDTH, 4 * CELLS), ("projection", CELLS, WIDTH)]
+    assert places == [
+        (f"{direction}_{name}", *sizes) for direction in ("forward", "backward") for name, *sizes in widths
+    ]
+
+
 def test_a_gradient_of_two_values():
     @custom_gradient
     def both(x, y):
