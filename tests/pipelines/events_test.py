@@ -57,6 +57,14 @@ def test_a_failed_component_ends_once(events):
     assert [event["state"] for event in events] == ["running", "failed"]
 
 
+def test_memory_is_sampled_a_few_times_a_second(monkeypatch):
+    samples = []
+    monkeypatch.setattr("firth.pipelines.events.resident_bytes", lambda: samples.append(1) or 1)
+    with PeakMemory() as memory:
+        memory._stop.wait(0.05)
+    assert len(samples) <= 1
+
+
 def test_peak_memory_sees_a_large_allocation():
     with PeakMemory(interval_seconds=0.01) as memory:
         memory.reset()

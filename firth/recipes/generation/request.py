@@ -84,6 +84,8 @@ class GenerationRequest(Config):
 
         >>> GenerationRequest(seed=3).with_changes({"max_new_tokens": 9}).seed
         3
+        >>> GenerationRequest().with_changes({"beams": 4}).sampler.kind
+        'beam'
         """
         return self._of_plain(self.model_dump(), values) if values else self
 

@@ -4,7 +4,7 @@ from firth.recipes import (
     Training,
 )
 from firth.recipes.counting import memory_bytes
-from firth.recipes.models.block_counts import LONGEST_WHOLE
+from firth.recipes.models.block_counts import LONGEST_WHOLE, block_working
 from firth.recipes.models.counts import FLOAT32, Kept, Lengths
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.reading.loading import load_recipe
@@ -29,10 +29,21 @@ def test_activations_and_gradients_are_not_held_at_once():
     assert few["gradients"] > few["activations"] and many["gradients"] < many["activations"]
 
 
-@pytest.mark.parametrize("optimizer, kept", [(LambConfig(), 2), (AdafactorConfig(), 0), (AdagradConfig(), 1)])
-def test_optimizers_keep_different_numbers_of_each_weight(optimizer, kept):
+@pytest.mark.parametrize(
+    "optimizer, kept, working", [(LambConfig(), 2, 4), (AdafactorConfig(), 0, 8), (AdagradConfig(), 1, 4)]
+)
+def test_optimizers_keep_different_numbers_of_each_weight(optimizer, kept, working):
     memory = memory_bytes(recipe(BASE, training=Training(optimizer=optimizer)))
     assert memory["moments"] == kept * memory["weights"]
+    assert optimizer.bytes_working == working
+
+
+def test_a_block_works_with_its_inner_layer_or_with_the_gradients_of_scores():
+    """GELU over 3,072 units holds two float32 numbers for each; the block's input and output add 2 * 768."""
+    assert block_working(BASE, keys=512, scores=1) == Kept(computed=2 * 768, float32=2 * 3072)
+    # 12 heads with 4,096 scores, when the 3,072 units that the layer keeps, in both dtypes, are gone.
+    of_scores = Kept(computed=12 * 4096 - 3072 + 2 * 768, float32=-3072)
+    assert block_working(BASE, keys=512, scores=4096) == of_scores
 
 
 def test_activations_grow_with_the_batch_and_shrink_with_the_precision():

@@ -10,6 +10,7 @@ from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import DocstringsData
 from firth.recipes.tasks.tagging import Tagging
 from firth.tasks.docstrings.records import docstring_records, docstring_task
+from firth.tasks.labelled.data_readers import LABELLED_DATA
 from firth.tasks.docstrings.texts import docstring_texts, python_files
 from firth.tasks.labelled.data import fingerprint, published_scores, read_labelled_data, read_to_train
 from firth.tasks.readers import RefusedFileError
@@ -221,6 +222,7 @@ def test_records_of_real_packages(task):
     assert len({record.id for record in found.records}) == len(found.records)
     assert all(tuple(record.texts) == described.roles for record in found.records)
     names = described.labels.names
+    assert LABELLED_DATA["docstrings"].classes(data) == (names or ())
     if names and isinstance(found.records[0].label, str):
         assert {record.label for record in found.records} == set(names)
 
