@@ -15,7 +15,6 @@ from firth.interop.errors import InteropError
 from firth.interop.onnx import export_model, exporting
 from firth.interop.onnx.exporting import DESCRIPTION_FILE
 from firth.models import build_model
-from firth.recipes.models.blocks import EmbeddingsConfig
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.tokenizers.tokenizer import WordPieceTokenizerConfig, WordTokenizerConfig
@@ -36,26 +35,30 @@ def also_repeated(first, others):
 FURTHER = {
     "roberta": MODELS["roberta"],
     "modernbert": MODELS["modernbert"],
-    "distilbert": MODELS["bert"].model_copy(update={"embeddings": EmbeddingsConfig(segments=0, norm=True)}),
 }
-FURTHER_DECODERS = {"qwen_3": MODELS["qwen_3"], "local": MODELS["local"]}
+FURTHER_DECODERS = {"local": MODELS["local"]}
 SEGMENTS = {"roberta": 1}
 ENCODERS = also_repeated(
     "masked_lm",
     [
         "masked_lm, order of sentences",
-        "masked_lm, mask decoder",
         "unilm",
-        "span_masking",
-        "replaced_token_detection",
         "replaced_token_detection, mask decoder",
         "permutation_lm",
         *FURTHER,
     ],
 )
 DECODERS = also_repeated("causal_lm, table of its own", ["causal_lm", "prefix_lm", *FURTHER_DECODERS])
-ENCODER_DECODERS = also_repeated("iid_denoising", ["span_corruption", "salient_spans", "denoising"])
+ENCODER_DECODERS = also_repeated("iid_denoising", ["denoising"])
 SIZES = [(1, 5), (3, 12), (2, 1)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _without_copies():
+    """Keeps tf2onnx from copying a graph before each of its steps: a step that fails then fails the test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TF2ONNX_CATCH_ERRORS", "false")
+        yield
 
 
 @functools.cache
@@ -66,6 +69,9 @@ def exported(case):
     words = WordTokenizerConfig(vocabulary_size=VOCABULARY, max_characters=CHARACTERS)
     pieces = WordPieceTokenizerConfig(vocabulary_size=VOCABULARY, sentinels=5, lowercase=False)
     config = {**MODELS, **OTHERS, **FURTHER}[name]
+    if case == "masked_lm":
+        # The decoders show how layers follow each other, and take more time for each.
+        config = config.model_copy(update={"layers": 1})
     if objective.predictions:
         objective = objective.model_copy(update={"max_predictions": 3})
     recipe = tiny_recipe(config, objective=objective, tokenizer=words if config.max_characters else pieces)
@@ -142,7 +148,6 @@ def test_an_encoder_gives_states_logits_and_what_is_pooled(case, size):
         np.testing.assert_allclose(of_pairs, pooled, **TOLERANCE)
 
 
-@pytest.mark.repeated
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("case", DECODERS)
 def test_a_decoder_gives_states_and_logits(case, size):
