@@ -20,7 +20,7 @@ from tests.objectives import recovery
 from tests.objectives.rows import PIECES, SPECIALS, make_batch, negatives_of, random_rows
 
 SEQUENCES = Sequences(length=40, max_documents=4)
-ROWS = 200
+ROWS = 100
 # More, for what is a share of all.
 MANY_ROWS = 400
 # Two thirds of the pieces are capitalised, so that the rules for salient words find some.
@@ -72,14 +72,19 @@ CASES = {
     "masked_lm-order": paired(
         MaskedLM(next_sentence=False, sentence_order=True, max_ngram=3, whole_word=True)
     ),
-    "masked_lm-ngrams": alone(MaskedLM(next_sentence=False, max_ngram=3, mask_rate=0.3)),
-    "masked_lm-hard": paired(
-        MaskedLM(mask_rate=0.6, mask_token_rate=0.3, random_token_rate=0.6, max_predictions=40)
+    "masked_lm-hard": alone(
+        MaskedLM(
+            next_sentence=False,
+            max_ngram=3,
+            mask_rate=0.6,
+            mask_token_rate=0.3,
+            random_token_rate=0.6,
+            max_predictions=40,
+        )
     ),
     "masked_lm-exact": paired(MaskedLM(paper_exact=True, mask_token_rate=0.0, random_token_rate=1.0)),
     "span_masking": alone(SpanMasking()),
-    "span_masking-hard": alone(SpanMasking(mask_rate=0.5, max_predictions=40, max_span=4)),
-    "span_masking-places": alone(SpanMasking(mask_rate=0.5, max_predictions=40, boundary_places=3)),
+    "span_masking-hard": alone(SpanMasking(mask_rate=0.5, max_predictions=40, max_span=4, boundary_places=3)),
     "span_masking-alone": alone(SpanMasking(boundary=False)),
     "replaced": alone(ReplacedTokenDetection()),
     "unilm": Case(UniLM(), recovery.pairs),
@@ -94,8 +99,9 @@ CASES = {
     ),
     "spans": corrupted(SpanCorruption()),
     "spans-unrolled": corrupted(SpanCorruption(random_roll=False, closing_sentinel=True)),
-    "spans-hard": corrupted(SpanCorruption(noise_density=0.6, mean_span=2.0, closing_sentinel=True)),
-    "spans-decoder": corrupted(SpanCorruption(architecture="decoder")),
+    "spans-decoder": corrupted(
+        SpanCorruption(architecture="decoder", noise_density=0.6, mean_span=2.0, closing_sentinel=True)
+    ),
     "iid": corrupted(IidDenoising(noise_density=0.4)),
     "salient": corrupted(SalientSpans(max_span=3)),
     "salient-alone": corrupted(SalientSpans(fallback=False, architecture="decoder")),

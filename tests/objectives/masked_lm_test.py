@@ -108,7 +108,7 @@ def test_random_pieces_cover_all_that_can_be_drawn():
 
 
 def test_settings_that_cannot_work_are_refused():
-    with pytest.raises(ValueError, match="max_predictions: 20 is above the length: 16"):
+    with pytest.raises(ValueError, match=r"max_predictions: 20 .*length: 16"):
         MaskedLMObjective(MaskedLM(), Sequences(length=16), tokenizer())
     with pytest.raises(ValueError, match="no piece to draw"):
         MaskedLMObjective(MaskedLM(), Sequences(length=32), tokenizer(0))

@@ -49,7 +49,7 @@ def test_a_right_objective_is_within_its_bounds(name):
         ("masked_lm", {"random_next_rate": 0.7}, "random_next"),
         ("masked_lm-exact", {"paper_exact": False}, "special_tokens_drawn"),
         ("masked_lm-order", {"swap_rate": 0.3}, "swapped"),
-        ("span_masking-places", {"length_parameter": 0.6}, "mean_span_words"),
+        ("span_masking-hard", {"length_parameter": 0.6}, "mean_span_words"),
         ("replaced", {"mask_token_rate": 0.7}, "masked"),
         ("unilm", {"bidirectional_rate": 0.1, "left_to_right_rate": 0.4}, "mask_bidirectional"),
         ("permutation", {"predicted_fraction": 0.1}, "selected"),

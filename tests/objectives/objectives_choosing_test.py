@@ -74,5 +74,5 @@ def test_special_pieces_are_drawn_only_if_paper_exact(hidden):
 @pytest.mark.parametrize("name", sorted({CASES[name].config.kind: name for name in CHOOSING}.values()))
 def test_more_predictions_than_places_are_refused(name):
     config = CASES[name].config.model_copy(update={"max_predictions": 41})
-    with pytest.raises(ValueError, match="max_predictions: 41 is above the length: 40"):
+    with pytest.raises(ValueError, match=r"max_predictions: 41 .*length: 40"):
         OBJECTIVES[config.kind](config, SEQUENCES, tokenizer())

@@ -38,7 +38,7 @@ def spans(one):
     return [part for part in np.split(positions, np.flatnonzero(np.diff(positions) > 1) + 1) if len(part)]
 
 
-@pytest.mark.parametrize("name", ["span_masking", "span_masking-hard", "span_masking-places"])
+@pytest.mark.parametrize("name", ["span_masking", "span_masking-hard"])
 def test_boundaries_are_shown_and_of_the_same_document(name):
     seen = 0
     for one, _ in make(name).each():

@@ -113,5 +113,5 @@ def test_a_full_document_fills_inputs_and_targets_exactly():
 
 
 def test_too_few_sentinels_are_refused():
-    with pytest.raises(ValueError, match="span_corruption needs 28 sentinels, and the tokenizer has 9"):
+    with pytest.raises(ValueError, match=r"span_corruption .*28 .* 9"):
         OBJECTIVES["span_corruption"](SpanCorruption(), Sequences(length=512), TOKENIZER)
