@@ -1,10 +1,8 @@
 """A tiny model, exported once for all tests that need one, and rows of two sources to evaluate it on."""
 
-import atexit
 import functools
 import os
-import shutil
-import tempfile
+import pathlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,6 +15,7 @@ from firth.models import build_pretraining_model
 from firth.serving.saved_model import export
 from firth.serving.served import Served
 from firth.tokenizers import WordPieceTokenizer
+from tests.made_once import made_once_of_run
 
 WORDS = (
     *("the", "a", "of", "cat", "sat", "on", "mat", "word", "by", "company", "it", "keeps", "you", "shall"),
@@ -58,12 +57,14 @@ class Exported(NamedTuple):
 
 @functools.cache
 def exported_model() -> Exported:
+    """Returns the model, which the first worker of a run exports. Each makes its own of the same seed."""
     served = make_served(RECIPE)
-    folder = tempfile.mkdtemp(prefix="firth-exported-model-")
-    atexit.register(shutil.rmtree, folder)
-    directory = os.path.join(folder, "model", "Format-Serving")
-    export(served.model, served.tokenizer, RECIPE, UNIGRAM_COUNTS, directory)
-    return Exported(directory, served, *exported_rows())
+    inner = os.path.join("model", "Format-Serving")
+
+    def make(folder: pathlib.Path) -> None:
+        export(served.model, served.tokenizer, RECIPE, UNIGRAM_COUNTS, str(folder / inner))
+
+    return Exported(str(made_once_of_run()("exported_model", make) / inner), served, *exported_rows())
 
 
 def exported_rows() -> tuple[list[bytes], list[bytes]]:

@@ -37,9 +37,19 @@ class MadeOnce:
         return folder
 
 
-@pytest.fixture(scope="session")
+_of_run: list[MadeOnce] = []
+
+
+@pytest.fixture(scope="session", autouse=True)
 def made_once(tmp_path_factory) -> MadeOnce:
     """Returns the folders that are made once in this run of tests."""
     own = tmp_path_factory.getbasetemp()
     # Each worker of xdist has a folder in that of the run.
-    return MadeOnce(own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own)
+    folders = MadeOnce(own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own)
+    _of_run[:] = [folders]
+    return folders
+
+
+def made_once_of_run() -> MadeOnce:
+    """Returns the fixture `made_once` to functions that are called in tests and take no fixtures."""
+    return _of_run[0]
