@@ -133,5 +133,5 @@ def test_as_many_candidates_as_words_is_the_full_softmax():
 
 
 def test_more_candidates_than_words():
-    with pytest.raises(ValueError, match="there are 7 words, too few for negatives=8"):
+    with pytest.raises(ValueError, match=r"7 .*negatives=8"):
         draw_candidates(8, 7, seed=1)
