@@ -26,10 +26,9 @@ PARTS = st.sampled_from(
 
 @hypothesis.settings(max_examples=75, deadline=None, derandomize=True)
 @hypothesis.given(parts=st.lists(st.lists(PARTS, max_size=8).map("".join), min_size=1, max_size=8))
-@pytest.mark.parametrize("lowercase", [True, False])
-def test_made_up_text_equals_the_reference(both, lowercase, parts):
-    ours, reference = both[lowercase]
-    assert ours.tokenize(parts).to_list() == reference(parts)
+def test_made_up_text_equals_the_reference(both, parts):
+    for ours, reference in both.values():
+        assert ours.tokenize(parts).to_list() == reference(parts)
 
 
 @hypothesis.settings(max_examples=75, deadline=None, derandomize=True)
@@ -58,7 +57,7 @@ def test_pieces_that_no_text_leads_to_are_never_given(both):
     assert set(ids) & set(found) == set()
 
 
-@hypothesis.settings(max_examples=200, deadline=None, derandomize=True)
+@hypothesis.settings(max_examples=100, deadline=None, derandomize=True)
 @hypothesis.given(
     st.lists(st.binary(max_size=12) | st.text(max_size=4).map(str.encode), max_size=5).map(b"".join)
 )
