@@ -1,6 +1,7 @@
 """Trainings that are killed and go on: what a kill would leave, and the steps that are made after it."""
 
 import contextlib
+import os
 import pathlib
 import shutil
 from collections.abc import Iterator, Mapping
@@ -50,3 +51,33 @@ def steps_made() -> Iterator[list[int]]:
 
     with mock.patch.object(History, "append", append_and_count):
         yield steps
+
+
+@contextlib.contextmanager
+def ends_itself(number: int, step: int, saved: int) -> Iterator[None]:
+    """Sends a signal to this process once a training in this block has made a step and some checkpoints.
+
+    Checkpoints are written at the same time, by another thread, as when a signal comes from elsewhere.
+
+    Args:
+        number: Number of the signal.
+        step: First step after which it may be sent.
+        saved: Checkpoints that are whole by then.
+    """
+    append, write, whole, sent = History.append, Checkpoints._write, [], []
+
+    def write_and_count(self, final, *arguments):
+        write(self, final, *arguments)
+        whole.append(final)
+
+    def append_and_end(self, line):
+        append(self, line)
+        if not sent and line["step"] >= step and len(whole) >= saved:
+            sent.append(number)
+            os.kill(os.getpid(), number)
+
+    with (
+        mock.patch.object(History, "append", append_and_end),
+        mock.patch.object(Checkpoints, "_write", write_and_count),
+    ):
+        yield

@@ -1,4 +1,4 @@
-"""SIGTERM that comes when the loop has looked for it for the last time."""
+"""SIGTERM between steps, and when the loop has looked for it for the last time."""
 
 import signal
 import threading
@@ -7,14 +7,15 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from firth.training import read_history
 from firth.training.checkpoints import Checkpoints
 from firth.training.history import History
 from firth.training.termination import TrainingTerminated
 from tests.training.artifacts import tiny_recipe, write_artifact
-from tests.training.kills import steps_made
+from tests.training.kills import ends_itself, steps_made
 from tests.training.pretraining_resume_test import run
 
-STEPS = 2
+STEPS = 4
 pytestmark = pytest.mark.usefixtures("eager_steps")
 
 
@@ -24,6 +25,24 @@ def whole(eager_steps, tmp_path_factory):
     directory = tmp_path_factory.mktemp("whole")
     write_artifact(directory)
     return run(tiny_recipe(steps=STEPS), directory, directory / "run", directory / "c").get_weights()
+
+
+def test_it_saves_after_its_step_and_goes_on_to_the_same_result(tmp_path, whole):
+    write_artifact(tmp_path / "artifact")
+    recipe = tiny_recipe(steps=STEPS, steps_per_execution=1)
+    places = tmp_path / "artifact", tmp_path / "run", tmp_path / "checkpoints"
+    with ends_itself(signal.SIGTERM, 1, 0), pytest.raises(TrainingTerminated) as caught:
+        run(recipe, *places)
+    last = caught.value.step
+    assert last == len(read_history(tmp_path / "run")) < STEPS
+    (saved,) = (tmp_path / "checkpoints").glob("*/step-*")
+    assert saved.name == f"step-{last:010d}" and caught.value.code == 143
+    assert f"step {last} of {STEPS}" in str(caught.value) and str(saved) in str(caught.value)
+    with steps_made() as made:
+        again = run(recipe, *places)
+    assert made == list(range(last + 1, STEPS + 1))
+    for one, other in zip(again.get_weights(), whole, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("place", [(History, "append"), (Checkpoints, "_write")], ids=["line", "checkpoint"])

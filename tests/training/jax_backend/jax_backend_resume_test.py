@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.training.artifacts import tiny_recipe, write_artifact
-from tests.training.pretraining_resume_test import curve, run, start_and_send
+from tests.training.pretraining_resume_test import curve, run, start_and_end
 
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed here")
 STEPS = 400
@@ -28,7 +28,7 @@ def test_ended_and_resumed_equals_uninterrupted(number, tmp_path):
     weights = run(recipe(), tmp_path / "artifact", tmp_path / "run", tmp_path / "whole").get_weights()
     expected = curve(tmp_path / "run")
     places = tmp_path / "first", tmp_path / "ended"
-    status, _ = start_and_send(number, recipe(), tmp_path / "artifact", *places, 20, saved=2)
+    status, _ = start_and_end(number, recipe(), tmp_path / "artifact", *places, 20, saved=2)
     assert status == (143 if number == signal.SIGTERM else -number)
     made = len(curve(tmp_path / "first"))
     assert 20 <= made < STEPS
