@@ -77,12 +77,21 @@ def pytest_runtest_teardown(item, nextitem):
     if nextitem is None or nextitem.path != item.path:
         if isinstance(item, pytest.Function):
             forget_results(item.module)
+        if nextitem is None or folder_of(nextitem) != folder_of(item):
+            helpers = [module for name, module in sys.modules.items() if name.startswith(folder_of(item))]
+            for module in helpers:
+                forget_results(module)
         MEMORY.give_back()
+
+
+def folder_of(item):
+    """Returns the folder of a test as the beginning of its modules' names, such as `tests.models.`."""
+    return ".".join([*item.nodeid.split("::")[0].split("/")[:2], ""])
 
 
 def forget_results(module):
     """Empties the caches of a module's own functions, which hold models."""
-    for value in vars(module).values():
+    for value in list(vars(module).values()):
         if hasattr(value, "cache_clear") and value.__module__ == module.__name__:
             value.cache_clear()
 
