@@ -1,9 +1,6 @@
 """A tokenizer inside a SavedModel, read by the loader of TF Serving in a process without firth and Keras."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 import tensorflow as tf
@@ -18,12 +15,13 @@ from firth.tokenizers import (
 )
 from firth.tokenizers.graph.byte_pieces import byte_pieces
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
+from tests.fresh_process import run_python
 from tests.tokenizers.golden.hard_strings import STRINGS
 
 READER = """
 import json, sys
 import tensorflow as tf, tensorflow_text
-directory, texts = sys.argv[1], json.load(sys.stdin)
+directory, texts = sys.argv[1], json.load(open(sys.argv[2]))
 with tf.compat.v1.Session(graph=tf.Graph()) as session:
     graph = tf.compat.v1.saved_model.loader.load(session, ["serve"], directory)
     signature = graph.signature_def["encode"]
@@ -55,14 +53,9 @@ class Server(tf.Module):
 
 def read_in_a_fresh_process(reader, model):
     """Returns what a script without firth prints of a model's answers to `STRINGS`."""
-    result = subprocess.run(
-        [sys.executable, "-c", reader, str(model)],
-        input=json.dumps(STRINGS),
-        capture_output=True,
-        text=True,
-        cwd=model.parent,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
+    texts = model.parent / "texts.json"
+    texts.write_text(json.dumps(STRINGS))
+    result = run_python(["-c", reader, str(model), str(texts)], cwd=model.parent)
     assert result.returncode == 0, result.stderr[-2000:]
     return json.loads(result.stdout.splitlines()[-1])
 
@@ -86,7 +79,7 @@ def test_raw_strings_through_the_v1_loader(both, tmp_path, lowercase):
 ALL_READER = """
 import json, sys
 import tensorflow as tf, tensorflow_text
-directory, texts = sys.argv[1], json.load(sys.stdin)
+directory, texts = sys.argv[1], json.load(open(sys.argv[2]))
 with tf.compat.v1.Session(graph=tf.Graph()) as session:
     graph = tf.compat.v1.saved_model.loader.load(session, ["serve"], directory)
     found = {}
