@@ -34,10 +34,10 @@ def eagerly():
 
 
 @functools.cache
-def generator_of(name: str) -> Generator:
-    """Returns the generator of a case of `TRAINED`, of random weights."""
+def generator_of(name: str, **changes: int) -> Generator:
+    """Returns the generator of a case of `TRAINED`, of random weights, with changes of its model."""
     kind, objective = TRAINED[name]
-    model = MODELS.get(kind) or OTHERS[kind]
+    model = (MODELS.get(kind) or OTHERS[kind]).model_copy(update=changes)
     reads_words = isinstance(model, BiLSTMConfig)
     pieces = SPOKEN if reads_words else PIECES
     config = WordTokenizerConfig if reads_words else WordPieceTokenizerConfig

@@ -17,7 +17,13 @@ from firth.serving.served import Served
 from firth.serving.slots.requests import prefill_request, step_request
 from firth.serving.weights import StreamedWeights
 from tests.generation.cases import LENGTH, PIECES, PROMPTS, eagerly, generator_of
-from tests.serving.slots.models import batcher_of, batcher_op_by_op, exported, served_of
+from tests.serving.slots.models import (
+    batcher_of,
+    batcher_op_by_op,
+    exported,
+    generator_of_exported,
+    served_of,
+)
 from tests.serving.weights_test import bundle_of
 
 # Of as many kinds as a request has, and of different lengths, so that slots become free one by one.
@@ -33,11 +39,11 @@ TEXTS = [*PROMPTS, "the lazy dog", "the"]
 
 
 @functools.cache
-def expected_of(name):
+def expected_of(generator):
     """What the generator writes after each prompt."""
     requests = [GenerationRequest.with_values({**asked, "log_probabilities": True}) for asked in OF_KIND]
     with eagerly():
-        return generator_of(name).generate(TEXTS, requests)
+        return generator.generate(TEXTS, requests)
 
 
 def own_ids(generated):
@@ -45,21 +51,21 @@ def own_ids(generated):
 
 
 def test_slots_write_what_the_generator_writes(made_once):
-    check_slots("causal_lm", batcher_of(made_once), 5)
+    check_slots(generator_of_exported(), batcher_of(made_once), 5)
 
 
 @pytest.mark.parametrize("name", ["prefix_lm", "denoising"])
 def test_slots_of_other_models_write_what_the_generator_writes(name):
-    check_slots(name, batcher_op_by_op(served_of(name)), 3)
+    check_slots(generator_of(name), batcher_op_by_op(served_of(name)), 3)
 
 
-def check_slots(name, batcher, count):
+def check_slots(generator, batcher, count):
     """Several texts through two slots: each joins when another has ended, and the rest go on."""
     steps = {}
     for each in batcher.stream(map(SlotPrompt, TEXTS[:count], ASKED)):
         steps.setdefault(each.number, []).append(each)
     assert batcher.free == 2
-    for (_, found), expected in zip(sorted(steps.items()), expected_of(name)[:count], strict=True):
+    for (_, found), expected in zip(sorted(steps.items()), expected_of(generator)[:count], strict=True):
         last = found[-1]
         assert (last.ids, last.ended, last.text) == (own_ids(expected), expected.ended, expected.text)
         np.testing.assert_allclose(last.log_probabilities, expected.log_probabilities, atol=1e-4)
@@ -69,7 +75,7 @@ def check_slots(name, batcher, count):
 
 
 def test_a_text_next_to_others_that_join_and_are_cut_off(made_once):
-    expected = [own_ids(each) for each in expected_of("causal_lm")]
+    expected = [own_ids(each) for each in expected_of(generator_of_exported())]
     batcher = batcher_of(made_once)
     first, cut = (batcher.join(SlotPrompt(TEXTS[each], ASKED[each])) for each in (1, 3))
     assert [each.ids for each in batcher.step()] == [expected[1][:1], expected[3][:1]]
@@ -98,7 +104,7 @@ def test_a_slot_that_waits_goes_on_as_if_nothing_had_happened(made_once):
     written = [int(each) for each in found[1::2] if each]
     assert not any(found[::2])
     with eagerly():
-        whole = generator_of("causal_lm").generate(TEXTS[3], OF_KIND[3])
+        whole = generator_of_exported().generate(TEXTS[3], OF_KIND[3])
     assert tuple(written) == whole.ids
 
 
@@ -119,7 +125,7 @@ def test_a_mask_rules_out_tokens(made_once):
     biased = {"max_new_tokens": 1, "logit_bias": barred, "log_probabilities": True}
     requests = [GenerationRequest.with_values(each) for each in ({"max_new_tokens": 6}, biased)]
     with eagerly():
-        alone, first = generator_of("causal_lm").generate(["the fox"] * 2, requests)
+        alone, first = generator_of_exported().generate(["the fox"] * 2, requests)
     assert plain.ids == own_ids(alone)
     assert first.ids == ruled.ids[:1]
     np.testing.assert_allclose(ruled.log_probabilities[:1], first.log_probabilities, atol=1e-4)
@@ -161,4 +167,6 @@ def test_weights_that_are_read_from_a_bundle_write_the_same(tmp_path):
         room.assign(variable)
     batcher = batcher_op_by_op(Served(outline, served.tokenizer, served.recipe), weights.bind)
     found = sorted(batcher.write(map(SlotPrompt, TEXTS[:2], ASKED)), key=lambda each: each.number)
-    assert [each.ids for each in found] == [own_ids(each) for each in expected_of("causal_lm")[:2]]
+    assert [each.ids for each in found] == [
+        own_ids(each) for each in expected_of(generator_of("causal_lm"))[:2]
+    ]

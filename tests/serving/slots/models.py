@@ -7,6 +7,7 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 
+from firth.generation import Generator
 from firth.serving import ContinuousBatcher
 from firth.serving.saved_model import export
 from firth.serving.served import Served
@@ -16,16 +17,19 @@ from tests.generation.cases import eagerly, generator_of
 # Prompts up to so many tokens have a graph, all others another one.
 SHORTEST = mock.patch("firth.generation.slots._SHORTEST", 4)
 
+# A layer is traced in each graph: models of two are in slots op by op.
+generator_of_exported = functools.partial(generator_of, "causal_lm", layers=1)
+
 
 def exported(made_once) -> str:
-    """Returns the folder of the causal model of `tests/generation/cases.py`, without `evaluate`.
+    """Returns the folder of the model of `generator_of_exported`, without `evaluate`.
 
     Args:
         made_once: The fixture of this name.
     """
 
     def make(folder):
-        served = served_of("causal_lm", warmup_requests=1)
+        served = served_by(generator_of_exported(), warmup_requests=1)
         with SHORTEST:
             export(served.model, served.tokenizer, served.recipe, None, str(folder))
 
@@ -46,7 +50,11 @@ _batcher = functools.cache(ContinuousBatcher)
 
 def served_of(name: str, **changes: int) -> Served:
     """Returns a case of `tests/generation/cases.py` with two slots, and with other changes of its export."""
-    generator = generator_of(name)
+    return served_by(generator_of(name), **changes)
+
+
+def served_by(generator: Generator, **changes: int) -> Served:
+    """Returns the model of a generator with two slots, and with other changes of its export."""
     changed = generator.recipe.export.model_copy(update={"slots": 2, **changes})
     recipe = generator.recipe.model_copy(update={"export": changed})
     return Served(generator.model, generator.tokenizer, recipe)

@@ -13,7 +13,7 @@ from firth.serving.served import Served
 from firth.serving.writing.continuation import PARAMETERS, write_on
 from firth.serving.writing.parameter import values_of
 from tests.generation.cases import LENGTH, PROMPTS, eagerly, generator_of
-from tests.serving.slots.models import batcher_of, exported
+from tests.serving.slots.models import batcher_of, exported, generator_of_exported
 
 DESCRIBED = {name: dataclasses.asdict(each) for name, each in PARAMETERS.items()}
 MANY = {"temperature": 0.9, "top_k": 9, "top_p": 0.95, "presence_penalty": 0.3}
@@ -69,7 +69,7 @@ def test_tf_servings_loader_answers_as_the_generator_does(made_once):
     """In the V1 session; and no op that TF Serving does not link."""
     model = batcher_of(made_once).loaded
     with eagerly():
-        expected = generator_of("causal_lm").generate(PROMPTS)
+        expected = generator_of_exported().generate(PROMPTS)
     answer = model.run("generate", {"text": [text.encode() for text in PROMPTS]})
     assert answer["generated"].tolist() == texts_of(expected)
     assert [op for op in graph_ops(exported(made_once)) if op.startswith("Xla")] == []
@@ -81,7 +81,7 @@ def test_the_client_fills_in_what_is_not_said(made_once):
     answers = client.ask("generate", ["the fox"] * 3, parameters=asked)
     requests = [GenerationRequest.with_values({**asked, "seed": seed}) for seed in asked["seed"]]
     with eagerly():
-        expected = generator_of("causal_lm").generate(["the fox"] * 3, requests)
+        expected = generator_of_exported().generate(["the fox"] * 3, requests)
     one, same, other = (answer["generated"] for answer in answers)
     assert [one, same, other] == [each.text for each in expected]
     assert one == same != other
