@@ -28,7 +28,7 @@ from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, count_documents
 from tests.exported_model import RECIPE, make_served
 from tests.tasks.tagging_test import each_of, features_of, numpy, rows_of
-from tests.tasks.texts_test import of_families, recipe_of
+from tests.tasks.texts_test import SMALL, of_forms, recipe_of
 
 TASK = MultipleChoice(question=True)
 # Of each record its context, its question, its choices and the place of the right one.
@@ -112,10 +112,10 @@ def test_choices_among_others_are_answered_as_served_ones(base):
     assert np.asarray(predictions.weights).sum() == len(RECORDS)
 
 
-@of_families
-@pytest.mark.repeated
-def test_every_family_chooses_among_packed_records_as_among_served_ones(base, preset, form):
-    check_packed_equals_served(base, TASK.model_copy(update={"form": form}), load_recipe(preset).model)
+@of_forms
+def test_every_form_chooses_among_packed_records_as_among_served_ones(base, preset, form):
+    model = load_recipe(preset, SMALL).model
+    check_packed_equals_served(base, TASK.model_copy(update={"form": form}), model)
 
 
 def test_a_choice_has_its_context_and_its_question(base):
@@ -138,7 +138,7 @@ def test_the_context_is_cut_and_not_the_question(base):
 def test_more_choices_than_a_row_holds_are_refused(base):
     _, made, _ = parts_of(base, TASK, length=24)
     many = LabelledRecord("r", {"context": "a", "question": "a", "choices": ("a",) * 5}, 0, "f", 1)
-    with pytest.raises(ValueError, match="'r' has 5 choices; a row of 24 tokens holds at most 4"):
+    with pytest.raises(ValueError, match=r"'r' .*5 choices.*24 tokens.* 4"):
         made.encode([many])
     with pytest.raises(ValueError, match="no two texts"):
         MultipleChoice(form=GPTForm(both_orders=True))

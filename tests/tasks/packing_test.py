@@ -131,12 +131,12 @@ def test_the_first_rejected_are_named():
 
 def test_a_record_that_stands_twice_is_refused():
     records = [make_record(4, (2,), id="line 4"), make_record(4, (3,), id="line 9")]
-    with pytest.raises(TaskRowsError, match="one key, 4: 'line 4' of 'web' and 'line 9' of 'web'"):
+    with pytest.raises(TaskRowsError, match=r"4: 'line 4' .*'web' .*'line 9' .*'web'"):
         pack_records(records, Classification(), SEQUENCES)
 
 
 def test_a_record_that_is_longer_than_a_row_is_refused():
-    with pytest.raises(ValueError, match="size 25 does not fit"):
+    with pytest.raises(ValueError, match="size 25"):
         pack_records([make_record(4, (23,))], Classification(), SEQUENCES)
 
 

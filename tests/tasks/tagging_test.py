@@ -21,7 +21,7 @@ from firth.tasks.readers import LabelledRecord
 from firth.tasks.words import pieces_of_words
 from tests.exported_model import RECIPE, make_served
 from tests.shared_data import shared_data
-from tests.tasks.texts_test import of_families, recipe_of
+from tests.tasks.texts_test import SMALL, of_forms, recipe_of
 
 TASK = Tagging(labels=("O", "B-PET", "I-PET"))
 # `cats` and `sitting` are several pieces; a sentence of one control character has none.
@@ -101,10 +101,10 @@ def test_a_sentence_among_others_is_answered_as_alone_and_as_served(served):
             np.testing.assert_allclose(of_alone, np.asarray(of_served)[0], atol=2e-6)
 
 
-@of_families
-def test_every_family_tags_packed_sentences_as_it_tags_served_ones(served, preset, form):
+@of_forms
+def test_every_form_tags_packed_sentences_as_it_tags_served_ones(served, preset, form):
     task = TASK.model_copy(update={"form": form})
-    recipe = recipe_of(task, model=load_recipe(preset).model)
+    recipe = recipe_of(task, model=load_recipe(preset, SMALL).model)
     made, sequences = TASKS[task.kind](task, recipe.sequences, served.tokenizer), recipe.sequences
     other = Served(build_model(recipe), served.tokenizer, recipe)
     sentences = [sentence(words, tags) for words, tags in SENTENCES.items() if "\x81" not in words]
@@ -178,7 +178,7 @@ def test_likeliest_tags_are_those_of_the_words(served):
 def test_a_sentence_of_too_many_words_is_refused(served):
     made, _ = task_of(served)
     words = " ".join(["\x81"] * 100)
-    with pytest.raises(ValueError, match=r"has 100 words, of which 1 pieces .* at most 12 words"):
+    with pytest.raises(ValueError, match=r"100 words, .*12 words"):
         made.encode([sentence(words, ("O",) * 100)])
 
 
@@ -219,7 +219,7 @@ def test_scores_follow_from_the_tags():
     assert Tagging(labels=("NOUN", "VERB")).scores == ("tag_accuracy",)
     assert Tagging(labels=("NOUN", "VERB"), scores=("tag_accuracy",)).scores == ("tag_accuracy",)
     assert task_from_json(TASK.to_json()) == TASK
-    with pytest.raises(ValueError, match="entity_f1 is of tags such as B-PER"):
+    with pytest.raises(ValueError, match=r"entity_f1 .*B-PER"):
         Tagging(labels=("NOUN", "VERB"), scores=("entity_f1",))
     with pytest.raises(ValueError, match="only one tag"):
         Tagging(labels=("O",))

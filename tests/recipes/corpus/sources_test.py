@@ -6,7 +6,7 @@ from firth.recipes.run.advice import notices
 
 
 def test_parquet_files_are_not_compressed_as_a_whole():
-    with pytest.raises(ValueError, match=r"'a\.parquet\.gz' cannot be read"):
+    with pytest.raises(ValueError, match=r"'a\.parquet\.gz'"):
         ParquetSource(kind="parquet", paths=("a.parquet", "a.parquet.gz"))
 
 
@@ -27,5 +27,5 @@ def test_a_file_that_is_named_for_another_kind(kind, path, said):
 
 
 def test_an_extractor_that_is_none():
-    with pytest.raises(ValueError, match="one of: trafilatura, resiliparse"):
+    with pytest.raises(ValueError, match="trafilatura, resiliparse"):
         WarcSource(kind="warc", paths=("a",), extractor="beautiful_soup")  # type: ignore[arg-type]

@@ -81,7 +81,7 @@ def test_what_is_wrong_is_said_with_its_key(root, options, problem):
 
 
 def test_without_a_base(root):
-    with pytest.raises(RecipeError, match="name the model to start from"):
+    with pytest.raises(RecipeError, match="model to start from"):
         load_adapting_recipe(None, [DATA, TASK], root)
 
 
@@ -152,7 +152,7 @@ def test_elmo_stays_as_it_is_and_its_task_model_learns_at_a_rate_of_its_own(root
 
 def test_a_model_that_no_form_is_for_is_refused_by_name(root, monkeypatch):
     monkeypatch.setattr(BERTForm, "architectures", ("two_streams",))
-    with pytest.raises(RecipeError, match=r"any form of task\.kind: classification; it takes no task"):
+    with pytest.raises(RecipeError, match=r"task\.kind: classification; "):
         load(root)
 
 
@@ -161,7 +161,7 @@ def test_a_whole_recipe_is_read_back(root, tmp_path):
     path = tmp_path / "whole.yaml"
     path.write_text(recipe_to_yaml(recipe))
     assert load_run_recipe(path) == recipe
-    with pytest.raises(RecipeError, match="is for `firth finetune --recipe`"):
+    with pytest.raises(RecipeError, match="firth finetune --recipe"):
         load_recipe(path)
 
 
@@ -187,9 +187,7 @@ def test_held_out_losses_and_checkpoints_are_as_often_as_the_recipe_says(root):
 
 
 def test_a_warmup_in_steps_is_refused_unless_an_earlier_version_wrote_it(root, tmp_path):
-    with pytest.raises(
-        RecipeError, match=r"training\.optimizer\.warmup_steps: follows from warmup; say that"
-    ):
+    with pytest.raises(RecipeError, match=r"training\.optimizer\.warmup_steps: .*warmup; "):
         load(root, "training.optimizer.warmup_steps=100")
     recipe = load(root, "training.optimizer.kind=lamb")
     assert recipe == load(root, "training.optimizer.kind=lamb", "training.optimizer.warmup_steps=10000")
@@ -198,7 +196,7 @@ def test_a_warmup_in_steps_is_refused_unless_an_earlier_version_wrote_it(root, t
 
 
 def test_too_many_virtual_tokens_are_told_by_their_key(root):
-    with pytest.raises(RecipeError, match=r"positions for 512, and method\.kind: prompt_tuning takes 510"):
+    with pytest.raises(RecipeError, match=r"positions .*512, .*method\.kind: prompt_tuning .*510"):
         load(root, "method.kind=prompt_tuning", "method.length=510")
 
 
@@ -222,16 +220,14 @@ def test_vectors_are_served_as_they_are_trained(root):
     assert (recipe.task.form.pooling, recipe.export.pooling) == ("mean", "mean_with_special")
     recipe = load(root, EMBEDDING, "task.form.pooling=first", "export.top_k=2")
     assert (recipe.export.pooling, recipe.export.top_k) == ("first", 2)
-    with pytest.raises(ValueError, match=r"form\.pooling: `embed` does not give the vector last; take mean"):
+    with pytest.raises(ValueError, match=r"form\.pooling: `embed` .*last; .*mean"):
         SentenceEmbedding(form=XLNetForm())
-    with pytest.raises(RecipeError, match=r"export\.pooling: cls does not give the vectors"):
+    with pytest.raises(RecipeError, match=r"export\.pooling: cls "):
         load(root, EMBEDDING, "export.pooling=cls")
 
 
 def test_a_schedule_that_does_not_fit_the_steps_is_refused_when_they_are_counted(root):
     recipe = load(root, "method.kind=adalora", "method.initial_steps=2", "method.final_steps=1")
     assert recipe.scheduled(40, 64).training.steps == 6
-    with pytest.raises(
-        ValueError, match=r"initial_steps: 2 and method.final_steps: 1 leave none of the 3 steps"
-    ):
+    with pytest.raises(ValueError, match=r"initial_steps: 2 .*method\.final_steps: 1 .*3 steps"):
         recipe.scheduled(20, 20)

@@ -213,7 +213,7 @@ def test_every_conflict_between_parts_is_listed(recipe_file):
 
 
 def test_a_carried_state_needs_one_device():
-    with pytest.raises(RecipeError, match="mirrored does not work with model"):
+    with pytest.raises(RecipeError, match=r"mirrored .*model"):
         load_recipe("elmo_small", ["training.strategy=mirrored"])
 
 

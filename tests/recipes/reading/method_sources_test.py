@@ -47,7 +47,7 @@ def test_a_mixture_says_how_many_tasks_there_are(root):
     assert load(root, of=MIXED).method.tasks == 2
     assert load(root).method.tasks == 1
     for number in (1, 3):
-        with pytest.raises(RecipeError, match=rf"method\.tasks: {number}, but .*text_tasks has 2"):
+        with pytest.raises(RecipeError, match=rf"method\.tasks: {number}, .*text_tasks .*2"):
             load(root, f"method.tasks={number}", of=MIXED)
 
 
@@ -64,7 +64,7 @@ def test_a_source_that_changes_is_another_start(root):
     before = load(root, "method.source=multi")
     (root / "multi" / "adapter" / "adapter.safetensors").write_text("trained again")
     assert load(root, "method.source=multi").start_key != before.start_key
-    with pytest.raises(MethodSourceError, match="is not the adapter that the recipe was read with"):
+    with pytest.raises(MethodSourceError, match="not the adapter"):
         check_source(before.method, before.base.digest)
 
 

@@ -50,7 +50,7 @@ def test_choices_of_whole_numbers_and_others_are_numbers():
 def test_what_follows_from_another_key_is_not_searched(tmp_path, key, source):
     write_bundle(tmp_path / "base" / "bundle")
     options = ["base=base", DATA, "task={kind: classification}"]
-    with pytest.raises(RecipeError, match=f"{key}: follows from {source}; search that"):
+    with pytest.raises(RecipeError, match=f"{key}: .*{source}; "):
         space = f"search.space={{{key}: {{kind: choices, values: [8, 16]}}}}"
         load_adapting_recipe(None, [*options, space], tmp_path)
 

@@ -16,16 +16,16 @@ def test_a_plain_name_is_a_schedule_without_values_of_its_own():
 
 
 def test_an_unknown_schedule_is_told_with_the_nearest():
-    with pytest.raises(RecipeError, match="schedule: kind: unknown kind 'cosin'; did you mean cosine"):
+    with pytest.raises(RecipeError, match=r"schedule: kind: .*'cosin'; .*cosine"):
         load_recipe("bert_base", [f"{KEY}=cosin"])
-    with pytest.raises(RecipeError, match="decay_fractoin: unknown key; did you mean decay_fraction"):
+    with pytest.raises(RecipeError, match=r"decay_fractoin: .*; .*decay_fraction"):
         load_recipe("bert_base", [f"{KEY}={{kind: warmup_stable_decay, decay_fractoin: 0.2}}"])
 
 
 def test_an_exponential_decay_needs_an_end():
     decay = {"kind": "warmup_stable_decay", "shape": "exponential"}
     assert AdamWConfig(schedule=decay, final_fraction=0.01)
-    with pytest.raises(ValueError, match="final_fraction: shape: exponential never reaches 0"):
+    with pytest.raises(ValueError, match=r"final_fraction: shape: exponential .*0"):
         AdamWConfig(schedule=decay)
 
 

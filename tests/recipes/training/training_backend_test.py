@@ -23,9 +23,7 @@ def test_what_it_cannot_do_is_refused(settings, sentence):
 
 
 def test_its_strategy_is_not_tensorflows():
-    with pytest.raises(
-        RecipeError, match="data_parallel does not work with backend: tensorflow; use none, mirr"
-    ):
+    with pytest.raises(RecipeError, match=r"data_parallel .*backend: tensorflow; .*none, mirr"):
         load_recipe("bert_tiny", ["training.strategy=data_parallel"])
 
 
@@ -43,12 +41,12 @@ FUSED = ("training.backend=jax", "training.precision=mixed_bfloat16", "training.
     ],
 )
 def test_a_model_that_the_fused_kernel_cannot_compute_is_refused(preset, sentence):
-    with pytest.raises(RecipeError, match=f"flash_attention: true does not work: .*{sentence}"):
+    with pytest.raises(RecipeError, match=f"flash_attention: true .*{sentence}"):
         load_recipe(preset, FUSED)
 
 
 def test_the_fused_kernel_is_for_jax():
-    with pytest.raises(RecipeError, match="flash_attention: true needs backend: jax, not tensorflow"):
+    with pytest.raises(RecipeError, match=r"flash_attention: true .*backend: jax, .*tensorflow"):
         load_recipe("bert_tiny", FUSED[1:])
     assert load_recipe("bert_tiny", [*FUSED, "model.attention.dropout=0"]).training.flash_attention
 
@@ -97,7 +95,7 @@ def test_a_mesh_that_does_not_divide_is_refused_with_the_nearest_that_does(prese
 
 def test_a_mesh_is_of_divided_weights_alone():
     overrides = ["training.backend=jax", "training.strategy=data_parallel", "training.mesh={model: 2}"]
-    with pytest.raises(RecipeError, match="mesh: it needs strategy: model_parallel, not data_parallel"):
+    with pytest.raises(RecipeError, match=r"mesh: .*strategy: model_parallel, .*data_parallel"):
         load_recipe("bert_base", overrides)
     recipe = load_recipe("bert_base", [*DIVIDED, "training.mesh={data: 2, model: 6}"])
     assert recipe.training.devices == 12

@@ -204,13 +204,13 @@ def test_ids_differ(packages, tmp_path):
 def test_a_text_that_names_its_package_is_left_out(packages):
     one = 'def f():\n    """This text of many words names {}, and it is long."""\n'
     names = packages(ships=one.format("Ships"), fishes=one.format("nothing"))
-    with pytest.raises(RefusedFileError, match="there are no records"):
+    with pytest.raises(RefusedFileError, match="no records"):
         read("package", names)
 
 
 def test_a_file_that_is_not_python_is_counted(packages):
     (name,) = packages(ships=MODULE + "def (")
-    with pytest.raises(RefusedFileError, match=r"none of 1 records .*; line \d+: invalid syntax"):
+    with pytest.raises(RefusedFileError, match=r"1 records .*; line \d+: .*syntax"):
         read("summarise", (name,))
 
 
@@ -246,7 +246,7 @@ def test_they_are_labelled_data_as_any():
     assert pair.labels == ("no", "yes")
     tags = read_labelled_data(DocstringsData(task="parameters", packages=REAL[2:]), Tagging())
     assert tags.labels == ("O", "B-parameter")
-    with pytest.raises(RefusedFileError, match=r"data\.task: a label of .* is of the type class"):
+    with pytest.raises(RefusedFileError, match=r"data\.task: .*class"):
         read_labelled_data(data, Regression())
 
 
@@ -262,5 +262,5 @@ def test_the_fingerprint_follows_the_files(packages):
 
 
 def test_a_package_that_is_not_there_is_named_with_the_nearest():
-    with pytest.raises(ValueError, match="no package 'jsn' is installed; did you mean 'json'"):
+    with pytest.raises(ValueError, match=r"'jsn' .*'json'"):
         fingerprint(DocstringsData(packages=("jsn",)))

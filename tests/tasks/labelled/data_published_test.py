@@ -43,15 +43,15 @@ def test_a_published_format(tmp_path):
 
 @pytest.mark.parametrize("split", ["train", "eval"])
 def test_a_split_without_labels_is_never_scored(tmp_path, split):
-    with pytest.raises(RefusedFileError, match=rf"data\.{split}: the split 'test' of .* has no labels"):
+    with pytest.raises(RefusedFileError, match=rf"data\.{split}: .*'test'"):
         read_labelled_data(sst2(tmp_path, **{split: "test"}), Classification())
 
 
 def test_a_published_format_of_another_task_is_refused(tmp_path):
     data = sst2(tmp_path)
-    with pytest.raises(RefusedFileError, match=r"a label of GLUE SST-2 is of the type class.*type number"):
+    with pytest.raises(RefusedFileError, match=r"GLUE SST-2 .*class.*number"):
         read_labelled_data(data, Regression())
-    with pytest.raises(RefusedFileError, match=r"GLUE SST-2 has the texts text; .* reads text, pair"):
+    with pytest.raises(RefusedFileError, match=r"GLUE SST-2 .*text, pair"):
         read_labelled_data(data, Classification(pair=True))
 
 

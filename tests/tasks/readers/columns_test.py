@@ -156,7 +156,7 @@ def test_words_and_tags(tmp_path):
 
 def test_choices_are_a_list_or_several_columns(tmp_path):
     path = written(tmp_path, "choices,label\nyes|no,5\n")
-    with pytest.raises(RefusedFileError, match=r"'choices' is 'yes\|no', not a list of choices"):
+    with pytest.raises(RefusedFileError, match=r"'choices' .*'yes\|no'"):
         read_columns(path, {"choices": "choices"}, labels=ChoiceLabels())
     path = written(tmp_path, "a,b,label\nyes,no,1\nyes,no,2\n")
     found = read_columns(path, {"choices": ("a", "b")}, labels=ChoiceLabels())
@@ -175,12 +175,12 @@ def test_a_role_of_one_text_is_not_a_list(tmp_path):
     found = read_columns(path, {"text": "t"}, labels=ClassLabels(("x", "y")))
     assert [r.texts["text"] for r in found.records] == ["a"]
     assert [(each.reason, each.line) for each in found.rejected] == [("not_text", 1)]
-    with pytest.raises(ValueError, match="the role 'text' has one column, not"):
+    with pytest.raises(ValueError, match=r"'text' .*column"):
         read_columns(path, {"text": ("t", "u")})
 
 
 def test_an_unknown_ending_is_refused(tmp_path):
-    with pytest.raises(RefusedFileError, match=r"the ending '\.cvs' is unknown; did you mean \.csv"):
+    with pytest.raises(RefusedFileError, match=r"'\.cvs' .*\.csv"):
         read_columns(written(tmp_path, CSV, "a.cvs"), {"text": "text"})
 
 
@@ -192,10 +192,10 @@ def test_an_id_column_has_an_id_in_each_row(tmp_path):
 
 
 def test_a_misspelt_id_column_or_role_is_refused(tmp_path):
-    with pytest.raises(RefusedFileError, match="there is no column 'idd' in line 1; did you mean id"):
+    with pytest.raises(RefusedFileError, match=r"'idd' .*line 1; .*\bid\b"):
         read_columns(written(tmp_path, CSV), {"text": "text"}, id_column="idd")
     path = written(tmp_path, '{"text": "a", "label": "x"}\n', "a.jsonl")
-    with pytest.raises(RefusedFileError, match="line 1: there is no 'id'"):
+    with pytest.raises(RefusedFileError, match=r"line 1: .*'id'"):
         read_columns(path, {"text": "text"}, id_column="id")
-    with pytest.raises(ValueError, match="unknown role 'txt' of a text; did you mean text"):
+    with pytest.raises(ValueError, match=r"'txt' .*; .*\btext\b"):
         read_columns(path, {"txt": "text"})

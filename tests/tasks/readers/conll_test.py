@@ -76,7 +76,7 @@ def test_bad_sentences_are_counted(bad, reason, detail, tmp_path):
 def test_sentences_without_tags(tmp_path):
     (record,) = read("wnut17", "IO\nrocks\n", tmp_path / "a", labelled=False).records
     assert (record.texts["words"], record.label) == (("IO", "rocks"), None)
-    with pytest.raises(RefusedFileError, match="line 1 has 1 columns, not 2"):
+    with pytest.raises(RefusedFileError, match=r"line 1 .*1 columns.* 2"):
         read("wnut17", "IO\nrocks\n", tmp_path / "a")
 
 

@@ -83,9 +83,7 @@ def test_instructions_stand_in_two_columns_of_any_table(tmp_path):
         (record,) = each.records
         assert record.texts == {"messages": ("2 + 2?", "4")} and record.label == ("user", "assistant")
         assert each.counts == {"empty_text": 1}
-    with pytest.raises(
-        RefusedFileError, match="there is no column 'answer' in line 1; one of: instruction, reply"
-    ):
+    with pytest.raises(RefusedFileError, match=r"'answer' .*line 1; .*: instruction, reply"):
         read(tmp_path / "a.csv", [table.strip()], "instruction", "answer")
 
 

@@ -38,5 +38,5 @@ def test_an_unknown_ending_is_refused_with_the_nearest(path, said):
 
 def test_a_table_of_other_endings_is_asked_alone():
     assert ending_of("a.txt", {".txt": None}) == ".txt"
-    with pytest.raises(RefusedFileError, match=r"'\.csv' is unknown; one of: \.txt"):
+    with pytest.raises(RefusedFileError, match=r"'\.csv' .*: \.txt"):
         ending_of("a.csv", {".txt": None})

