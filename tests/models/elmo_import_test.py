@@ -168,17 +168,17 @@ def drop_scale(file):
 
 
 CASES = [
-    ({"options": lambda o: o["lstm"].pop("dim")}, r"options.json has no option 'lstm\.dim'"),
+    ({"options": lambda o: o["lstm"].pop("dim")}, r"options\.json .*'lstm\.dim'"),
     (
         {"options": lambda o: o["lstm"].update(n_layers="two")},
-        r"options.json: option 'lstm\.n_layers' is 'two'",
+        r"options\.json: .*'lstm\.n_layers' is 'two'",
     ),
-    ({"options": lambda o: o["char_cnn"].update(n_characters=260)}, "is 260, expected 261 or 262"),
+    ({"options": lambda o: o["char_cnn"].update(n_characters=260)}, "260, .*261 or 262"),
     (
         {"options": lambda o: o["lstm"].update(dim=32)},
-        r"weights.hdf5: data set 'RNN_0.*/W_0' has the shape \(8, 24\).* \(8, 128\)",
+        r"weights\.hdf5: .*'RNN_0.*/W_0' .*\(8, 24\).* \(8, 128\)",
     ),
-    ({"weights": drop_scale}, "weights.hdf5 has no data set 'RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell/W_P_0'"),
+    ({"weights": drop_scale}, r"weights\.hdf5 .*'RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell/W_P_0'"),
 ]
 
 
@@ -190,9 +190,9 @@ def test_broken_files(tmp_path, change, message):
 
 def test_files_that_are_no_such_files(tmp_path):
     options, weights = broken(tmp_path)
-    with pytest.raises(ElmoFileError, match=r"weights\.hdf5 is not valid JSON"):
+    with pytest.raises(ElmoFileError, match=r"weights\.hdf5 .*JSON"):
         load_elmo(weights, weights)
-    with pytest.raises(ElmoFileError, match=r"options\.json is not an HDF5 file"):
+    with pytest.raises(ElmoFileError, match=r"options\.json .*HDF5"):
         load_elmo(options, options)
-    with pytest.raises(FileNotFoundError, match=r"no file .*nowhere"):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
         load_elmo(options, tmp_path / "nowhere")

@@ -75,14 +75,14 @@ def test_a_compiled_model_is_loaded_compiled(tmp_path):
 
 @pytest.mark.parametrize("name", ["loss", "metrics", "loss_weights", "weighted_metrics"])
 def test_the_objective_is_the_loss(name):
-    with pytest.raises(ValueError, match=f"`{name}` follows from the objective"):
+    with pytest.raises(ValueError, match=f"`{name}` .*objective"):
         build("causal_lm").compile("adam", **{name: ["mse"]})
 
 
 def test_targets_beside_the_features_are_refused():
     model, features = build("causal_lm"), training_features("causal_lm")
     model.compile("sgd", run_eagerly=True)
-    with pytest.raises(ValueError, match="leave out `y`"):
+    with pytest.raises(ValueError, match="`y`"):
         model.fit(features, np.zeros((BATCH, 1)), verbose=0)
 
 
@@ -91,7 +91,7 @@ def test_weights_that_are_not_features_are_refused(name):
     model, features = build("causal_lm"), training_features("causal_lm")
     model.compile("sgd", run_eagerly=True)
     for call in (model.fit, model.evaluate):
-        with pytest.raises(ValueError, match=f"leave out `{name}`"):
+        with pytest.raises(ValueError, match=f"`{name}`"):
             call(features, verbose=0, **{name: np.ones(BATCH)})
 
 
@@ -101,7 +101,7 @@ def test_positions_beyond_the_table(name):
     ones, places = np.ones((1, 15), "int32"), np.arange(15, dtype="int32")[None]
     features = {"token_ids": ones, "segment_ids": ones, "position_ids": places, "document_ids": ones}
     features |= {f"decoder_{key}": value for key, value in features.items()}
-    with pytest.raises(ValueError, match=r"position 14 in rows of 15 tokens, positions\.length=14"):
+    with pytest.raises(ValueError, match=r"14 .*15 .*positions\.length=14"):
         backbone(features)
     # Two documents in one row, whose positions start again.
     packed = {key: places % 8 if "position" in key else value for key, value in features.items()}
@@ -112,5 +112,5 @@ def test_positions_beyond_the_table(name):
 def test_positions_beyond_the_mask_decoder(name):
     model, features = build(name), training_features(name)
     features["position_ids"] = features["position_ids"] + 6
-    with pytest.raises(ValueError, match=r"position 12 in rows of 12 tokens, mask_decoder\.length=12"):
+    with pytest.raises(ValueError, match=r"12 .*12 .*mask_decoder\.length=12"):
         model(features)

@@ -86,5 +86,5 @@ def test_equals_the_reference_code_written_out(passes):
 def test_other_positions_are_refused():
     encoder = MaskedTransformer(StackConfig(layers=2, width=WIDTH, attention={"heads": HEADS}))
     hidden = np.ones((1, LENGTH, WIDTH), "float32")
-    with pytest.raises(ValueError, match="needs disentangled positions"):
+    with pytest.raises(ValueError, match="disentangled"):
         encoder(hidden, DOCUMENTS[None], absolute=hidden)

@@ -201,14 +201,12 @@ def test_long_causal_rows_are_read_in_blocks_of_queries(monkeypatch):
 def test_other_backbones_are_refused(case, method):
     model = PretrainingModel(OTHERS[case], OBJECTIVES[case], VOCABULARY, seed=1)
     model.build()
-    with pytest.raises(
-        TuningError, match=f"method.kind: {method} puts virtual tokens before .* does not take"
-    ):
+    with pytest.raises(TuningError, match=rf"method\.kind: {method} "):
         ADDITIONS[method](model, METHODS[method])
 
 
 def test_attention_without_a_place_for_a_prefix_is_refused():
-    with pytest.raises(TuningError, match="disentangled every key has one; prompt_tuning and p_tuning"):
+    with pytest.raises(TuningError, match=r"disentangled .*prompt_tuning and p_tuning"):
         model_of("deberta", "p_tuning_v2")
     assert model_of("deberta", "prompt_tuning").added.held
 

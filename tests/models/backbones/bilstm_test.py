@@ -181,7 +181,7 @@ def test_the_carried_state_needs_its_number_of_rows(tmp_path):
     with pytest.raises(ValueError, match=r"backbone\.carry\(rows\)"):
         backbone(features, training=True)
     backbone.carry(3)
-    with pytest.raises(ValueError, match="a batch has 2 rows, the state of `carry_state` 3"):
+    with pytest.raises(ValueError, match=r"2 .*`carry_state` 3"):
         backbone(features, training=True)
     with pytest.raises(ValueError, match="carry_state=False"):
         make_model().backbone.carry(2)

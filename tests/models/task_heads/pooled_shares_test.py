@@ -34,7 +34,7 @@ def test_a_head_starts_from_the_shares(name):
 @pytest.mark.parametrize("kind", [Classification, Tagging])
 def test_shares_are_of_the_classes(kind):
     assert bias_of_shares(()) == kind(labels=("O", "B-A")).head_bias == 0.0
-    with pytest.raises(ValueError, match="class_shares: there are 2, and 3 labels"):
+    with pytest.raises(ValueError, match=r"class_shares: .*2.* 3 labels"):
         kind(labels=("O", "B-A", "I-A"), class_shares=(0.5, 0.5))
-    with pytest.raises(ValueError, match=r"class_shares: their sum is 0\.8, not 1"):
+    with pytest.raises(ValueError, match=r"class_shares: .*0\.8, not 1"):
         kind(labels=("O", "B-A"), class_shares=(0.5, 0.3))
