@@ -27,7 +27,6 @@ CASES = {
     "permutation_lm": 4,
     "causal_lm, table of its own": 4,
     "span_corruption": 4,
-    "salient_spans": 4,
     "bidirectional_lm": 4,
 }
 AS_WRITTEN = {
@@ -87,17 +86,7 @@ def test_the_cases_have_every_kind_of_backbone():
     assert {{**MODELS, **OTHERS}[TRAINED[case][0]].kind for case in CASES} == set(BACKBONES)
 
 
-# The kinds of backbones; in the others weights are shared as in these, or by nothing.
-REPEATED = {"replaced_token_detection, mask decoder", "salient_spans"}
-
-
-@pytest.mark.parametrize(
-    "case, count",
-    [
-        pytest.param(case, count, marks=[pytest.mark.repeated] * (case in REPEATED))
-        for case, count in CASES.items()
-    ],
-)
+@pytest.mark.parametrize("case, count", CASES.items())
 def test_the_last_layer_and_the_heads_are_trained_alone(case, count, eagerly):
     """The others stay bit for bit, without a gradient and without decay."""
     run = Run(case, "last_layers")
@@ -169,7 +158,7 @@ def test_no_gradient_is_computed_below_what_is_trained():
 def test_heads_that_read_the_token_table_cannot_be_trained_alone():
     model = model_of("span_corruption")
     model.build()
-    with pytest.raises(TuningError, match="no weights of their own"):
+    with pytest.raises(TuningError, match=r"method\.kind: head"):
         METHODS["head"](model, AS_WRITTEN["head"], 1)
     assert all(weight.trainable for weight in model.trainable_weights)
 
@@ -177,7 +166,7 @@ def test_heads_that_read_the_token_table_cannot_be_trained_alone():
 def test_more_layers_than_there_are_is_refused():
     model = model_of("masked_lm, order of sentences")
     model.build()
-    with pytest.raises(TuningError, match=r"method\.layers: 2, but .* has 1 with weights of their own"):
+    with pytest.raises(TuningError, match=r"method\.layers: 2\b.* 1 "):
         METHODS["last_layers"](model, methods.LastLayers(layers=2), 1)
 
 
@@ -187,6 +176,6 @@ def test_a_weight_in_no_stage_is_refused():
     stages = property(lambda backbone: (("token_embedding", "embeddings"), ("encoder/block_0",)))
     with (
         mock.patch.object(BACKBONES["masked_transformer"], "stages", stages),
-        pytest.raises(TuningError, match=r"block_1/.*: no stage of MaskedTransformerBackbone"),
+        pytest.raises(TuningError, match=r"block_1/.*MaskedTransformerBackbone"),
     ):
         groups_of(model)
