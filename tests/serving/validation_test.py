@@ -8,6 +8,7 @@ from firth.serving import read_description, validate_serving
 from firth.serving.cases import TEXT_CASES
 from firth.serving.description import FOLDER
 from tests.exported_model import exported_rows
+from tests.forked_validation import forked_validation
 from tests.serving.storing.models import exported_in_8_bits
 
 STRING = {"dtype": "string", "shape": ["batch"], "meaning": "a text"}
@@ -78,14 +79,15 @@ def test_a_model_that_the_serving_loader_cannot_run_is_not_blessed(tmp_path):
     }
     (tmp_path / "model" / FOLDER / "firth.json").write_text(json.dumps(description))
     assert tf.saved_model.load(directory).signatures["embed"](text=tf.constant(["a"]))
-    report = validate_serving(directory)
+    with forked_validation():
+        report = validate_serving(directory)
     assert not report["blessed"]
     assert any("Could not find variable" in reason for reason in report["reasons"])
     assert any("no signature fill_mask" in reason for reason in report["reasons"])
-    said = "fill_mask: the description has it, and the model lacks this signature"
-    assert [reason for reason in report["reasons"] if "description" in reason] == [said]
+    described = [reason for reason in report["reasons"] if "description" in reason]
+    assert [reason.partition(": ")[0] for reason in described] == ["fill_mask"]
 
 
 def test_a_process_that_takes_too_long_is_not_blessed(made_once):
     report = validate_serving(exported_in_8_bits(made_once), timeout_seconds=0.2)
-    assert report["reasons"][0] == "the process took longer than 0.2 s"
+    assert "0.2 s" in report["reasons"][0]
