@@ -28,10 +28,11 @@ from tests.training.artifacts import VOCABULARY
 ONE = LabelWords(labels=("0", "1"), words=("w1", "w2"))
 TASK = TextTasks(tasks={"first": ONE, "second": ONE}, target_tokens=4)
 PARTS = ("vectors", "columns", "rows")
+SMALL = MODELS["t5"].model_copy(update={"layers": 1})
 
 
 def served_by(tasks: int, values: dict[str, np.ndarray]) -> Served:
-    model = TaskModel(model=MODELS["t5"], task=TASK, vocabulary_size=len(VOCABULARY), seed=3)
+    model = TaskModel(model=SMALL, task=TASK, vocabulary_size=len(VOCABULARY), seed=3)
     model.build()
     method = MultitaskPromptTuning(length=2, tasks=tasks)
     extend(model, method)
@@ -47,7 +48,7 @@ def served_by(tasks: int, values: dict[str, np.ndarray]) -> Served:
 
 
 def drawn() -> dict[str, np.ndarray]:
-    draw, width = np.random.default_rng(0), MODELS["t5"].width
+    draw, width = np.random.default_rng(0), SMALL.width
     return dict(zip(PARTS, (draw.normal(0, 3, size) for size in ((2, width), (2, 2, 1), (2, 1, width)))))
 
 
@@ -67,14 +68,13 @@ def test_a_served_text_is_answered_by_the_prompt_of_the_task_that_it_names():
     average = generate.generate(served, texts[:1])["log_probability"].numpy()[0]
     np.testing.assert_allclose(found[1], average, rtol=1e-5)
     assert len(set(found.round(3))) == 3
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)first, second; unknown.*third"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)first, second.*third"):
         signature.function(served, texts[:1], tf.constant(["third"]))
 
 
 def test_an_empty_batch_has_no_answers():
     task = LabelWords(labels=("0", "1"), words=("w1 w2", "w3"), target_tokens=4)
-    small = MODELS["t5"].model_copy(update={"layers": 1})
-    model = TaskModel(model=small, task=task, vocabulary_size=len(VOCABULARY), seed=3)
+    model = TaskModel(model=SMALL, task=task, vocabulary_size=len(VOCABULARY), seed=3)
     model.build()
     sequences = Sequences(length=12, max_documents=1)
     recipe = types.SimpleNamespace(goal=task, trained_by=None, sequences=sequences)
