@@ -67,7 +67,7 @@ def test_each_record_is_answered_by_its_own_adapter_in_the_loader_of_tf_serving(
 
 
 def test_an_unknown_adapter_is_an_error_that_names_those_there_are(loaded):
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"films, norms; unknown.*film"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)films, norms.*film\b"):
         loaded.run("classify", {"text": TEXTS[:2], "adapter": [b"films", b"film"]})
 
 
@@ -113,7 +113,7 @@ def test_what_does_not_fit_together_is_refused(served, tmp_path):
     films = (parts["films"].model, parts["films"].recipe)
     tokenizer = parts["films"].tokenizer
     other = films[1].model_copy(update={"base": films[1].base.model_copy(update={"digest": "0" * 64})})
-    with pytest.raises(ValueError, match=rf"films .*{films[1].base.digest}, adapter b to 0+"):
+    with pytest.raises(ValueError, match=rf"films .*{films[1].base.digest}, .*b .* 0+"):
         export_adapters({"films": films, "b": (films[0], other)}, tokenizer, str(tmp_path / "made"))
     task = films[1].task.model_copy(update={"labels": ("no", "perhaps", "yes")})
     wider = films[1].model_copy(update={"task": task})
