@@ -11,7 +11,7 @@ from tests.training.artifacts import tiny_recipe, write_artifact
 from tests.training.pretraining_resume_test import curve, run, start_and_end
 
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed here")
-STEPS = 400
+STEPS = 36
 
 
 def recipe(**settings):
