@@ -21,7 +21,7 @@ FIELDS = ("second_sources", "first_lengths", "second_lengths", "is_other", "is_p
 def rows_of(length, max_documents):
     """Rows of one document each, a quarter of them cut from longer ones, or of up to eight short ones."""
     median = length // 2 if max_documents == 1 else length // 8
-    texts = documents(2000, median)
+    texts = documents(4000, median)
     return packed(texts, length, 3, max_documents, short_seq_prob=0.1)
 
 
