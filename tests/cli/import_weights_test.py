@@ -47,7 +47,7 @@ def test_what_is_wrong_is_one_sentence(firth, tmp_path):
 def test_an_imported_model_is_no_run(firth, imported, tmp_path):
     wrong = firth("report", "tiny")
     assert wrong.exit_code == 1 and "is an imported model, which has no report" in wrong.stderr
-    with pytest.raises(RunFolderError, match="is an imported model; give this run a --name of its own"):
+    with pytest.raises(RunFolderError, match=r"imported model; .*--name"):
         refuse_imported(tmp_path / "firth-runs" / "tiny")
     refuse_imported(tmp_path)
 

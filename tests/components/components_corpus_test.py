@@ -130,7 +130,7 @@ def test_example_gen_profiles_every_record(artifacts):
 def test_example_gen_names_a_source_without_documents(tmp_path):
     (tmp_path / "a.jsonl").write_text("{}\n")
     source = JsonlSource(kind="jsonl", name="web", paths=(f"{tmp_path}/*.jsonl",))
-    with pytest.raises(SourceError, match=r"'web'.*1 records rejected \(missing_text_key: 1\)") as caught:
+    with pytest.raises(SourceError, match=r"'web'.*1 .*missing_text_key: 1") as caught:
         run(example_gen([source]), {}, tmp_path / "out")
     shutil.rmtree(tmp_path / "out")  # As TFX does when a component fails.
     listed = pathlib.Path(str(caught.value).split("they are listed in ")[1])
@@ -176,7 +176,7 @@ def test_curator_keeps_the_classifiers_that_it_trains(tmp_path, artifacts):
 
 def test_curator_fails_where_nothing_is_left(tmp_path, artifacts):
     cleaning = Cleaning(steps=(LengthStep(kind="length", min_words=1000),))
-    with pytest.raises(EmptyCorpusError, match="length dropped 60 of source 'text'") as caught:
+    with pytest.raises(EmptyCorpusError, match=r"length .*60 .*'text'") as caught:
         run(curator(cleaning), {"documents": artifacts["raw"]}, tmp_path / "out")
     shutil.rmtree(tmp_path / "out")  # As TFX does when a component fails.
     assert json.loads(pathlib.Path(str(caught.value).split("Kept: ")[1]).read_text())["funnel"]

@@ -39,7 +39,7 @@ def test_a_relative_path_is_looked_up_from_the_file_of_the_recipe(tmp_path):
 
 
 def test_what_is_not_there_is_refused(tmp_path):
-    with pytest.raises(SourceError, match="source text: no newest span of "):
+    with pytest.raises(SourceError, match=r"source text: .*span"):
         at_newest_spans(recipe_of(tmp_path, "{SPAN}/*.txt"))
     make(tmp_path, "x/a.txt")
     with pytest.raises(SourceError, match="Cannot find span number"):
@@ -73,7 +73,7 @@ def test_files_of_a_reference_have_spans_of_their_own(tmp_path):
     (reference,) = recipe.cleaning.steps[1].reference_files
     assert reference.paths == (f"{tmp_path}/good/30/*.txt",)
     (tmp_path / "good" / "30").rename(tmp_path / "good" / "x")
-    with pytest.raises(SourceError, match=r"cleaning\.steps\.1\.reference_files\.0: no newest span of "):
+    with pytest.raises(SourceError, match=r"cleaning\.steps\.1\.reference_files\.0: .*span"):
         at_newest_spans(with_reference(tmp_path))
 
 

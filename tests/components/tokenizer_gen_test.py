@@ -35,7 +35,7 @@ def test_a_tokenizer_of_a_bundle_that_was_replaced_is_not_taken(tmp_path, added)
     assert taken == load_tokenizer(tmp_path / "first").digest
     shutil.rmtree(bundle / "tokenizer")
     save_tokenizer(WordPieceTokenizer([*PIECES, "dog"]), bundle / "tokenizer")
-    with pytest.raises(NoBundleError, match="is not the bundle that the recipe was read with"):
+    with pytest.raises(NoBundleError, match="not the bundle"):
         take(bundle, digest, tmp_path / "second", added)
     assert not (tmp_path / "second").exists()
 

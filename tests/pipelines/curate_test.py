@@ -98,7 +98,7 @@ def test_a_source_that_changed_stops_before_the_cleaning(first, folder, tmp_path
     assert first.new_schema == schema and "min_domain_mass: 0.9\n" in schema.read_text()
     (folder / "b.txt").write_bytes(b"\n\n".join([b"\xff\xfe"] * 5))
     try:
-        with pytest.raises(local.RunFailedError, match=r"plays/outcome: Unexpected .*invalid_utf8") as caught:
+        with pytest.raises(local.RunFailedError, match=r"plays/outcome: .*invalid_utf8") as caught:
             local.curate(recipe(folder), folder / "runs")
         assert caught.value.component == "AnomalyValidator"
         assert f"the schema {schema}" in str(caught.value)
@@ -116,7 +116,7 @@ def test_a_source_that_changed_stops_before_the_cleaning(first, folder, tmp_path
 def test_a_broken_limit_stops_it_with_the_page_written_and_nothing_cleaned_again(first, folder):
     limits = "cleaning.limits={max_dropped_fraction: 0.1, min_documents: 20}"
     (first.run_dir / "corpus_report.html").unlink()
-    with pytest.raises(local.RunFailedError, match=r"max_dropped_fraction is 0\.1, but 0\.1304 ") as caught:
+    with pytest.raises(local.RunFailedError, match=r"max_dropped_fraction .*0\.1, .*0\.1304 ") as caught:
         local.curate(recipe(folder, limits), folder / "runs")
     assert caught.value.component == "CorpusValidator"
     assert isinstance(caught.value.__cause__, CorpusLimitsError)

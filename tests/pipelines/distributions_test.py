@@ -44,7 +44,7 @@ def distances(result):
 @pytest.mark.repeated
 def test_a_run_is_compared_with_the_last_one_that_passed(curate):
     assert distances(curate(4)) == []
-    with pytest.raises(RunFailedError, match=r"plays/words: High .* Jensen-Shannon divergence"):
+    with pytest.raises(RunFailedError, match=r"plays/words: .*Jensen-Shannon"):
         curate(30)
     reported = curate(31, REPORT)
     # The same data, once they have been taken, are not refused.
@@ -64,7 +64,7 @@ def test_without_local_metadata_no_earlier_run_can_be_looked_up(tmp_path):
     sources = f"sources=[{{kind: text, name: plays, paths: ['{tmp_path}/*.txt']}}]"
     for key, bound in (("drift", "plays/words"), ("shares", "languages")):
         recipe = load_recipe("demo", [sources, f"validation.{key}={{{bound}: 0.1}}"])
-        with pytest.raises(ValueError, match=rf"validation\.{key}: this orchestrator cannot look up"):
+        with pytest.raises(ValueError, match=rf"validation\.{key}: .*orchestrator"):
             pretrain.create_pipeline(recipe, "/no/such")
 
 

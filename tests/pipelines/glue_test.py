@@ -40,11 +40,11 @@ def test_tasks_are_those_with_files_to_train_on_and_to_score(tmp_path):
     assert found.present == ("wnli",) and "there is no dev.tsv of GLUE RTE" in found.missing["rte"]
     assert "ax" not in found.missing and set(found.missing) >= {"cola", "mnli", "qqp"}
     assert find_tasks(str(folder), ["wnli"]).missing == {}
-    with pytest.raises(ValueError, match="'rta' is not a task of GLUE; did you mean rte"):
+    with pytest.raises(ValueError, match=r"'rta' .*GLUE; .*rte"):
         find_tasks(str(folder), ["rta"])
-    with pytest.raises(ValueError, match="there is no task of GLUE"):
+    with pytest.raises(ValueError, match=r"no task .*GLUE"):
         find_tasks(str(folder), ["rte"])
-    with pytest.raises(ValueError, match="there is no such folder"):
+    with pytest.raises(ValueError, match="no such folder"):
         find_tasks(f"{folder}x")
 
 

@@ -49,7 +49,7 @@ def test_it_is_compiled_for_tfx_and_refused_for_kubeflow(tmp_path):
     nodes = {each.pipeline_node.node_info.id: each.pipeline_node for each in Compiler().compile(made).nodes}
     assert {"InfraValidator", "Trainer"} <= set(nodes["ServingValidator"].upstream_nodes)
     settings = Settings("pretrain", "kubeflow", "image", "gs://bucket/root")
-    with pytest.raises(ValueError, match="TFX compiles no InfraValidator for Kubeflow"):
+    with pytest.raises(ValueError, match=r"InfraValidator .*Kubeflow"):
         tfx_job(recipe(tmp_path, "kubernetes"), settings)
 
 
@@ -59,7 +59,7 @@ def test_without_docker_the_pipeline_is_not_made(tmp_path, monkeypatch):
             raise docker.errors.DockerException("no socket")
 
     monkeypatch.setattr(docker, "from_env", Absent)
-    with pytest.raises(ValueError, match=r"local_docker needs Docker, .* \(no socket\); start it, or leave"):
+    with pytest.raises(ValueError, match=r"local_docker .*Docker, .*\(no socket\)"):
         pretrain.create_pipeline(recipe(tmp_path, "local_docker"), "/no/such", metadata_path="m.sqlite")
     monkeypatch.setattr(Absent, "ping", lambda self: True)
     made = pretrain.create_pipeline(recipe(tmp_path, "local_docker"), "/no/such", metadata_path="m.sqlite")

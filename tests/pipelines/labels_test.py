@@ -94,7 +94,7 @@ def test_a_task_without_classes_stays(csv):
 
 def test_a_csv_of_one_class_is_refused(tmp_path, csv):
     (tmp_path / "train.csv").write_text("text,label\na,good\nb,good\n")
-    with pytest.raises(RefusedFileError, match="all 2 records to train on have the label 'good'"):
+    with pytest.raises(RefusedFileError, match=r"2 records .*label 'good'"):
         with_labels(recipe(csv, Classification()))
 
 

@@ -7,7 +7,7 @@ from firth.pipelines import local
 
 
 def test_a_second_run_in_the_same_folder_is_refused(tmp_path):
-    refused = pytest.raises(local.RunLockedError, match="in use by another run")
+    refused = pytest.raises(local.RunLockedError, match="in use")
     with local._locked(tmp_path), refused, local._locked(tmp_path):
         pass
 

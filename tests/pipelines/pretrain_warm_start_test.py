@@ -50,13 +50,13 @@ def test_the_tokenizer_and_the_training_take_what_the_resolver_finds(tmp_path):
 
 def test_an_orchestrator_without_resolvers_is_refused(tmp_path):
     write_texts(tmp_path, [1])
-    with pytest.raises(ValueError, match="warm_start: this orchestrator cannot look up"):
+    with pytest.raises(ValueError, match=r"warm_start: .*orchestrator"):
         nodes(recipe(tmp_path), has_baseline=False)
 
 
 def test_a_base_and_a_warm_start_are_refused(tmp_path):
     write_bundle(tmp_path / "base")
-    with pytest.raises(RecipeError, match="warm_start: the run starts from its base"):
+    with pytest.raises(RecipeError, match=r"warm_start: .*base"):
         load_recipe("demo", [f"base={tmp_path}/base", "warm_start=true"])
 
 

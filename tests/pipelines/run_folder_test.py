@@ -53,7 +53,7 @@ def texts(*paths):
     "name", ["../../evil", "a/b", "", ".", "..", "/tmp/evil", "a b", "-x", "a\n", "\u00e9", "x" * 101]
 )
 def test_a_name_is_one_folder_below_the_root(run, tmp_path, name):
-    with pytest.raises(RunFolderError, match="is not a run's name"):
+    with pytest.raises(RunFolderError, match="run's name"):
         run("bert_tiny", name=name)
     assert list(tmp_path.rglob("*")) == []
 
@@ -61,7 +61,7 @@ def test_a_name_is_one_folder_below_the_root(run, tmp_path, name):
 def test_a_root_that_is_not_to_be_written_in(run, monkeypatch):
     # As root everything can be written in.
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(RunFolderError, match="runs cannot be written in: permission denied"):
+    with pytest.raises(RunFolderError, match=r"runs .*: permission denied"):
         run("bert_tiny")
 
 
@@ -146,7 +146,7 @@ def test_packages_are_sources_too(run):
 
 def test_another_recipe_is_refused(run):
     run("bert_tiny", name="first")
-    with pytest.raises(RunFolderError, match="its recipe was 'bert_tiny', and this one is 'gpt2_tiny'"):
+    with pytest.raises(RunFolderError, match=r"'bert_tiny', .*'gpt2_tiny'"):
         run("gpt2_tiny", name="first")
 
 

@@ -91,7 +91,7 @@ def test_what_is_near_enough_passes_with_its_distance(tmp_path, made):
 
 
 def test_drift_of_labels_stops_the_run(tmp_path, made):
-    with pytest.raises(DistributionError, match=r"label: High Linfty distance .* 0\.3 .*on_anomaly: report"):
+    with pytest.raises(DistributionError, match=r"label: .*Linfty .* 0\.3 .*on_anomaly: report"):
         validate(tmp_path, made, "second", {"drift": {"label": 0.2}}, previous_statistics="first")
     (kept,) = (tmp_path / "DistributionValidator").glob("failed/**/distances.json")
     assert json.loads(kept.read_text())[0]["distance"] == pytest.approx(0.3)
@@ -105,7 +105,7 @@ def test_what_a_pinned_schema_states_of_other_features_counts_too(tmp_path, made
     io_utils.write_pbtxt_file(f"{tmp_path}/schema/schema.pbtxt", schema)
     pinned.uri = f"{tmp_path}/schema"
     given = {**made, "schema": pinned}
-    with pytest.raises(DistributionError, match="label: High Linfty distance"):
+    with pytest.raises(DistributionError, match=r"label: .*Linfty"):
         validate(tmp_path, given, "second", {"drift": {"text/words": 0.9}}, previous_statistics="first")
 
 
@@ -123,13 +123,13 @@ def test_data_that_an_earlier_run_has_taken_are_not_refused_for_their_drift(tmp_
     found = validate(tmp_path, made, "second", {"drift": {"label": 0.2}}, **taken)
     assert distances(found)[0]["distance"] == pytest.approx(0.3)
     validation = {"drift": {"label": 0.2}, "skew": {"text/words": 0.5}, "requests": "asked.jsonl"}
-    with pytest.raises(DistributionError, match="text/words: High approximate Jensen-Shannon divergence"):
+    with pytest.raises(DistributionError, match=r"text/words: .*Jensen-Shannon"):
         validate(tmp_path / "skew", made, "second", validation, **taken, serving_statistics="asked")
 
 
 def test_skew_of_requests_stops_the_run(tmp_path, made):
     validation = {"skew": {"text/words": 0.5}, "requests": "asked.jsonl"}
-    with pytest.raises(DistributionError, match="text/words: High approximate Jensen-Shannon divergence"):
+    with pytest.raises(DistributionError, match=r"text/words: .*Jensen-Shannon"):
         validate(tmp_path, made, "first", validation, serving_statistics="asked")
     reported = {**validation, "on_anomaly": "report"}
     found = validate(tmp_path / "reported", made, "first", reported, serving_statistics="asked")
@@ -141,5 +141,5 @@ def test_the_first_run_has_nothing_to_compare_with(tmp_path, made):
 
 
 def test_a_feature_that_the_schema_does_not_have_is_named_with_the_nearest(tmp_path, made):
-    with pytest.raises(UnknownFeatureError, match=r"drift.text/word: .* did you mean text/words?"):
+    with pytest.raises(UnknownFeatureError, match=r"drift\.text/word: .*text/words\?"):
         validate(tmp_path, made, "first", {"drift": {"text/word": 0.1}})

@@ -94,7 +94,7 @@ def test_a_wrong_objective_fails_with_each_broken_rate_and_leaves_the_report(exa
 
 def test_rows_of_another_recipe_are_refused(examples, tmp_path, monkeypatch):
     monkeypatch.setitem(globals(), "SEQUENCES", Sequences(length=8, max_documents=DOCUMENTS))
-    with pytest.raises(RowsError, match="is longer than 8"):
+    with pytest.raises(RowsError, match=r"longer .*8"):
         run(examples, tmp_path, Denoising())
 
 

@@ -33,5 +33,5 @@ def test_records_that_can_be_read_are_examples_and_the_others_are_counted(tmp_pa
 
 
 def test_a_file_of_which_nothing_can_be_read_is_refused(tmp_path):
-    with pytest.raises(RefusedFileError, match=r"asked.jsonl: none of 2 records can be read; .*:1: "):
+    with pytest.raises(RefusedFileError, match=r"asked\.jsonl: .*2 records .*:1: "):
         read(tmp_path / "asked.jsonl", LINES[1:], tmp_path)

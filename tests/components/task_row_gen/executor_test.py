@@ -141,14 +141,14 @@ def test_the_order_and_number_of_files_do_not_matter(examples, base, tmp_path):
 
 
 def test_a_split_without_rows_is_refused_and_its_report_is_kept(base, tmp_path):
-    with pytest.raises(TaskRowsError, match=r"the split 'eval' has no rows.*Kept: .*report.json"):
+    with pytest.raises(TaskRowsError, match=r"'eval' .*report\.json"):
         run(tmp_path, base, RECORDS, (EMPTY,))
     report = json.loads((tmp_path / "TaskRowGen/failed/examples/7/report.json").read_text())["splits"]
     assert report["eval"]["rejected"] == {"no_tokens": 1}
 
 
 def test_a_record_that_stands_twice_is_refused(base, tmp_path):
-    with pytest.raises(TaskRowsError, match=r"two records .* 'r0' of 'web' and 'r0' of 'web'"):
+    with pytest.raises(TaskRowsError, match=r"'r0' .*'web' .*'r0' .*'web'"):
         run(tmp_path, base, [*RECORDS, RECORDS[0]])
 
 
@@ -156,7 +156,7 @@ def test_another_bundle_in_the_place_of_the_base_is_refused(base, tmp_path):
     other = standard_artifacts.Model()
     other.uri = base.uri
     other.set_string_custom_property("digest", "0" * 64)
-    with pytest.raises(NoBundleError, match="is not the bundle"):
+    with pytest.raises(NoBundleError, match="not the bundle"):
         run(tmp_path, other, RECORDS)
 
 

@@ -80,7 +80,7 @@ def test_a_warm_start_takes_the_latest_blessed_model_where_it_can_be_looked_up()
         taken = spec.root.dag.tasks[task].inputs.artifacts[key].task_output_artifact
         assert taken.producer_task == "WarmStart-model-resolver"
         assert deployment.executors[f"{taken.producer_task}_executor"].HasField("resolver")
-    with pytest.raises(ValueError, match="warm_start: this orchestrator cannot look up"):
+    with pytest.raises(ValueError, match=r"warm_start: .*orchestrator"):
         compile_pipeline(recipe, settings("pretrain", "kubeflow"))
 
 
@@ -116,7 +116,7 @@ def test_the_cache_and_the_resources_are_as_they_are_asked_for():
 
 
 def test_resources_of_no_task_are_refused():
-    with pytest.raises(ValueError, match="--resources Triner: no task has this name; did you mean Trainer"):
+    with pytest.raises(ValueError, match=r"--resources Triner: .*Trainer"):
         compile_pipeline(
             load_recipe("bert_tiny"), settings("pretrain", "vertex"), read_resources(["Triner:cpu=8"])
         )
@@ -208,5 +208,5 @@ def test_vertex_reads_it_by_its_own_client(bert_mini, tmp_path, monkeypatch):
 
     config = request(steps=5)["runtimeConfig"]
     assert config == {"parameterValues": {"steps": 5.0}, "gcsOutputDirectory": ROOTS["vertex"]}
-    with pytest.raises(ValueError, match="step is not found"):
+    with pytest.raises(ValueError, match=r"step .*not found"):
         request(step=5)

@@ -187,14 +187,12 @@ def test_what_is_wrong_is_said(tmp_path, corpus, parameters, problem):
 def test_a_recipe_of_another_pipeline_is_refused(tmp_path, corpus):
     given = compiled(corpus)
     (tmp_path / "schema.pbtxt").write_text("")
-    with pytest.raises(
-        ValueError, match="differs in PinnedSchemaGen_digest, PinnedSchemaGen_schema_file; compile"
-    ):
+    with pytest.raises(ValueError, match="PinnedSchemaGen_digest, PinnedSchemaGen_schema_file; "):
         values(tmp_path, given, overrides=f"source_schema={tmp_path}/schema.pbtxt")
 
 
 def test_a_warm_start_is_compiled(tmp_path, corpus):
-    with pytest.raises(ValueError, match=r"warm_start: .* differs in WarmStart-model-blessing-resolver"):
+    with pytest.raises(ValueError, match=r"warm_start: .*WarmStart-model-blessing-resolver"):
         values(tmp_path, compiled(corpus), overrides="warm_start=true")
     warm = corpus.model_copy(update={"warm_start": True})
     found = values(tmp_path, compiled(warm), steps=7)
@@ -205,7 +203,7 @@ def test_another_base_is_refused(tmp_path, corpus):
     for name in ("base", "other"):
         write_bundle(tmp_path / name, weights=name)
     recipe = load_recipe("demo", [f"base={tmp_path}/base", of_texts(tmp_path)])
-    with pytest.raises(ValueError, match="base: this run names another model"):
+    with pytest.raises(ValueError, match=r"base: .*model"):
         values(tmp_path, compiled(recipe), overrides=f"base={tmp_path}/other")
 
 
@@ -226,5 +224,5 @@ def test_a_recipe_in_a_bucket_names_files_next_to_it(tmp_path):
     assert web.sources[0].paths == (f"file://{tmp_path}/in/*.txt", "gs://b/a.txt")
     assert web.cleaning.steps[0].block[0].path == f"file://{tmp_path}/bad.txt"
     assert task.data.train == f"file://{tmp_path}/in/a.csv"
-    with pytest.raises(RecipeError, match=r"run-time parameter recipe: there is no file file:.*none.yaml"):
+    with pytest.raises(RecipeError, match=r"parameter recipe: .*file:.*none\.yaml"):
         read("curate", "none.yaml")

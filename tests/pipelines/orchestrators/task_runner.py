@@ -45,6 +45,7 @@ class TaskRunner:
         path = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self.environment = {**os.environ, **environment, "PATH": path, "PYTHONPATH": str(CHECKOUT)}
         self.outputs, self.ran, self.cache = {}, [], dict(cache or {})
+        self.number = earlier.number + 1 if earlier else 1
         found = earlier.outputs.values() if earlier else ()
         self.live = [
             artifact
@@ -106,10 +107,12 @@ class TaskRunner:
         }
 
     def _artifact(self, task, key, artifact_type):
+        uri = f"{self.root}/{task}/1/{key}"
         return {
-            "name": f"projects/1/artifacts/{uuid.uuid4()}",
+            # An artifact of the earlier run has the same place and another name.
+            "name": f"projects/1/artifacts/{uuid.uuid5(uuid.NAMESPACE_URL, f'{uri}#{self.number}')}",
             "type": json_format.MessageToDict(artifact_type),
-            "uri": f"{self.root}/{task}/1/{key}",
+            "uri": uri,
         }
 
     def _execute(self, name, task, component, container, made, parameters):

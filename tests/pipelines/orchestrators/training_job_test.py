@@ -70,14 +70,14 @@ def test_the_job_has_a_chief_and_workers_that_run_what_a_task_would(corpus):
 
 def test_workers_that_would_each_train_the_whole_model_are_refused(corpus):
     alone = load_recipe("bert_tiny")
-    with pytest.raises(ValueError, match=r"3 workers train one model only with .*, not none; add --set"):
+    with pytest.raises(ValueError, match=r"3 workers .*none; .*--set"):
         compile_pipeline(alone, settings())
     compile_pipeline(alone, settings(LINE.replace(",workers=3", "")))
     # Nor may the recipe of a run be one.
     document = compile_pipeline(corpus, settings())["pipelineSpec"]
     given = document["root"]["dag"]["tasks"][READER]["inputs"]["parameters"][COMPILED]
     inputs = {COMPILED: given["runtimeValue"]["constant"], "overrides": "training.strategy=mirrored"}
-    with pytest.raises(ValueError, match="not mirrored"):
+    with pytest.raises(ValueError, match="mirrored"):
         values_of_run(inputs)
 
 
