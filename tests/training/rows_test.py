@@ -93,7 +93,7 @@ def test_labels_of_any_shape_are_read(tmp_path):
     assert taken["spans"].tolist() == [[[1, 2], [3, 4], [0, 0], [0, 0], [0, 0]]]
     assert taken["score"].tolist() == [2.5]
     write_rows(tmp_path / "rows.gz", [{**row, "spans": [1] * 12}])
-    with pytest.raises(RowsError, match="record 0: spans is not as long as what it labels"):
+    with pytest.raises(RowsError, match="record 0: spans"):
         read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", limits)
 
 
@@ -251,7 +251,7 @@ def test_a_truncated_file_is_refused(tmp_path, missing):
     write_rows(tmp_path / "whole.gz", [raw_row(index) for index in range(20)])
     data = (tmp_path / "whole.gz").read_bytes()
     (tmp_path / "short.gz").write_bytes(data[:-missing])
-    with pytest.raises(RowsError, match=r"short.gz: cannot be read after record \d+: .*"):
+    with pytest.raises(RowsError, match=r"short\.gz: .* record \d+: "):
         read_rows([str(tmp_path / "short.gz")], tmp_path / "cache", LIMITS)
     assert os.listdir(tmp_path / "cache") == []
 

@@ -154,5 +154,5 @@ def test_workers_that_see_other_folders_are_refused(tmp_path):
     with pytest.raises(OSError, match="does not exist"):
         together(2, lambda worker: read_rows_together(patterns, tmp_path / f"{worker.index}", LIMITS, worker))
     read_rows(patterns, tmp_path / "0", LIMITS)
-    with pytest.raises(ClusterError, match="1 of 2 processes see it; the folder of checkpoints must be one"):
+    with pytest.raises(ClusterError, match=r"1 of 2 .*checkpoints"):
         together(2, lambda worker: read_rows_together(patterns, tmp_path / f"{worker.index}", LIMITS, worker))

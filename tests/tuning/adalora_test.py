@@ -27,9 +27,7 @@ def test_the_ranks_fall_to_the_target_and_what_is_left_is_merged(tmp_path):
 
 
 def test_steps_that_are_said_leave_some_to_take_ranks_away_in(tmp_path):
-    with pytest.raises(
-        ValueError, match=r"initial_steps: 3 and method.final_steps: 1 leave none of the 4 steps"
-    ):
+    with pytest.raises(ValueError, match=r"initial_steps: 3 .*method\.final_steps: 1 .* 4 "):
         adapting("bert", tmp_path, {**ADALORA, "initial_steps": 3, "final_steps": 1})
 
 

@@ -75,11 +75,11 @@ def test_what_is_served_is_what_the_bundle_gives(tmp_path):
 def test_nothing_starts_from_it_or_takes_it_out(adapted):
     folder, recipe = adapted
     bundle = folder / "model" / "bundle"
-    with pytest.raises(InteropError, match=r"additions of method.kind: houlsby, which do not merge"):
+    with pytest.raises(InteropError, match=r"method\.kind: houlsby"):
         recipe_of(bundle)
-    with pytest.raises(BundleError, match=r"additions .* added/encoder/block_0/attention/houlsby/down"):
+    with pytest.raises(BundleError, match=r"added/encoder/block_0/attention/houlsby/down"):
         start_from(build_model(recipe.model_copy(update={"method": Full()})), bundle)
-    with pytest.raises(RecipeError, match=rf"houlsby, which do not merge.* start from {recipe.base.bundle}"):
+    with pytest.raises(RecipeError, match=rf"houlsby.* {recipe.base.bundle}"):
         load_adapting_recipe(None, [f"base={bundle}", "data.kind=columns", "data.train=x.csv"])
 
 

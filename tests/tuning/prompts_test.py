@@ -122,11 +122,11 @@ def save(model, folder) -> str:
 
 
 def test_a_source_that_does_not_fit_is_refused(tmp_path):
-    with pytest.raises(TuningError, match=r"has no adapter of method\.kind: multitask_prompt_tuning"):
+    with pytest.raises(TuningError, match=r"method\.kind: multitask_prompt_tuning"):
         begun(prompts.MultitaskPromptTuning(length=2, source=str(tmp_path)))
     source = model_of("masked_lm")
     METHODS["multitask_prompt_tuning"](source, prompts.MultitaskPromptTuning(length=3), 1)
-    with pytest.raises(TuningError, match=r"has vectors \[3, 16\], the method's are \[2, 16\]"):
+    with pytest.raises(TuningError, match=r"\[3, 16\].*\[2, 16\]"):
         begun(prompts.MultitaskPromptTuning(length=2, source=save(source, tmp_path)))
     with pytest.raises(TuningError, match="source_task: 4, but the source has 1 tasks"):
         begun(

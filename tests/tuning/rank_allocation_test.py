@@ -83,12 +83,12 @@ def test_the_penalty_is_that_of_peft(golden):
 
 def test_a_run_too_short_for_the_schedule_is_refused(golden):
     allocator = RankAllocator(additions_of(golden).values(), AdaLoRA(initial_steps=3, final_steps=2))
-    with pytest.raises(TuningError, match=r"initial_steps: 3 and method.final_steps: 2 leave none of the 5"):
+    with pytest.raises(TuningError, match=r"initial_steps: 3 .*method\.final_steps: 2 .* 5"):
         allocator.plan(5)
 
 
 def test_a_rank_that_would_grow_is_refused():
-    with pytest.raises(ValueError, match="target_rank: 8 is greater than initial_rank: 4"):
+    with pytest.raises(ValueError, match=r"target_rank: 8 .*initial_rank: 4"):
         AdaLoRA(initial_rank=4)
 
 

@@ -10,7 +10,5 @@ from tests.training.artifacts import tiny_recipe
 
 def test_jax_that_is_not_installed_is_named(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(
-        DeviceError, match=r"needs JAX, which is not installed here.*pip install 'firth\[jax\]'"
-    ):
+    with pytest.raises(DeviceError, match=r"JAX.*pip install 'firth\[jax\]'"):
         prepare_devices(tiny_recipe(backend="jax").training)

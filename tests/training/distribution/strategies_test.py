@@ -73,7 +73,7 @@ def test_devices_that_cannot_be_had_are_refused():
     """This process has started TensorFlow with one CPU."""
     tf.zeros([])
     build_strategy(Training())
-    with pytest.raises(DeviceError, match="needs 3 logical CPUs, but TensorFlow has already started"):
+    with pytest.raises(DeviceError, match="3 logical CPUs"):
         prepare_devices(Training(strategy="mirrored", replicas=3, batch_size=3))
     with pytest.raises(DeviceError, match="replicas: 3, but this machine has 1 CPU"):
         build_strategy(Training(strategy="mirrored", replicas=3, batch_size=3))

@@ -53,11 +53,11 @@ def test_a_training_connects_once_and_trains(monkeypatch, tmp_path):
 
 def test_a_slice_of_several_hosts_is_refused(monkeypatch):
     stub(monkeypatch, hosts=4)
-    with pytest.raises(DeviceError, match="this slice has 4 hosts, and rows are read by one process"):
+    with pytest.raises(DeviceError, match="4 hosts"):
         build_strategy(Training(strategy="tpu"))
 
 
 def test_without_a_tpu_it_says_so(monkeypatch):
     monkeypatch.delenv("TPU_NAME", raising=False)
-    with pytest.raises(DeviceError, match=r"training.strategy: tpu: no TPU can be reached from this process"):
+    with pytest.raises(DeviceError, match=r"training\.strategy: tpu: no TPU"):
         prepare_devices(Training(strategy="tpu"))

@@ -58,7 +58,7 @@ def test_a_cluster_that_cannot_be_is_told_in_a_sentence(monkeypatch, text, sente
 
 def test_a_pipeline_is_not_one_of_several_processes(monkeypatch):
     monkeypatch.setenv("TF_CONFIG", config(TWO, "worker", 0))
-    with pytest.raises(ClusterError, match="lists 2 processes, but this one runs a whole pipeline"):
+    with pytest.raises(ClusterError, match="2 processes"):
         prepare_devices(Training(strategy="multi_worker_mirrored"), is_pipeline=True)
 
 
