@@ -36,8 +36,9 @@ FURTHER = {
     "roberta": MODELS["roberta"],
     "modernbert": MODELS["modernbert"],
 }
-FURTHER_DECODERS = {"local": MODELS["local"]}
+FURTHER_DECODERS = {"qwen_3": MODELS["qwen_3"], "local": MODELS["local"]}
 SEGMENTS = {"roberta": 1}
+ONE_LAYER = ("masked_lm", "unilm", "replaced_token_detection, mask decoder", "permutation_lm", "roberta")
 ENCODERS = also_repeated(
     "masked_lm",
     [
@@ -69,7 +70,7 @@ def exported(case):
     words = WordTokenizerConfig(vocabulary_size=VOCABULARY, max_characters=CHARACTERS)
     pieces = WordPieceTokenizerConfig(vocabulary_size=VOCABULARY, sentinels=5, lowercase=False)
     config = {**MODELS, **OTHERS, **FURTHER}[name]
-    if case == "masked_lm":
+    if case in ONE_LAYER:
         # The decoders show how layers follow each other, and take more time for each.
         config = config.model_copy(update={"layers": 1})
     if objective.predictions:
