@@ -52,7 +52,6 @@ def run(folder, *arguments):
 @pytest.mark.repeated
 @pytest.mark.parametrize(("kind", "label", "signature", "scores"), [
     ("text_to_text", "last", "generate", {"rouge_l", "exact_match"}),
-    ("label_words", "last", "classify", {"accuracy"}),
     ("written_number", "words", "regress", {"pearson", "spearman"}),
 ])  # fmt: skip
 def test_a_csv_becomes_a_served_model_that_writes(folder, kind, label, signature, scores):

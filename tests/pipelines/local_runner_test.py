@@ -99,15 +99,6 @@ def test_what_tfx_run_create_starts_is_a_run_with_its_devices(tmp_path, environm
 
 
 @pytest.mark.repeated
-def test_what_tfx_run_create_starts_keeps_the_lock_of_the_run(tmp_path, environment):
-    run_dir = tmp_path / "firth-runs" / "tiny"
-    run_dir.mkdir(parents=True)
-    with filelock.FileLock(run_dir / ".lock"):
-        refused = run(tmp_path, environment, sys.executable, PIPELINE_FILE)
-    assert refused.returncode == 1 and f"error: {run_dir} is in use by another run" in refused.stderr
-
-
-@pytest.mark.repeated
 def test_a_recipe_that_adapts_a_model_runs_to_a_served_model(tmp_path, environment):
     served = make_served(RECIPE)
     save_tokenizer(served.tokenizer, tmp_path / "tokenizer")
