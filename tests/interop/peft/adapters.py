@@ -1,6 +1,5 @@
 """The adapters of golden/, on their bases as bundles."""
 
-import functools
 import json
 import pathlib
 import tempfile
@@ -15,12 +14,12 @@ NAMES = sorted(each.name for each in GOLDEN.iterdir() if (each / "answers.npz").
 _BUNDLES = tempfile.TemporaryDirectory()
 
 
-@functools.cache
 def bundle_of(base: str) -> str:
     """A golden model of transformers as a bundle."""
     folder = pathlib.Path(_BUNDLES.name) / base
-    (folder / "theirs").mkdir(parents=True)
-    import_model(checkpoint(folder / "theirs", name=base), folder / "bundle", base)
+    if not folder.exists():
+        (folder / "theirs").mkdir(parents=True)
+        import_model(checkpoint(folder / "theirs", name=base), folder / "bundle", base)
     return str(folder / "bundle")
 
 

@@ -4,6 +4,7 @@ A task is given an ExecutorInput as an orchestrator makes it, and says its outpu
 Importers and resolvers have no command; their work is done here.
 """
 
+import itertools
 import json
 import os
 import pathlib
@@ -20,6 +21,8 @@ from tests.pipelines.orchestrators.graph_checks import order_of
 # The container's `python` is this one, and firth that of this checkout.
 CHECKOUT = pathlib.Path(__file__).parents[3]
 
+# Of the runs of this process: an artifact of another run has another name.
+_NUMBERS = itertools.count(1)
 # What a resolver asks of an artifact, by the name in its query.
 _CONDITIONS = {
     "schema_title": lambda each, said: yaml.safe_load(each["type"]["instanceSchema"])["title"] == said,
@@ -45,7 +48,7 @@ class TaskRunner:
         path = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self.environment = {**os.environ, **environment, "PATH": path, "PYTHONPATH": str(CHECKOUT)}
         self.outputs, self.ran, self.cache = {}, [], dict(cache or {})
-        self.number = earlier.number + 1 if earlier else 1
+        self.number = next(_NUMBERS)
         found = earlier.outputs.values() if earlier else ()
         self.live = [
             artifact
