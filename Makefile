@@ -55,7 +55,7 @@ test-next: | $(UV)  ## `make test-all` on the second stack, in Debian 13 (as roo
 	@scripts/second_stack.sh
 
 .PHONY: test-next-small
-# 75: Debian's mirror does not answer, which the script prints as NOT RUN.
+# 75: nothing could be run, which the script prints as NOT RUN with the reason.
 test-next-small: | $(UV)  ## lint and a smoke test on the second stack, in the same Debian 13
 	@scripts/second_stack_smoke.sh || [ $$? -eq 75 ]
 

@@ -6,7 +6,8 @@
 # As root on Debian or Ubuntu it makes a root folder by mmdebstrap in $FIRTH_TRIXIE (once, some minutes) and runs the
 # command there, in a mount namespace of its own. Delete the folder to be rid of it: nothing stays mounted in it.
 # Elsewhere it takes Docker's debian:trixie. The checkout is /src/firth there, its ../shared (if any) /src/shared.
-# The status is that of the command, or 75 if the root must be made and Debian's mirror does not answer.
+# The status is that of the command, or 75 if this machine lets nobody mount, or if the root must be made and Debian's
+# mirror does not answer.
 set -euo pipefail
 checkout=$(cd "$(dirname "$0")/.." && pwd)
 root=${FIRTH_TRIXIE:-/var/cache/firth-trixie}
@@ -68,6 +69,7 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
   command -v docker >/dev/null || { echo "$0: needs root on Debian or Ubuntu, or Docker." >&2; exit 1; }
   run_in_docker "$@"
 fi
+unshare --mount true 2>/dev/null || { echo "$0: this machine lets nobody mount." >&2; exit 75; }
 # The mounts end with the namespace, and so with the command.
 [ -n "${FIRTH_UNSHARED:-}" ] || FIRTH_UNSHARED=1 exec unshare --mount --propagation private "$0" "$@"
 mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' |

@@ -2,7 +2,8 @@
 # Lint and a smoke test on the second stack, in the Debian 13 of scripts/second_stack.sh: a pipeline from text to a
 # SavedModel, the layers, the tokenizers, and models and tokenizers of other libraries.
 #
-# Exits with 0 if all pass, with 75 if Debian's mirror does not answer, so that nothing was run, and with 1 otherwise.
+# Exits with 0 if all pass, with 75 if nothing could be run (Debian's mirror does not answer, or nobody may mount), and
+# with 1 otherwise.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tests=(
@@ -23,7 +24,7 @@ scripts/second_stack.sh bash -c 'make lint && scripts/test.sh "$@" || exit 1' ba
   "${PYTEST_WORKERS:-2}" "not repeated" "${tests[@]}" || status=$?
 case $status in
   0) echo "second stack: lint and the smoke test pass" ;;
-  75) echo "NOT RUN: second stack (Debian's mirror does not answer)" ;;
+  75) echo "NOT RUN: second stack (Debian's mirror does not answer, or this machine lets nobody mount)" ;;
   *) echo "second stack: failed" >&2; status=1 ;;
 esac
 exit "$status"
