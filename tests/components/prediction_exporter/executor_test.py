@@ -4,16 +4,20 @@ import json
 import pathlib
 
 import pytest
+import tensorflow as tf
+from tensorflow_serving.apis import prediction_log_pb2
 from tfx.components import BulkInferrer
 from tfx.proto import bulk_inferrer_pb2
 from tfx.types import channel_utils, standard_artifacts
 
 from firth.components import PredictionExporter, RequestExampleGen
+from firth.components.prediction_exporter import executor
 from firth.models import build_model
 from firth.recipes.tasks.classification import Classification
 from firth.serving import Client
 from firth.serving.batch.predicting import predict_file
 from firth.serving.saved_model import PREDICT_EXAMPLES, export
+from firth.tasks.labelled.examples import ID
 from firth.tokenizers import WordPieceTokenizer
 from tests.analysis.tasks.records import adapting_recipe
 from tests.components.components_corpus_test import run
@@ -25,7 +29,48 @@ LINES = [
     {"text": "it keeps", "pair": "of"},
 ]
 
-pytestmark = pytest.mark.repeated
+DESCRIBED = {
+    "recipe": {"task": Classification(labels=("no", "yes")).model_dump(mode="json")},
+    "signatures": {"classify": {"inputs": {"text": {}}, "outputs": {"label": {"shape": [None]}}}},
+}
+
+
+def log_of(number: int, text: str, label: str) -> bytes:
+    """A log of BulkInferrer: the record of a line, and the model's answer to it."""
+    values = {"text": text.encode(), ID: str(number).encode()}
+    features = {
+        name: tf.train.Feature(bytes_list=tf.train.BytesList(value=[value])) for name, value in values.items()
+    }
+    record = tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+    log = prediction_log_pb2.PredictionLog()
+    log.predict_log.request.inputs["examples"].CopyFrom(tf.make_tensor_proto([record]))
+    log.predict_log.response.outputs["label"].CopyFrom(tf.make_tensor_proto([[label]]))
+    return log.SerializeToString()
+
+
+def test_lines_are_written_in_the_order_of_the_records(tmp_path, monkeypatch):
+    monkeypatch.setattr(executor, "read_description", lambda folder: DESCRIBED)
+    artifacts = {
+        "model": standard_artifacts.Model(),
+        "inference_result": standard_artifacts.InferenceResult(),
+        "examples": standard_artifacts.Examples(),
+        "predictions": standard_artifacts.InferenceResult(),
+    }
+    for name, artifact in artifacts.items():
+        artifact.uri = str(tmp_path / name)
+        (tmp_path / name).mkdir()
+    with tf.io.TFRecordWriter(str(tmp_path / "inference_result" / "logs")) as file:
+        for log in (log_of(3, "it keeps", "yes"), log_of(1, "the cat", "no")):
+            file.write(log)
+    (tmp_path / "examples" / "report.json").write_text('{"read": 2}')
+    given = {name: [artifact] for name, artifact in artifacts.items()}
+    executor.Executor().Do(given, {"predictions": [artifacts["predictions"]]}, {})
+    lines = (tmp_path / "predictions" / "predictions.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"line": 1, "text": "the cat", "label": "no"},
+        {"line": 3, "text": "it keeps", "label": "yes"},
+    ]
+    assert json.loads((tmp_path / "predictions" / "report.json").read_text()) == {"read": 2, "predicted": 2}
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +84,7 @@ def model(tmp_path_factory):
     return artifact
 
 
+@pytest.mark.repeated
 def test_predictions_are_those_of_the_command(tmp_path, model):
     source = tmp_path / "new.jsonl"
     source.write_text("".join(json.dumps(each) + "\n" for each in LINES))
