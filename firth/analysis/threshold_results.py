@@ -4,12 +4,13 @@ import dataclasses
 from collections.abc import Mapping
 
 from firth.evaluation.bounds import bounds_of
+from firth.evaluation.record_scores import EXAMPLE_COUNT
 from firth.recipes import Evaluation
 
 # The slice of the whole split, by the name that `firth.evaluation.load_evaluation` gives it.
 OVERALL = "overall"
-# Of TFMA, and no figure of quality.
-EXAMPLE_COUNT = "example_count"
+# No figures of quality.
+COUNTS = ("row_count", EXAMPLE_COUNT)
 # A figure and what to compare it with, side by side.
 _FIRST = (
     "mlm_perplexity",
@@ -69,10 +70,10 @@ def threshold_results(evaluation: Evaluation, metrics: Mapping[str, float]) -> l
     >>> asked = Evaluation(thresholds=(Threshold(metric="mlm_accuracy", lower_bound=0.2),))
     >>> threshold_results(asked, {"mlm_accuracy": 0.1})
     [BoundedMetric(metric='mlm_accuracy', bounds='at least 0.2', value=0.1, kept=False)]
-    >>> threshold_results(Evaluation(thresholds=()), {"lm_perplexity": 9.0, "example_count": 3.0})
+    >>> threshold_results(Evaluation(thresholds=()), {"lm_perplexity": 9.0, "row_count": 3.0})
     [BoundedMetric(metric='lm_perplexity', bounds='a finite number', value=9.0, kept=True)]
     """
-    asked = bounds_of(evaluation, [name for name in metrics if name != EXAMPLE_COUNT])
+    asked = bounds_of(evaluation, [name for name in metrics if name not in COUNTS])
     values = {name: metrics.get(name) for name in asked}
     return [
         BoundedMetric(name, bounds.text, values[name], bounds.keeps(values[name]))

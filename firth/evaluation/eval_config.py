@@ -13,6 +13,7 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.goals.goal import Goal
 
 SIGNATURE = "evaluate"
+ROW_COUNT = "row_count"
 METRICS_MODULE = "firth.evaluation.tfma_metrics"
 TASK_METRICS_MODULE = "firth.evaluation.task_metrics"
 
@@ -35,8 +36,8 @@ def build_eval_config(evaluation: Evaluation, goal: Goal) -> config_pb2.EvalConf
 
     >>> from firth.recipes import CausalLM
     >>> config = build_eval_config(Evaluation(), CausalLM())
-    >>> [json.loads(metric.config)["name"] for metric in config.metrics_specs[0].metrics if metric.config]
-    ['lm_perplexity', 'lm_accuracy', 'text_perplexity', 'unigram_perplexity', 'perplexity_over_unigram', ...]
+    >>> [json.loads(metric.config)["name"] for metric in config.metrics_specs[0].metrics]
+    ['row_count', 'lm_perplexity', 'lm_accuracy', 'text_perplexity', 'unigram_perplexity', ...]
     """
     metrics = {name: _of_sums(name, goal) for name in metrics_of(goal.loss_classes)}
     metrics |= {name: _of_records(name, goal) for name in goal.score_metrics}
@@ -46,7 +47,8 @@ def build_eval_config(evaluation: Evaluation, goal: Goal) -> config_pb2.EvalConf
         _bound(metrics[name], bounds)
     # Without its type, TFMA would first try to load the model with Keras.
     model = config_pb2.ModelSpec(signature_name=SIGNATURE, model_type="tf_generic")
-    count = config_pb2.MetricConfig(class_name="ExampleCount")
+    # TFMA's examples are rows, which hold several records of a task.
+    count = config_pb2.MetricConfig(class_name="ExampleCount", config=json.dumps({"name": ROW_COUNT}))
     return config_pb2.EvalConfig(
         model_specs=[model],
         slicing_specs=[config_pb2.SlicingSpec(), config_pb2.SlicingSpec(feature_keys=[SOURCE])],

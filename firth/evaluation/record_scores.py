@@ -6,8 +6,10 @@ where all labels or all predictions are the same is 0, as its implementation pri
 the whole range. Scores of predictions that are not numbers are not numbers either, and no bound is kept by
 those.
 
+`example_count` is the number of records, of all and in each slice, whatever the rows that they are packed in.
+
 Where a corpus that the model was trained on was found to hold some of the records, the scores of the others
-stand next to those of all as the slice `CLEAN`, with intervals and numbers of records. Scores of summaries
+stand next to those of all as the slice `CLEAN`, with intervals. Scores of summaries
 have their baseline next to them as the slice `LEAD`.
 """
 
@@ -25,8 +27,10 @@ from firth.scores.table import PROBABILITIES, SCORED_ANSWERS
 
 # The first sentences of each text in the place of an answer, where scores are of summaries.
 LEAD = "baseline=lead_3"
-# The records that no corpus was found to hold, and the metric of how many there are.
-CLEAN, RECORDS = "subset=clean", "records"
+# The records that no corpus was found to hold.
+CLEAN = "subset=clean"
+# The metric of how many records there are.
+EXAMPLE_COUNT = "example_count"
 
 
 @dataclasses.dataclass
@@ -125,6 +129,11 @@ def record_scores(task: Task, records: Records) -> dict[str, float]:
     accuracy[length=17-32] 0.0
     accuracy[label=yes] 1.0
     accuracy[label=no] 0.0
+    example_count 2
+    example_count[length=0-16] 1
+    example_count[length=17-32] 1
+    example_count[label=yes] 1
+    example_count[label=no] 1
     """
     made: dict[str, float] = {}
     for name in task.score_names:
@@ -140,7 +149,9 @@ def record_scores(task: Task, records: Records) -> dict[str, float]:
         if own.lead and score_of(name).of_summaries:
             ends = _with_ends(name, Records(own.lead), options)
             made |= {in_slice(each, LEAD): value for each, value in ends.items()}
-    return made | (_clean(task, records) if records.found and not records.broken else {})
+    if records.broken:
+        return made
+    return made | _counts(task, records) | (_clean(task, records) if records.found else {})
 
 
 def _own(name: str, records: Records) -> Records:
@@ -150,13 +161,23 @@ def _own(name: str, records: Records) -> Records:
 
 
 def _clean(task: Task, records: Records) -> dict[str, float]:
-    """Returns the scores of the clean records as those of a slice, and the numbers of all and of these."""
+    """Returns the scores of the clean records, and how many these are, as those of a slice."""
     clean = records.clean
-    made: dict[str, float] = {RECORDS: len(clean.examples)}
+    made: dict[str, float] = {EXAMPLE_COUNT: len(clean.examples)}
     for name in task.score_names:
         if (own := _own(name, clean)).examples:
             made |= _with_ends(name, own, task.score_options(name))
-    return {RECORDS: len(records.examples), **{in_slice(name, CLEAN): made[name] for name in made}}
+    return {in_slice(name, CLEAN): value for name, value in made.items()}
+
+
+def _counts(task: Task, records: Records) -> dict[str, float]:
+    """Returns the numbers of records, of all and of each slice that a score has."""
+    slicings = {by: None for name in task.score_names for by in _slicings(score_of(name), records.examples)}
+    return {EXAMPLE_COUNT: len(records.examples)} | {
+        in_slice(EXAMPLE_COUNT, f"{by}={each}"): len(part)
+        for by in slicings
+        for each, part in sliced(by, records.examples).items()
+    }
 
 
 def _with_ends(name: str, records: Records, options: Mapping[str, Any]) -> dict[str, float]:

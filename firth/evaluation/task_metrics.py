@@ -17,7 +17,7 @@ import tensorflow_model_analysis as tfma
 import tensorflow_text  # noqa: F401
 
 from firth import features as names
-from firth.evaluation.record_scores import RECORDS, Records, record_scores, split_name
+from firth.evaluation.record_scores import EXAMPLE_COUNT, Records, record_scores, split_name
 from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_from_json
@@ -36,7 +36,7 @@ class ScoreOfRecords(tfma.metrics.Metric):
     """One of a task's `score_metrics`, of the records in the outputs of the signature `evaluate`.
 
     A score also brings its values in slices, as metrics of their own, and the first one the numbers of
-    records where these are told. However many scores are asked for, records are collected once, and scored
+    records. However many scores are asked for, records are collected once, and scored
     once.
 
     Args:
@@ -74,7 +74,7 @@ def _computations(
 
     scores_key = key_of(SCORES_KEY)
     is_first = name == _task(json.dumps(task)).score_metrics[0]
-    own = {name, RECORDS} if is_first else {name}
+    own = {name, EXAMPLE_COUNT} if is_first else {name}
 
     def result(metrics: dict[Any, Any]) -> dict[Any, float]:
         return {

@@ -151,7 +151,7 @@ class _Lines:
         timed = self.clock.speed(moment, step, tokens)
         if timed and step == self._first + TIMED_STEPS:
             _announce(self._left(step), timed, training.steps - step)
-        evaluates = is_due(step, training.eval_every_steps)
+        evaluates = is_evaluated(step, training)
         if evaluates or step in (1, training.steps) or is_due(step, training.log_every_steps):
             self._log(result, timed, self._loop.held_out() if evaluates else {})
         # The first step compiles, and a held-out loss takes its time too.
@@ -197,6 +197,25 @@ def is_due(step: int, every: int | None) -> bool:
         every: Number of steps between two times; None for never.
     """
     return every is not None and step % every == 0
+
+
+def is_evaluated(step: int, training: Training) -> bool:
+    """Returns whether a held-out loss is measured after a step: every some steps, and after the last one.
+
+    Args:
+        step: Number of steps made.
+        training: Training of the recipe.
+
+    Example:
+
+    >>> training = Training(steps=97, eval_every_steps=33)
+    >>> [step for step in range(1, 98) if is_evaluated(step, training)]
+    [33, 66, 97]
+    >>> is_evaluated(97, Training(steps=97, eval_every_steps=None))
+    False
+    """
+    every = training.eval_every_steps
+    return every is not None and (step == training.steps or is_due(step, every))
 
 
 def _check(step: int, result: StepResult, example_ids: npt.NDArray[np.int64]) -> None:

@@ -62,8 +62,8 @@ def test_a_run_of_a_task_is_shown_with_its_scores_whole_and_clean(firth, make_ru
     counts = {"records": 9, "found": 3, "too_short": 0, "not_searched": 0}
     summary = {
         "evaluation": {
-            "overall": {"accuracy": 0.75, "records": 9.0},
-            "subset=clean": {"accuracy": 0.5, "records": 6.0},
+            "overall": {"accuracy": 0.75, "example_count": 9.0},
+            "subset=clean": {"accuracy": 0.5, "example_count": 6.0},
         },
         "contamination": {**counts, "corpora": [{"model": "mine", "steps": [step]}]},
     }

@@ -12,17 +12,13 @@ from firth.recipes import Evaluation, MaskedLM, Threshold
 
 
 def configs_of(config):
-    return {
-        json.loads(metric.config)["name"]: metric
-        for metric in config.metrics_specs[0].metrics
-        if metric.config
-    }
+    return {json.loads(metric.config)["name"]: metric for metric in config.metrics_specs[0].metrics}
 
 
 def test_all_metrics_are_computed_and_bounded_ones_by_value():
     threshold = Threshold(metric="nsp_accuracy", lower_bound=0.5)
     metrics = configs_of(build_eval_config(Evaluation(thresholds=(threshold,)), MaskedLM()))
-    assert list(metrics) == list(metrics_of({"mlm": None, "nsp": 2}))
+    assert list(metrics) == ["row_count", *metrics_of({"mlm": None, "nsp": 2})]
     bounded = [name for name, metric in metrics.items() if metric.per_slice_thresholds]
     assert bounded == ["nsp_accuracy"]
     threshold = metrics["nsp_accuracy"].per_slice_thresholds[0].threshold

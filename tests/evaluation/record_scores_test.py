@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 
 from firth.evaluation.record_scores import Records, record_scores
@@ -43,17 +45,17 @@ def test_of_no_records_every_score_is_the_worst():
 
 def test_clean_records_are_scored_next_to_all():
     made = records(["no", "yes", "yes", "no"], ["no", "no", "yes", "yes"])
-    assert not any("clean" in name or name == "records" for name in record_scores(CLASSES, made))
+    assert not any("clean" in name for name in record_scores(CLASSES, made))
     made.found = {"0", "3"}
     found = record_scores(CLASSES, made)
     alone = record_scores(CLASSES, made.clean)
     clean = {name.partition("[")[0]: found[name] for name in found if name.endswith("[subset=clean]")}
-    assert (found["records"], clean.pop("records")) == (4, 2)
+    assert (found["example_count"], clean.pop("example_count")) == (4, 2)
     assert clean == {name: alone[name] for name in CLASSES.score_metrics}
     assert (found["accuracy"], clean["accuracy"], clean["brier"]) == (0.5, 0.5, 1.0)
     made.found = {"0", "1", "2", "3"}
     found = record_scores(CLASSES, made)
-    assert [name for name in found if "subset" in name] == ["records[subset=clean]"]
+    assert [name for name in found if "subset" in name] == ["example_count[subset=clean]"]
 
 
 def test_scores_of_summaries_stand_next_to_their_baseline():
@@ -68,9 +70,24 @@ def test_scores_of_summaries_stand_next_to_their_baseline():
     assert found["rouge_1"] == pytest.approx(1 / 3)
 
 
+def test_records_are_counted_in_all_and_in_each_slice():
+    made = records(["no", "yes", "yes"], ["no", "no", "yes"])
+    made.examples = [
+        dataclasses.replace(each, length=length) for each, length in zip(made.examples, (3, 20, 4))
+    ]
+    found = record_scores(CLASSES, made)
+    counts = {name: value for name, value in found.items() if name.startswith("example_count")}
+    assert counts == {
+        "example_count": 3,
+        **{"example_count[length=0-16]": 2, "example_count[length=17-32]": 1},
+        **{"example_count[label=no]": 1, "example_count[label=yes]": 2},
+    }
+
+
 def test_by_label_there_are_only_means_over_records():
     found = record_scores(CLASSES, records(["no", "yes", "yes"], ["no", "no", "yes"]))
-    by_label = {name: value for name, value in found.items() if "label=" in name}
+    counts = ("example_count[label=no]", "example_count[label=yes]")
+    by_label = {name: value for name, value in found.items() if "label=" in name and name not in counts}
     assert by_label == {
         "accuracy[label=no]": 1.0,
         "accuracy[label=yes]": 0.5,

@@ -155,14 +155,16 @@ def test_scores_of_all_records_stand_by_source_length_and_label(evaluated):
             assert found[name][score] == pytest.approx(value, abs=1e-9), (name, score)
     # Next to a baseline, here the same model, each metric also has a difference.
     accuracy = pytest.approx(np.mean(YES[LABELS == 0] > 0.5))
-    assert found["label=yes"] == {"accuracy": accuracy, "accuracy_diff": 0.0}
+    counts = {"example_count": np.sum(LABELS == 0), "example_count_diff": 0}
+    assert found["label=yes"] == {"accuracy": accuracy, "accuracy_diff": 0.0, **counts}
+    assert found["source=web"]["example_count"] == np.sum(SOURCES == "web")
     overall = found["overall"]
     for each in (overall, found["subset=clean"]):
         for score in TASK.scores:
             assert each[f"{score}_low"] < each[score] < each[f"{score}_high"]
-    assert (overall["records"], found["subset=clean"]["records"]) == (40, 36)
+    assert (overall["example_count"], found["subset=clean"]["example_count"]) == (40, 36)
     assert overall["label_accuracy"] == pytest.approx(overall["accuracy"])
-    assert overall["example_count"] == len(rows())
+    assert overall["row_count"] == len(rows())
 
 
 def test_the_end_of_an_interval_can_be_bounded_even_next_to_a_baseline(evaluated):

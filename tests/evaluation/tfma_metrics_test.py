@@ -41,7 +41,7 @@ def expected():
         metrics[name] = {
             metric: function(sums) for metric, function in metrics_of({"mlm": None, "nsp": 2}).items()
         }
-        metrics[name]["example_count"] = float(members.sum())
+        metrics[name]["row_count"] = float(members.sum())
     return metrics
 
 

@@ -86,7 +86,7 @@ def finetune(folder, base):
 def test_held_out_records_of_the_corpus_are_left_out_of_the_clean_scores(folder):
     said, shown, summary, page = finetune(folder, "first")
     whole, clean = (summary["evaluation"][name] for name in ("overall", "subset=clean"))
-    assert (whole["records"], clean["records"]) == (20, 16)
+    assert (whole["example_count"], clean["example_count"]) == (20, 16)
     # The scores are means, so that those of the four others follow.
     others = (20 * whole["accuracy"] - 16 * clean["accuracy"]) / 4
     assert min(abs(others - share / 4) for share in range(5)) < 1e-6
@@ -100,7 +100,7 @@ def test_a_base_that_went_on_from_another_brings_the_corpora_of_both(folder):
     said, _, summary, _ = finetune(folder, "second")
     corpora = [(each["model"], each["steps"][0]["found"]) for each in summary["contamination"]["corpora"]]
     assert corpora == [("first", 4), ("second", 3)]
-    assert summary["evaluation"]["subset=clean"]["records"] == 14
+    assert summary["evaluation"]["subset=clean"]["example_count"] == 14
     assert "6 of 20 found by decontaminate of first (dev; kept in it), decontaminate of second" in said
     # A task model as a base brings them too.
     assert [each.model for each in read_evidence(summary["bundle"])] == ["first", "second"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from firth.analysis.tasks.scores import HeldOutScore, held_out_scores
 from firth.analysis.threshold_results import overall
-from firth.evaluation.record_scores import CLEAN, RECORDS
+from firth.evaluation.record_scores import CLEAN, EXAMPLE_COUNT
 
 # The treatment of documents in which a step found evaluation data, by its `action`.
 _DONE = {"drop": "dropped from it", "cut": "cut out of it", "keep": "kept in it"}
@@ -24,14 +24,14 @@ def clean_scores(evaluation: Evaluation, names: Sequence[str]) -> list[HeldOutSc
 
 
 def whole_and_clean(evaluation: Evaluation) -> tuple[int, int] | None:
-    """Returns the numbers of all records and of the clean ones; None where they are the same.
+    """Returns the numbers of all records and of the clean ones; None where they are the same, or not known.
 
     Args:
         evaluation: Metrics by slice.
     """
-    if CLEAN not in evaluation:
-        return None
-    return int(overall(evaluation)[RECORDS]), int(evaluation[CLEAN][RECORDS])
+    numbers = [of.get(EXAMPLE_COUNT) for of in (overall(evaluation), evaluation.get(CLEAN, {}))]
+    # An older run's evaluation has no such numbers.
+    return None if None in numbers else (int(numbers[0]), int(numbers[1]))
 
 
 def clean_words(evaluation: Evaluation) -> str:
@@ -42,7 +42,7 @@ def clean_words(evaluation: Evaluation) -> str:
 
     Example:
 
-    >>> clean_words({"overall": {"records": 10.0}, "subset=clean": {"records": 4.0}})
+    >>> clean_words({"overall": {"example_count": 9.0}, "subset=clean": {"example_count": 4.0}})
     'clean: the 4 records not found in the corpus of the base'
     """
     numbers = whole_and_clean(evaluation)

@@ -8,8 +8,8 @@ from firth.analysis.tasks.clean import clean_scores, contamination_line, whole_a
 from firth.analysis.tasks.record import TaskRecord
 from firth.analysis.tasks.scores import held_out_scores
 from firth.analysis.tensorboard import tensorboard_command
-from firth.analysis.threshold_results import EXAMPLE_COUNT, overall, threshold_results
-from firth.evaluation.record_scores import CLEAN, LEAD, RECORDS
+from firth.analysis.threshold_results import COUNTS, overall, threshold_results
+from firth.evaluation.record_scores import CLEAN, EXAMPLE_COUNT, LEAD
 from firth.recipes import recipe_to_yaml
 
 # Each has a template of its own, `section_<id>.html.j2`.
@@ -38,8 +38,8 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
     """
     metrics, goal = overall(record.evaluation), record.recipe.goal
     scores = held_out_scores(metrics, goal.score_names)
-    # Rows of several short records, which a reader would take for the records.
-    named = {RECORDS, EXAMPLE_COUNT}
+    # Rows of several short records would be taken for the records, which stand next to the scores.
+    named = {*COUNTS}
     named |= {name for each in goal.score_names for name in (each, f"{each}_low", f"{each}_high")}
     return render_page(
         kind="task report",
@@ -56,6 +56,7 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
         whole_and_clean=whole_and_clean(record.evaluation),
         contamination=contamination_line(task.contamination),
         score_names=[each.name for each in scores],
+        example_count=metrics.get(EXAMPLE_COUNT),
         threshold_results=threshold_results(record.recipe.evaluation, metrics)
         if record.recipe.evaluation.thresholds
         else [],

@@ -22,7 +22,7 @@ def score_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
 
     >>> score_lines({"overall": {"f1": 0.9, "f1_low": 0.85, "f1_high": 0.94}}, ("f1",))
     ['held-out f1: 0.900 (0.850 to 0.940)']
-    >>> whole, clean = {"accuracy": 0.9, "records": 10.0}, {"accuracy": 0.75, "records": 4.0}
+    >>> whole, clean = {"accuracy": 0.9, "example_count": 10.0}, {"accuracy": 0.75, "example_count": 4.0}
     >>> print("\n".join(score_lines({"overall": whole, "subset=clean": clean}, ("accuracy",))))
     held-out accuracy: 0.900, whole: all 10 records
     held-out accuracy: 0.750, clean: the 4 records not found in the corpus of the base
@@ -46,7 +46,8 @@ def clean_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
 
     Example:
 
-    >>> clean_lines({"overall": {"records": 10.0}, "subset=clean": {"f1": 0.5, "records": 4.0}}, ("f1",))
+    >>> clean = {"f1": 0.5, "example_count": 4.0}
+    >>> clean_lines({"overall": {"example_count": 10.0}, "subset=clean": clean}, ("f1",))
     ['held-out f1: 0.500, clean: the 4 records not found in the corpus of the base']
     """
     found = clean_scores(evaluation, names)

@@ -121,7 +121,7 @@ class AdaptingRecipe(RunRecipe):
 
         A batch has as many rows as its parts, on devices and one after another, divide.
         A held-out loss is measured, and a checkpoint written, after each epoch, or as often as the training
-        says if that is more often.
+        says if that is more often, and after the last step.
 
         Args:
             rows: Number of rows of the training split.

@@ -85,7 +85,7 @@ class Training(Config):
         checkpoint_every_steps: Steps between two checkpoints; a killed run loses at most this many.
         log_every_steps: Steps between two points of the loss curve in TensorBoard and the report.
         eval_every_steps: Steps between two held-out losses of that curve, with samples of what the model
-            predicts; null for none.
+            predicts; the last step has one too. Null for none.
         eval_rows: Most rows of the eval split that such a loss is computed on.
     """
 

@@ -31,9 +31,13 @@ def film_record():
         "accuracy_high": 0.875,
         "f1": 0.625,
         "label_loss": 0.5,
-        "example_count": 3.0,
+        "example_count": 8.0,
+        "row_count": 3.0,
     }
-    slices = {"length=0-16": {"accuracy": 0.8125}, f"label={HOSTILE}": {"accuracy": 0.25}}
+    slices = {
+        "length=0-16": {"accuracy": 0.8125, "example_count": 5.0},
+        f"label={HOSTILE}": {"accuracy": 0.25, "example_count": 2.0},
+    }
     history = [
         {"step": step, "label_loss": 1.0 / step, "loss": 1.0 / step, "held_out_label_loss": 2.0 / step,
          "learning_rate": 1e-3, "tokens_per_second": 9.0, "tokens": step, "gradient_norm": 1.0}

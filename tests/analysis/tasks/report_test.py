@@ -43,7 +43,8 @@ def test_what_is_judged_by_stands_first_with_its_interval(full):
     assert "Held-out accuracy 0.750 95% interval 0.500 to 0.875" in text
     assert "Parameters trained 4,321" in text and "Records to train on 32 held out: 8" in text
     assert "accuracy 0.75 0.5 0.875" in text and "f1 0.625 not recorded not recorded" in text
-    assert f"label={HOSTILE} 0.25 –" in text and "length=0-16 0.8125 –" in text
+    assert f"label={HOSTILE} 2 0.25 –" in text and "length=0-16 5 0.8125 –" in text
+    assert "Over all 8 records of the eval split" in text
 
 
 SEEN = {"step": "decontaminate", "action": "keep", "ngram_words": 13, "benchmarks": ["dev"], "found": 3}
@@ -55,16 +56,13 @@ def contamination(*steps, **counts):
 
 
 def test_rows_are_not_shown_where_scores_stand(full):
-    assert "example_count" not in full
+    assert "row_count" not in full
 
 
 def test_scores_stand_whole_and_clean_side_by_side(full):
     record, task = film_record(), task_record()
-    clean = {"accuracy": 0.6875, "accuracy_low": 0.25, "accuracy_high": 0.9375, "f1": 0.5, "records": 5.0}
-    whole = {**record.evaluation["overall"], "records": 8.0}
-    seen = dataclasses.replace(
-        record, evaluation={**record.evaluation, "overall": whole, "subset=clean": clean}
-    )
+    clean = {"accuracy": 0.6875, "accuracy_low": 0.25, "accuracy_high": 0.9375, "f1": 0.5, "example_count": 5}
+    seen = dataclasses.replace(record, evaluation={**record.evaluation, "subset=clean": clean})
     found = dataclasses.replace(task, contamination=contamination(SEEN, found=3, too_short=1))
     text = words_of(page := render_task_report(seen, found))
     assert "Score Whole: all 8 records from to Clean: 5 records from to" in text

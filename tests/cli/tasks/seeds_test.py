@@ -29,9 +29,9 @@ def runs(tmp_path, monkeypatch, beam_args):
         asked[name] = recipe
         beam_args.append(beam_pipeline_args)
         accuracy = VALUES[recipe.seed]
-        evaluation = {"overall": {"accuracy": accuracy, "records": 9.0}}
+        evaluation = {"overall": {"accuracy": accuracy, "example_count": 9.0}}
         if "clean" in name:
-            evaluation["subset=clean"] = {"accuracy": accuracy - 0.5, "records": 4.0}
+            evaluation["subset=clean"] = {"accuracy": accuracy - 0.5, "example_count": 4.0}
         return types.SimpleNamespace(
             run_dir=root / name, evaluation=evaluation, blessed=recipe.seed != 10, reasons=("too low",)
         )
