@@ -1,6 +1,7 @@
 """About the least time of a long training, known before anything runs."""
 
 import time
+from collections.abc import Callable
 
 from firth.analysis.quantities import seconds_text
 from firth.recipes import Recipe
@@ -14,13 +15,14 @@ _SIZE = 1024
 def least_time_line(recipe: Recipe) -> str | None:
     """Returns about how long a whole training takes at least on this machine's CPU; None for under an hour.
 
-    It is the time of the matrix products alone, at the speed that the machine has now.
+    None too where the machine's clock does not move. It is the time of the matrix products alone, at the speed
+    that the machine has now.
 
     Args:
         recipe: Recipe of the run.
     """
     flops, speed = training_flops(recipe), matrix_speed()
-    if flops / speed < LONG_SECONDS:
+    if speed is None or flops / speed < LONG_SECONDS:
         return None
     return (
         f"from its beginning, training takes about {seconds_text(flops / speed)} or more on this machine's "
@@ -28,15 +30,22 @@ def least_time_line(recipe: Recipe) -> str | None:
     )
 
 
-def matrix_speed() -> float:
-    """Returns the floating-point operations a second of a matrix product in float32, the best of three."""
+def matrix_speed(clock: Callable[[], float] = time.perf_counter) -> float | None:
+    """Returns the floating-point operations a second of a matrix product in float32, the best of three.
+
+    None where a clock that was set does not move.
+
+    Args:
+        clock: Function that returns seconds.
+    """
     import numpy as np
 
     values = np.ones((_SIZE, _SIZE), np.float32)
 
     def seconds() -> float:
-        began = time.perf_counter()
+        began = clock()
         values @ values
-        return time.perf_counter() - began
+        return clock() - began
 
-    return 2 * _SIZE**3 / min(seconds() for _ in range(3))
+    least = min(seconds() for _ in range(3))
+    return 2 * _SIZE**3 / least if least > 0 else None

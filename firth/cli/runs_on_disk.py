@@ -22,7 +22,7 @@ class RunOnDisk:
         directory: Folder of the run.
         summary: Summary of the last finished run; empty if no run has finished.
         timings: State, seconds and peak bytes of each component that has ended.
-        is_finished: True if the summary is newer than the end of any component, and than the recipe.
+        is_finished: True if the summary is of the recipe, and of the last end of each component.
     """
 
     directory: pathlib.Path
@@ -79,11 +79,16 @@ def read_run(directory: pathlib.Path) -> RunOnDisk:
     summary_path, timings_path = directory / SUMMARY_FILE, directory / TIMINGS_FILE
     summary = storage.read_json_object(summary_path)
     timings = storage.read_json_object(timings_path)
-    is_finished = bool(summary) and _changed(summary_path) >= max(
-        _changed(timings_path), _changed(directory / RECIPE_FILE)
-    )
     said = {name: timing for name, timing in timings.items() if isinstance(timing, dict)}
-    return RunOnDisk(directory, summary, said, is_finished)
+    return RunOnDisk(directory, summary, said, bool(summary) and _is_of_now(directory, summary))
+
+
+def _is_of_now(directory: pathlib.Path, summary: dict[str, Any]) -> bool:
+    if isinstance(made_of := summary.get("made_of"), dict):
+        return all(_digest(directory / name) == digest for name, digest in made_of.items())
+    # Of an older version, which kept no digests.
+    made_of = (RECIPE_FILE, TIMINGS_FILE)
+    return _changed(directory / SUMMARY_FILE) >= max(_changed(directory / name) for name in made_of)
 
 
 def all_runs(root: pathlib.Path) -> list[RunOnDisk]:
@@ -125,6 +130,10 @@ def run_named(root: pathlib.Path, name: str) -> RunOnDisk | None:
 
 def _last_change(folder: pathlib.Path) -> float:
     return max(_changed(folder / name) for name in (RECIPE_FILE, SUMMARY_FILE, TIMINGS_FILE))
+
+
+def _digest(path: pathlib.Path) -> str:
+    return storage.digest_of(path).hex() if path.exists() else ""
 
 
 def _changed(path: pathlib.Path) -> float:

@@ -82,9 +82,12 @@ def _accelerator(name: str) -> "Accelerator":
     from firth.recipes.counting.accelerators import ACCELERATORS
 
     if name == _CPU:
-        from firth.training.cpu_rates import measure_cpu
+        from firth.training.cpu_rates import StoppedClockError, measure_cpu
 
-        return measure_cpu()
+        try:
+            return measure_cpu()
+        except StoppedClockError as error:
+            fail(f"--accelerator {name}: {error}")
     if name not in ACCELERATORS:
         from firth.recipes.base.errors import suggest
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from firth import storage
+from firth.serving import versions
 
 if TYPE_CHECKING:
     from firth.pipelines.metadata.lineage import Outputs
@@ -49,6 +50,5 @@ def newest_version(serving_dir: pathlib.Path) -> pathlib.Path | None:
     Args:
         serving_dir: Folder of the model's versions.
     """
-    # The Pusher copies saved_model.pb last: a version without it was cut short.
-    versions = [path.parent for path in serving_dir.glob("*/saved_model.pb") if path.parent.name.isdigit()]
-    return max(versions, key=lambda path: int(path.name), default=None)
+    version = versions.newest_version(str(serving_dir))
+    return None if version is None else serving_dir / version

@@ -4,12 +4,12 @@ import dataclasses
 import datetime
 import os
 import pathlib
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
 from firth.pipelines.results import SUMMARY_FILE
+from firth.serving.versions import next_version
 from firth.storage import BUNDLE_FOLDER
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _make(run_dir: pathlib.Path, fill: Callable[[str], dict[str, Any]]) -> None:
     """Writes a folder with the bundle that a function writes, its SavedModel and what the function says."""
     from firth.serving import export_bundle
 
-    version = str(int(time.time()))
+    version = next_version(os.path.join(run_dir, SERVING_FOLDER))
     with storage.whole_folder(run_dir) as unfinished:
         bundle = os.path.join(unfinished, BUNDLE_FOLDER)
         said = fill(bundle)

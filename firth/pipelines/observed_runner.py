@@ -1,6 +1,7 @@
 """TFX's runner on one machine, observed: it says when each component starts, and how it ended."""
 
 import datetime
+import uuid
 from typing import Any, Protocol
 
 from absl import logging
@@ -60,7 +61,8 @@ class ObservedDagRunner(tfx_runner.IrBasedRunner):
         """
         if run_options is not None or kwargs:
             raise ValueError("the whole pipeline runs: no options are taken")
-        run_id = datetime.datetime.now().isoformat()
+        # Two runs under a clock that was set back are two runs.
+        run_id = f"{datetime.datetime.now().isoformat()}-{uuid.uuid4().hex[:8]}"
         runtime_parameter_utils.substitute_runtime_parameter(
             pipeline, {constants.PIPELINE_RUN_ID_PARAMETER_NAME: run_id}
         )

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 REPORT_FILE = "report.html"
 CORPUS_PAGE_FILE = "corpus_report.html"
 SUMMARY_FILE = "run.json"
+# Files of a run's folder that its summary belongs to: another recipe, or another end of a component, and it
+# is that of an earlier run, whatever the clock says of the files.
+MADE_OF = ("recipe.yaml", "timings.json")
 # In the folder of the training's curve.
 START_FILE = "start.json"
 # In the folder of a task's rows.
@@ -190,12 +193,17 @@ def _write_summary(result: RunResult) -> None:
         "bundle": str(result.bundle) if result.bundle else None,
         "base": result.start["bundle"] if result.start else None,
         "evaluation": result.evaluation,
+        "made_of": {name: _digest(result.run_dir / name) for name in MADE_OF},
         **({} if result.contamination is None else {"contamination": result.contamination}),
         "outputs": {
             name: {key: str(path) for key, path in of.items()} for name, of in result.outputs.items()
         },
     }
     storage.write_json(result.run_dir / SUMMARY_FILE, summary, indent=1)
+
+
+def _digest(path: pathlib.Path) -> str:
+    return storage.digest_of(path).hex() if storage.exists(path) else ""
 
 
 def _is_blessed(outputs: "Outputs") -> bool:

@@ -16,6 +16,10 @@ _ELEMENTS = 2**25
 _DTYPES = {"float32": tf.float32, "mixed_bfloat16": tf.bfloat16}
 
 
+class StoppedClockError(RuntimeError):
+    """No time passes by the machine's clock, so that nothing can be measured by it."""
+
+
 def measure_cpu(clock: Callable[[], float] = time.perf_counter) -> Accelerator:
     """Returns the CPU that this process runs on, with the rates that TensorFlow reaches on it now.
 
@@ -24,6 +28,9 @@ def measure_cpu(clock: Callable[[], float] = time.perf_counter) -> Accelerator:
 
     Args:
         clock: Function that returns seconds: those that pass, or those of the processor.
+
+    Raises:
+        StoppedClockError: if the clock does not move.
     """
     rates = {precision: _product_rate(dtype, clock) for precision, dtype in _DTYPES.items()}
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -48,4 +55,6 @@ def _median_seconds(compute: Callable[[], tf.Tensor], clock: Callable[[], float]
         # It returns when the operation has ended.
         compute()
         taken.append(clock() - started)
-    return statistics.median(taken)
+    if (median := statistics.median(taken)) <= 0:
+        raise StoppedClockError("the machine's clock does not move, so that its speed cannot be measured")
+    return median

@@ -1,4 +1,6 @@
+import hashlib
 import json
+import os
 
 import pytest
 
@@ -83,12 +85,25 @@ def test_runs_are_listed_with_their_evaluation(firth, make_run):
 
 
 def test_a_run_that_failed_after_it_had_finished_is_a_failed_one(firth, make_run):
-    import os
-
     folder = make_run(summary=BLESSED, timings={"Trainer": {"state": "failed", "seconds": 1.0}})
     assert " blessed " in firth("runs").output
     os.utime(folder / "run.json", (0, 0))
     assert "failed in Trainer" in firth("runs").output
+
+
+@pytest.mark.parametrize("when", [1, 4_000_000_000])
+def test_what_a_summary_is_of_does_not_follow_from_the_times_of_files(firth, make_run, when):
+    folder = make_run(timings={"Trainer": {"state": "finished", "seconds": 1.0}})
+    paths = [folder / name for name in ("recipe.yaml", "timings.json")]
+    made_of = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+    (folder / "run.json").write_text(json.dumps({**BLESSED, "made_of": made_of}))
+    os.utime(folder / "run.json", (when, when))
+    assert " blessed " in firth("runs").output
+    for path in paths:
+        before = path.read_bytes()
+        path.write_bytes(before + b"\n")
+        assert " unfinished " in firth("runs").output
+        path.write_bytes(before)
 
 
 @pytest.mark.parametrize("content", [b"[]", b"3", b'{"Trainer": 3}', b"\xff", b"{"])

@@ -19,3 +19,9 @@ def test_a_long_training_is_told_before_it_starts(monkeypatch, hours, said):
 
 def test_the_speed_is_that_of_a_machine():
     assert 1e8 < least_time.matrix_speed() < 1e15
+
+
+def test_by_a_clock_that_does_not_move_nothing_is_told(monkeypatch):
+    assert least_time.matrix_speed(lambda: 4e9) is None
+    monkeypatch.setattr(least_time, "matrix_speed", lambda: None)
+    assert least_time.least_time_line(load_recipe("bert_mini")) is None

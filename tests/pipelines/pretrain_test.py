@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from firth.cli.runs_on_disk import read_run
 from firth.models import load_model
 from firth.pipelines import local, results
 from firth.recipes.reading.loading import load_recipe
@@ -122,6 +123,7 @@ def test_a_trained_model_is_picked_up_again(first):
     tokenizer = load_tokenizer(first.bundle / "tokenizer")
     assert model.backbone.token_embedding.table.shape[0] >= tokenizer.vocabulary_size()
     assert str(first.bundle) == json.loads((first.run_dir / results.SUMMARY_FILE).read_text())["bundle"]
+    assert read_run(first.run_dir).is_finished
     # What the model answers from raw strings, it answers from the features that these become.
     embedded = Client(first.pushed).embed(["a string"])
     with open(first.bundle / "recipe.yaml", encoding="utf-8") as file:

@@ -1,5 +1,7 @@
+import pytest
+
 from firth.recipes.counting.step_time import step_seconds
-from firth.training.cpu_rates import measure_cpu
+from firth.training.cpu_rates import StoppedClockError, measure_cpu
 from tests.training.artifacts import tiny_recipe
 
 
@@ -10,3 +12,8 @@ def test_the_rates_of_this_machine_say_what_a_step_takes():
     assert all(1e8 < rate < 1e15 for rate in cpu.rates.values())
     assert 1e8 < cpu.bandwidth < 1e13
     assert step_seconds(tiny_recipe(), cpu)["total"] > 0
+
+
+def test_nothing_is_measured_by_a_clock_that_does_not_move():
+    with pytest.raises(StoppedClockError):
+        measure_cpu(lambda: 4e9)

@@ -3,22 +3,11 @@
 import logging
 import pathlib
 
-from ml_metadata.metadata_store import MetadataStore
-from ml_metadata.proto import metadata_store_pb2
-
 from firth import storage
-from firth.components.pusher.executor import UNFINISHED
-from firth.pipelines.metadata.lineage import (
-    DESTINATION_PROPERTY,
-    PUSHED_TYPE,
-    PUSHER,
-    WHOLE,
-    executions_of,
-    metadata_store,
-)
+from firth.components.pusher.executor import UNFINISHED, VERSION_FILE
+from firth.pipelines.metadata.lineage import WHOLE, executions_of, metadata_store
 from firth.pipelines.metadata.of_run import RunMetadata
-
-_SECONDS_TO_BEGIN = 60
+from firth.serving.versions import is_version
 
 
 def remove_leftovers(
@@ -34,7 +23,7 @@ def remove_leftovers(
         pipeline_root: Folder where TFX keeps artifacts. No run may be going on there.
         metadata: Where its metadata are.
         serving_dir: Folder where versions of the model are pushed. Versions that a Pusher left without
-            recording them are removed too.
+            recording them are removed too: it writes the number into its output before.
     """
     store = metadata_store(metadata)
     if store is None:
@@ -46,7 +35,7 @@ def remove_leftovers(
         for pattern in (f"*/*/{execution.id}", f"*/*/.{execution.id}.*", f"*/.system/*/{execution.id}"):
             found += sorted(pipeline_root.glob(pattern))
     if serving_dir is not None:
-        found += _pushed_by(cut_short, store, serving_dir)
+        found += _pushed(found, serving_dir)
     for folder in found:
         try:
             storage.remove(folder)
@@ -55,25 +44,13 @@ def remove_leftovers(
     return found
 
 
-def _pushed_by(
-    executions: list[metadata_store_pb2.Execution], store: MetadataStore, serving_dir: pathlib.Path
-) -> list[pathlib.Path]:
-    """Returns the versions that Pushers among the executions wrote, and what they wrote aside."""
-    begun = [
-        each.create_time_since_epoch // 1000 for each in executions if each.type.rsplit(".", 1)[-1] == PUSHER
-    ]
-    if not begun:
-        return []
-    recorded = {
-        pathlib.Path(artifact.custom_properties[DESTINATION_PROPERTY].string_value).name
-        for artifact in store.get_artifacts_by_type(PUSHED_TYPE)
-    }
-    # A version is the time at which it was pushed, in seconds.
-    versions = [path for path in serving_dir.glob("*") if path.name.isdigit() and path.name not in recorded]
-    unfinished = sorted(serving_dir.glob(UNFINISHED))
-    return sorted(path for path in versions if _is_of_one(int(path.name), begun)) + unfinished
+def _pushed(folders: list[pathlib.Path], serving_dir: pathlib.Path) -> list[pathlib.Path]:
+    """Returns the versions that Pushers among the executions wrote, and what they wrote aside.
 
-
-def _is_of_one(version: int, begun: list[int]) -> bool:
-    """Whether a Pusher chose a version. It does so when it begins; what comes later is somebody else's."""
-    return any(start <= version <= start + _SECONDS_TO_BEGIN for start in begun)
+    Args:
+        folders: Folders of the outputs of executions that did not end.
+        serving_dir: Folder of the versions.
+    """
+    said = [str(storage.read_json_object(folder / VERSION_FILE).get("version")) for folder in folders]
+    versions = (serving_dir / version for version in said if is_version(version))
+    return sorted(filter(storage.exists, versions)) + sorted(serving_dir.glob(UNFINISHED))

@@ -16,7 +16,7 @@ from firth.pipelines.metadata.stores import connection_config
 RUN_CONTEXT, PIPELINE_CONTEXT = "pipeline_run", "pipeline"
 NODE_CONTEXT = "node"
 # As TFX's Pusher stamps its output.
-PUSHER, PUSHED_MODEL, PUSHED_TYPE = "Pusher", "pushed_model", "PushedModel"
+PUSHER, PUSHED_MODEL = "Pusher", "pushed_model"
 PUSHED_PROPERTY, DESTINATION_PROPERTY = "pushed", "pushed_destination"
 # Where ML Metadata keeps the version of its tables.
 _VERSION_TABLE = "MLMDEnv"

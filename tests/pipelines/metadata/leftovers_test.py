@@ -29,21 +29,22 @@ def test_what_a_killed_component_left_is_removed_and_nothing_else(tmp_path):
 def test_versions_that_a_killed_pusher_did_not_record_are_removed(tmp_path):
     store = open_store(tmp_path / "metadata.sqlite")
     kind = store.put_execution_type(metadata_store_pb2.ExecutionType(name="firth.components.Pusher"))
-    model = metadata_store_pb2.ArtifactType(
-        name="PushedModel", properties={"pushed_destination": metadata_store_pb2.STRING}
-    )
     states = metadata_store_pb2.Execution
-    executions = [states(type_id=kind, last_known_state=each) for each in (states.COMPLETE, states.RUNNING)]
-    _, killed = store.get_executions_by_id(store.put_executions(executions))
-    begun = killed.create_time_since_epoch // 1000
-    pushed = metadata_store_pb2.Artifact(type_id=store.put_artifact_type(model))
-    pushed.custom_properties["pushed_destination"].string_value = f"/moved/serving/{begun}"
-    store.put_artifacts([pushed])
-    serving = tmp_path / "serving"
+    executions = [
+        states(type_id=kind, last_known_state=each)
+        for each in (states.COMPLETE, states.RUNNING, states.FAILED, states.RUNNING)
+    ]
+    whole, killed, early, broken = store.put_executions(executions)
+    root, serving = tmp_path / "pipeline", tmp_path / "serving"
+    for execution, said in ((whole, '{"version": "7"}'), (killed, '{"version": "8"}'), (broken, "{")):
+        folder = root / "Pusher" / "pushed_model" / str(execution)
+        folder.mkdir(parents=True)
+        (folder / "pushed_version.json").write_text(said)
+    (root / "Pusher" / "pushed_model" / str(early)).mkdir()
     # Somebody has copied an old version as the newest one.
-    rolled_back = str(begun + 3600)
-    for name in (str(begun - 9), str(begun), str(begun + 1), rolled_back, ".unfinished", "notes"):
+    for name in ("6", "7", "8", "99", ".unfinished", "notes"):
         (serving / name / "variables").mkdir(parents=True)
-    removed = remove_leftovers(tmp_path / "pipeline", RunMetadata(str(tmp_path / "metadata.sqlite")), serving)
-    assert removed == [serving / str(begun + 1), serving / ".unfinished"]
-    assert {path.name for path in serving.iterdir()} == {str(begun - 9), str(begun), rolled_back, "notes"}
+    removed = remove_leftovers(root, RunMetadata(str(tmp_path / "metadata.sqlite")), serving)
+    assert removed[-2:] == [serving / "8", serving / ".unfinished"]
+    assert {path.name for path in serving.iterdir()} == {"6", "7", "99", "notes"}
+    assert [path.name for path in (root / "Pusher" / "pushed_model").iterdir()] == [str(whole)]
