@@ -15,8 +15,8 @@ _SIZE = 1024
 def least_time_line(recipe: Recipe) -> str | None:
     """Returns about how long a whole training takes at least on this machine's CPU; None for under an hour.
 
-    None too where the machine's clock does not move. It is the time of the matrix products alone, at the speed
-    that the machine has now.
+    None too where the machine's clock does not move. It is the time of the matrix products alone, at the
+    speed that the machine has now.
 
     Args:
         recipe: Recipe of the run.

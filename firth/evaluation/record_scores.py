@@ -173,11 +173,11 @@ def _clean(task: Task, records: Records) -> dict[str, float]:
 def _counts(task: Task, records: Records) -> dict[str, float]:
     """Returns the numbers of records, of all and of each slice that a score has."""
     slicings = {by: None for name in task.score_names for by in _slicings(score_of(name), records.examples)}
-    return {EXAMPLE_COUNT: len(records.examples)} | {
-        in_slice(EXAMPLE_COUNT, f"{by}={each}"): len(part)
-        for by in slicings
-        for each, part in sliced(by, records.examples).items()
-    }
+    made: dict[str, float] = {EXAMPLE_COUNT: len(records.examples)}
+    for by in slicings:
+        for each, part in sliced(by, records.examples).items():
+            made[in_slice(EXAMPLE_COUNT, f"{by}={each}")] = len(part)
+    return made
 
 
 def _with_ends(name: str, records: Records, options: Mapping[str, Any]) -> dict[str, float]:

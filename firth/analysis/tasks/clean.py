@@ -29,9 +29,9 @@ def whole_and_clean(evaluation: Evaluation) -> tuple[int, int] | None:
     Args:
         evaluation: Metrics by slice.
     """
-    numbers = [of.get(EXAMPLE_COUNT) for of in (overall(evaluation), evaluation.get(CLEAN, {}))]
+    whole, clean = (of.get(EXAMPLE_COUNT) for of in (overall(evaluation), evaluation.get(CLEAN, {})))
     # An older run's evaluation has no such numbers.
-    return None if None in numbers else (int(numbers[0]), int(numbers[1]))
+    return None if whole is None or clean is None else (int(whole), int(clean))
 
 
 def clean_words(evaluation: Evaluation) -> str:
