@@ -80,13 +80,17 @@ LOCAL = {
     "cli/asking/predict.py": (".exists", _USER),
     "cli/quietly.py": ("os.remove tempfile.mkstemp", _LOG),
     "cli/runs_on_disk.py": (".exists .glob .stat", "the folders of local runs"),
-    "corpus/curation/step_files.py": ("FileSystems.open", _BEAM),
     "corpus/grouping/values.py": (
         "FileSystems.create FileSystems.match FileSystems.open",
         "scratch of Beam's workers: each file has a random name, and goes with the folder",
     ),
+    "corpus/io/content_digests.py": ("FileSystems.checksum FileSystems.open os.stat", _BEAM),
     "corpus/io/file_systems.py": ("FileSystems.set_options", _BEAM),
     "corpus/io/lines.py": ("FileSystems.open", _BEAM),
+    "corpus/io/local_matches.py": (
+        "os.listdir os.path.exists os.path.isdir os.path.islink os.path.lexists os.stat",
+        _USER,
+    ),
     "corpus/io/record_files.py": (
         "FileSystems.open",
         "Beam's workers read records of artifacts without loading TensorFlow; they are written by storage",
@@ -105,7 +109,7 @@ LOCAL = {
     "pipelines/run_errors.py": (".is_dir shutil.disk_usage", "how much room a local disk has"),
     "pipelines/run_folder.py": (".exists .is_file .mkdir .read_text", _LOCAL_RUN),
     "recipes/base/file_names.py": ("glob.iglob os.path.isfile", _USER),
-    "recipes/base/paths.py": (".exists os.listdir", _USER),
+    "recipes/base/paths.py": ("os.listdir os.path.exists", _USER),
     "recipes/reading/presets.py": (".is_dir .iterdir .read_text", _PACKAGE),
     "recipes/reading/recipe_files.py": (".glob .open", _USER),
     "recipes/reading/requirements.py": ("os.path.isdir", _USER),

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import pathlib
 import shutil
 
@@ -75,7 +76,19 @@ def test_the_corpus_is_given_out_in_other_formats_without_cleaning_again(first, 
     assert "| plays | text |" in (corpus / "README.md").read_text()
     texts = dataset.dataset(corpus / "parquet").to_table()["text"].to_pylist()
     assert set(texts) == set(TEXTS)
+    for made in (corpus, first.outputs["Curator"]["report"]):
+        for path in filter(pathlib.Path.is_file, made.rglob("*")):
+            content = path.read_bytes()
+            content = gzip.decompress(content) if path.suffix == ".gz" else content
+            assert str(folder).encode() not in content, path
     shutil.rmtree(corpus)
+
+
+def test_a_file_that_is_touched_is_not_read_again(first, folder):
+    local.curate(recipe(folder), folder / "runs")
+    os.utime(folder / "a.txt", (1, 1))
+    os.utime(folder / "words.list", (1, 1))
+    assert ran(local.curate(recipe(folder), folder / "runs")) == set()
 
 
 def test_no_text_stands_in_metadata(first):

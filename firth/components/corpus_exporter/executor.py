@@ -1,6 +1,7 @@
 """The work of CorpusExporter: calls `write_outputs`."""
 
 import datetime
+import json
 import os
 from collections import Counter
 from typing import Any
@@ -16,6 +17,8 @@ from firth.corpus import write_outputs
 from firth.corpus.curation.curate import REPORT_FILE
 from firth.corpus.documents.hashing import digest
 from firth.corpus.report.datasheet import datasheet_page, make_datasheet
+from firth.recipes.base.file_names import without_folders
+from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.outputs import outputs_from_json
 from firth.recipes.corpus.sources_json import sources_from_json
 
@@ -52,12 +55,14 @@ class Executor(base_beam_executor.BaseBeamExecutor):
 
 
 def _write_datasheet(folder: str, report: dict[str, Any], exec_properties: Properties) -> None:
-    sources = exec_properties["sources"]
+    sources = sources_from_json(exec_properties["sources"])
+    cleaning = Cleaning.from_json(exec_properties["cleaning"])
+    recipe = [without_folders(part) for part in (*sources, cleaning)]
     sheet = make_datasheet(
         exec_properties["name"],
-        sources_from_json(sources),
+        sources,
         exec_properties["fingerprint"],
-        digest(sources, exec_properties["cleaning"]).hex(),
+        digest(json.dumps(recipe, sort_keys=True)).hex(),
         datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         report,
     )

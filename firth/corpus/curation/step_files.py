@@ -1,17 +1,15 @@
 """The files that cleaning steps read: lists of words, evaluation data and references."""
 
-import hashlib
+import os
 from collections.abc import Iterator
 from typing import Any
-
-from apache_beam.io.filesystem import CompressionTypes
-from apache_beam.io.filesystems import FileSystems
 
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.decontamination.benchmarks import list_benchmark_files
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.hashing import digest
-from firth.corpus.io.file_systems import prepare_file_systems
+from firth.corpus.io.content_digests import content_digests
+from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.sources import list_files
 from firth.recipes.base.file_names import named_files
 from firth.recipes.base.recipe_type import Config
@@ -19,13 +17,11 @@ from firth.recipes.corpus.benchmarks import Benchmark
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import Source
 
-BLOCK_BYTES = 2**20
-
 
 def files_digest(cleaning: Cleaning) -> str:
     """Returns 32 hexadecimal digits that change when a file that a step reads changes.
 
-    The digest depends on the paths and the contents of the files. It is "" if no step reads a file.
+    The digest depends on the names and the contents of the files. It is "" if no step reads a file.
 
     Args:
         cleaning: The cleaning of the recipe.
@@ -38,8 +34,12 @@ def files_digest(cleaning: Cleaning) -> str:
     >>> files_digest(Cleaning())
     ''
     """
-    paths = list(dict.fromkeys(_files_of(cleaning.steps)))
-    parts = [part for path in paths for part in (path, _content_digest(path))]
+    files = list(dict.fromkeys(_files_of(cleaning.steps)))
+    parts: list[str | bytes] = []
+    for file, content in zip(files, content_digests(files), strict=True):
+        if isinstance(content, OSError):
+            raise CorpusError(f"{file.path}, which a cleaning step reads, cannot be read: {content}")
+        parts += [file.place, content]
     return digest(*parts).hex() if parts else ""
 
 
@@ -57,30 +57,19 @@ def check_models(cleaning: Cleaning) -> None:
             STEPS[step.kind](step)
 
 
-def _files_of(part: Any) -> Iterator[str]:
-    """Yields the paths of all files that a part of the recipe names."""
+def _files_of(part: Any) -> Iterator[SourceFile]:
+    """Yields all files that a part of the recipe names."""
     if isinstance(part, Benchmark):
         yield from list_benchmark_files(part)  # type: ignore[arg-type]
     elif isinstance(part, Source):
-        yield from (file.path for file in list_files(part))  # type: ignore[arg-type]
+        yield from list_files(part)  # type: ignore[arg-type]
     elif isinstance(part, Config):
         parts = [getattr(part, name) for name in type(part).model_fields]
         within = {file.pattern for each in parts for file in named_files(each)}
-        yield from (file.pattern for file in named_files(part) if file.pattern not in within)
+        named = (file.pattern for file in named_files(part) if file.pattern not in within)
+        yield from (SourceFile(path, os.path.basename(path)) for path in named)
         for each in parts:
             yield from _files_of(each)
     elif isinstance(part, tuple):
         for each in part:
             yield from _files_of(each)
-
-
-def _content_digest(path: str) -> bytes:
-    content = hashlib.blake2b(digest_size=16)
-    prepare_file_systems()
-    try:
-        with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
-            while block := file.read(BLOCK_BYTES):
-                content.update(block)
-    except OSError as error:
-        raise CorpusError(f"{path}, which a cleaning step reads, cannot be read: {error}") from error
-    return content.digest()

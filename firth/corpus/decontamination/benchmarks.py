@@ -14,7 +14,7 @@ from firth.corpus.documents.errors import SourceError
 from firth.corpus.documents.example import Example
 from firth.corpus.io.lines import read_lines
 from firth.corpus.io.record_files import read_records
-from firth.corpus.io.source_files import match_files
+from firth.corpus.io.source_files import SourceFile, match_files
 from firth.recipes.corpus.benchmarks import (
     AnyBenchmark,
     CsvBenchmark,
@@ -32,7 +32,7 @@ class BenchmarkExample(NamedTuple):
 
     Attributes:
         benchmark: Name of the benchmark in the recipe.
-        id: Id of the example in the benchmark; file and line if the example has no id.
+        id: Id of the example in the benchmark; name of the file and line if the example has no id.
         text: The parts of the example that the recipe names, joined by spaces.
     """
 
@@ -41,48 +41,53 @@ class BenchmarkExample(NamedTuple):
     text: str
 
 
-def list_benchmark_files(benchmark: AnyBenchmark) -> list[str]:
-    """Returns the paths of a benchmark's files, each once, sorted.
+def list_benchmark_files(benchmark: AnyBenchmark) -> list[SourceFile]:
+    """Returns the files of a benchmark, each once, sorted by path.
 
     Args:
         benchmark: The benchmark, as the recipe describes it.
 
     Raises:
-        SourceError: if a pattern matches no file.
+        SourceError: if a pattern matches no file, or matches what cannot be read, whose examples could not be
+            found in the corpus.
     """
-    return [file.path for file in match_files(benchmark.name, benchmark.patterns)]
+    files = match_files(benchmark.name, benchmark.patterns)
+    for file in files:
+        if file.problem:
+            raise SourceError(f"benchmark {benchmark.name!r}: {file.path}: {file.problem}")
+    return files
 
 
-def read_benchmark(benchmark: AnyBenchmark, path: str) -> Iterator[BenchmarkExample]:
+def read_benchmark(benchmark: AnyBenchmark, file: SourceFile) -> Iterator[BenchmarkExample]:
     """Yields the examples in one file of a benchmark.
 
     Args:
         benchmark: The benchmark, as the recipe describes it.
-        path: Path of the file.
+        file: One of its files.
 
     Raises:
         SourceError: if anything in the file is not as the recipe says, since examples that are not read
             cannot be found in the corpus; the message names the line.
     """
     try:
-        for place, id, parts in _READERS[benchmark.kind](benchmark, path):
+        for place, id, parts in _READERS[benchmark.kind](benchmark, file):
             yield BenchmarkExample(benchmark.name, id or place, " ".join(parts))
     except (OSError, EOFError, ValueError) as error:
         raise SourceError(f"benchmark {benchmark.name!r}: {error}") from error
 
 
-def _read_text(benchmark: TextBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
-    lines = _lines(path)
+def _read_text(benchmark: TextBenchmark, file: SourceFile) -> Iterator[tuple[str, str, list[str]]]:
+    lines = _lines(file)
     if benchmark.examples == "file":
-        yield path, "", ["\n".join(line for _, line in lines)]
+        yield file.place, "", ["\n".join(line for _, line in lines)]
         return
     for place, line in lines:
         if line.strip():
             yield place, "", [line]
 
 
-def _read_jsonl(benchmark: JsonlBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
-    for place, line in _lines(path):
+def _read_jsonl(benchmark: JsonlBenchmark, file: SourceFile) -> Iterator[tuple[str, str, list[str]]]:
+    for place, line in _lines(file):
         if not line.strip():
             continue
         try:
@@ -99,9 +104,9 @@ def _text(value: Any) -> str:
     return " ".join(map(_text, value)) if isinstance(value, list) else str(value)
 
 
-def _read_csv(benchmark: CsvBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
+def _read_csv(benchmark: CsvBenchmark, file: SourceFile) -> Iterator[tuple[str, str, list[str]]]:
     rows = csv.DictReader(
-        (f"{line}\n" for _, line in _lines(path)),
+        (f"{line}\n" for _, line in _lines(file)),
         delimiter=benchmark.delimiter,
         quoting=csv.QUOTE_MINIMAL if benchmark.quoted else csv.QUOTE_NONE,
         strict=True,
@@ -109,39 +114,43 @@ def _read_csv(benchmark: CsvBenchmark, path: str) -> Iterator[tuple[str, str, li
     wanted = [*benchmark.text_columns, *([benchmark.id_column] if benchmark.id_column else [])]
     missing = [column for column in wanted if column not in (rows.fieldnames or ())]
     if missing:
-        raise ValueError(f"{path} has no column {missing[0]!r}, only {rows.fieldnames}")
-    for place, row in _csv_rows(path, rows):
+        raise ValueError(f"{file.place} has no column {missing[0]!r}, only {rows.fieldnames}")
+    for place, row in _csv_rows(file.place, rows):
         if any(row[column] is None for column in wanted):
             raise ValueError(f"{place}: too few columns")
         id = row[benchmark.id_column] if benchmark.id_column else ""
         yield place, id, [row[column] for column in benchmark.text_columns]
 
 
-def _csv_rows(path: str, rows: "csv.DictReader[str]") -> Iterator[tuple[str, dict[str, str]]]:
+def _csv_rows(name: str, rows: "csv.DictReader[str]") -> Iterator[tuple[str, dict[str, str]]]:
     try:
         for row in rows:
-            yield f"{path}#L{rows.line_num}", row
+            yield f"{name}#L{rows.line_num}", row
     except csv.Error as error:
         raise ValueError(
-            f"{path}#L{rows.line_num + 1}: {error}; where quotation marks do not enclose fields, say "
+            f"{name}#L{rows.line_num + 1}: {error}; where quotation marks do not enclose fields, say "
             "quoted: false"
         ) from error
 
 
-def _read_examples(benchmark: ExamplesBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
-    for number, record in enumerate(read_records(path), 1):
+def _read_examples(benchmark: ExamplesBenchmark, file: SourceFile) -> Iterator[tuple[str, str, list[str]]]:
+    for number, record in enumerate(read_records(file.path), 1):
         features = Example.FromString(record).features.feature
 
         def values(name: str, features: Any = features) -> list[str]:
             if name not in features:
-                raise ValueError(f"{path} has no feature {name!r}, only {sorted(features)}")
+                raise ValueError(f"{file.place} has no feature {name!r}, only {sorted(features)}")
             return [value.decode("utf-8") for value in features[name].bytes_list.value]
 
         id = " ".join(values(benchmark.id_feature)) if benchmark.id_feature else ""
-        yield f"{path}#{number}", id, [text for name in benchmark.text_features for text in values(name)]
+        yield (
+            f"{file.place}#{number}",
+            id,
+            [text for name in benchmark.text_features for text in values(name)],
+        )
 
 
-_READERS: dict[str, Callable[[Any, str], Iterator[tuple[str, str, list[str]]]]] = {
+_READERS: dict[str, Callable[[Any, SourceFile], Iterator[tuple[str, str, list[str]]]]] = {
     "text": _read_text,
     "jsonl": _read_jsonl,
     "csv": _read_csv,
@@ -149,10 +158,10 @@ _READERS: dict[str, Callable[[Any, str], Iterator[tuple[str, str, list[str]]]]] 
 }
 
 
-def _lines(path: str) -> Iterator[tuple[str, str]]:
-    """Yields the place (`path#L1`) and the text of each line."""
-    for line in read_lines(path, MAX_LINE_BYTES):
-        place = f"{path}#L{line.number}"
+def _lines(file: SourceFile) -> Iterator[tuple[str, str]]:
+    """Yields the place (`a.txt#L1`) and the text of each line."""
+    for line in read_lines(file.path, MAX_LINE_BYTES):
+        place = f"{file.place}#L{line.number}"
         if line.problem:
             raise ValueError(f"{place}: {line.problem}")
         try:
@@ -174,15 +183,15 @@ def ReadBenchmarks(
     Raises:
         SourceError: when applied, if a benchmark has no file; on a worker, as in `read_benchmark`.
     """
-    files = [(each, path) for each in benchmarks for path in list_benchmark_files(each)]
+    files = [(each, file) for each in benchmarks for file in list_benchmark_files(each)]
     return pipeline | "Files" >> beam.Create(files) | "Read" >> beam.FlatMapTuple(_read_documents)
 
 
-def _read_documents(benchmark: AnyBenchmark, path: str) -> Iterator[list[Document]]:
-    return in_batches(_documents(benchmark, path), EXAMPLES_A_BATCH)
+def _read_documents(benchmark: AnyBenchmark, file: SourceFile) -> Iterator[list[Document]]:
+    return in_batches(_documents(benchmark, file), EXAMPLES_A_BATCH)
 
 
-def _documents(benchmark: AnyBenchmark, path: str) -> Iterator[Document]:
-    for number, example in enumerate(read_benchmark(benchmark, path)):
-        id = document_id(f"benchmark {benchmark.name}", f"{path} {number}")
+def _documents(benchmark: AnyBenchmark, file: SourceFile) -> Iterator[Document]:
+    for number, example in enumerate(read_benchmark(benchmark, file)):
+        id = document_id(f"benchmark {benchmark.name}", f"{file.place} {number}")
         yield Document(id, example.text, example.benchmark, "", example.id)

@@ -16,6 +16,7 @@ from firth.corpus.documents.corpus_counts import CorpusCounts, Count
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.marks import Decisions, Documents
+from firth.corpus.io.source_files import SourceFile
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.benchmarks import AnyBenchmark
 from firth.recipes.corpus.duplicates import DecontaminateStep
@@ -51,7 +52,7 @@ class Decontaminate(CorpusStep[DecontaminateStep]):
 
     def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         config = self._config
-        files = [(each, path) for each in config.benchmarks for path in list_benchmark_files(each)]
+        files = [(each, file) for each in config.benchmarks for file in list_benchmark_files(each)]
         index = SharedIndex(files, config.ngram_words)
         search = beam.ParDo(_Search(config, index)).with_outputs("found", main="decided")
         outputs = documents | "Search" >> search
@@ -67,7 +68,7 @@ class SharedIndex:
         ngram_words: Number of words in an n-gram.
     """
 
-    def __init__(self, files: list[tuple[AnyBenchmark, str]], ngram_words: int) -> None:
+    def __init__(self, files: list[tuple[AnyBenchmark, SourceFile]], ngram_words: int) -> None:
         self._files = files
         self._ngram_words = ngram_words
         self._shared = Shared()

@@ -3,11 +3,15 @@
 import dataclasses
 import itertools
 import os
+from collections import Counter
+from collections.abc import Sequence
 
 from apache_beam.io.filesystems import FileSystems
 
 from firth.corpus.documents.errors import SourceError
 from firth.corpus.io.file_systems import prepare_file_systems
+from firth.corpus.io.local_matches import LocalMatch, local_matches
+from firth.recipes.base.file_names import split_pattern
 from firth.recipes.base.paths import suggest_path
 
 _ANY_FOLDERS = "/**/"
@@ -19,33 +23,55 @@ class SourceFile:
 
     Attributes:
         path: Path of the file on any of Beam's file systems.
-        name: Name of the file in the ids and addresses of its documents, such as `package/module`; empty if
-            it is the path.
+        name: Name of the file in ids, addresses and reports, which is the same wherever the files are: the
+            path below the folder that the pattern fixes, or `package/module`; empty if it is the path.
         size: Size of the file in bytes.
         modified: Time of the last change in seconds since 1970, according to the file system.
+        problem: Reason for which the file is rejected without being read, as `LocalMatch` has it; empty for a
+            file that is read.
     """
 
     path: str
     name: str = ""
     size: int = 0
     modified: float = 0.0
+    problem: str = ""
+
+    @property
+    def place(self) -> str:
+        """The name of the file in ids, addresses and reports."""
+        return self.name or self.path
 
 
-def match_files(source_name: str, patterns: tuple[str, ...]) -> list[SourceFile]:
+def match_files(source_name: str, patterns: Sequence[str]) -> list[SourceFile]:
     """Returns the files that match any of the patterns, each once, sorted by path.
+
+    A file's name is its path below the folder that is written out in the first pattern that matches it. If
+    two patterns lead to files of one name, those of the later one have the pattern's number in front:
+    `2:a.txt`.
 
     Args:
         source_name: Name of the source in the recipe, for error messages.
         patterns: Path patterns as the recipe states them; `~` is the home folder.
 
+    Returns:
+        The files, and with a `problem` what matches and cannot be read as a file.
+
     Raises:
         SourceError: if a pattern matches no file, is a folder, or is on a file system that Beam does not
             read.
     """
-    files = {}
-    for pattern in patterns:
-        matched = _match(source_name, os.path.expanduser(pattern))
-        files.update({file.path: file for file in matched})
+    files: dict[str, SourceFile] = {}
+    names: set[str] = set()
+    for number, pattern in enumerate(patterns, 1):
+        for file in sorted(_match(source_name, os.path.expanduser(pattern))):
+            if file.path in files:
+                continue
+            name = file.name
+            while name in names:
+                name = f"{number}:{name}"
+            names.add(name)
+            files[file.path] = dataclasses.replace(file, name=name)
     return sorted(files.values())
 
 
@@ -53,22 +79,49 @@ def _match(source_name: str, pattern: str) -> list[SourceFile]:
     if os.path.isdir(pattern):
         inside = os.path.join(pattern, "*")
         raise SourceError(f"source {source_name!r}: {pattern!r} is a folder; name files, as in {inside!r}")
+    found = _matches(source_name, pattern)
+    fixed = split_pattern(pattern)[0].rstrip("/") + "/"
+    files = [
+        SourceFile(each.path, _name_below(fixed, each.path), each.size, each.modified, each.problem)
+        for each in found.values()
+    ]
+    if all(file.problem for file in files):
+        problems = Counter(file.problem for file in files)
+        first = min((file.path for file in files), default="")
+        counts = ", ".join(f"{problem}: {count}" for problem, count in sorted(problems.items()))
+        others = f", only what cannot be read ({counts}), as {first!r}" if files else ""
+        where = f"(looked from {os.getcwd()!r}){suggest_path(pattern)}"
+        raise SourceError(f"source {source_name!r}: no file matches {pattern!r}{others} {where}")
+    return files
+
+
+def _matches(source_name: str, pattern: str) -> dict[str, LocalMatch]:
+    """Returns what a pattern matches, by path."""
+    patterns = _with_and_without_folders(pattern)
+    if "://" not in pattern:
+        found = [each for one in patterns for each in local_matches(one)]
+        return {each.path: each for each in found}
     prepare_file_systems()
     try:
-        matched = FileSystems.match(_with_and_without_folders(pattern))
+        matched = FileSystems.match(patterns)
     except ValueError as error:
         # What Beam itself says names a package that has nothing to do with it.
         raise SourceError(
             f"source {source_name!r}: {pattern!r} is on no file system that Beam reads here; fetch the files "
             "first, or install what its file system needs"
         ) from error
-    found = {each.path: each for result in matched for each in result.metadata_list}.values()
-    files = [SourceFile(each.path, "", each.size_in_bytes, each.last_updated_in_seconds) for each in found]
-    files = [file for file in files if not os.path.isdir(file.path)]
-    if not files:
-        where = f"(looked from {os.getcwd()!r}){suggest_path(pattern)}"
-        raise SourceError(f"source {source_name!r}: no file matches {pattern!r} {where}")
-    return files
+    return {
+        each.path: LocalMatch(each.path, each.size_in_bytes, each.last_updated_in_seconds)
+        for result in matched
+        for each in result.metadata_list
+    }
+
+
+def _name_below(fixed: str, path: str) -> str:
+    # Some file systems leave out the name of the server.
+    name = path.removeprefix(fixed) if path.startswith(fixed) else path.rpartition("://")[2].lstrip("/")
+    # A name that is not UTF-8.
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _with_and_without_folders(pattern: str) -> list[str]:

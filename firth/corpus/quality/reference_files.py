@@ -11,7 +11,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import SourceError
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.excerpts import scrubber_for
-from firth.corpus.readers.sources import SOURCES, list_files
+from firth.corpus.readers.sources import list_files, read_file
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import AnySource
 
@@ -50,7 +50,7 @@ def _read(source: AnySource, file: SourceFile) -> Iterator[list[Document]]:
 
 
 def _documents(source: AnySource, file: SourceFile) -> Iterator[Document]:
-    for record in SOURCES[source.kind].read(source, file):
+    for record in read_file(source, file):
         if not isinstance(record, Document):
             place = f"{record.file}:{record.line}"
             excerpt = record.excerpt(scrubber_for(Cleaning()))

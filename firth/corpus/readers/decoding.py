@@ -108,7 +108,7 @@ def make_document(source: Source, place: str, text: str, stated: Stated = NOTHIN
 
     Args:
         source: The source, as the recipe describes it.
-        place: Path of the file, followed by `#L12` for a line or `#R3` for a record if it holds several
+        place: Name of the file, followed by `#L12` for a line or `#R3` for a record if it holds several
             documents.
         text: Text of the document.
         stated: What the record states about itself.
@@ -136,7 +136,7 @@ def reject(
 
     Args:
         source: The source, as the recipe describes it.
-        file: Path of the file with the record.
+        file: Name of the file with the record, as `SourceFile.place` has it.
         line: Number of the record's first line or of the record, from 1; 0 for the whole file.
         reason: Reason of rejection, such as `malformed_json`.
         data: The record, or the beginning of it.
@@ -155,7 +155,7 @@ def read_or_reject(
         read: Function that returns the text of the record and what the record states about itself, or raises
             UnreadableError.
         source: The source, as the recipe describes it.
-        file: Path of the file with the record.
+        file: Name of the file with the record, as `SourceFile.place` has it.
         record: The record. If it has a problem, that is the reason of rejection, and `read` is not called.
         place: Place of the document, as for `make_document`, if it is not a line or the whole file.
     """
@@ -182,6 +182,6 @@ def reject_empty(read: Read) -> Read:
             nothing = False
             yield record
         if nothing:
-            yield reject(source, file.path, 0, "empty", b"")
+            yield reject(source, file.place, 0, "empty", b"")
 
     return checked

@@ -75,7 +75,7 @@ def read_docstrings(source: DocstringsSource, file: SourceFile) -> Iterator[Docu
     """
     content, problem = read_whole(file.path, MAX_FILE_BYTES)
     if problem:
-        yield reject(source, file.path, 0, problem, content.data, content.size)
+        yield reject(source, file.place, 0, problem, content.data, content.size)
         return
     yield from _read_module(source, file, content.data)
 
@@ -85,7 +85,7 @@ def _read_module(source: DocstringsSource, file: SourceFile, code: bytes) -> Ite
     try:
         found = parse_docstrings(module, code)
     except MALFORMED as error:
-        yield reject(source, file.path, getattr(error, "lineno", 0) or 0, "malformed_python", code)
+        yield reject(source, file.place, getattr(error, "lineno", 0) or 0, "malformed_python", code)
         return
     seen: Counter[str] = Counter()
     for name, line, text, _ in found:
@@ -132,7 +132,7 @@ def _document_or_rejection(
     data = text.encode("utf-8", "backslashreplace")
     record = RawRecord(line, data, len(data), "too_long" if len(data) > source.max_document_bytes else None)
     place = f"{uri} in {file.name}"
-    return read_or_reject(lambda: (check_text(text), Stated(uri=uri)), source, file.path, record, place)
+    return read_or_reject(lambda: (check_text(text), Stated(uri=uri)), source, file.place, record, place)
 
 
 def _docstrings(name: str, node: Definition) -> Iterator[Docstring]:

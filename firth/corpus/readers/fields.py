@@ -1,6 +1,6 @@
 """The text of a record and what it states about itself, by the keys that the recipe names."""
 
-import math
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,8 +19,8 @@ def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, S
     Raises:
         UnreadableError: `missing_text_key`, `text_not_a_string`, `empty`, `invalid_utf8` or
             `unpaired_surrogate`; `id_not_a_string`, `uri_not_a_string` or `licence_not_a_string` for a value
-            that is not a string or a whole number. NaN counts as missing: pandas makes 7.0 and NaN of a
-            column of numbers of which some are missing.
+            that is not a string or a number. NaN counts as missing: pandas makes 7.0 and NaN of a column of
+            numbers of which some are missing.
 
     Example:
 
@@ -40,19 +40,19 @@ def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, S
     text = check_text(_decode(value))
     stated = []
     for name, key in zip(Stated._fields, (source.id_key, source.uri_key, source.licence_key)):
-        value = _without_fraction(look_up(record, key)) if key else None
-        if not isinstance(value, str | bytes | int | None):
+        value = look_up(record, key) if key else None
+        value = _number_text(value) if isinstance(value, numbers.Number) else value
+        if not isinstance(value, str | bytes | None):
             raise UnreadableError(f"{name}_not_a_string")
-        stated.append(_decode(str(value) if isinstance(value, int) else value or "").strip())
+        stated.append(_decode(value or "").strip())
     return text, Stated(*stated)
 
 
-def _without_fraction(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    if math.isnan(value):
-        return None
-    return int(value) if value.is_integer() else value
+def _number_text(value: Any) -> str:
+    if value != value:  # NaN
+        return ""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if is_whole else value)
 
 
 def _decode(value: str | bytes) -> str:

@@ -24,5 +24,8 @@ def read_html(source: HtmlSource, file: SourceFile) -> Iterator[Document | Rejec
     content, problem = read_whole(file.path, source.max_document_bytes)
     record = content.record(0, problem or (None if content.data.strip() else "empty"))
     yield read_or_reject(
-        lambda: (extract_text(decode_page(record.data), source.extractor), NOTHING), source, file.path, record
+        lambda: (extract_text(decode_page(record.data), source.extractor), NOTHING),
+        source,
+        file.place,
+        record,
     )

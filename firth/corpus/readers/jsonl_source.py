@@ -28,7 +28,7 @@ def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rej
     for line in read_lines(file.path, source.max_document_bytes):
         if line.problem is None and not line.data.strip():
             continue
-        yield _read_line(source, file.path, line)
+        yield _read_line(source, file.place, line)
 
 
 def _read_line(source: JsonlSource, path: str, line: RawRecord) -> Document | Rejection:

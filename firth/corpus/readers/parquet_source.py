@@ -41,14 +41,14 @@ def read_parquet(source: ParquetSource, file: SourceFile) -> Iterator[Document |
         with FileSystems.open(file.path, compression_type=CompressionTypes.UNCOMPRESSED) as raw:
             for row in _rows(source, raw):
                 number += 1
-                yield _read_row(source, file.path, number, row)
+                yield _read_row(source, file.place, number, row)
     except DecompressionBombError:
-        yield reject(source, file.path, 0, "decompression_bomb", b"", file.size)
+        yield reject(source, file.place, 0, "decompression_bomb", b"", file.size)
         return
     except (OSError, ValueError, pa.ArrowException) as error:
         # Arrow's own errors about broken files are OSErrors without a number.
         problem = "unreadable" if getattr(error, "errno", None) else "corrupt_parquet"
-        yield reject(source, file.path, number and number + 1, problem, b"")
+        yield reject(source, file.place, number and number + 1, problem, b"")
         return
 
 

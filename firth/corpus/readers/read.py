@@ -25,7 +25,7 @@ from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.pii import Pii
 from firth.corpus.readers.record_profiles import profile, what_is_stated
 from firth.corpus.readers.sampling import Drawn, SourceSampler, join_drawn
-from firth.corpus.readers.sources import SOURCES, list_files
+from firth.corpus.readers.sources import list_files, read_file
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import AnySource
 from firth.storage import read_json, write_json, write_text
@@ -118,12 +118,12 @@ def _read_files(
     totals = CorpusCounts()
     profiles, sampler = _Profiles(source.name), SourceSampler(source, totals)
     for file in files:
-        for record in SOURCES[source.kind].read(source, file):
-            yield from profiles.add(file, profile(source, file.path, record))
+        for record in read_file(source, file):
+            yield from profiles.add(file, profile(source, file.place, record))
             words = record.words if isinstance(record, Document) else 0
             totals.add(Flow(STEP, source.name, IN), record.size, words)
             if isinstance(record, Document):
-                for name, is_so in what_is_stated(source, file.path, record).items():
+                for name, is_so in what_is_stated(source, file.place, record).items():
                     totals.counts[Count(STEP, source.name, name)] += is_so
                 yield from sampler.add(record)
             else:
@@ -146,8 +146,8 @@ class _Profiles:
 
     def add(self, file: SourceFile, record: bytes) -> Iterator[TaggedOutput]:
         """Adds a profile, and yields an element if it is full."""
-        # The path is part of the name, since files of the same content have the same profiles.
-        self._key = self._key or (self._source, file.path)
+        # The file is part of the name, since files of the same content have the same profiles.
+        self._key = self._key or (self._source, file.place)
         self._profiles.append(record)
         if len(self._profiles) == PROFILES_A_FILE:
             yield from self.rest()
@@ -189,7 +189,7 @@ def _describe(source: AnySource) -> dict[str, Any]:
         "name": source.name,
         "kind": source.kind,
         "licence": source.licence,
-        "places": ", ".join(source.places),
+        "places": ", ".join(source.reads),
         "states_ids": "id" in source.states,
         "keys": {name: getattr(source, f"{name}_key") for name in sorted(source.states)},
     }

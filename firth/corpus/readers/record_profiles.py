@@ -19,7 +19,7 @@ def profile(source: AnySource, path: str, record: Document | Rejection) -> bytes
 
     Args:
         source: The source, as the recipe describes it.
-        path: Path of the record's file.
+        path: Name of the record's file, as `SourceFile.place` has it.
         record: The document or rejection that the source's reader made of the record.
 
     Example:
@@ -59,7 +59,7 @@ def what_is_stated(source: AnySource, path: str, document: Document) -> dict[str
 
     Args:
         source: The source, as the recipe describes it.
-        path: Path of the record's file.
+        path: Name of the record's file, as `SourceFile.place` has it.
         document: The document that was made of the record.
     """
     is_own = {

@@ -1,12 +1,16 @@
 """The table of the kinds of source."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.rejection import Rejection
+from firth.corpus.io.content_digests import content_digests
 from firth.corpus.io.source_files import SourceFile, match_files
+from firth.corpus.readers.decoding import reject
 from firth.corpus.readers.docstrings_source import list_python_files, read_docstrings
 from firth.corpus.readers.html_source import read_html
 from firth.corpus.readers.jsonl_source import read_jsonl
@@ -15,6 +19,7 @@ from firth.corpus.readers.text_source import read_text
 from firth.corpus.readers.tfrecord_source import read_tfrecord
 from firth.corpus.readers.warc_source import read_warc, read_wet
 from firth.corpus.readers.wikiextractor_source import read_wikiextractor
+from firth.recipes.base.file_names import without_folders
 from firth.recipes.corpus.sources import AnySource, FileSource
 
 
@@ -59,10 +64,23 @@ def list_files(source: AnySource) -> list[SourceFile]:
     return SOURCES[source.kind].list_files(source)
 
 
-def fingerprint(sources: Sequence[AnySource]) -> str:
-    """Returns 32 hexadecimal digits that change when the sources or their files change.
+def read_file(source: AnySource, file: SourceFile) -> Iterator[Document | Rejection]:
+    """Yields the documents and rejections of a file of a source.
 
-    A file counts as changed if its path, size or time of modification has changed.
+    Args:
+        source: The source, as the recipe describes it.
+        file: One of its files. With a `problem`, that is the reason of its rejection.
+    """
+    if file.problem:
+        yield reject(source, file.place, 0, file.problem, b"")
+    else:
+        yield from SOURCES[source.kind].read(source, file)
+
+
+def fingerprint(sources: Sequence[AnySource]) -> str:
+    """Returns 32 hexadecimal digits that change when the sources or the contents of their files change.
+
+    It is the same wherever the files are, and whenever they were written.
 
     Args:
         sources: The sources of the recipe.
@@ -72,6 +90,11 @@ def fingerprint(sources: Sequence[AnySource]) -> str:
     """
     parts: list[str] = []
     for source in sources:
-        parts.append(source.to_json())
-        parts += [repr((file.path, file.size, file.modified)) for file in list_files(source)]
+        parts.append(json.dumps(without_folders(source), sort_keys=True))
+        files = sorted(list_files(source), key=attrgetter("place"))
+        digests = content_digests(files, in_bucket=source.trusts_buckets)
+        for file, found in zip(files, digests, strict=True):
+            # A file that cannot be read is a rejection.
+            content = found.hex() if isinstance(found, bytes) else file.problem or "unreadable"
+            parts += [file.place, content]
     return digest(*parts).hex()

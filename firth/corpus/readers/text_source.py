@@ -23,10 +23,10 @@ def read_text(source: TextSource, file: SourceFile) -> Iterator[Document | Rejec
     """
     if source.documents == "file":
         content, problem = read_whole(file.path, source.max_document_bytes)
-        yield _decode(source, file.path, content.record(0, problem))
+        yield _decode(source, file.place, content.record(0, problem))
         return
     for paragraph in _paragraphs(file.path, source.max_document_bytes):
-        yield _decode(source, file.path, paragraph)
+        yield _decode(source, file.place, paragraph)
 
 
 def _paragraphs(path: str, max_bytes: int) -> Iterator[RawRecord]:

@@ -32,7 +32,7 @@ def read_tfrecord(source: TfrecordSource, file: SourceFile) -> Iterator[Document
     """
     records = _records(ByteStream(file.path), source.max_document_bytes)
     for number, (data, size, problem) in enumerate(records, 1):
-        yield _read_record(source, file.path, RawRecord(number, data, size, problem))
+        yield _read_record(source, file.place, RawRecord(number, data, size, problem))
 
 
 def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, str | None]]:
@@ -71,7 +71,7 @@ def _read_record(source: TfrecordSource, path: str, record: RawRecord) -> Docume
 def parse_example(data: bytes) -> dict[str, Any]:
     """Returns the first value of each feature of a tf.train.Example.
 
-    Features of floats and features without a value are left out.
+    Features without a value are left out.
 
     Args:
         data: A serialized tf.train.Example.
@@ -90,5 +90,8 @@ def parse_example(data: bytes) -> dict[str, Any]:
     except DecodeError:
         raise UnreadableError("malformed_example") from None
     # Slicing first avoids making Python objects of millions of values.
-    values = {name: each.bytes_list.value[:1] or each.int64_list.value[:1] for name, each in features.items()}
+    values = {
+        name: each.bytes_list.value[:1] or each.int64_list.value[:1] or each.float_list.value[:1]
+        for name, each in features.items()
+    }
     return {name: value[0] for name, value in values.items() if value}

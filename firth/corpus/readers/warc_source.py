@@ -34,7 +34,7 @@ def read_warc(source: WarcSource, file: SourceFile) -> Iterator[Document | Rejec
         source: The source, as the recipe describes it.
         file: A WARC or ARC file of the source.
     """
-    yield from _read_records(source, file.path, _page_of)
+    yield from _read_records(source, file, _page_of)
 
 
 def _page_of(source: WarcSource, record: ArchiveRecord) -> str:
@@ -60,7 +60,7 @@ def read_wet(source: WetSource, file: SourceFile) -> Iterator[Document | Rejecti
         source: The source, as the recipe describes it.
         file: A WET file of the source.
     """
-    yield from _read_records(source, file.path, _conversion_of)
+    yield from _read_records(source, file, _conversion_of)
 
 
 def _conversion_of(source: WetSource, record: ArchiveRecord) -> str:
@@ -69,10 +69,10 @@ def _conversion_of(source: WetSource, record: ArchiveRecord) -> str:
     return decode_text(record.block)
 
 
-def _read_records(source: FileSource, path: str, read: Read) -> Iterator[Document | Rejection]:
-    for record in read_archive(path, source.max_document_bytes):
+def _read_records(source: FileSource, file: SourceFile, read: Read) -> Iterator[Document | Rejection]:
+    for record in read_archive(file.path, source.max_document_bytes):
         if record.problem or record.header.kind not in ABOUT_OTHERS:
-            yield _read_record(source, path, record, read)
+            yield _read_record(source, file.place, record, read)
 
 
 def _read_record(source: FileSource, path: str, record: ArchiveRecord, read: Read) -> Document | Rejection:

@@ -41,7 +41,7 @@ def read_wikiextractor(source: WikiextractorSource, file: SourceFile) -> Iterato
         file: A file of the source.
     """
     for part, problem in _parts(file.path, source.max_document_bytes):
-        yield _read_part(source, file.path, part, problem)
+        yield _read_part(source, file.place, part, problem)
 
 
 def _parts(path: str, max_bytes: int) -> Iterator[tuple[_Part, str | None]]:

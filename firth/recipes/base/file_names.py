@@ -26,6 +26,8 @@ class NamesFiles:
 
 
 PATTERN = NamesFiles(is_pattern=True)
+_ESCAPED = re.compile(r"\[([*?[])\]")
+_MAGIC = re.compile(r"[*?[]")
 # What stands for the numbers of spans and versions, as TFX writes it.
 _SPAN = re.compile(r"\{(SPAN|VERSION|YYYY|MM|DD)(:\d+)?\}")
 
@@ -122,6 +124,68 @@ def with_wildcards(pattern: str) -> str:
     'crawl/*/v*/*.txt'
     """
     return _SPAN.sub("*", pattern)
+
+
+def written_out(part: str) -> str | None:
+    """Returns the name that a part of a pattern is; None if it has wildcards.
+
+    Args:
+        part: Part of a pattern. `[*]`, `[?]` and `[[]` stand for the characters themselves.
+
+    Example:
+
+    >>> written_out("data[[]1]"), written_out("*.txt")
+    ('data[1]', None)
+    """
+    return None if _MAGIC.search(_ESCAPED.sub("", part)) else _ESCAPED.sub(r"\1", part)
+
+
+def split_pattern(pattern: str) -> tuple[str, list[str]]:
+    """Returns the folder that a pattern writes out, and the parts of the pattern below it, at least one.
+
+    Args:
+        pattern: Path or pattern.
+
+    Example:
+
+    >>> split_pattern("/data/books/*/a.txt"), split_pattern("/data[[]1]/a.txt")
+    (('/data/books', ['*', 'a.txt']), ('/data[1]', ['a.txt']))
+    """
+    parts = pattern.split("/")
+    fixed = 0
+    while fixed < len(parts) - 1 and written_out(parts[fixed]) is not None:
+        fixed += 1
+    return _ESCAPED.sub(r"\1", "/".join(parts[:fixed])), parts[fixed:]
+
+
+def below_folder(pattern: str) -> str:
+    """Returns a pattern without the folder that it writes out, which differs between machines.
+
+    Args:
+        pattern: Path or pattern.
+
+    Example:
+
+    >>> below_folder("/home/jane/books/*.txt"), below_folder("gs://bucket/a.jsonl")
+    ('*.txt', 'a.jsonl')
+    """
+    return "/".join(split_pattern(pattern.rstrip("/"))[1])
+
+
+def without_folders(part: Config) -> dict[str, Any]:
+    """Returns a part of a recipe as data, in which all paths are without their folders.
+
+    Args:
+        part: Recipe, or a part of one.
+    """
+    data = part.model_dump(mode="json")
+    for file in named_files(part):
+        *keys, last = file.key
+        place: Any = data
+        for key in keys:
+            place = place[int(key)] if isinstance(place, list) else place[key]
+        place[int(last) if isinstance(place, list) else last] = below_folder(file.pattern)
+    return data
 
 
 def is_remote(pattern: str) -> bool:

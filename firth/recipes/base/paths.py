@@ -28,11 +28,15 @@ def suggest_path(pattern: str) -> str:
         return ""
     path = pathlib.Path(_ESCAPED.sub(r"\1", pattern))
     for place in (*reversed(path.parents), path):
-        if place.exists():
+        if os.path.exists(place):
             continue
-        if glob.has_magic(place.name) or not os.access(place.parent, os.R_OK | os.X_OK):
+        if glob.has_magic(place.name):
             break
-        near = difflib.get_close_matches(place.name, sorted(os.listdir(place.parent)), n=1)
+        try:
+            names = sorted(os.listdir(place.parent))
+        except OSError:
+            break
+        near = difflib.get_close_matches(place.name, names, n=1)
         if near:
             return f"; did you mean {place.parent / near[0] / path.relative_to(place)}?"
         break

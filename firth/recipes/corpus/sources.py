@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 import pydantic
 
-from firth.recipes.base.file_names import PATTERN
+from firth.recipes.base.file_names import PATTERN, below_folder
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.base.size_units import size_features
 
@@ -49,12 +49,14 @@ class Source(Config):
             it, all documents.
         installed_packages: Names of packages that must be installed where it is read.
         documents_are_files: True if each of its files is one document.
+        trusts_buckets: True if checksums that a bucket keeps tell that a file has changed.
         states: What the recipe names keys for, by which its records state it: of `id`, `uri` and `licence`.
     """
 
     endings: ClassVar[tuple[str, ...]] = ()
     installed_packages: ClassVar[tuple[str, ...]] = ()
     documents_are_files: ClassVar[bool] = False
+    trusts_buckets: ClassVar[bool] = False
     states: ClassVar[frozenset[str]] = frozenset()
 
     name: SourceName
@@ -90,14 +92,28 @@ class FileSource(Source):
         paths: Patterns of file names, on any file system that Beam reads; `/**/` stands for any folders, or
             none. In a pipeline `{SPAN}`, `{VERSION}`, `{YYYY}`, `{MM}` and `{DD}` stand for the newest
             numbers that there are.
+        digests: What tells that a file has changed: its `content`, which is read once and again when the
+            file's size or time changes; or the checksum that a `bucket` keeps, for which nothing is read.
+            Files on this machine are told by their content either way.
     """
 
     paths: Paths
+    digests: Literal["content", "bucket"] = "content"
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Patterns of file names."""
         return self.paths
+
+    @property
+    def trusts_buckets(self) -> bool:  # type: ignore[override]
+        """True if `digests` is `bucket`."""
+        return self.digests == "bucket"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Patterns of file names, without the folders that they write out."""
+        return tuple(map(below_folder, self.paths))
 
 
 class RecordSource(FileSource):
@@ -105,8 +121,8 @@ class RecordSource(FileSource):
 
     Attributes:
         text_key: Name of the text's field.
-        id_key: Name of the field of the record's id, a string or an integer. The document's id is made from
-            it and from the record's place, so that records of one id stay documents of their own; the corpus
+        id_key: Name of the field of the record's id, a string or a number. The document's id is made from it
+            and from the record's place, so that records of one id stay documents of their own; the corpus
             report counts them under `repeated_ids`.
         uri_key: Name of the URI's field. Without it, the URI is the record's place.
         licence_key: Name of the field of the record's own licence. A record without one has the source's.

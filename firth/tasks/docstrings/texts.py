@@ -49,7 +49,7 @@ class DocstringText(NamedTuple):
 
 
 def python_files(packages: Sequence[str]) -> "list[SourceFile]":
-    """Returns the .py files of packages, without tests, with their sizes and times of change.
+    """Returns the .py files of packages, without tests.
 
     Args:
         packages: Names of packages, as one imports them.
@@ -61,6 +61,26 @@ def python_files(packages: Sequence[str]) -> "list[SourceFile]":
     from firth.corpus.readers.python_packages import package_files
 
     return [file for package in packages for file in package_files("docstrings", package)]
+
+
+def python_digests(packages: Sequence[str]) -> list[str]:
+    """Returns the names of the .py files of packages, each followed by the digest of its content.
+
+    Args:
+        packages: Names of packages, as one imports them.
+
+    Raises:
+        firth.corpus.SourceError: if a package is not installed.
+        OSError: if a file cannot be read.
+    """
+    from firth.corpus.io.content_digests import content_digests
+
+    files, parts = python_files(packages), []
+    for file, content in zip(files, content_digests(files), strict=True):
+        if isinstance(content, OSError):
+            raise content
+        parts += [file.name, content.hex()]
+    return parts
 
 
 def docstring_texts(files: "Sequence[SourceFile]") -> tuple[list[DocstringText], list[RejectedLine]]:

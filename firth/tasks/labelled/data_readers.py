@@ -10,7 +10,7 @@ from firth.recipes.base.paths import suggest_path
 from firth.recipes.tasks.data import ColumnData, DataMixture, DocstringsData, PublishedData
 from firth.recipes.tasks.task import Task
 from firth.tasks.docstrings.records import DocstringTask, docstring_records, docstring_task
-from firth.tasks.docstrings.texts import python_files
+from firth.tasks.docstrings.texts import python_digests
 from firth.tasks.readers import (
     LABELS,
     LabelledRecords,
@@ -165,7 +165,7 @@ def _check_roles(data: ColumnData, task: Task) -> None:
 
 
 def _docstrings_fingerprint(data: DocstringsData) -> list[str]:
-    return [repr(each) for each in python_files(data.packages)]
+    return python_digests(data.packages)
 
 
 def _read_docstrings(data: DocstringsData, task: Task, split: str) -> LabelledRecords:

@@ -1,3 +1,5 @@
+import os
+
 import pytest
 import tensorflow as tf
 
@@ -10,18 +12,18 @@ from firth.recipes.corpus.duplicates import DecontaminateStep
 
 def examples_of(benchmark) -> list[tuple[str, str]]:
     files = list_benchmark_files(benchmark)
-    return [(each.id, each.text) for path in files for each in read_benchmark(benchmark, path)]
+    return [(each.id, each.text) for file in files for each in read_benchmark(benchmark, file)]
 
 
 def test_benchmarks_of_each_kind(tmp_path):
     text = tmp_path / "a.txt"
     text.write_text("one two\r\n\nthree\n")
     assert examples_of(TextBenchmark(kind="text", name="t", paths=(str(text),))) == [
-        (f"{text}#L1", "one two"),
-        (f"{text}#L3", "three"),
+        ("a.txt#L1", "one two"),
+        ("a.txt#L3", "three"),
     ]
     whole = TextBenchmark(kind="text", name="t", paths=(str(text),), examples="file")
-    assert examples_of(whole) == [(str(text), "one two\n\nthree")]
+    assert examples_of(whole) == [("a.txt", "one two\n\nthree")]
     table = tmp_path / "a.tsv"
     table.write_text('\ufeffid\tq\ta\n7\t"one\ntwo"\tthree\n')
     columns = CsvBenchmark(
@@ -30,17 +32,17 @@ def test_benchmarks_of_each_kind(tmp_path):
     assert examples_of(columns) == [("7", "one\ntwo three")]
     table.write_text('q\ta\n"one\t"two" three\n')
     unquoted = columns.model_copy(update={"quoted": False, "id_column": None})
-    assert examples_of(unquoted) == [(f"{table}#L2", '"one "two" three')]
+    assert examples_of(unquoted) == [("a.tsv#L2", '"one "two" three')]
     lines = tmp_path / "a.jsonl"
     lines.write_text('{"q": "one", "choices": {"text": ["two", "three"]}}\n')
     keys = JsonlBenchmark(kind="jsonl", name="j", paths=(str(lines),), text_keys=("q", "choices"))
-    assert examples_of(keys) == [(f"{lines}#L1", "one two three")]
+    assert examples_of(keys) == [("a.jsonl#L1", "one two three")]
     example = tf.train.Example()
     for name, values in {"id": [b"7"], "q": [b"one", b"two"]}.items():
         example.features.feature[name].bytes_list.value.extend(values)
     path = write_records(f"{tmp_path}/artifact/Split-eval", 0, 1, [example.SerializeToString()])
     artifact = ExamplesBenchmark(kind="examples", name="e", uri=f"{tmp_path}/artifact", text_features=("q",))
-    assert examples_of(artifact) == [(f"{path}#1", "one two")]
+    assert examples_of(artifact) == [(f"Split-eval/{os.path.basename(path)}#1", "one two")]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from firth.corpus.documents.errors import SourceError
 from firth.corpus.io.lines import problem_of, read_blocks
 from firth.corpus.io.record_files import read_records
 from firth.corpus.io.records import read_batches
+from firth.corpus.io.source_files import SourceFile
 from firth.recipes.corpus.benchmarks import ExamplesBenchmark
 from tests.corpus.source_files import COMPRESS, NAMES, example, tfrecord
 
@@ -34,13 +35,13 @@ def test_a_file_of_records_without_its_last_bytes(tmp_path, missing):
     benchmark = ExamplesBenchmark(kind="examples", name="quiz", uri=str(tmp_path), text_features=("text",))
     if not missing:
         assert list(read_records(str(path))) == RECORDS
-        assert len(list(read_benchmark(benchmark, str(path)))) == len(RECORDS)
+        assert len(list(read_benchmark(benchmark, SourceFile(str(path))))) == len(RECORDS)
         return
     for read in (read_records, read_batches):
         with pytest.raises(EOFError, match=r"data_tfrecord-00000-of-00001.gz: .*ended"):
             list(read(str(path)))
     with pytest.raises(SourceError, match=r"benchmark 'quiz': .*data_tfrecord-00000-of-00001.gz"):
-        list(read_benchmark(benchmark, str(path)))
+        list(read_benchmark(benchmark, SourceFile(str(path))))
 
 
 def test_a_file_of_records_of_which_nothing_is_left(tmp_path):

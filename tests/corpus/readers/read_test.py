@@ -4,7 +4,7 @@ import random
 import pytest
 
 from firth.corpus import SourceError
-from firth.recipes.corpus.sources import JsonlSource, TextSource
+from firth.recipes.corpus.sources import JsonlSource, SourceSample, TextSource
 from tests.corpus.helpers import random_text, read_to
 
 
@@ -24,9 +24,9 @@ def test_rejected_records_are_counted_and_kept_aside(tmp_path):
     rejected = [json.loads(line) for line in (tmp_path / "out" / "rejected.jsonl").read_text().splitlines()]
     places = sorted((each["file"], each["line"], each["reason"]) for each in rejected)
     assert places == [
-        (f"{tmp_path}/a.jsonl", 2, "malformed_json"),
-        (f"{tmp_path}/a.jsonl", 3, "invalid_utf8"),
-        (f"{tmp_path}/c.txt", 0, "empty"),
+        ("a.jsonl", 2, "malformed_json"),
+        ("a.jsonl", 3, "invalid_utf8"),
+        ("c.txt", 0, "empty"),
     ]
     assert '{"text": "Tw\\xff"}' in {each["excerpt"] for each in rejected}
     flows = json.loads((tmp_path / "out" / "source_counts.json").read_text())["flows"]
@@ -40,6 +40,33 @@ def test_rejected_records_are_counted_and_kept_aside(tmp_path):
         ("text", "kept", ""): 1,
         ("text", "rejected", "empty"): 1,
     }
+
+
+def test_documents_are_the_same_in_another_folder(tmp_path):
+    outcomes = []
+    for folder in (tmp_path / "here", tmp_path / "there" / "deep"):
+        (folder / "a").mkdir(parents=True)
+        (folder / "b").mkdir()
+        for i in range(30):
+            lines = [{"text": f"Line {i}.{n}.", "id": i + n / 2} for n in range(4)]
+            (folder / f"{i}.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\nno json\n")
+            (folder / "ab"[i % 2] / f"{i // 2}.txt").write_text(f"Text {i}.")
+        (folder / "b" / "bad.txt").write_bytes(b"\xff")
+        (folder / "b" / "link.txt").symlink_to(folder / "nothing")
+        sample = SourceSample(documents=20)
+        sources = [
+            JsonlSource(kind="jsonl", paths=(f"{folder}/*.jsonl",), id_key="id", sample=sample),
+            TextSource(kind="text", paths=(f"{folder}/a/*.txt", f"{folder}/b/*.txt")),
+        ]
+        documents = read_to(folder / "out", sources)
+        assert len(documents) == 50 == len({each.id for each in documents})
+        rejected = (folder / "out" / "rejected.jsonl").read_text()
+        assert str(tmp_path) not in rejected and str(tmp_path) not in repr(documents)
+        outcomes.append((sorted(map(repr, documents)), sorted(rejected.splitlines())))
+    assert outcomes[0] == outcomes[1]
+    reasons = [json.loads(line) for line in outcomes[0][1]]
+    others = {(each["file"], each["reason"]) for each in reasons if each["reason"] != "malformed_json"}
+    assert others == {("bad.txt", "invalid_utf8"), ("link.txt", "broken_link")}
 
 
 def test_how_files_share_an_element_does_not_matter(tmp_path, monkeypatch):

@@ -163,7 +163,7 @@ def check_fuzzed(folder, name: str, seed: int) -> collections.Counter:
     for each in records:
         if not isinstance(each, Document):
             assert each.reason
-            assert (each.file,) == source.paths
+            assert (each.file,) == source.places
             assert each.line >= 0
             each.to_json(SCRUBBER)
     assert records
