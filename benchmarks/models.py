@@ -37,6 +37,7 @@ import tempfile
 
 import numpy as np
 
+from benchmarks.claims import keep
 from benchmarks.tokenization import read_texts
 from benchmarks.workers import batches
 from benchmarks.workers.families import FAMILIES, FIRTH, TORCH, TRANSFORMERS, Family, Size
@@ -163,6 +164,9 @@ def main() -> None:
     parser.add_argument("--without", nargs="*", default=[], metavar="LIBRARY", help="what not to measure")
     parser.add_argument("--torch-python", default=os.environ.get("FIRTH_TORCH_PYTHON"))
     parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
+    parser.add_argument(
+        "--keep", action="store_true", help="keep the run in benchmarks/runs, for benchmarks.claims"
+    )
     for field in dataclasses.fields(Size):
         parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
     options = parser.parse_args()
@@ -185,6 +189,8 @@ def main() -> None:
             options.json.write_text(
                 json.dumps({"size": dataclasses.asdict(size), "families": results}, indent=1)
             )
+    if options.keep:
+        print(f"kept: {keep(dataclasses.asdict(size), results)}")
     versions = {worker: kept for result in results.values() for worker, kept in result["versions"].items()}
     for worker, kept in versions.items():
         print(f"{worker}: " + ", ".join(f"{key} {value}" for key, value in kept.items()))

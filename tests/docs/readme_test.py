@@ -8,6 +8,9 @@ import re
 import subprocess
 import sys
 
+import pytest
+
+from benchmarks.claims import RUNS, read_claims, replaced, sentence
 from tests.docs.snippets import REPOSITORY, all_snippets
 from tests.docs.snippets_test import serve_demo
 
@@ -32,6 +35,14 @@ def test_its_links_lead_to_files():
     links = re.findall(r"\]\(([\w./-]+)\)", README)
     assert "docs/how-to/own-corpus.md" in links
     assert [link for link in links if not (REPOSITORY / link).exists()] == []
+
+
+def test_its_claim_of_speed_is_the_range_of_all_kept_runs(tmp_path):
+    assert replaced(README, sentence(read_claims(RUNS))) == README
+    for name in ("2026-11-27-a", "2026-11-27-b"):
+        (tmp_path / f"{name}.json").write_bytes((RUNS / f"{name}.json").read_bytes())
+    with pytest.raises(ValueError, match=r"bert .*2 .*3"):
+        read_claims(tmp_path)
 
 
 def test_each_of_its_snippets_is_run_below():
