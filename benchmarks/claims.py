@@ -4,8 +4,8 @@
     python -m benchmarks.claims            # the table, and README's sentence anew
     python -m benchmarks.claims --check    # fails if the sentence is not what the runs give
 
-A claim needs at least three runs, made hours or machines apart. It is the median of their ratios, with the lowest
-and the highest.
+A claim needs at least three runs, made hours or machines apart. It is the median of their ratios, with the
+lowest and the highest.
 """
 
 import argparse
