@@ -216,6 +216,12 @@ def test_dropout_of_an_example_follows_from_its_key(name):
         assert not np.isclose(other[key], whole[key], rtol=1e-5, atol=1e-5).any()
 
 
+@backbones
+def test_all_state_follows_from_the_seed_that_of_generators_too(name):
+    for one, other in zip(build(name).variables, build(name).variables, strict=True):
+        np.testing.assert_array_equal(numpy(one), numpy(other), err_msg=one.path)
+
+
 def test_all_comes_from_the_recipe():
     training = firth.recipes.Training(steps=20_000, precision="mixed_bfloat16")
     one, two, other = (

@@ -1,6 +1,7 @@
 """Runs that adapt a bundle by each method: what moves, what stays bit for bit, and a resume."""
 
 import math
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -8,10 +9,16 @@ import pytest
 from firth import features
 from firth.models import build_model, load_model
 from firth.models.bundle import weights_by_path
+from firth.recipes.models.positions import LearnedPositionsConfig
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.tuning.methods import method_types
+from firth.recipes.tuning.prompts import PromptMethod
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from firth.training import train
+from firth.training.checkpoints import SavedState
+from firth.training.history import History
+from firth.tuning import METHODS
 from tests.training.artifacts import VOCABULARY, raw_row, tiny_recipe, write_bundle, write_rows
 from tests.training.kills import copies_after, steps_made
 
@@ -44,6 +51,35 @@ def pre_trained(tmp_path_factory) -> AdaptingRecipe:
         task={"kind": "classification", "labels": ("no", "yes")},
         training={**training, "optimizer": optimizer},
     )
+
+
+@pytest.fixture(scope="module")
+def with_positions(pre_trained, tmp_path_factory) -> AdaptingRecipe:
+    """The same over a bundle with more positions, for virtual tokens, and rows of one record."""
+    folder = tmp_path_factory.mktemp("positions")
+    positions = LearnedPositionsConfig(length=2 * pre_trained.sequences.length)
+    model = pre_trained.model.model_copy(update={"positions": positions})
+    bundle = write_bundle(folder / "bundle", tiny_recipe().model_copy(update={"model": model}))
+    save_tokenizer(WordPieceTokenizer(VOCABULARY), folder / "tokenizer")
+    write_rows(folder / "Split-train" / "data-00000.gz", [one_text(number) for number in range(ROWS)])
+    return AdaptingRecipe.of(
+        {
+            **pre_trained.model_dump(),
+            "base": {"bundle": bundle, "digest": digest_of_bundle(bundle)},
+            "model": model.model_dump(),
+            "sequences": {**pre_trained.sequences.model_dump(), "max_documents": 1},
+        }
+    )
+
+
+def one_text(number):
+    """A labelled row of one text."""
+    row = raw_row(number)
+    length = row[features.CHUNK_LENGTHS][0]
+    by_token = (features.RAW_TOKENS, features.WORD_STARTS, features.SENTENCE_STARTS)
+    cut = {name: row[name][:length] for name in by_token}
+    cut |= {name: row[name][:1] for name in (features.CHUNK_LENGTHS, features.DOCUMENT_KEYS)}
+    return {**row, **cut, features.RECORD_LABELS: [number % 2]}
 
 
 def with_method(recipe, **method) -> AdaptingRecipe:
@@ -93,6 +129,45 @@ CHOOSING = {
     "last_layers": ({"layers": 1}, {LAST}),
     "discriminative": ({"decay": 0.5}, {EMBEDDINGS, FIRST, LAST}),
 }
+
+
+SETTINGS = {
+    **{kind: {"length": 2} for kind, each in method_types().items() if issubclass(each, PromptMethod)},
+    **{"last_layers": {"layers": 1}, "houlsby": {"bottleneck": 4}, "pfeiffer": {"bottleneck": 4}},
+}
+STATES = [
+    pytest.param(kind, marks=() if kind in ("prefix_tuning", "adalora", "p_tuning") else pytest.mark.repeated)
+    for kind in METHODS
+]
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("kind", STATES)
+def test_checkpoints_of_a_run_that_was_killed_are_bit_for_bit_those_of_another_in_peace(
+    kind, with_positions, tmp_path
+):
+    """Also what no weight follows from at the end: optimizer, schedules, seeds."""
+    recipe = with_method(with_positions, kind=kind, **SETTINGS.get(kind, {}))
+    run(recipe, tmp_path / "first", tmp_path / "whole")
+    append = History.append
+
+    def append_and_end(self, line):
+        append(self, line)
+        if line["step"] == 3:
+            raise KeyboardInterrupt
+
+    with mock.patch.object(History, "append", append_and_end), pytest.raises(KeyboardInterrupt):
+        run(recipe, tmp_path / "second", tmp_path / "killed")
+    with steps_made() as steps:
+        run(recipe, tmp_path / "third", tmp_path / "killed")
+    assert steps == [3, 4, 5, 6]
+    whole, killed = (sorted((tmp_path / each).glob("*/step-*")) for each in ("whole", "killed"))
+    assert [path.name for path in whole] == [path.name for path in killed] and len(whole) == 2
+    for one, other in zip(whole, killed, strict=True):
+        states = SavedState(str(one)), SavedState(str(other))
+        assert states[0].keys() == states[1].keys()
+        for name, value in states[0].items():
+            np.testing.assert_array_equal(states[1][name], value, err_msg=f"{one.name} {name}")
 
 
 @pytest.mark.repeated

@@ -207,7 +207,8 @@ def _add_reparameterised(model: BackboneWithHeads, method: PrefixMethod, places:
     numbers = {place.path: number for number, place in enumerate(places)}
 
     def make(place: Place) -> ReparameterisedPrefix:
-        prefix = ReparameterisedPrefix(*_shape_of(place, method), dtype=model.dtype_policy, name=method.kind)
+        # A generator of its own would have a seed that differs from run to run, which checkpoints keep.
+        prefix = ReparameterisedPrefix(*_shape_of(place, method), **keywords_of(model, method))
         return prefix.made_by(lambda: encoder.of_layer(numbers[place.path]))
 
     hold(model, method.kind, places, make)
