@@ -36,8 +36,8 @@ register = commands.registrar(
     after=(
         "Run the same command again to go on where a run stopped. Exit codes: 0 done; 1 the run failed, "
         "or another one holds its folder; 2 wrong usage, recipe or source, or a corpus that breaks its "
-        "limits; 3 done, but the model was not blessed; 130 interrupted; 143 ended by "
-        "SIGTERM, in training with a checkpoint."
+        "limits; 3 done, but the model was not blessed; 130 interrupted, and 143 "
+        "ended by SIGTERM, both in training with a checkpoint."
     ),
     context_settings=execution.SETTINGS,
 )

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from firth.cli import commands
-from firth.cli.output import fail
+from firth.cli.output import ExitCode, fail, print_error
 from firth.cli.recipe_options import recipe_or_exit
 
 Rows = Annotated[
@@ -72,6 +72,9 @@ def _train_worker(
         ValueError,
     ) as error:
         fail(str(error))
+    except KeyboardInterrupt as interrupted:
+        print_error(str(interrupted) or "interrupted")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
     except Exception as error:
         # Of a checkpoint TensorFlow says it in words of its own.
         if problem := full_disk(error, pathlib.Path(checkpoints)):
@@ -85,6 +88,7 @@ register = commands.registrar(
     "firth train-worker my_recipe.yaml --rows gs://b/rows --output gs://b/model --checkpoints gs://b/saved",
     after=(
         "Exit codes: 0 the model is written; 1 it failed, or another process was lost: start all again, and "
-        "they go on from the last checkpoint; 2 wrong usage or recipe; 143 SIGTERM came, and all is saved."
+        "they go on from the last checkpoint; 2 wrong usage or recipe; 130 interrupted, and 143 "
+        "ended by SIGTERM, with all saved."
     ),
 )

@@ -1,13 +1,20 @@
-"""SIGTERM and Ctrl-C during a local run: prints a message and ends all child processes."""
+"""SIGTERM and Ctrl-C during a local run: answered with a line at once; all child processes end."""
 
 import contextlib
+import os
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import psutil
 
 GRACE_SECONDS = 5.0
+# One press of Ctrl-C may come more than once, where a program in between hands it on.
+_SAME_PRESS_SECONDS = 0.5
+# No signal has this number.
+_END = b"\0"
+_INTERRUPTED = 128 + signal.SIGINT
 
 
 class RunTerminated(SystemExit):
@@ -21,21 +28,74 @@ class RunTerminated(SystemExit):
 
 
 @contextlib.contextmanager
-def ending_with_children() -> Iterator[None]:
+def ending_with_children(told: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Turns SIGTERM into `RunTerminated`, and ends all child processes if the block is interrupted.
 
-    Python lets only the main thread handle signals; in another one, SIGTERM ends the process as usual.
+    A second Ctrl-C ends the process and its children at once. Python lets only the main thread handle
+    signals; in another one, they end the process as usual.
+
+    Args:
+        told: Function that is called at the first SIGTERM or Ctrl-C, from another thread, whatever the main
+            thread does.
     """
-    in_main = threading.current_thread() is threading.main_thread()
-    previous = signal.signal(signal.SIGTERM, _terminate) if in_main else None
+    if threading.current_thread() is not threading.main_thread():
+        with _children_ended():
+            yield
+        return
+    previous = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        with _watched(told), _children_ended():
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if previous is None else previous)
+
+
+@contextlib.contextmanager
+def _children_ended() -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
         end_children()
         raise
+
+
+@contextlib.contextmanager
+def _watched(told: Callable[[], None]) -> Iterator[None]:
+    """Reads the numbers of signals in a thread. Python's own handlers wait for the code of C++ to return."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    watch = threading.Thread(target=_watch, args=(reading, told), daemon=True)
+    watch.start()
+    try:
+        yield
     finally:
-        if in_main:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL if previous is None else previous)
+        signal.set_wakeup_fd(before)
+        # The pipe does not end with this end of it, which forked children have too.
+        os.write(writing, _END)
+        watch.join()
+        os.close(writing)
+        os.close(reading)
+
+
+def _watch(reading: int, told: Callable[[], None]) -> None:
+    pressed, is_told = None, False
+    while (number := os.read(reading, 1)) != _END:
+        if number[0] not in (signal.SIGINT, signal.SIGTERM):
+            continue
+        now = time.monotonic()
+        if number[0] == signal.SIGINT:
+            if pressed is not None and now - pressed > _SAME_PRESS_SECONDS:
+                _kill(psutil.Process().children(recursive=True))
+                os._exit(_INTERRUPTED)
+            pressed = now if pressed is None else pressed
+        if not is_told:
+            is_told = True
+            told()
+
+
+# A child that is forked has the signals of its own, and would write to the thread of this process.
+os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
 
 
 def end_children() -> None:
@@ -44,9 +104,15 @@ def end_children() -> None:
     for child in children:
         with contextlib.suppress(psutil.Error):
             child.terminate()
-    for child in psutil.wait_procs(children, timeout=GRACE_SECONDS)[1]:
+    _kill(psutil.wait_procs(children, timeout=GRACE_SECONDS)[1])
+
+
+def _kill(children: list[psutil.Process]) -> None:
+    for child in children:
         with contextlib.suppress(psutil.Error):
             child.kill()
+    # They are gone when somebody has taken notice of their end.
+    psutil.wait_procs(children, timeout=1.0)
 
 
 def _terminate(number: int, frame: object) -> None:

@@ -1,5 +1,6 @@
 """Held-out losses and samples while a model trains."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -54,7 +55,13 @@ class HeldOut:
         if self._made is None:
             self._made = self._make()
         sums_of, samples_of = self._made
-        sums = {name: float(tf.reduce_sum(value)) for name, value in sums_of(tf.constant(self._rows)).items()}
+        sums: dict[str, float] = defaultdict(float)
+        size = self._parts[-1].evaluation.batch_size
+        # A request to end is seen between two batches.
+        for start in range(0, len(self._rows), size):
+            made = sums_of(tf.constant(self._rows[start : start + size]))
+            for name, value in made.items():
+                sums[name] += float(tf.reduce_sum(value))
         return {**means_of(sums, self._parts[-1]), "samples": samples_of()}
 
     def _make(self) -> tuple[Callable[..., dict[str, tf.Tensor]], Callable[[], list[dict[str, Any]]]]:
@@ -65,9 +72,12 @@ class HeldOut:
         goal = served.recipe.goal
         of_text = features.is_over_vocabulary(goal.loss_classes)
         unigram = np.zeros(served.recipe.tokenizer.vocabulary_size, "float32") if of_text else None
-        return tf.function(evaluator(served, unigram, answering=False), autograph=False), sampler(
-            served, first_documents(self._rows)
+        sums_of = tf.function(
+            evaluator(served, unigram, answering=False),
+            input_signature=[tf.TensorSpec([None], tf.string)],
+            autograph=False,
         )
+        return sums_of, sampler(served, first_documents(self._rows))
 
 
 def means_of(sums: Mapping[str, float], recipe: RunRecipe) -> dict[str, float]:

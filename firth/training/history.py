@@ -12,7 +12,7 @@ from firth import storage
 # What a line says of how far the run has come, next to what is drawn over the steps.
 _PROGRESS = ("step", "tokens", "seconds")
 HISTORY_FILE = "history.jsonl"
-SAMPLES = "samples"
+SAMPLES, HELD_OUT_LOSS = "samples", "held_out_loss"
 
 
 class History:
@@ -29,16 +29,32 @@ class History:
     """
 
     def __init__(self, kept_directory: str, run_directory: str, step: int) -> None:
-        lines = [line for line in read_history(kept_directory) if line["step"] <= step]
-        text = "".join(map(_as_text, lines))
-        self._files = [
-            storage.GrowingText(os.path.join(directory, HISTORY_FILE), text)
-            for directory in (kept_directory, run_directory)
-        ]
+        self._lines = [line for line in read_history(kept_directory) if line["step"] <= step]
+        self._directories = kept_directory, run_directory
+        self._files = self._begun()
         _remove_events(run_directory)
         self._writer = tf.summary.create_file_writer(run_directory)
-        for line in lines:
+        for line in self._lines:
             self._write_scalars(line)
+
+    def _begun(self) -> list[storage.GrowingText]:
+        text = "".join(map(_as_text, self._lines))
+        return [storage.GrowingText(os.path.join(each, HISTORY_FILE), text) for each in self._directories]
+
+    @property
+    def last(self) -> dict[str, Any] | None:
+        """The last line that the run goes on from; None without any."""
+        return self._lines[-1] if self._lines else None
+
+    def complete(self, values: Mapping[str, Any]) -> None:
+        """Adds values to the last line that the run goes on from, before any other is appended.
+
+        Args:
+            values: Values of its step, fit for JSON.
+        """
+        self._lines[-1] |= values
+        self._files = self._begun()
+        self._write_scalars({"step": self._lines[-1]["step"], **values})
 
     def append(self, line: dict[str, Any]) -> None:
         """Adds the line of one step; on a local disk it has left this process on return.

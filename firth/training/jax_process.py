@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.training.termination import termination_deferred
+from firth.training.termination import Termination, TrainingTerminated, termination_deferred
 
 _MODULE = "firth.training.jax_backend"
 _HOST_DEVICES = "--xla_force_host_platform_device_count"
@@ -25,17 +25,19 @@ class JaxTrainingError(RuntimeError):
     """The process that trains on JAX has ended with an error."""
 
 
-def train_on_jax(recipe: RunRecipe, **places: Any) -> bool:
+def train_on_jax(recipe: RunRecipe, **places: Any) -> type[TrainingTerminated] | None:
     """Trains in a process of its own from the newest checkpoint to the end of the run.
 
-    What it logs of its progress is logged here. SIGTERM is handed on to it, and it ends when this one does.
+    What it logs of its progress is logged here. A request to end is handed on to it as SIGTERM, and it ends
+    when this one does.
 
     Args:
         recipe: Recipe of the run.
         **places: The other arguments of `firth.training.train`.
 
     Returns:
-        False if SIGTERM has come, before the end or just after it; a checkpoint is there.
+        The error of a request to end, which came before the end or just after it; None if there was none. A
+        checkpoint is there.
 
     Raises:
         JaxTrainingError: if the process ends with an error, which it says.
@@ -47,6 +49,8 @@ def train_on_jax(recipe: RunRecipe, **places: Any) -> bool:
             stdout=subprocess.PIPE,
             text=True,
             env=_environment(recipe),
+            # Ctrl-C reaches this process alone.
+            start_new_session=True,
         )
         error: list[str] = []
         reader = threading.Thread(target=_relay, args=(process.stdout, error))
@@ -61,7 +65,7 @@ def train_on_jax(recipe: RunRecipe, **places: Any) -> bool:
             reader.join()
     if process.returncode not in (0, *_TERMINATED):
         raise JaxTrainingError(error[0] if error else _end_of(process.returncode))
-    return process.returncode == 0 and not termination.is_set()
+    return None if process.returncode == 0 and not termination.is_set() else termination.stopped
 
 
 def _end_of(status: int) -> str:
@@ -96,7 +100,7 @@ def _close(process: subprocess.Popen[str]) -> None:
             process.stdin.close()
 
 
-def _wait(process: subprocess.Popen[str], termination: threading.Event) -> None:
+def _wait(process: subprocess.Popen[str], termination: Termination) -> None:
     """Returns when the process has ended; it gets SIGTERM once this one has got it."""
     while process.poll() is None:
         if termination.wait(_SECONDS):

@@ -1,9 +1,9 @@
 """The training loop: steps, loss curve, held-out losses, progress and checkpoints."""
 
+import contextlib
 import dataclasses
 import logging
 import math
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -15,10 +15,10 @@ from firth.recipes.training.training import Training
 from firth.training.checkpoints import Checkpoints, Progress
 from firth.training.clock import Clock
 from firth.training.distribution import Workers
-from firth.training.history import History
+from firth.training.history import HELD_OUT_LOSS, History
 from firth.training.steps import Block, StepResult
 from firth.training.steps.pace import TIMED_STEPS, Pace
-from firth.training.termination import TrainingTerminated
+from firth.training.termination import StopRequested, Termination, TrainingTerminated
 
 _PROGRESS = logging.getLogger("firth.progress")
 _NAMED_IDS = 32
@@ -53,7 +53,8 @@ class Loop:
         checkpoints: Checkpoints, saved every `checkpoint_every_steps`.
         history: History, which gets a line every `log_every_steps`, for each held-out loss, and for the first
             and last step.
-        termination: Set by a request to end; looked at after each block.
+        termination: Set by a request to end; looked at after each block. The first block, which compiles, and
+            held-out losses do not wait for their end.
         held_out: Function that returns the held-out losses and samples of the current weights.
         workers: Processes of the training, which make the same blocks.
     """
@@ -62,7 +63,7 @@ class Loop:
     training: Training
     checkpoints: Checkpoints
     history: History
-    termination: threading.Event
+    termination: Termination
     held_out: Callable[[], dict[str, Any]]
     workers: Workers
 
@@ -71,7 +72,8 @@ class Loop:
     ) -> Progress:
         """Runs the steps of some batches in blocks, and saves the last one of the run.
 
-        A block ends at the latest where a checkpoint or a held-out loss is due.
+        A block ends at the latest where a checkpoint or a held-out loss is due. A request to end during a
+        held-out loss leaves it to the next start, which measures it with the same weights.
 
         Args:
             batches: Pairs of example ids and features of the steps after `progress`, divided among the
@@ -84,12 +86,18 @@ class Loop:
             NonFiniteLossError: before anything of the step is logged or saved.
             TrainingTerminated: if it was asked for, with the steps made so far saved.
         """
+        first = progress
         lines = _Lines(self, progress, left)
         pace, iterator = Pace(self.training.steps_per_execution), iter(batches)
         while progress.step < end:
             steps = pace.next(progress.step, [end, *self._borders(progress.step)])
             begun = time.monotonic()
-            made = self.block(iterator, steps)
+            try:
+                # No step is lost before the first one is made, which is the slowest, as it compiles.
+                with self._ending_at_once(progress is first):
+                    made = self.block(iterator, steps)
+            except StopRequested:
+                raise self._stopped(progress) from None
             ended = time.monotonic()
             # What each process does next follows from what all have seen.
             seconds, stops = self.workers.total([ended - begun, float(self.termination.is_set())])
@@ -98,9 +106,47 @@ class Loop:
             for moment, result, example_ids in zip(moments, made.results, made.example_ids, strict=True):
                 _check(progress.step + 1, result, example_ids)
                 progress = lines.add(moment, result)
-            if self._save(progress, stops > 0):
+            if self._save(progress, stops > 0 or (self.workers.count == 1 and self.termination.is_set())):
                 lines.clock.mark(time.monotonic(), progress.step, progress.tokens)
         return progress
+
+    def complete(self, progress: Progress) -> None:
+        """Measures the held-out loss of the step that a run goes on from, if a request to end came before.
+
+        Args:
+            progress: Progress that the run goes on from.
+
+        Raises:
+            TrainingTerminated: if there is another request, with nothing changed.
+        """
+        line = self.history.last
+        if line is None or line["step"] != progress.step or HELD_OUT_LOSS in line:
+            return
+        if is_evaluated(progress.step, self.training):
+            try:
+                with self._ending_at_once():
+                    measured = self.held_out()
+            except StopRequested:
+                raise self._stopped(progress) from None
+            if measured:
+                self.history.complete(measured)
+
+    def measure(self) -> dict[str, Any]:
+        """Returns the held-out losses and samples; nothing if a request to end comes meanwhile."""
+        try:
+            with self._ending_at_once():
+                return self.held_out()
+        except StopRequested:
+            return {}
+
+    def _ending_at_once(self, does: bool = True) -> contextlib.AbstractContextManager[None]:
+        # Several processes agree on when they end.
+        return self.termination.at_once() if does and self.workers.count == 1 else contextlib.nullcontext()
+
+    def _stopped(self, progress: Progress) -> TrainingTerminated:
+        return self.termination.stopped(
+            progress.step, self.training.steps, self.checkpoints.folder_of(progress)
+        )
 
     def _borders(self, step: int) -> Iterator[int]:
         """Yields the next steps after which something needs the weights."""
@@ -114,13 +160,13 @@ class Loop:
             return False
         # First, because a resumed run does not write the lines up to its checkpoint again.
         self.history.flush()
-        saved = self.checkpoints.start(progress)
+        self.checkpoints.start(progress)
         if last or stops:
             self.checkpoints.wait()
         if stops:
             # Before it is said that all is saved, and because a process that ends is taken for lost.
             self.workers.wait()
-            raise TrainingTerminated(progress.step, self.training.steps, saved)
+            raise self._stopped(progress)
         return True
 
 
@@ -153,7 +199,7 @@ class _Lines:
             _announce(self._left(step), timed, training.steps - step)
         evaluates = is_evaluated(step, training)
         if evaluates or step in (1, training.steps) or is_due(step, training.log_every_steps):
-            self._log(result, timed, self._loop.held_out() if evaluates else {})
+            self._log(result, timed, self._loop.measure() if evaluates else {})
         # The first step compiles, and a held-out loss takes its time too.
         if evaluates or step == self._first or is_due(step, max(training.log_every_steps, TIMED_STEPS + 1)):
             self.clock.mark(time.monotonic() if evaluates else moment, step, tokens)

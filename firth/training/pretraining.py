@@ -36,7 +36,7 @@ from firth.training.jax_process import train_on_jax
 from firth.training.loop import Loop
 from firth.training.optimizers.table import build_optimizer
 from firth.training.order import stage_seed
-from firth.training.other_steps import tell_other_steps
+from firth.training.resume_notice import tell_resume
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
 from firth.training.shared_rows import read_rows_together
@@ -87,8 +87,8 @@ def train(
         ClusterError: if TF_CONFIG cannot be read, or the processes that it lists train different things.
         WorkerLostError: if another process of the training has ended; all have to be started again.
         NonFiniteLossError: if the loss is infinite or not a number.
-        TrainingTerminated: if SIGTERM comes while steps are made, or the last of them are measured and saved;
-            the next call goes on from there.
+        TrainingTerminated: if SIGTERM or Ctrl-C comes while steps are made, or the last of them are measured
+            and saved; the next call goes on from there. For Ctrl-C it is a KeyboardInterrupt too.
     """
     places = {
         "train_files": list(train_files),
@@ -125,7 +125,7 @@ def train(
                 show_start(kept, run_directory)
         if recipe.training.backend != parts.name:
             progress = _in_own_process(checkpoints, progress, recipe, places)
-        tell_other_steps(recipe, progress)
+        tell_resume(recipe, progress)
         history = History(kept, run_directory, progress.step)
         with _closed_at_end(history, checkpoints):
             with termination_deferred() as termination:
@@ -138,13 +138,14 @@ def train(
                     parts.held_out(model, tokenizer, recipe, eval_files if workers.is_chief else ()),
                     workers,
                 )
+                loop.complete(progress)
                 progress = _run_stages(loop, strategy, stages, rows, tokenizer, progress)
                 # A process that ends is taken for lost by those that still measure or write.
                 checkpoints.wait()
                 (stops,) = workers.total([float(termination.is_set())])
             # The request may have come after the loop has looked for the last time.
             if stops:
-                raise TrainingTerminated(
+                raise termination.stopped(
                     progress.step, recipe.training.steps, checkpoints.folder_of(progress)
                 )
     return model
@@ -195,10 +196,10 @@ def _in_own_process(
         return progress
     if progress.step == 0:
         checkpoints.save(progress)
-    is_whole = train_on_jax(recipe, **places)
+    stopped = train_on_jax(recipe, **places)
     progress = checkpoints.restore()
-    if not is_whole:
-        raise TrainingTerminated(progress.step, recipe.training.steps, checkpoints.folder_of(progress))
+    if stopped is not None:
+        raise stopped(progress.step, recipe.training.steps, checkpoints.folder_of(progress))
     return progress
 
 

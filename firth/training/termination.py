@@ -1,11 +1,17 @@
-"""Handles the notices that a process has to end: they end a training between two steps, with a checkpoint."""
+"""Handles the requests that a process has to end: they end a training at a step, with a checkpoint."""
 
 import contextlib
 import signal
 import threading
+import time
 from collections.abc import Iterator
+from typing import Any
 
 from firth.training.maintenance import watching_maintenance
+
+# One press of Ctrl-C may come more than once, where a program in between hands it on.
+_SAME_PRESS_SECONDS = 0.5
+_REQUESTS = (signal.SIGTERM, signal.SIGINT)
 
 
 class TrainingTerminated(SystemExit):
@@ -16,27 +22,104 @@ class TrainingTerminated(SystemExit):
     Args:
         step: Number of steps that were made; kept as an attribute.
         steps: Number of steps of the whole run.
-        checkpoint: Folder of the checkpoint; kept as an attribute.
+        checkpoint: Folder of the checkpoint, if a step was made; kept as an attribute.
     """
 
+    number, word = int(signal.SIGTERM), "terminated"
+
     def __init__(self, step: int, steps: int, checkpoint: str) -> None:
-        super().__init__(128 + signal.SIGTERM)
+        super().__init__(128 + self.number)
         self.step, self.checkpoint = step, checkpoint
         self.message = (
-            f"terminated after step {step:,} of {steps:,}; the checkpoint {checkpoint} is saved, and the "
+            f"{self.word} after step {step:,} of {steps:,}; the checkpoint {checkpoint} is saved, and the "
             "same command goes on from it"
+            if step
+            else f"{self.word} before the first of {steps:,} steps; the same command starts with it"
         )
 
     def __str__(self) -> str:
         return self.message
 
 
+class TrainingInterrupted(TrainingTerminated, KeyboardInterrupt):
+    """Ctrl-C was pressed; the steps that were made are saved. The status is 130.
+
+    Args:
+        step: Number of steps that were made; kept as an attribute.
+        steps: Number of steps of the whole run.
+        checkpoint: Folder of the checkpoint, if a step was made; kept as an attribute.
+    """
+
+    number, word = int(signal.SIGINT), "interrupted"
+
+
+class StopRequested(BaseException):
+    """A request to end came while `Termination.at_once` waited for one."""
+
+
+class Termination(threading.Event):
+    """The event of a request to end: SIGTERM, Ctrl-C, or the notice that the machine goes.
+
+    Attributes:
+        stopped: The error that such a request ends a training with.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stopped: type[TrainingTerminated] = TrainingTerminated
+        self._raises = False
+        self._pressed: float | None = None
+
+    def take(self, number: int, frame: Any = None) -> None:
+        """Takes a signal. A second Ctrl-C is a plain KeyboardInterrupt.
+
+        Args:
+            number: Number of the signal.
+            frame: Frame that it came in, as Python's handlers get it.
+
+        Raises:
+            StopRequested: within `at_once`.
+            KeyboardInterrupt: for a second Ctrl-C.
+        """
+        if number == signal.SIGINT:
+            now = time.monotonic()
+            if self._pressed is not None:
+                if now - self._pressed > _SAME_PRESS_SECONDS:
+                    raise KeyboardInterrupt
+                return
+            self._pressed = now
+        if not self.is_set():
+            self.stopped = TrainingInterrupted if number == signal.SIGINT else TrainingTerminated
+        self.set()
+        self._stop_here()
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Lets a request end the block where it is, instead of being looked at later.
+
+        Raises:
+            StopRequested: for a request, one that has come before too.
+        """
+        self._raises = True
+        try:
+            if self.is_set():
+                self._stop_here()
+            yield
+        finally:
+            self._raises = False
+
+    def _stop_here(self) -> None:
+        if self._raises:
+            self._raises = False
+            raise StopRequested
+
+
 @contextlib.contextmanager
-def termination_deferred() -> Iterator[threading.Event]:
-    """Keeps SIGTERM from ending the process for as long as the block runs, and tells whether it has come.
+def termination_deferred() -> Iterator[Termination]:
+    """Keeps SIGTERM and Ctrl-C from ending the process for as long as the block runs, and tells of them.
 
     The event is also set by `watching_maintenance`. Python lets only the main thread handle signals; in
-    another one, SIGTERM ends the process as before.
+    another one, they end the process as before. A signal that the process ignores stays ignored.
 
     Example:
 
@@ -45,18 +128,23 @@ def termination_deferred() -> Iterator[threading.Event]:
     ...     termination.is_set()
     True
     """
-    termination = threading.Event()
-    with watching_maintenance(termination), _signal_sets(termination):
+    termination = Termination()
+    with watching_maintenance(termination), _signals_taken(termination):
         yield termination
 
 
 @contextlib.contextmanager
-def _signal_sets(termination: threading.Event) -> Iterator[None]:
+def _signals_taken(termination: Termination) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = signal.signal(signal.SIGTERM, lambda number, frame: termination.set())
+    previous = {
+        number: signal.signal(number, termination.take)
+        for number in _REQUESTS
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if previous is None else previous)
+        for number, handler in previous.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -29,6 +29,23 @@ main()
 """
 
 
+def started(folder, program):
+    """The process of a program, once its child is there."""
+    # Shells start what they run in the background with SIGINT ignored.
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    marker = folder / "child"
+    while not (marker.exists() and marker.read_text()) and process.poll() is None:
+        time.sleep(0.05)
+    return process
+
+
 @pytest.mark.parametrize(
     ("sent", "code", "said"),
     [
@@ -37,22 +54,27 @@ main()
     ],
 )
 def test_a_signal_is_answered_with_a_sentence_and_ends_the_children(tmp_path, sent, code, said):
-    # Shells start what they run in the background with SIGINT ignored.
-    process = subprocess.Popen(
-        [sys.executable, "-c", WAITS],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    marker = tmp_path / "child"
-    while not (marker.exists() and marker.read_text()) and process.poll() is None:
-        time.sleep(0.05)
+    process, marker = started(tmp_path, WAITS), tmp_path / "child"
     process.send_signal(sent)
-    _, error = process.communicate(timeout=60)
+    said_so_far, error = process.communicate(timeout=60)
     assert process.returncode == code, error
     assert error.startswith(said)
+    assert "stopping: " in said_so_far
     assert not psutil.pid_exists(int(marker.read_text()))
+
+
+def test_ctrl_c_is_answered_while_no_python_runs_and_the_second_ends_at_once(tmp_path):
+    # Like code of C++, it gives Python's lock back, and does not look for signals.
+    busy = "import hashlib; hashlib.pbkdf2_hmac('sha256', b'a', b'b', 2**31 - 1)"
+    process = started(tmp_path, WAITS.replace("    time.sleep(600)\n\nlocal", f"    {busy}\n\nlocal"))
+    process.send_signal(signal.SIGINT)
+    lines = iter(process.stdout.readline, "")
+    assert any(line.startswith("stopping: ") for line in lines) and process.poll() is None
+    time.sleep(0.6)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=10) == 130
+    assert not psutil.pid_exists(int((tmp_path / "child").read_text()))
+    process.communicate()
 
 
 def full_database():

@@ -1,6 +1,9 @@
 """Held-out losses during training are the model's own, and the same after a resume."""
 
+import itertools
 import pathlib
+import signal
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from firth.tokenizers import load_tokenizer
 from firth.training import read_history, train
 from firth.training.held_out import HeldOut
 from firth.training.row_files import RowsError, read_rows
+from firth.training.termination import TrainingInterrupted
 from tests.training.artifacts import LIMITS, tiny_recipe, write_artifact, write_split
 from tests.training.kills import copies_after, steps_made
 
@@ -104,6 +108,28 @@ def test_the_same_after_a_resume(artifact, trained, killed, tmp_path):
     with steps_made() as steps:
         run(artifact, tmp_path)
     assert steps == [5, 6]
+    assert held_out(tmp_path / "run") == held_out(trained[2])
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("step", [4, 6])
+def test_a_request_to_end_does_not_wait_for_a_loss_which_the_next_start_measures(
+    artifact, trained, tmp_path, step
+):
+    measure, measured = HeldOut.__call__, itertools.count(1)
+
+    def interrupt(self):
+        if (4, 6)[next(measured) - 1] == step:
+            signal.raise_signal(signal.SIGINT)
+        return measure(self)
+
+    with mock.patch.object(HeldOut, "__call__", interrupt), pytest.raises(TrainingInterrupted) as caught:
+        run(artifact, tmp_path)
+    assert caught.value.step == step and pathlib.Path(caught.value.checkpoint).is_dir()
+    assert held_out(tmp_path / "run")[-1] == {"step": step, "held_out_loss": None, "samples": None}
+    with steps_made() as steps:
+        run(artifact, tmp_path)
+    assert steps == list(range(step + 1, 7))
     assert held_out(tmp_path / "run") == held_out(trained[2])
 
 

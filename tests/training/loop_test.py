@@ -3,7 +3,8 @@ import itertools
 import logging
 import math
 import os
-import threading
+import signal
+import time
 from unittest import mock
 
 import numpy as np
@@ -15,13 +16,13 @@ from firth.objectives import MaskedLMObjective
 from firth.recipes.training.training import Training
 from firth.tokenizers import load_tokenizer
 from firth.training import NonFiniteLossError, read_history, train
-from firth.training.checkpoints import Progress
+from firth.training.checkpoints import Checkpoints, Progress
 from firth.training.distribution import Workers
 from firth.training.input_pipeline import training_batches
 from firth.training.loop import Loop
 from firth.training.pretraining import open_rows
 from firth.training.steps import Block, StepResult, build_block
-from firth.training.termination import TrainingTerminated
+from firth.training.termination import Termination, TrainingTerminated, termination_deferred
 from tests.training.artifacts import tiny_recipe, write_artifact
 
 
@@ -146,10 +147,15 @@ def test_a_loss_that_is_not_finite_is_found_within_its_block(artifact, tmp_path)
 
 def test_a_process_that_is_to_end_waits_until_the_chief_has_saved():
     events = []
-    termination = threading.Event()
+    termination = Termination()
     termination.set()
 
     class Several(Workers):
+        count = property(lambda self: 2, lambda self, found: None)
+
+        def total(self, values):
+            return list(values)
+
         def wait(self):
             events.append("all are here")
 
@@ -162,6 +168,23 @@ def test_a_process_that_is_to_end_waits_until_the_chief_has_saved():
     with pytest.raises(TrainingTerminated):
         loop.run([], Progress(), 2, float)
     assert events == ["written", "all are here"]
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_first_block_which_compiles_is_not_waited_for(number, tmp_path):
+    def block(*_):
+        signal.raise_signal(number)
+        time.sleep(60)
+
+    checkpoints, workers = Checkpoints(str(tmp_path), {}), Workers(tf.distribute.get_strategy())
+    for progress, said in ((Progress(), "before the first of 9"), (Progress(step=7), "after step 7 of 9; ")):
+        with termination_deferred() as termination, pytest.raises(TrainingTerminated) as caught:
+            training = Training(steps=9, batch_size=2)
+            loop = Loop(block, training, checkpoints, mock.Mock(), termination, dict, workers)
+            loop.run([], progress, 9, float)
+        assert said in str(caught.value) and caught.value.code == 128 + number
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_many_example_ids_are_cut_in_the_message():

@@ -1,4 +1,4 @@
-"""SIGTERM between steps, and when the loop has looked for it for the last time."""
+"""SIGTERM and Ctrl-C between steps, and when the loop has looked for them for the last time."""
 
 import signal
 import threading
@@ -27,20 +27,26 @@ def whole(eager_steps, tmp_path_factory):
     return run(tiny_recipe(steps=STEPS), directory, directory / "run", directory / "c").get_weights()
 
 
-def test_it_saves_after_its_step_and_goes_on_to_the_same_result(tmp_path, whole):
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize(
+    ("sent", "code", "kind"), [(signal.SIGTERM, 143, SystemExit), (signal.SIGINT, 130, KeyboardInterrupt)]
+)
+def test_it_saves_after_its_step_and_goes_on_to_the_same_result(tmp_path, whole, sent, code, kind, caplog):
     write_artifact(tmp_path / "artifact")
     recipe = tiny_recipe(steps=STEPS, steps_per_execution=1)
     places = tmp_path / "artifact", tmp_path / "run", tmp_path / "checkpoints"
-    with ends_itself(signal.SIGTERM, 1, 0), pytest.raises(TrainingTerminated) as caught:
+    with ends_itself(sent, 1, 0), pytest.raises(TrainingTerminated) as caught:
         run(recipe, *places)
     last = caught.value.step
     assert last == len(read_history(tmp_path / "run")) < STEPS
     (saved,) = (tmp_path / "checkpoints").glob("*/step-*")
-    assert saved.name == f"step-{last:010d}" and caught.value.code == 143
+    assert saved.name == f"step-{last:010d}" and caught.value.code == code
+    assert isinstance(caught.value, kind)
     assert f"step {last} of {STEPS}" in str(caught.value) and str(saved) in str(caught.value)
     with steps_made() as made:
         again = run(recipe, *places)
     assert made == list(range(last + 1, STEPS + 1))
+    assert f"the run goes on from step {last} of {STEPS}" in caplog.text
     for one, other in zip(again.get_weights(), whole, strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -13,8 +13,7 @@ from firth.serving.served import Served
 from firth.serving.tasks.held_out_choice import answers_to
 from firth.tasks import TASKS
 from firth.training.held_out import HeldOut, first_rows
-
-HELD_OUT_LOSS = "held_out_loss"
+from firth.training.history import HELD_OUT_LOSS
 
 
 class TrialMeasure(NamedTuple):

@@ -1,4 +1,4 @@
-"""What changes where a run goes on with another number of steps."""
+"""What is told where a run goes on: from which step, and what changes with another number of steps."""
 
 import logging
 
@@ -11,27 +11,33 @@ from firth.training.optimizers.schedules import build_schedule
 _PROGRESS = logging.getLogger("firth.progress")
 
 
-def tell_other_steps(recipe: RunRecipe, progress: Progress) -> None:
-    """Says how the schedule changes, if a run goes on with another number of steps than it was to have.
+def tell_resume(recipe: RunRecipe, progress: Progress) -> None:
+    """Says which step a run goes on from, and how the schedule changes if it was to have other steps.
 
     Args:
         recipe: Recipe of the run.
         progress: Progress that it goes on from.
     """
     planned, steps = progress.planned_steps, recipe.training.steps
-    if planned in (0, steps) or progress.step >= steps:
+    if not 0 < progress.step < steps:
         return
+    text = f"the run goes on from step {progress.step:,}"
+    text += _changes_text(recipe, progress) if planned not in (0, steps) else f" of {steps:,}"
+    _PROGRESS.warning("%s", text, extra={"firth": {"kind": "notice", "text": text}})
+
+
+def _changes_text(recipe: RunRecipe, progress: Progress) -> str:
+    planned, steps = progress.planned_steps, recipe.training.steps
     first = recipe.base.updates if recipe.base else 0
     before, now = (
         float(build_schedule(recipe.training.optimizer, total, first)(first + progress.step))
         for total in (planned, steps)
     )
-    text = (
-        f"the run goes on from step {progress.step:,} with training.steps: {steps:,} in the place of "
-        f"{planned:,}; the rate of its next update is {now:.3g}, where it would have been {before:.3g}"
+    return (
+        f" with training.steps: {steps:,} in the place of {planned:,}; the rate of its next update is "
+        f"{now:.3g}, where it would have been {before:.3g}"
         f"{_scheduled_text(recipe, progress)}{_stage_text(recipe, progress.step)}"
     )
-    _PROGRESS.warning("%s", text, extra={"firth": {"kind": "notice", "text": text}})
 
 
 def _scheduled_text(recipe: RunRecipe, progress: Progress) -> str:
