@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -105,6 +106,8 @@ def _text(value: Any) -> str:
 
 
 def _read_csv(benchmark: CsvBenchmark, file: SourceFile) -> Iterator[tuple[str, str, list[str]]]:
+    # The limit is of all readers of the process; an example may be a whole article.
+    csv.field_size_limit(sys.maxsize)
     rows = csv.DictReader(
         (f"{line}\n" for _, line in _lines(file)),
         delimiter=benchmark.delimiter,

@@ -10,6 +10,7 @@ from firth.recipes.base.recipe_type import Config
 from firth.recipes.corpus.mixture import ProportionalMixture
 
 _FILE = NamesFiles()
+_TSV = (".tsv", ".tsv.gz")
 Share = Annotated[float, pydantic.Field(gt=0.0, lt=1.0)]
 
 
@@ -61,6 +62,8 @@ class ColumnData(Config):
         eval_label: Column of the label in `eval`, if it is not the same, or if `train` has none.
         id: Column of ids; null for the lines.
         eval_fraction: Share of `train` that is held out where there is no `eval`.
+        quoted: Whether cells of tsv files may be in quotation marks, as spreadsheet programs and pandas write
+            them; with false, the marks are a part of the text. With null, a tsv with such a cell is refused.
     """
 
     mixture: ClassVar[None] = None
@@ -73,6 +76,13 @@ class ColumnData(Config):
     eval_label: str | None = None
     id: str | None = None
     eval_fraction: Share = 0.1
+    quoted: bool | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _quotes_are_of_a_tsv(self) -> "ColumnData":
+        if self.quoted is not None and not any(path.lower().endswith(_TSV) for path in self.reads):
+            raise ValueError(f"quoted: {self.quoted} is about tsv files, and there is none; leave it out")
+        return self
 
     @property
     def source(self) -> str:

@@ -10,7 +10,7 @@ from firth.recipes.base.errors import suggest
 from firth.tasks.readers.endings import ROWS, Rows, ending_of
 from firth.tasks.readers.records import RefusedFileError, RejectedLine, RejectedRecordError
 from firth.tasks.readers.row_format import LISTS
-from firth.tasks.readers.rows import missing_column
+from firth.tasks.readers.rows import UnquotedTsvRows, missing_column
 from firth.tasks.readers.text_files import checked_text, lines_of
 
 TEXT = "text"
@@ -61,7 +61,13 @@ class MissingColumnError(RefusedFileError):
         self.input, self.problem = name, problem
 
 
-_READERS: dict[str, type[Rows | TextLines]] = {**ROWS, ".txt": TextLines}
+class _TsvTexts(UnquotedTsvRows):
+    """Rows of a tsv, of which nothing says what quotation marks mean."""
+
+    advice: ClassVar[str] = "write the file as csv or jsonl, where it is known what they mean"
+
+
+_READERS: dict[str, type[Rows | TextLines]] = {**ROWS, ".tsv": _TsvTexts, ".txt": TextLines}
 
 
 class TextRecord(NamedTuple):

@@ -147,7 +147,8 @@ def _read_columns(data: ColumnData, task: Task, split: str) -> LabelledRecords:
             f"data.label: {label!r} is a column of data.texts too; a label is in another one"
         )
     rule: Any = LABELS[task.label_type]
-    return read_columns(path, data.texts, label=label, labels=rule(**task.label_options), id_column=data.id)
+    rules = rule(**task.label_options)
+    return read_columns(path, data.texts, label=label, labels=rules, id_column=data.id, quoted=data.quoted)
 
 
 def _check_roles(data: ColumnData, task: Task) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from firth.recipes.base.errors import suggest
 from firth.tasks.readers.dialogues import ColumnLayout
-from firth.tasks.readers.endings import ROWS, ending_of
+from firth.tasks.readers.endings import rows_of
 from firth.tasks.readers.labels import AnyLabels, ClassLabels
 from firth.tasks.readers.records import ROLES, LabelledRecord, LabelledRecords, RefusedFileError
 from firth.tasks.readers.row_format import RowFormat
@@ -22,6 +22,7 @@ def read_columns(
     labels: AnyLabels | None = None,
     id_column: str | None = None,
     header: Sequence[str] | None = None,
+    quoted: bool | None = None,
 ) -> LabelledRecords:
     """Returns the records of a file of one's own.
 
@@ -35,6 +36,8 @@ def read_columns(
         labels: What labels can be. None for classes, two or more, by the names that occur, sorted.
         id_column: Column of ids; None for those of the form, if it has some, or else for lines.
         header: Names of the columns if the first line does not name them.
+        quoted: Whether cells of a tsv may be in quotation marks, as of csv; if not, these are a part of the
+            text. None refuses a tsv with such a cell.
 
     Raises:
         ValueError: for an unknown role, with the nearest, or several columns of a role that has one text.
@@ -44,7 +47,7 @@ def read_columns(
     for role in texts:
         if role not in ROLES:
             raise ValueError(f"unknown role {role!r} of a text; {suggest(role, ROLES)}")
-    rows = ROWS[ending_of(path, ROWS)]
+    rows = rows_of(path, quoted)
     rule = labels if labels is not None else ClassLabels()
     layout = _layout(rule, texts, label)
     described = RowFormat(

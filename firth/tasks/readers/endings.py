@@ -6,12 +6,12 @@ from typing import Any
 from firth.recipes.base.errors import suggest
 from firth.tasks.readers.json_rows import JsonRows
 from firth.tasks.readers.records import RefusedFileError
-from firth.tasks.readers.rows import CsvRows, JsonlRows, TsvRows
+from firth.tasks.readers.rows import CsvRows, JsonlRows, QuotedTsvRows, TsvRows, UnquotedTsvRows
 from firth.tasks.readers.sentence_rows import ConllRows, ConlluRows
 
 Rows = TsvRows | CsvRows | JsonlRows | JsonRows | ConllRows
 ROWS: dict[str, type[Rows]] = {
-    ".tsv": TsvRows,
+    ".tsv": UnquotedTsvRows,
     ".csv": CsvRows,
     ".jsonl": JsonlRows,
     ".json": JsonRows,
@@ -20,6 +20,24 @@ ROWS: dict[str, type[Rows]] = {
     ".iob2": ConllRows,
     ".bio": ConllRows,
 }
+
+# Of a tsv, by what is known of quotation marks around its cells.
+_TSV: dict[bool | None, type[Rows]] = {None: UnquotedTsvRows, True: QuotedTsvRows, False: TsvRows}
+
+
+def rows_of(path: str, quoted: bool | None = None) -> type[Rows]:
+    """Returns how the rows of a file are written, by its ending.
+
+    Args:
+        path: Path of the file.
+        quoted: Whether cells of a tsv may be in quotation marks; if not, these are a part of the text. None
+            refuses a tsv with such a cell.
+
+    Raises:
+        RefusedFileError: if the ending is not known, with the nearest.
+    """
+    rows = ROWS[ending_of(path, ROWS)]
+    return _TSV[quoted] if rows is _TSV[None] else rows
 
 
 def ending_of(path: str, endings: dict[str, Any]) -> str:

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -17,6 +19,12 @@ _SEPARATORS = {
     ",": "commas; the name of such a file ends with .csv",
     ";": "semicolons; save it with commas, as .csv",
 }
+
+
+# Longer cells are no texts of records: a quotation mark is open, or a file is in a cell.
+_LONGEST_CELL = 2**17
+# In the place of a NUL, which `csv` refuses up to Python 3.10 alone. No decoded text has this character.
+_NUL = "\udc00"
 
 
 class TsvRows:
@@ -38,7 +46,8 @@ class TsvRows:
     id_column: ClassVar[str] = ""
 
     def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
-        self._lines = ((number, line) for number, line in _numbered(lines) if line)
+        self._path = path
+        self._lines = ((number, line.replace("\0", _NUL)) for number, line in _numbered(lines) if line)
         self.columns: list[str] | None = _columns(path, header or next(self._lines, (1, ""))[1].split("\t"))
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
@@ -54,6 +63,55 @@ class TsvRows:
             RejectedRecordError: if it has more or fewer cells than there are columns.
         """
         return _by_column(self.columns or [], row.split("\t"))
+
+
+class UnquotedTsvRows(TsvRows):
+    r"""Rows with tabs between cells, of which none may be in quotation marks.
+
+    Whether such marks are a part of the text, or were put around it by the program that wrote the file,
+    cannot be seen.
+
+    Args:
+        path: Path of the file, for errors.
+        lines: Its lines, which end at `\n`.
+        header: Names of the columns if the first line does not name them, else None.
+
+    Raises:
+        RefusedFileError: as of `TsvRows`; while reading, for a cell in quotation marks, or where one begins.
+    """
+
+    advice: ClassVar[str] = (
+        "say whether they stand around cells (data.quoted: true), as pandas and spreadsheet programs write "
+        "them, or are a part of the text (data.quoted: false)"
+    )
+
+    def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
+        super().__init__(path, lines, header)
+        for name in self.columns or ():
+            self._check(name, 1)
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        for number, line in self._lines:
+            # Most lines have no such mark.
+            if '"' in line:
+                for cell in line.split("\t"):
+                    self._check(cell, number)
+            yield number, line
+
+    def _check(self, cell: str, line: int) -> None:
+        if _QUOTED_CELL.fullmatch(cell) or (cell.startswith('"') and cell.count('"') % 2):
+            raise RefusedFileError(
+                f"{self._path}: line {line}: the cell {_shortened(cell)} is in quotation marks, or begins "
+                f"with one; {self.advice}"
+            )
+
+
+_QUOTED_CELL = re.compile(r'"(?:[^"]|"")*"')
+_SHOWN = 40
+
+
+def _shortened(cell: str) -> str:
+    return cell if len(cell) <= _SHOWN else f"{cell[:_SHOWN]}..."
 
 
 _QUOTES = 'does a quotation mark not close, or is a " within a text not written ""?'
@@ -78,6 +136,7 @@ class CsvRows:
 
     named_in: ClassVar[str] = _FIRST_LINE
     id_column: ClassVar[str] = ""
+    delimiter: ClassVar[str] = ","
 
     def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
         self._path = path
@@ -88,7 +147,9 @@ class CsvRows:
         return self._rows
 
     def _numbered(self, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-        reader = csv.reader(_split_at_returns(lines), strict=True)
+        # The limit is of all readers of the process; a long cell is rejected with its own record.
+        csv.field_size_limit(sys.maxsize)
+        reader = csv.reader(_split_at_returns(lines), delimiter=self.delimiter, strict=True)
         line = 1
         try:
             for row in reader:
@@ -98,11 +159,6 @@ class CsvRows:
         except csv.Error as error:
             raise RefusedFileError(
                 f"{self._path}: line {line}: {error}, read up to line {reader.line_num}; {_QUOTES}"
-            ) from error
-        except _NulError as error:
-            raise RefusedFileError(
-                f"{self._path}: line {line}: line contains NUL, read up to line {reader.line_num + 1}; "
-                f"{_NO_TEXT}"
             ) from error
 
     def values(self, row: Any) -> Mapping[str, Any]:
@@ -115,6 +171,18 @@ class CsvRows:
             RejectedRecordError: if it has more or fewer cells than there are columns.
         """
         return _by_column(self.columns or [], row)
+
+
+class QuotedTsvRows(CsvRows):
+    r"""Rows of CSV with tabs between cells, which may be in quotation marks.
+
+    Args:
+        path: Path of the file, for errors.
+        lines: Its lines, which end at `\n`.
+        header: Names of the columns if the first line does not name them, else None.
+    """
+
+    delimiter: ClassVar[str] = "\t"
 
 
 class JsonlRows:
@@ -195,23 +263,15 @@ def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         yield number, line.removesuffix("\n").removesuffix("\r")
 
 
-class _NulError(Exception):
-    """A line contains a NUL."""
-
-
 def _split_at_returns(lines: Iterable[str]) -> Iterator[str]:
-    """Yields lines that end at a carriage return as well, which some programs write alone.
-
-    Raises:
-        _NulError: for a line with a NUL, which `csv` refuses up to Python 3.10 alone.
-    """
+    """Yields lines that end at a carriage return too, which some programs write alone; NULs get a mark."""
     for line in lines:
-        if "\0" in line:
-            raise _NulError
-        yield from io.StringIO(line, newline="")
+        yield from io.StringIO(line.replace("\0", _NUL), newline="")
 
 
 def _columns(path: str, names: Sequence[str]) -> list[str]:
+    if any(_NUL in name for name in names):
+        raise RefusedFileError(f"{path}: the line that names the columns contains a NUL; {_NO_TEXT}")
     columns = [name.strip() for name in names]
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if not any(columns):
@@ -224,4 +284,10 @@ def _columns(path: str, names: Sequence[str]) -> list[str]:
 def _by_column(columns: list[str], cells: list[str]) -> Mapping[str, Any]:
     if len(cells) != len(columns):
         raise RejectedRecordError("wrong_columns", f"{len(cells)} cells, but {len(columns)} columns")
+    for column, cell in zip(columns, cells):
+        if len(cell) > _LONGEST_CELL:
+            said = f"{column!r} has {len(cell):,} characters, of at most {_LONGEST_CELL:,} in a cell"
+            raise RejectedRecordError("long_cell", said)
+        if _NUL in cell:
+            raise RejectedRecordError("nul", f"{column!r} contains a NUL")
     return dict(zip(columns, cells))

@@ -30,6 +30,9 @@ def test_benchmarks_of_each_kind(tmp_path):
         kind="csv", name="c", paths=(str(table),), text_columns=("q", "a"), id_column="id", delimiter="\t"
     )
     assert examples_of(columns) == [("7", "one\ntwo three")]
+    article = "word " * 2**15
+    table.write_text(f"id\tq\ta\n7\t{article}\tend\n")
+    assert examples_of(columns) == [("7", f"{article} end")]
     table.write_text('q\ta\n"one\t"two" three\n')
     unquoted = columns.model_copy(update={"quoted": False, "id_column": None})
     assert examples_of(unquoted) == [("a.tsv#L2", '"one "two" three')]

@@ -22,7 +22,7 @@ def read(path, needs="", **columns):
      [(3, "missing_key"), (4, "not_json"), (5, "not_json"), (6, "not_text"), (7, "empty_text")]),
     ("a.csv", b'\xef\xbb\xbfid,text\r\n1,"one, ""two""\nthree"\r\n2\r\n3,\r\n4,last',
      ['one, "two"\nthree', "last"], [(4, "wrong_columns"), (5, "empty_text")]),
-    ("a.TSV", b'text\tid\n"one\t1\ntwo\n', ['"one'], [(3, "wrong_columns")]),
+    ("a.TSV", b'text\tid\n5" one\t1\ntwo\n', ['5" one'], [(3, "wrong_columns")]),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_counted_with_its_line(tmp_path, name, content, texts, unread):
     (tmp_path / name).write_bytes(content)

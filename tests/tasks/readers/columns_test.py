@@ -7,6 +7,7 @@ import tempfile
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from firth.recipes.tasks.data import ColumnData
 from firth.tasks.readers import (
     ChoiceLabels,
     ClassLabels,
@@ -91,6 +92,59 @@ def test_other_endings(ending, tmp_path):
 def test_a_file_that_would_be_guessed_at_is_refused(content, problem, tmp_path):
     with pytest.raises(RefusedFileError, match=problem):
         read_columns(written(tmp_path, content), {"text": "text"})
+
+
+LONG = "a" * (2**17 + 1)
+
+
+@pytest.mark.parametrize("cell", [LONG, f'"{LONG}\n"', "a\0b", '"a\n\0"'])
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_a_long_cell_and_a_nul_cost_their_own_record(cell, ending, tmp_path):
+    separator = "\t" if ending == ".tsv" else ","
+    rows = [("text", "label"), ("first", "x"), (cell, "y"), ("last", "y")]
+    path = written(tmp_path, "".join(f"{separator.join(row)}\n" for row in rows), f"a{ending}")
+    found = read_columns(path, {"text": "text"}, quoted=True if ending == ".tsv" else None)
+    assert [(r.texts["text"], r.label) for r in found.records] == [("first", "x"), ("last", "y")]
+    assert [(r.reason, r.line) for r in found.rejected] == [("nul" if "\0" in cell else "long_cell", 3)]
+
+
+TABLE = "text\tlabel\nfine\tx\n{}\ty\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "quoted", "read"),
+    [
+        ('"a ""fine"" film"', True, 'a "fine" film'),
+        ('"two\nlines"', True, "two\nlines"),
+        ('"a\tb"', True, "a\tb"),
+        ('"a film"', False, '"a film"'),
+        ('"opens', False, '"opens'),
+        ('"Fine" he said', None, '"Fine" he said'),
+        ('5" wide', None, '5" wide'),
+    ],
+)
+def test_quotation_marks_in_a_tsv_are_read_as_is_said(cell, quoted, read, tmp_path):
+    path = written(tmp_path, TABLE.format(cell), "a.tsv")
+    found = read_columns(path, {"text": "text"}, quoted=quoted)
+    assert [record.texts["text"] for record in found.records] == ["fine", read]
+
+
+@pytest.mark.parametrize("cell", ['"a film"', '"a ""fine"" film"', '"two\nlines"', '"opens', '""'])
+def test_a_tsv_whose_quotation_marks_may_mean_two_things_is_refused(cell, tmp_path):
+    path = written(tmp_path, TABLE.format(cell), "a.tsv")
+    with pytest.raises(RefusedFileError, match=r"a\.tsv: line 3: .*data\.quoted: true.*data\.quoted: false"):
+        read_columns(path, {"text": "text"})
+
+
+def test_quoted_is_said_of_a_tsv(tmp_path):
+    assert ColumnData(train="a.csv", eval="b.tsv.gz", quoted=False).quoted is False
+    with pytest.raises(ValueError, match="quoted: True is about tsv files"):
+        ColumnData(train="a.csv", eval="b.jsonl", quoted=True)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path):
+    with pytest.raises(RefusedFileError, match=r"contains a NUL; .*spreadsheet"):
+        read_columns(written(tmp_path, b"PK\3\4\0\0\0\n\0\0\n"), {"text": "text"})
 
 
 def test_bad_rows_are_counted_with_the_line_that_they_begin_in(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from firth.tasks.readers.endings import ROWS, ending_of
 from firth.tasks.readers.json_rows import JsonRows
 from firth.tasks.readers.records import RefusedFileError
-from firth.tasks.readers.rows import CsvRows, TsvRows
+from firth.tasks.readers.rows import CsvRows, UnquotedTsvRows
 from firth.tasks.readers.sentence_rows import ConllRows, ConlluRows
 
 
@@ -13,7 +13,7 @@ from firth.tasks.readers.sentence_rows import ConllRows, ConlluRows
     ("path", "rows"),
     [
         ("a.csv", CsvRows),
-        ("gs://b.tsv/a.TSV.gz", TsvRows),
+        ("gs://b.tsv/a.TSV.gz", UnquotedTsvRows),
         ("a.csv.json", JsonRows),
         ("a.iob2", ConllRows),
         ("a.conllu", ConlluRows),
