@@ -5,7 +5,8 @@
 
 `FIRTH_RECIPE` is a preset's name or a recipe's path (`demo` where it is not set), `FIRTH_ROOT` the folder
 of all runs. The run is that of `firth run`, or of `firth finetune` for a recipe that adapts a model, with
-its lock and its log, and `firth runs` lists it.
+its lock and its log, and `firth runs` lists it. Its last line says whether the model is blessed; if it is
+not, the status of the process is not 0.
 """
 
 import os
@@ -16,11 +17,15 @@ from typing import Any
 
 from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
+from firth import storage
 from firth.pipelines import local
 from firth.pipelines.labels import read_for
 from firth.recipes.reading.adapting import adapts, load_adapting_recipe
 from firth.recipes.reading.loading import load_recipe
 from firth.recipes.run.run_recipe import RunRecipe
+
+# As `firth run` ends.
+_NOT_BLESSED = 3
 
 
 class RecipeRunner(LocalDagRunner):
@@ -48,17 +53,23 @@ class RecipeRunner(LocalDagRunner):
         Raises:
             ValueError: for options, which would ask for a part of the pipeline.
             firth.pipelines.local.RunFailedError: if a component fails.
+            SystemExit: with a status of its own if the model is not blessed.
         """
         if run_options is not None:
             raise ValueError("the whole pipeline runs: no options are taken")
         try:
-            self._run_recipe(self._recipe, self._root, local.RunOptions(verbose=True))
+            result = self._run_recipe(self._recipe, self._root, local.RunOptions(verbose=True))
         except (local.RunFolderError, local.RunLockedError) as error:
             sys.exit(f"error: {error}")
+        if not result.blessed:
+            print(f"{self._recipe.name} is not blessed: {'; '.join(result.reasons)}", file=sys.stderr)
+            sys.exit(_NOT_BLESSED)
+        print(f"{self._recipe.name} is blessed, and served from {result.served}")
 
 
 def main() -> None:
     """Runs the recipe that the environment names."""
+    storage.keep_temporary_files()
     name = os.environ.get("FIRTH_RECIPE", "demo")
     root = pathlib.Path(os.environ.get("FIRTH_ROOT", "firth-runs")).resolve()
     try:

@@ -40,6 +40,11 @@ def test_wide_tables_scroll_in_a_box_of_their_own(full):
     for page in map(Page, pages):
         assert ("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}) in page.tags
         assert page.tables and all("scroll" in classes for classes in page.tables)
+        # By keys too, with the names of rows in sight on a narrow screen.
+        boxes = [attributes for tag, attributes in page.tags if attributes.get("class") == "scroll"]
+        assert len(boxes) >= len(page.tables) and all(box["tabindex"] == "0" for box in boxes)
+        narrow = "".join(page.text).partition("@media (max-width: 40rem)")[2]
+        assert re.search(r"\.scroll td:first-child[^{]*\{\s*position: sticky; left: 0;", narrow)
 
 
 def test_the_page_names_tensorboards_command(full):

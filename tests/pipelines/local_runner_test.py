@@ -4,11 +4,13 @@ import os
 import pathlib
 import subprocess
 import sys
+import types
 
 import filelock
 import pytest
 
 from firth.models import save_model
+from firth.pipelines.local_runner import RecipeRunner
 from firth.recipes import load_recipe, recipe_to_yaml
 from firth.tokenizers import save_tokenizer
 from tests.exported_model import RECIPE, make_served
@@ -27,6 +29,7 @@ examples_per_step: 8
 """
 # The part of `local.run` in which it failed when TensorFlow had started; it ends there.
 DEVICES = """
+import types
 import tensorflow as tf
 from firth.pipelines import local, local_runner
 from firth.training.distribution import prepare_devices
@@ -35,6 +38,7 @@ def run(recipe, root, options):
     prepare_devices(recipe.training)
     print("devices:", len(tf.config.list_logical_devices("CPU")), "root:", root.name, end=" ")
     print("verbose:", options.verbose)
+    return types.SimpleNamespace(blessed=True, served="serving/1")
 
 local.run = run
 local_runner.main()
@@ -92,10 +96,25 @@ def test_what_tfx_creates_compiles_and_lists_runs_to_a_served_model(tmp_path, en
     assert line[:2] == ["tiny", "blessed"]
 
 
+@pytest.mark.parametrize("blessed", [True, False])
+def test_it_ends_with_a_verdict(blessed, tmp_path, capsys):
+    reasons = ("accuracy: 0.1, which is not at least 0.5", "a request failed")
+    result = types.SimpleNamespace(blessed=blessed, served=tmp_path / "1", reasons=reasons)
+    runner = RecipeRunner(load_recipe("demo"), tmp_path, lambda *arguments: result)
+    if blessed:
+        runner.run_with_ir(None)
+        assert capsys.readouterr().out == f"demo is blessed, and served from {tmp_path / '1'}\n"
+        return
+    with pytest.raises(SystemExit) as ended:
+        runner.run_with_ir(None)
+    assert ended.value.code == 3 and "; ".join(reasons) in capsys.readouterr().err
+
+
 @pytest.mark.repeated
 def test_what_tfx_run_create_starts_is_a_run_with_its_devices(tmp_path, environment):
     process = run(tmp_path, environment, sys.executable, "-c", DEVICES)
-    assert process.stdout.endswith("devices: 2 root: firth-runs verbose: True\n"), process.stderr[-2000:]
+    said = "devices: 2 root: firth-runs verbose: True\ntiny is blessed, and served from serving/1\n"
+    assert process.stdout.endswith(said), process.stderr[-2000:]
 
 
 @pytest.mark.repeated
