@@ -236,8 +236,9 @@ def execute(
         _fail_run(error)
     except OSError as error:
         fail(full_disk(error, root) or f"{root / folder} cannot be used: {error}")
-    except KeyboardInterrupt:
-        print_error("interrupted; the same command goes on where this one stopped")
+    except KeyboardInterrupt as interrupted:
+        # In training it says the step that is saved.
+        print_error(str(interrupted) or "interrupted; the same command goes on where this one stopped")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     except SystemExit as ended:
         # The Trainer ends so on SIGTERM, with a message and a checkpoint.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode
+from firth.cli.importing.progress import drawing_import
+from firth.cli.output import ExitCode, terminal
 from firth.cli.quietly import quietly
 from firth.interop.table import FORMATS, Format
 
@@ -68,7 +69,8 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> No
 
         return import_run(format, directory, place)
 
-    read = quietly(work, "import", {InteropError: ExitCode.USAGE})
+    with drawing_import(terminal(err=True)):
+        read = quietly(work, "import", {InteropError: ExitCode.USAGE})
     for sentence in read.sentences(_SHOWN):
         typer.echo(sentence)
     typer.echo(f"{name} is in {place}. What to do next:")

@@ -1,15 +1,18 @@
 """The command itself: its subcommands, and the message after an unexpected error."""
 
 import atexit
+import contextlib
 import os
 import sys
 import tempfile
 import traceback
 import warnings
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, NoReturn
 
 import typer
 
+from firth import storage
 from firth.cli import (
     commands,
     compare,
@@ -90,6 +93,16 @@ def _options(
 
 def main() -> None:
     """Runs the command, and turns unexpected errors into a sentence and a file with the traceback."""
+    as_process(app)
+
+
+def as_process(work: Callable[[], object]) -> None:
+    """Calls the function that a process is for, with what the command does around it.
+
+    Args:
+        work: Function of no arguments.
+    """
+    storage.keep_temporary_files()
     atexit.register(_ignore_what_cannot_be_raised)
     # TensorFlow writes nine lines about the machine before any answer; its errors are raised as well.
     if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
@@ -98,12 +111,28 @@ def main() -> None:
     # Said of the Python that the lock is for, before the answer, by a package that TensorFlow imports.
     warnings.filterwarnings("ignore", "You are using a non-supported Python version", FutureWarning)
     try:
-        app()
+        work()
+    except SystemExit as ended:
+        if ended.code in (ExitCode.INTERRUPTED, ExitCode.TERMINATED):
+            _end_now(int(ended.code))
+        raise
     except Exception as error:
-        with tempfile.NamedTemporaryFile("w", prefix="firth-", suffix=".log", delete=False) as log:
+        folder = storage.lasting_temporary_folder()
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="firth-", suffix=".log", delete=False, dir=folder
+        ) as log:
             traceback.print_exc(file=log)
         print_error(f"unexpected {type(error).__name__}: {error}\nThe traceback is in {log.name}.")
         sys.exit(ExitCode.FAILED)
+
+
+def _end_now(code: int) -> NoReturn:
+    """Ends the process without waiting for threads of Beam and TensorFlow that would work on."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+    storage.remove_temporary_files()
+    os._exit(code)
 
 
 def _ignore_what_cannot_be_raised() -> None:

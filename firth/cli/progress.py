@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 Event = dict[str, Any]
 # Without a terminal, a line on the training is printed at least this often.
 PLAIN_INTERVAL_SECONDS = 30.0
+# And one on the start of a component that takes as long.
+LONG_SECONDS = 5.0
+STOPPING = "[yellow]stopping[/]: what was trained is saved first; Ctrl-C again ends at once"
 _MARKS = {"finished": "[green]done[/]  ", "cached": "[dim]cached[/]", "failed": "[red]failed[/]"}
 
 
@@ -52,33 +55,84 @@ def component_line(event: Event) -> str:
 def training_text(event: Event) -> str:
     """Returns the loss, and speed and time left once they are known.
 
+    The time is that of the whole run, by earlier ones, or else that of the steps.
+
     Args:
         event: Event of the training loop.
 
     Example:
 
-    >>> training_text({"loss": 6.1234, "tokens_per_second": 5210.4, "eta_seconds": 130.0})
-    'loss 6.123, 5,210 tokens/s, 2 min 10 s left'
+    >>> event = {"loss": 6.1234, "tokens_per_second": 5210.4, "eta_seconds": 130.0}
+    >>> training_text({**event, "run_left": 190.0})
+    'loss 6.123, 5,210 tokens/s, 3 min 10 s of the run left'
+    >>> training_text({**event, "run_left": None})
+    'loss 6.123, 5,210 tokens/s, 2 min 10 s of steps left'
     """
-    loss = f"loss {event['loss']:.3f}"
+    text = f"loss {event['loss']:.3f}"
     if event["eta_seconds"] is None:
-        return loss
-    return f"{loss}, {event['tokens_per_second']:,.0f} tokens/s, {seconds_text(event['eta_seconds'])} left"
+        return text
+    text += f", {event['tokens_per_second']:,.0f} tokens/s"
+    if (left := event.get("run_left")) is not None:
+        return f"{text}, {left_text(left)} of the run left"
+    return f"{text}, {left_text(event['eta_seconds'])} of steps left" if event["eta_seconds"] else text
+
+
+def left_text(seconds: float) -> str:
+    """Returns a time that is left of something that still runs, which is never nothing.
+
+    Args:
+        seconds: Time in seconds.
+
+    Example:
+
+    >>> left_text(0.0), left_text(75.0)
+    ('1.0 s', '1 min 15 s')
+    """
+    return seconds_text(max(seconds, 1.0))
+
+
+def running_text(event: Event) -> str:
+    """Returns which component runs, and how much of the run is left with it, if earlier runs have told.
+
+    Args:
+        event: Event of the component's start.
+
+    Example:
+
+    >>> running_text({"name": "Evaluator", "number": 11, "of": 15, "left": 60.0, "unknown": 0})
+    'Evaluator, 11 of 15, about 1 min 0 s of the run left'
+    >>> running_text({"name": "Evaluator", "number": 11, "of": 15, "left": None, "unknown": 2})
+    'Evaluator, 11 of 15'
+    """
+    if "number" not in event:
+        return str(event["name"])
+    where = f"{event['name']}, {event['number']} of {event['of']}"
+    return where if event["left"] is None else f"{where}, about {left_text(event['left'])} of the run left"
 
 
 def estimate_text(event: Event) -> str:
-    """Returns the time that the training will take.
+    """Returns the time that the training will take, and the whole rest of the run.
 
     Args:
         event: Event with the estimate.
 
     Example:
 
-    >>> estimate_text({"steps": 20_000, "seconds": 11400.0, "tokens_per_second": 12_000.0})
-    'about 3 h 10 min for 20,000 steps, 12,000 tokens/s'
+    >>> event = {"steps": 20_000, "seconds": 11400.0, "tokens_per_second": 12_000.0}
+    >>> estimate_text({**event, "run_left": 11_520.0})
+    'about 3 h 12 min left of the run: 3 h 10 min for 20,000 steps, 12,000 tokens/s, and 2 min 0 s after them'
+    >>> estimate_text({**event, "run_left": None, "unknown": 3})
+    'about 3 h 10 min for 20,000 steps, 12,000 tokens/s; what 3 components take after them is not known yet'
     """
-    long = seconds_text(event["seconds"])
-    return f"about {long} for {event['steps']:,} steps, {event['tokens_per_second']:,.0f} tokens/s"
+    long = left_text(event["seconds"])
+    steps = f"{long} for {event['steps']:,} steps, {event['tokens_per_second']:,.0f} tokens/s"
+    if (left := event.get("run_left")) is not None:
+        rest = left_text(left - event["seconds"])
+        return f"about {left_text(left)} left of the run: {steps}, and {rest} after them"
+    if not (unknown := event.get("unknown")):
+        return f"about {steps}"
+    components = "1 component takes" if unknown == 1 else f"{unknown} components take"
+    return f"about {steps}; what {components} after them is not known yet"
 
 
 def changes_text(event: Event) -> str:
@@ -127,6 +181,8 @@ class _Lines:
             self._console.print(changes_text(event))
         elif event["kind"] == "notice":
             self._console.print(notice_text(event))
+        elif event["kind"] == "stopping":
+            self._console.print(STOPPING)
         elif event["kind"] == "estimate":
             self._console.print(f"       {estimate_text(event)}")
         elif event["kind"] == "training":
@@ -155,6 +211,12 @@ class PlainLines(_Lines):
         self._clock = clock
         self._last_time = clock()
         self._last_tenth = 0
+
+    def _draw_component(self, event: Event) -> None:
+        # One that is soon done has its line then.
+        if event["state"] == "running" and event.get("expected", LONG_SECONDS) >= LONG_SECONDS:
+            self._console.print(f"[dim]runs[/]   {running_text(event)}")
+        super()._draw_component(event)
 
     def _draw_training(self, event: Event) -> None:
         tenth = 10 * event["step"] // event["steps"]
@@ -203,7 +265,8 @@ class LiveLines(_Lines):
             self._progress.remove_task(self._task)
             self._task = None
         if event["state"] == "running":
-            self._task = self._progress.add_task(event["name"], total=None, detail="")
+            _, _, detail = running_text(event).partition(", ")
+            self._task = self._progress.add_task(event["name"], total=None, detail=detail)
         super()._draw_component(event)
 
     def _draw_training(self, event: Event) -> None:

@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TypeVar
 
+from firth import storage
 from firth.cli.output import ExitCode, fail
 
 Made = TypeVar("Made")
@@ -46,6 +47,7 @@ def quietly(
 def _logged(name: str, expected: tuple[type[Exception], ...]) -> Iterator[None]:
     from firth.pipelines.logs import output_in
 
+    # It goes with the process, unless somebody has to read it.
     descriptor, log = tempfile.mkstemp(prefix=f"firth-{name}-", suffix=".log")
     os.close(descriptor)
     try:
@@ -55,7 +57,9 @@ def _logged(name: str, expected: tuple[type[Exception], ...]) -> Iterator[None]:
         os.remove(log)
         raise
     except Exception as error:
-        fail(f"{type(error).__name__}: {error}\nThe log is {log}.")
+        kept = os.path.join(storage.lasting_temporary_folder(), os.path.basename(log))
+        storage.move(log, kept)
+        fail(f"{type(error).__name__}: {error}\nThe log is {kept}.")
     os.remove(log)
 
 

@@ -2,8 +2,10 @@
 
 import dataclasses
 import itertools
+import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from firth import storage
 from firth.interop.errors import InteropError
@@ -23,6 +25,8 @@ from firth.tokenizers import save_tokenizer
 from firth.tokenizers.storage import AnyTokenizer
 
 _LONGEST = 512
+_PROGRESS = logging.getLogger("firth.progress")
+Array = TypeVar("Array")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,12 +105,20 @@ class Imported:
         incoming = bring(specs, recipe)
         read = incoming.read
         fresh = initial_values({path: weights[path] for path in read.fresh})
-        arrays = itertools.chain(incoming.weights, fresh.items())
+        arrays = _told(itertools.chain(incoming.weights, fresh.items()), len(specs))
         with storage.scratch_folder() as scratch:
             tokenizer = os.path.join(scratch, "tokenizer")
             save_tokenizer(self.tokenizer, tokenizer)
             write_bundle(folder, recipe, tokenizer, specs, arrays, read.stored, read.fresh)
         return read
+
+
+def _told(arrays: Iterable[Array], count: int) -> Iterator[Array]:
+    """Yields the weights, and says how many have come."""
+    for number, each in enumerate(arrays, start=1):
+        yield each
+        event = {"kind": "import", "part": "writing its weights", "done": number, "of": count}
+        _PROGRESS.info("%d of %d weights", number, count, extra={"firth": event})
 
 
 def _tokenizer_config(tokenizer: AnyTokenizer, rows: int) -> AnyTokenizerConfig:

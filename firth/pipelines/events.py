@@ -3,6 +3,8 @@
 Before the first component, `{"kind": "changes", "lines"}` says which keys differ from the last
 recipe of the folder.
 
+At the first SIGTERM or Ctrl-C, `{"kind": "stopping"}` comes, from a thread of its own.
+
 The runner tells of components; the training loop announces its steps on the logger `firth.progress`. Both
 become small dictionaries here, so the code that draws them depends on neither.
 """
@@ -12,7 +14,7 @@ import logging
 import pathlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import absl.logging
@@ -23,6 +25,9 @@ from firth import storage
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
 
+# In a run's folder.
+TIMINGS_FILE = "timings.json"
+_KEPT = ("state", "seconds", "peak_bytes", "after_steps")
 _PROGRESS = logging.getLogger("firth.progress")
 
 
@@ -35,13 +40,27 @@ class ComponentEvents:
     Args:
         on_event: Function to call.
         memory: Running measurement of the peak memory.
+        begun: Function that is called with the names of all components before the first one.
     """
 
-    def __init__(self, on_event: OnEvent, memory: "PeakMemory") -> None:
+    def __init__(
+        self,
+        on_event: OnEvent,
+        memory: "PeakMemory",
+        begun: Callable[[Sequence[str]], None] = lambda components: None,
+    ) -> None:
         self.current: str | None = None
-        self._on_event = on_event
+        self._on_event, self._begun = on_event, begun
         self._memory = memory
         self._started = 0.0
+
+    def begin(self, components: Sequence[str]) -> None:
+        """Reports the components of the run.
+
+        Args:
+            components: Their names, in the order in which they run.
+        """
+        self._begun(components)
 
     def start(self, component: str) -> None:
         """Reports that a component starts.
@@ -125,7 +144,9 @@ def resident_bytes() -> int:
 
 
 class Timings:
-    """Wall time and peak memory of each component, kept in a file for the report.
+    """Wall time and peak memory of each component, kept in a file for the report and for later estimates.
+
+    Of one that trains there are the seconds after its last step too.
 
     A cached component keeps the figures of the run that made its output.
 
@@ -149,16 +170,19 @@ class Timings:
         kept = self.components.get(event["name"])
         if event["state"] == "cached" and kept is not None:
             return
-        self.components[event["name"]] = {key: event[key] for key in ("state", "seconds", "peak_bytes")}
+        self.components[event["name"]] = {key: event[key] for key in _KEPT if key in event}
         storage.write_json(self._path, self.components, indent=1)
 
 
 @contextlib.contextmanager
-def reporting(on_event: OnEvent) -> Iterator[ComponentEvents]:
+def reporting(
+    on_event: OnEvent, begun: Callable[[Sequence[str]], None] = lambda components: None
+) -> Iterator[ComponentEvents]:
     """Calls a function with the run's events for as long as the block runs.
 
     Args:
         on_event: Function to call, from this thread or another.
+        begun: Function that is called with the names of all components before the first one.
 
     Yields:
         Object to which the runner reports starts and ends of components.
@@ -172,7 +196,7 @@ def reporting(on_event: OnEvent) -> Iterator[ComponentEvents]:
     _PROGRESS.addHandler(training)
     try:
         with PeakMemory() as memory:
-            yield ComponentEvents(on_event, memory)
+            yield ComponentEvents(on_event, memory, begun)
     finally:
         _PROGRESS.removeHandler(training)
         absl.logging.set_verbosity(verbosity)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import logging
 import os
 import pathlib
 from collections.abc import Callable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from firth.interop.table import Format
     from firth.recipes.run.adapting import AdaptingRecipe
 
+_PROGRESS = logging.getLogger("firth.progress")
 RECIPE_FILE = "recipe.yaml"
 SERVING_FOLDER = "serving"
 
@@ -92,14 +94,20 @@ def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingReci
     return recipe
 
 
+def _tell(part: str) -> None:
+    _PROGRESS.info("%s", part, extra={"firth": {"kind": "import", "part": part, "done": 0, "of": 0}})
+
+
 def _make(run_dir: pathlib.Path, fill: Callable[[str], dict[str, Any]]) -> None:
     """Writes a folder with the bundle that a function writes, its SavedModel and what the function says."""
     from firth.serving import export_bundle
 
+    _tell("reading the model")
     version = next_version(os.path.join(run_dir, SERVING_FOLDER))
     with storage.whole_folder(run_dir) as unfinished:
         bundle = os.path.join(unfinished, BUNDLE_FOLDER)
         said = fill(bundle)
+        _tell("exporting its SavedModel")
         export_bundle(bundle, os.path.join(unfinished, SERVING_FOLDER, version))
         storage.copy_file(os.path.join(bundle, RECIPE_FILE), os.path.join(unfinished, RECIPE_FILE))
         home = pathlib.Path(run_dir).absolute()

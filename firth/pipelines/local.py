@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import filelock
 
 from firth.pipelines import logs
-from firth.pipelines.events import ComponentEvents, Event, Timings, reporting
+from firth.pipelines.events import TIMINGS_FILE, ComponentEvents, Event, Timings, reporting
+from firth.pipelines.metadata.estimates import RunEstimate, earlier_times
 from firth.pipelines.metadata.of_run import METADATA_FILE, keep_metadata_in, metadata_of
 from firth.pipelines.results import (
     CORPUS_PAGE_FILE,
@@ -208,16 +209,21 @@ def _locked(run_dir: pathlib.Path) -> Iterator[None]:
 
 
 def _execute(job: _Job, log_path: pathlib.Path) -> tuple[ComponentResult, ...]:
-    timings = Timings(job.run_dir / "timings.json")
+    timings = Timings(job.run_dir / TIMINGS_FILE)
+    estimate = RunEstimate(earlier_times(job.run_dir))
     ended: list[ComponentResult] = []
 
     def follow(event: Event) -> None:
+        event = estimate.completed(event)
         timings.record(event)
         if event["kind"] == "component" and event["state"] in ("finished", "cached"):
             ended.append(ComponentResult(**{key: event[key] for key in ComponentResult.__annotations__}))
         job.options.on_event(event)
 
-    with reporting(follow) as components, ending_with_children():
+    with (
+        reporting(follow, estimate.begin) as components,
+        ending_with_children(lambda: follow({"kind": "stopping"})),
+    ):
         try:
             _run_pipeline(job, components)
         except Exception as error:

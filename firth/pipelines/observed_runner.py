@@ -2,6 +2,7 @@
 
 import datetime
 import uuid
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from absl import logging
@@ -17,6 +18,13 @@ from firth.pipelines.metadata.ordered import OrderedMetadata
 
 class Observer(Protocol):
     """An object that is called for each component of a running pipeline."""
+
+    def begin(self, components: Sequence[str]) -> None:
+        """Notes which components there are.
+
+        Args:
+            components: Their ids, in the order in which they run.
+        """
 
     def start(self, component: str) -> None:
         """Notes that a component starts.
@@ -66,6 +74,7 @@ class ObservedDagRunner(tfx_runner.IrBasedRunner):
         runtime_parameter_utils.substitute_runtime_parameter(
             pipeline, {constants.PIPELINE_RUN_ID_PARAMETER_NAME: run_id}
         )
+        self._observer.begin([node.pipeline_node.node_info.id for node in pipeline.nodes])
         with telemetry_utils.scoped_labels({telemetry_utils.LABEL_TFX_RUNNER: "local"}):
             for node in pipeline.nodes:
                 self._run_component(pipeline, node.pipeline_node)

@@ -32,6 +32,11 @@ from .markers import (
     write_marker as write_marker,
 )
 from .paths import is_local as is_local
+from .temporary import (
+    keep_temporary_files as keep_temporary_files,
+    lasting_temporary_folder as lasting_temporary_folder,
+    remove_temporary_files as remove_temporary_files,
+)
 from .unfinished import scratch_folder as scratch_folder
 from .writing import (
     copy_file as copy_file,

@@ -34,6 +34,8 @@ def test_weights_that_the_files_lack_are_named(firth, tmp_path, made_once, monke
     lines = result.stdout.splitlines()
     assert lines[0] == "fresh, and random until trained, since the files lack it: heads/masked_lm_head/bias"
     assert "  firth predict tiny embed 'A sentence.'" in lines
+    parts = ["reading the model", "writing its weights", "exporting its SavedModel"]
+    assert [line for line in result.stderr.splitlines() if line in parts] == parts
     assert not any("fill-mask" in line for line in lines), "what a fresh head answers is random"
 
 

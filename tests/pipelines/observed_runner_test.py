@@ -22,6 +22,9 @@ def Check(model: InputArtifact[Model], most: Parameter[int]):
 
 
 class Recorder(list):
+    def begin(self, components):
+        self.components = list(components)
+
     def start(self, component):
         self.append(component)
 
@@ -50,6 +53,7 @@ def run(folder, size: int, most: int) -> tuple[list[str], Exception | None]:
 def test_components_start_and_end_finished_cached_or_not_at_all(tmp_path):
     assert run(tmp_path, 3, 5) == (["Make", "finished", "Check", "finished"], None)
     assert run(tmp_path, 3, 5) == (["Make", "cached", "Check", "cached"], None)
+    assert run(tmp_path, 3, 5)[0].components == ["Make", "Check"]
     seen, error = run(tmp_path, 3, 2)
     assert seen == ["Make", "cached", "Check"]
     assert "too large" in str(error)

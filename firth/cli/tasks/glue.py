@@ -9,6 +9,7 @@ import typer
 from firth.cli import commands, execution
 from firth.cli.output import ExitCode, fail
 from firth.cli.tasks.finetune import Epochs, MethodName, base_options, method_options
+from firth.cli.tasks.own_process import in_own_process
 from firth.cli.tasks.read_lines import print_read
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ def _recipe(task: str, data: str, name: str, options: list[Any], root: pathlib.P
 def _run(recipe: "AdaptingRecipe", root: pathlib.Path, verbose: bool) -> "RunResult":
     from firth.pipelines import local
 
-    return execution.execute(local.finetune, recipe, root, recipe.name, verbose, (), False)
+    # The memory of one task is free before the next.
+    return in_own_process(execution.execute, local.finetune, recipe, root, recipe.name, verbose, (), False)
 
 
 def _overall(result: "RunResult") -> dict[str, float]:

@@ -9,6 +9,7 @@ import typer
 from firth import storage
 from firth.cli import execution
 from firth.cli.output import ExitCode
+from firth.cli.tasks.own_process import in_own_process
 
 if TYPE_CHECKING:
     from firth.analysis.tasks.seeds import ScoreOfSeeds
@@ -41,6 +42,8 @@ def run_seeds(
 ) -> None:
     """Runs a recipe by several seeds, from its own on, and prints and keeps what their scores are.
 
+    Each run is a process of its own, so that the memory of one is free before the next.
+
     A run that is whole is not trained again, so that the same command goes on after it was stopped, and more
     seeds may be asked for later. `<name>_seeds/seeds.json` has the scores, and those of the clean
     records where a corpus of the base was found to hold some of the others. Ends the command with a status of
@@ -67,7 +70,7 @@ def run_seeds(
         folder = f"{start}_seed{seed}"
         of_seed = recipe.model_copy(update={"seed": seed, "name": folder})
         options = (verbose, beam_pipeline_args, reuse, metadata)
-        run = execution.execute(local.finetune, of_seed, root, folder, *options)
+        run = in_own_process(execution.execute, local.finetune, of_seed, root, folder, *options)
         results[seed] = run
     metrics = {seed: overall(result.evaluation) for seed, result in results.items()}
     scores = scores_of_seeds(metrics, recipe.task.scores)

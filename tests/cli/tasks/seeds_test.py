@@ -37,6 +37,8 @@ def runs(tmp_path, monkeypatch, beam_args):
         )
 
     monkeypatch.setattr("firth.cli.execution.execute", execute)
+    # `tests/cli/tasks/own_process_test.py` shows that the process is another.
+    monkeypatch.setattr("firth.cli.tasks.seeds.in_own_process", lambda work, *arguments: work(*arguments))
     return asked
 
 

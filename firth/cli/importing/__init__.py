@@ -1,0 +1,1 @@
+"""What `firth import` draws."""
