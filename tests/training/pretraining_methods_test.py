@@ -133,7 +133,7 @@ CHOOSING = {
 
 SETTINGS = {
     **{kind: {"length": 2} for kind, each in method_types().items() if issubclass(each, PromptMethod)},
-    **{"last_layers": {"layers": 1}, "houlsby": {"bottleneck": 4}, "pfeiffer": {"bottleneck": 4}},
+    **{"last_layers": {"layers": 1}, "houlsby": {"bottleneck": 4}},
 }
 STATES = [
     pytest.param(kind, marks=() if kind in ("prefix_tuning", "adalora", "p_tuning") else pytest.mark.repeated)
