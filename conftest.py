@@ -20,9 +20,9 @@ pytest_plugins = ["scripts.test_durations", "tests.made_once", "tests.parts"]
 LONGEST = "tests/pipelines/"
 # They share what `tests/objectives/cases.py` makes, so one worker runs them all.
 TOGETHER = "tests/objectives/"
-# Their graphs are optimised as users' are. Other tests run a graph once or twice, and optimising it
-# takes longer.
-OPTIMISED = "tests/pipelines/"
+# Its graphs are optimised as users' are, and those of repeated tests. Other tests run a graph once or
+# twice, and optimising it takes longer.
+OPTIMISED = "tests/pipelines/pretrain_test.py"
 # They import MkDocs and griffe, which are in the environment of `make docs` alone.
 collect_ignore = ["scripts/docs/griffe_extension.py", "scripts/docs/hooks.py"]
 # They import coverage.py and cosmic-ray, which `make coverage` and `make mutants` install apart.
@@ -40,6 +40,8 @@ if importlib.util.find_spec("tensorflow_io") is None:
 def pytest_sessionstart():
     """Stops the collector of cycles while modules are imported: what is made then stays to the end."""
     gc.disable()
+    # Files of tests need not outlive the machine, and waiting for the disk takes longer than writing them.
+    os.fsync = lambda descriptor: None
 
 
 def pytest_make_parametrize_id(val):

@@ -1,10 +1,13 @@
 """A tiny model, exported once for all tests that need one, and rows of two sources to evaluate it on."""
 
+import contextlib
 import functools
+import itertools
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+from unittest import mock
 
 import keras
 import numpy as np
@@ -14,6 +17,7 @@ from firth import recipes
 from firth.models import build_pretraining_model
 from firth.serving.saved_model import export
 from firth.serving.served import Served
+from firth.serving.signatures import text_signatures
 from firth.tokenizers import WordPieceTokenizer
 from tests.made_once import made_once_of_run
 
@@ -72,6 +76,20 @@ def exported_rows() -> tuple[list[bytes], list[bytes]]:
     sources = [b"books" if index % 3 else b"web" for index in range(10)]
     rows = [make_row(np.random.default_rng(index), index, source) for index, source in enumerate(sources)]
     return rows, sources
+
+
+@contextlib.contextmanager
+def first_signature_alone() -> Iterator[None]:
+    """Exports a model's default signature, and `evaluate`: tracing the others takes most of the time."""
+
+    def offered(*arguments):
+        return dict(itertools.islice(text_signatures(*arguments).items(), 1))
+
+    with (
+        mock.patch("firth.serving.saved_model.text_signatures", offered),
+        mock.patch("firth.serving.samples.text_signatures", offered),
+    ):
+        yield
 
 
 @functools.cache

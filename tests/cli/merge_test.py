@@ -6,6 +6,7 @@ from firth import storage
 from firth.models import load_model
 from firth.models.bundle import weights_by_path
 from firth.tuning import load_adapter
+from tests.exported_model import first_signature_alone
 from tests.training.artifacts import tiny_recipe, write_bundle
 from tests.tuning.drawn import write_adapter
 from tests.tuning.runs import LORA
@@ -13,7 +14,8 @@ from tests.tuning.runs import LORA
 
 def test_base_and_adapter_become_one_model(firth, tmp_path):
     recipe = write_adapter(tmp_path, LORA)
-    result = firth("merge", "./bundle", "adapter", "--name", "whole")
+    with first_signature_alone():
+        result = firth("merge", "./bundle", "adapter", "--name", "whole")
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[-1] == "  firth predict whole classify TEXT"
     made = load_model(tmp_path / "firth-runs" / "whole" / "bundle")

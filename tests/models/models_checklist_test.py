@@ -85,9 +85,15 @@ def sums_of(predictions) -> dict[str, np.ndarray]:
 
 
 @functools.cache
+def predictions_of(name):
+    """What the model predicts, computed in float32."""
+    return built(name)(training_features(name))
+
+
+@functools.cache
 def exact_sums(name) -> dict[str, np.ndarray]:
     """The sums of each example, computed in float32."""
-    return sums_of(built(name)(training_features(name)))
+    return sums_of(predictions_of(name))
 
 
 def kinds_of(field: str) -> set[str]:
@@ -114,7 +120,7 @@ def test_backbone_has_a_file_of_its_own(kind):
 
 @cases
 def test_predictions(name):
-    predictions = built(name)(training_features(name))
+    predictions = predictions_of(name)
     assert set(predictions) == set(TRAINED[name][1].losses)
     for made in predictions.values():
         assert len({tuple(part.shape) for part in made}) == 1

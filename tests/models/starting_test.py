@@ -1,5 +1,7 @@
 """A model that starts from a bundle has its backbone, those heads that fit, and else what its seed made."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -10,12 +12,15 @@ from firth.models import BundleError, build_model, bundle as bundles
 from firth.models.bundle import WEIGHTS_FILE, load_model, specs_of, weights_by_path
 from firth.models.starting import AddedPieces, start_from
 from firth.recipes.objectives.masking import MaskedLM, SpanMasking
-from tests.training.artifacts import tiny_recipe, write_bundle
+from tests.training import artifacts
+from tests.training.artifacts import write_bundle
+
+tiny_recipe = functools.partial(artifacts.tiny_recipe, next_sentence=True)
 
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory):
-    return write_bundle(tmp_path_factory.mktemp("starting") / "bundle")
+    return write_bundle(tmp_path_factory.mktemp("starting") / "bundle", tiny_recipe())
 
 
 def with_(**changed):
@@ -101,7 +106,7 @@ def test_another_backbone_is_refused(bundle):
 
 
 def test_a_damaged_file_is_refused(bundle, tmp_path):
-    damaged = write_bundle(tmp_path / "bundle")
+    damaged = write_bundle(tmp_path / "bundle", tiny_recipe())
     path = tmp_path / "bundle" / WEIGHTS_FILE
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(BundleError, match="cannot be read"):

@@ -62,7 +62,7 @@ def test_who_sees_whom():
         np.testing.assert_array_equal(visible(np.array(order), documents)[real], expected[name][real], name)
 
 
-def made_often(config, count=1500, length=64):
+def made_often(config, count=600, length=64):
     objective = OBJECTIVES["unilm"](config, Sequences(length=length, max_documents=1), TOKENIZER)
     tokens = 5 + np.arange(objective.raw_length) % 9
     one = row(tokens, [objective.raw_length], [1], objective.raw_length, 1)
@@ -126,7 +126,7 @@ def test_each_mask_as_often_as_the_recipe_says():
 
 def test_share_of_ngrams():
     """At a low rate few selections touch one another: 80% of one piece, and 10% each of two and three."""
-    made = made_often(UniLM(mask_rate=0.03, max_predictions=8), count=2000, length=250)
+    made = made_often(UniLM(mask_rate=0.03, max_predictions=8), count=500, length=250)
     sizes = []
     for positions, weights in zip(made["masked_positions"], made["masked_weights"]):
         chosen = positions[weights > 0]

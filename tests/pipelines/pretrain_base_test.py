@@ -51,7 +51,7 @@ def root(tmp_path_factory):
     folder = tmp_path_factory.mktemp("base")
     root = folder / "firth-runs"
     for name, seed in (("minilm", 7), ("other", 8)):
-        write_bundle(root / name / "bundle", tiny_recipe().model_copy(update={"name": "minilm"}), seed)
+        write_bundle(root / name / "bundle", tiny_recipe(True).model_copy(update={"name": "minilm"}), seed)
     (folder / "notes").mkdir()
     for number in range(12):
         words = [f"w{(number * place) % 40}" for place in range(1, 60)]

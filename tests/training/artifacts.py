@@ -29,8 +29,8 @@ LIMITS = RowLimits(
 PAIRS = RowLimits.of(Regression(pair=True), Sequences(length=LENGTH, max_documents=3), len(VOCABULARY), 0)
 
 
-def tiny_recipe(**training) -> Recipe:
-    """L1 H16 on rows of 24 tokens."""
+def tiny_recipe(next_sentence: bool = False, **training) -> Recipe:
+    """L1 H16 on rows of 24 tokens; of one loss, or of two, which takes half as long again."""
     optimizer = AdamWConfig(learning_rate=training.pop("learning_rate", 1e-2), warmup_steps=2)
     settings = {"steps": 12, "batch_size": 4, "checkpoint_every_steps": 4, "log_every_steps": 1, **training}
     return Recipe(
@@ -38,7 +38,7 @@ def tiny_recipe(**training) -> Recipe:
         sources=(TextSource(kind="text", paths=("none.txt",)),),
         tokenizer=WordPieceTokenizerConfig(vocabulary_size=len(VOCABULARY)),
         sequences=Sequences(length=LENGTH, max_documents=DOCUMENTS),
-        objective=MaskedLM(max_predictions=5),
+        objective=MaskedLM(max_predictions=5, next_sentence=next_sentence),
         model=MaskedTransformerConfig(
             layers=1,
             width=16,

@@ -32,21 +32,21 @@ def artifact(tmp_path_factory):
 
 def run(artifact, directory):
     folder, train_files, eval_files = artifact
-    recipe = tiny_recipe(steps=6, eval_every_steps=4, eval_rows=ROWS, checkpoint_every_steps=2)
+    recipe = tiny_recipe(steps=4, eval_every_steps=3, eval_rows=ROWS, checkpoint_every_steps=2)
     places = str(directory / "run"), str(directory / "checkpoints")
     return recipe, train(recipe, train_files, str(folder / "tokenizer"), *places, eval_files)
 
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory):
-    """The folder of checkpoints as a kill after the fifth step would leave it."""
+    """The folder of checkpoints as a kill after the third step would leave it."""
     return tmp_path_factory.mktemp("killed") / "checkpoints"
 
 
 @pytest.fixture(scope="module")
 def trained(eager_steps, artifact, tmp_path_factory, killed):
     directory = tmp_path_factory.mktemp("whole")
-    with copies_after(directory / "checkpoints", {5: killed}):
+    with copies_after(directory / "checkpoints", {3: killed}):
         return (*run(artifact, directory), directory / "run")
 
 
@@ -86,7 +86,7 @@ def test_losses_and_samples_stand_in_history_and_summaries(trained):
     """Those of the last step too, which the steps between them do not divide."""
     _, _, directory = trained
     lines = [line for line in held_out(directory) if line["held_out_loss"] is not None]
-    assert [line["step"] for line in lines] == [4, 6]
+    assert [line["step"] for line in lines] == [3, 4]
     for line in lines:
         assert len(line["samples"]) == 3
         for sample in line["samples"]:
@@ -98,28 +98,28 @@ def test_losses_and_samples_stand_in_history_and_summaries(trained):
         for event in tf.compat.v1.train.summary_iterator(str(events))
         for value in event.summary.value
     }
-    assert {(4, "held_out_loss"), (6, "held_out_mlm_loss"), (4, "samples"), (1, "gradient_norm")} <= found
+    assert {(3, "held_out_loss"), (4, "held_out_mlm_loss"), (3, "samples"), (1, "gradient_norm")} <= found
     assert (2, "held_out_loss") not in found
 
 
 def test_the_same_after_a_resume(artifact, trained, killed, tmp_path):
     killed.rename(tmp_path / "checkpoints")
-    assert max(path.name for path in tmp_path.glob("checkpoints/*/step-*")) == "step-0000000004"
+    assert max(path.name for path in tmp_path.glob("checkpoints/*/step-*")) == "step-0000000002"
     with steps_made() as steps:
         run(artifact, tmp_path)
-    assert steps == [5, 6]
+    assert steps == [3, 4]
     assert held_out(tmp_path / "run") == held_out(trained[2])
 
 
 @pytest.mark.usefixtures("ctrl_c")
-@pytest.mark.parametrize("step", [4, 6])
+@pytest.mark.parametrize("step", [3, 4])
 def test_a_request_to_end_does_not_wait_for_a_loss_which_the_next_start_measures(
     artifact, trained, tmp_path, step
 ):
     measure, measured = HeldOut.__call__, itertools.count(1)
 
     def interrupt(self):
-        if (4, 6)[next(measured) - 1] == step:
+        if (3, 4)[next(measured) - 1] == step:
             signal.raise_signal(signal.SIGINT)
         return measure(self)
 
@@ -129,7 +129,7 @@ def test_a_request_to_end_does_not_wait_for_a_loss_which_the_next_start_measures
     assert held_out(tmp_path / "run")[-1] == {"step": step, "held_out_loss": None, "samples": None}
     with steps_made() as steps:
         run(artifact, tmp_path)
-    assert steps == list(range(step + 1, 7))
+    assert steps == list(range(step + 1, 5))
     assert held_out(tmp_path / "run") == held_out(trained[2])
 
 

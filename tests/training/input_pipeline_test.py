@@ -51,8 +51,8 @@ def test_batches_are_as_specified(batches, objective):
             assert features[name].dtype == spec.dtype
 
 
-@pytest.mark.parametrize("start", [4, 9])
-def test_a_later_start_gives_the_same_steps(rows, objective, batches, start):
+def test_a_later_start_gives_the_same_steps(rows, objective, batches):
+    start = 7
     resumed = list(training_batches(rows, objective, 42, BATCH, start, 10).as_numpy_iterator())
     assert len(resumed) == 10 - start
     for (ids, features), (ids_before, features_before) in zip(resumed, batches[start:]):

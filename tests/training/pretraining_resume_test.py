@@ -22,7 +22,7 @@ number, step, saved, *arguments = sys.argv[1:]
 with ends_itself(int(number), int(step), int(saved)):
     main(*arguments)
 """
-CURVE = ("step", "loss", "mlm_loss", "nsp_loss", "gradient_norm", "learning_rate", "tokens")
+CURVE = ("step", "loss", "mlm_loss", "gradient_norm", "learning_rate", "tokens")
 
 
 @pytest.fixture(scope="module")
@@ -125,8 +125,8 @@ def test_a_finished_run_makes_no_more_steps_and_goes_on_with_more(artifact, tmp_
     )
     # Fewer steps than were made are another run, which leaves the longer one as it is.
     with steps_made() as made:
-        run(tiny_recipe(steps=2), artifact, tmp_path / "fourth", tmp_path / "checkpoints")
-    assert made == [1, 2] and steps("fourth") == [1, 2]
+        run(tiny_recipe(steps=1), artifact, tmp_path / "fourth", tmp_path / "checkpoints")
+    assert made == [1] and steps("fourth") == [1]
     with steps_made() as made:
         again = run(tiny_recipe(steps=5), artifact, tmp_path / "fifth", tmp_path / "checkpoints")
     assert made == []
@@ -134,8 +134,8 @@ def test_a_finished_run_makes_no_more_steps_and_goes_on_with_more(artifact, tmp_
         np.testing.assert_array_equal(one, other)
     # So is a changed recipe.
     with steps_made() as made:
-        run(tiny_recipe(steps=3, learning_rate=0.02), artifact, tmp_path / "sixth", tmp_path / "checkpoints")
-    assert made == [1, 2, 3]
+        run(tiny_recipe(steps=1, learning_rate=0.02), artifact, tmp_path / "sixth", tmp_path / "checkpoints")
+    assert made == [1]
 
 
 @pytest.mark.usefixtures("eager")

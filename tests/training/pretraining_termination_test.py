@@ -15,7 +15,7 @@ from tests.training.artifacts import tiny_recipe, write_artifact
 from tests.training.kills import ends_itself, steps_made
 from tests.training.pretraining_resume_test import run
 
-STEPS = 4
+STEPS = 3
 pytestmark = pytest.mark.usefixtures("eager_steps")
 
 

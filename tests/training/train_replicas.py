@@ -23,7 +23,7 @@ def recipes(replicas: int) -> dict:
     training = {"steps": STEPS, "eval_every_steps": STEPS}
     if replicas > 1:
         training |= {"strategy": "mirrored", "replicas": replicas}
-    bert = tiny_recipe(**training)
+    bert = tiny_recipe(True, **training)
     optimizer = bert.training.optimizer.model_copy(update={"gradient_clip_norm": CLIP})
     clipped = bert.training.model_copy(update={"optimizer": optimizer})
     muon = MuonConfig(learning_rate=1e-3, warmup_steps=2, gradient_clip_norm=CLIP)

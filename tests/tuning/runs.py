@@ -1,6 +1,5 @@
 """Runs that adapt a tiny model by a method."""
 
-import contextlib
 import shutil
 import types
 from unittest import mock
@@ -28,6 +27,7 @@ from firth.recipes.tuning.methods import method_types
 from firth.recipes.tuning.prompts import PromptMethod
 from firth.training import train
 from firth.training.run_fn import run_fn
+from tests.exported_model import first_signature_alone
 from tests.training.artifacts import raw_row, tiny_recipe, write_bundle, write_rows
 from tests.training.eagerly import eagerly
 from tests.training.word_artifacts import tiny_elmo, word_row, word_tokenizer
@@ -149,7 +149,7 @@ def weights_after(recipe, folder, place, checkpoints) -> dict[str, np.ndarray]:
 
 
 def run(folder, recipe, served: bool = True) -> None:
-    """Calls the Trainer's own function on the rows of a folder, which gets `model`.
+    """Calls the Trainer's own function on the rows of a folder, which gets `model`, with one signature.
 
     Args:
         folder: Folder that `adapting` has written.
@@ -157,10 +157,7 @@ def run(folder, recipe, served: bool = True) -> None:
         served: Export the model too, which costs more than the training.
     """
     config = {"recipe": recipe.to_json(), "checkpoint_root": str(folder / "checkpoints")}
-    with contextlib.ExitStack() as changes:
-        if not served:
-            changes.enter_context(eagerly())
-            changes.enter_context(mock.patch("firth.serving.export"))
+    with eagerly(), first_signature_alone() if served else mock.patch("firth.serving.export"):
         run_fn(
             types.SimpleNamespace(
                 train_files=[f"{folder}/Split-train/*"],

@@ -1,5 +1,6 @@
 """Prefixes and prompts on every family of transformers: who reads them, with a cache, and what is kept."""
 
+import functools
 import itertools
 
 import keras
@@ -58,6 +59,12 @@ def model_of(case, method=None, dtype=None, layers=1):
     return model
 
 
+@functools.cache
+def held(case, method, layers=1):
+    """A model for tests that leave its weights as they are."""
+    return model_of(case, method, layers=layers)
+
+
 def alone(case, number=0) -> dict[str, np.ndarray]:
     """Rows of one document."""
     found = documents_of(make_features(case))[number]
@@ -75,7 +82,7 @@ def close(found, expected):
 @over(CASES, PREFIXES)
 def test_each_document_of_a_row_reads_the_prefix_as_it_does_alone(case, method):
     # Of two layers, each of which has a prefix of its own.
-    model = model_of(case, method, layers=2)
+    model = held(case, method, layers=2)
     together = states(model, make_features(case))
     places = documents_of({tokens_of(case): np.arange(together.shape[1])[None]})
     for number, place in enumerate(places):
@@ -104,7 +111,7 @@ def test_a_prompt_is_read_and_its_states_are_left_out(case, method):
 
 @over(WITH_PROMPT, PROMPTS)
 def test_padding_after_a_text_changes_nothing(case, method):
-    model, features = model_of(case, method), alone(case)
+    model, features = held(case, method), alone(case)
     padded = {key: np.pad(value, ((0, 0), (0, 2))) for key, value in features.items()}
     expected = states(model, features)
     close(states(model, padded)[:, : expected.shape[1]], expected)
@@ -112,7 +119,7 @@ def test_padding_after_a_text_changes_nothing(case, method):
 
 @over([case for case in CASES if case in DECODERS], METHODS)
 def test_cached_decoding_equals_a_whole_pass(case, method):
-    model, features = model_of(case, method, layers=2), alone(case)
+    model, features = held(case, method, layers=2), alone(case)
     whole = {names.DOCUMENT_IDS, names.ATTENTION_ORDER}
     cache, found, index = model.backbone.empty_cache(features), [], 0
     for count in (4, 1, 2):
@@ -127,7 +134,7 @@ def test_cached_decoding_equals_a_whole_pass(case, method):
 
 @over(("t5", "shared t5", "bart"), METHODS)
 def test_cached_decoding_next_to_an_encoder_equals_a_whole_pass(case, method):
-    model, features = model_of(case, method, layers=2), alone(case)
+    model, features = held(case, method, layers=2), alone(case)
     cache, found, index = model.backbone.empty_cache(features), [], 0
     read = (names.DECODER_TOKEN_IDS, names.DECODER_POSITION_IDS)
     for count in (1, 2):
@@ -140,7 +147,7 @@ def test_cached_decoding_next_to_an_encoder_equals_a_whole_pass(case, method):
 
 @pytest.mark.parametrize("method", ["prompt_tuning", "p_tuning_v2"])
 def test_states_at_some_places_are_those_of_all(method):
-    model, features = model_of("albert", method), alone("albert")
+    model, features = held("albert", method), alone("albert")
     wanted = np.array([[0, 6], [3, 1], [5, 5]], "int32")
     expected = np.take_along_axis(states(model, features), wanted[:, :, None], axis=1)
     close(numpy(model.backbone.states_at(features, wanted)), expected)
@@ -154,7 +161,7 @@ def test_what_a_network_makes_is_kept_and_the_network_is_dropped(case, method):
     expected, before = states(model, features), model.added.held[:]
     keep(model, method)
     close(states(model, features), expected)
-    assert set(weights_by_path(model)) == set(weights_by_path(model_of(case, method.kept)))
+    assert set(weights_by_path(model)) == set(weights_by_path(held(case, method.kept)))
     assert numbers_of(model.added.held) < numbers_of(before)
 
 
@@ -226,7 +233,7 @@ def test_mixed_precision_reads_a_prompt_and_a_prefix():
 @pytest.mark.parametrize("method", ["p_tuning_v2", "prompt_tuning"])
 def test_padding_before_a_text_that_is_read_into_a_cache_changes_nothing(method):
     """As when texts of several lengths are gone on with."""
-    model, features = model_of("llama", method), alone("llama")
+    model, features = held("llama", method), alone("llama")
     expected = states(model, features)
     padded = {key: np.pad(value, ((0, 0), (2, 0))) for key, value in features.items()}
     found, _ = model.backbone.call_with_cache(padded, model.backbone.empty_cache(padded), 0)

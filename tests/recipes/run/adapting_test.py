@@ -26,7 +26,7 @@ from firth.tokenizers import load_tokenizer, save_tokenizer
 from firth.training.checkpoints import run_key
 from firth.tuning import METHODS
 from tests import trivial_task
-from tests.exported_model import RECIPE, make_served
+from tests.exported_model import RECIPE, first_signature_alone, make_served
 from tests.forked_validation import forked_validation
 
 TEXTS = ["the cat sat .", "the word .", "a cat", "on the mat", "you shall know a cat", "it keeps company ."]
@@ -69,7 +69,8 @@ def exported(adapted, tmp_path_factory) -> str:
     """The SavedModel of the adapted model."""
     served, _ = adapted
     directory = str(tmp_path_factory.mktemp("exported") / "model")
-    export(served.model, served.tokenizer, served.recipe, None, directory)
+    with first_signature_alone():
+        export(served.model, served.tokenizer, served.recipe, None, directory)
     return directory
 
 

@@ -22,6 +22,7 @@ from tests.serving.slots.models import (
     batcher_op_by_op,
     exported,
     generator_of_exported,
+    served_by,
     served_of,
 )
 from tests.serving.weights_test import bundle_of
@@ -135,9 +136,9 @@ def test_shorter_rows_take_shorter_texts():
     """`[CLS]` and the prompt's two tokens leave five places, and one token is not read."""
     no_end = np.array([piece != "[SEP]" for piece in PIECES])
     prompt = SlotPrompt("the fox", may_come=lambda ids: no_end)
-    (written,) = batcher_op_by_op(served_of("causal_lm", slot_length=8)).write([prompt])
+    (written,) = batcher_op_by_op(served_by(generator_of_exported(), slot_length=8)).write([prompt])
     with eagerly():
-        whole = generator_of("causal_lm").generate("the fox", logit_bias={"[SEP]": -1e4})
+        whole = generator_of_exported().generate("the fox", logit_bias={"[SEP]": -1e4})
     assert (written.ids, written.ended) == (whole.ids[:6], "length")
     assert len(whole.ids) == 12
 
@@ -159,7 +160,7 @@ def test_what_cannot_be_asked_is_refused(made_once, tmp_path):
 
 
 def test_weights_that_are_read_from_a_bundle_write_the_same(tmp_path):
-    served = served_of("causal_lm")
+    served = served_by(generator_of_exported())
     outline = build_outline(served.recipe)
     with open_weights(bundle_of(served, tmp_path)) as file:
         weights = StreamedWeights(outline, file)
@@ -168,5 +169,5 @@ def test_weights_that_are_read_from_a_bundle_write_the_same(tmp_path):
     batcher = batcher_op_by_op(Served(outline, served.tokenizer, served.recipe), weights.bind)
     found = sorted(batcher.write(map(SlotPrompt, TEXTS[:2], ASKED)), key=lambda each: each.number)
     assert [each.ids for each in found] == [
-        own_ids(each) for each in expected_of(generator_of("causal_lm"))[:2]
+        own_ids(each) for each in expected_of(generator_of_exported())[:2]
     ]

@@ -38,7 +38,8 @@ def reader(directory, files):
 
 
 @pytest.mark.parametrize(
-    ("workers", "replicas"), [(1, 2), (2, 4), pytest.param(4, 8, marks=pytest.mark.repeated)]
+    ("workers", "replicas"),
+    [(2, 4), *(pytest.param(*each, marks=pytest.mark.repeated) for each in ((1, 2), (4, 8)))],
 )
 def test_shares_are_the_batches_of_one_process_in_order(read, workers, replicas):
     """Masks and the keys of dropout among them: nothing of a row follows from who reads it."""

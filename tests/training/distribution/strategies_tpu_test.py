@@ -42,6 +42,7 @@ def stub(monkeypatch, hosts=1):
     return made
 
 
+@pytest.mark.usefixtures("eager")
 def test_a_training_connects_once_and_trains(monkeypatch, tmp_path):
     made = stub(monkeypatch)
     files = write_artifact(tmp_path / "rows")

@@ -44,7 +44,7 @@ KINDS = {
 }
 
 
-def run(kind, steps=30, **how):
+def run(kind, steps=12, **how):
     """Weights after noisy gradients of a square, and the optimizer's variables."""
     rng = np.random.default_rng(0)
     start = rng.normal(size=(8, 8)).astype("float32")
@@ -71,23 +71,23 @@ def test_updates_are_near_those_of_float32(kind):
 def test_a_second_moment_falls_when_gradients_end():
     """Rounded to the nearest, it would stay at its first value: it changes by less than half a step."""
     variable = keras.Variable(np.ones((64, 64), "float32"))
-    optimizer = AdamW(0.0, moments="bfloat16", beta_2=0.999)
+    optimizer = AdamW(0.0, moments="bfloat16", beta_2=0.998)
     optimizer.apply([tf.ones((64, 64))], [variable])
     before = float(tf.reduce_mean(tf.cast(optimizer._velocities[0].value, tf.float32)))
-    for _ in range(200):
+    for _ in range(60):
         optimizer.apply([tf.zeros((64, 64))], [variable])
     after = float(tf.reduce_mean(tf.cast(optimizer._velocities[0].value, tf.float32)))
-    assert after / before == pytest.approx(0.999**200, rel=0.01)
+    assert after / before == pytest.approx(0.998**60, rel=0.01)
 
 
 def test_a_sum_grows_by_what_is_less_than_bfloat16_tells_apart():
     """Rounded to the nearest, 256 and a half would be 256 again."""
     variable = keras.Variable(np.ones((64, 64), "float32"))
     optimizer = Adagrad(0.0, initial_accumulator_value=256.0, moments="bfloat16")
-    for _ in range(100):
+    for _ in range(40):
         optimizer.apply([tf.fill((64, 64), 0.5**0.5)], [variable])
     after = float(tf.reduce_mean(tf.cast(optimizer._accumulators[0].value, tf.float32)))
-    assert after == pytest.approx(256 + 100 * 0.5, abs=1.0)
+    assert after == pytest.approx(256 + 40 * 0.5, abs=1.0)
 
 
 def murmur(step, index, number):

@@ -9,6 +9,8 @@ from tests.training.eagerly import eagerly
 from tests.training.train_replicas import STEPS, recipes
 from tests.training.word_artifacts import write_word_artifact
 
+# The first step, and a block of three.
+FEW = 4
 WRITERS = {"bert": write_artifact, "elmo": write_word_artifact}
 
 
@@ -36,13 +38,13 @@ def assert_equal(one, other):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     with eagerly():
-        return run("bert", tmp_path_factory.mktemp("whole"), 6)
+        return run("bert", tmp_path_factory.mktemp("whole"), FEW)
 
 
 @pytest.mark.usefixtures("eager")
 def test_parts_of_a_batch_equal_the_batch(whole, tmp_path):
     """Parts hold different numbers of predictions."""
-    assert_equal(whole, run("bert", tmp_path / "parts", 6, gradient_accumulation_steps=2))
+    assert_equal(whole, run("bert", tmp_path / "parts", FEW, gradient_accumulation_steps=2))
 
 
 @pytest.mark.repeated
@@ -59,7 +61,7 @@ AGAIN = {"rematerialisation": "blocks", "gradient_accumulation_steps": 2, "steps
 @pytest.mark.usefixtures("eager")
 def test_blocks_that_are_computed_again_change_nothing(whole, tmp_path):
     """In parts of a batch, and in blocks of steps."""
-    assert_equal(whole, run("bert", tmp_path / "again", 6, **AGAIN))
+    assert_equal(whole, run("bert", tmp_path / "again", FEW, **AGAIN))
 
 
 @pytest.mark.repeated
