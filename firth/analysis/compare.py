@@ -96,7 +96,10 @@ def render_comparison(runs: Sequence[ComparedRun]) -> str:
 def _metric_rows(runs: Sequence[ComparedRun]) -> list[MetricRow]:
     metrics = [overall(run.record.evaluation) for run in runs]
     bounded: list[dict[str, BoundedMetric]] = [
-        {result.metric: result for result in threshold_results(run.record.recipe.evaluation, found)}
+        {
+            result.metric: result
+            for result in threshold_results(run.record.recipe.evaluation, run.record.recipe.goal, found)
+        }
         if found and run.record.recipe.evaluation.thresholds
         else {}
         for run, found in zip(runs, metrics)

@@ -58,7 +58,7 @@ def render_report(record: RunRecord) -> str:
         record=record,
         sections=SECTIONS,
         metrics=metrics,
-        threshold_results=threshold_results(record.recipe.evaluation, metrics),
+        threshold_results=threshold_results(record.recipe.evaluation, record.recipe.goal, metrics),
         headline=_headline(record, metrics),
         training_plots=_training_plots(record, metrics),
         tensorboard=tensorboard_command(record.curves) if record.curves else "",

@@ -4,11 +4,10 @@ import dataclasses
 from collections.abc import Mapping
 
 from firth.evaluation.bounds import bounds_of
-from firth.evaluation.record_scores import EXAMPLE_COUNT
+from firth.evaluation.record_scores import EXAMPLE_COUNT, OVERALL
 from firth.recipes import Evaluation
+from firth.recipes.goals.goal import Goal
 
-# The slice of the whole split, by the name that `firth.evaluation.load_evaluation` gives it.
-OVERALL = "overall"
 # No figures of quality.
 COUNTS = ("row_count", EXAMPLE_COUNT)
 # A figure and what to compare it with, side by side.
@@ -57,23 +56,26 @@ def overall(evaluation: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {name: metrics[name] for name in [*first, *sorted(metrics.keys() - set(first))]}
 
 
-def threshold_results(evaluation: Evaluation, metrics: Mapping[str, float]) -> list[BoundedMetric]:
+def threshold_results(
+    evaluation: Evaluation, goal: Goal, metrics: Mapping[str, float]
+) -> list[BoundedMetric]:
     """Returns the result of each metric that the recipe bounds; of all of them if it sets no threshold.
 
     Args:
         evaluation: Evaluation of the recipe.
+        goal: The recipe's `goal`.
         metrics: Metrics over the whole split, by name.
 
     Example:
 
-    >>> from firth.recipes import Threshold
+    >>> from firth.recipes import CausalLM, MaskedLM, Threshold
     >>> asked = Evaluation(thresholds=(Threshold(metric="mlm_accuracy", lower_bound=0.2),))
-    >>> threshold_results(asked, {"mlm_accuracy": 0.1})
+    >>> threshold_results(asked, MaskedLM(), {"mlm_accuracy": 0.1})
     [BoundedMetric(metric='mlm_accuracy', bounds='at least 0.2', value=0.1, kept=False)]
-    >>> threshold_results(Evaluation(thresholds=()), {"lm_perplexity": 9.0, "row_count": 3.0})
+    >>> threshold_results(Evaluation(thresholds=()), CausalLM(), {"lm_perplexity": 9.0, "row_count": 3.0})
     [BoundedMetric(metric='lm_perplexity', bounds='a finite number', value=9.0, kept=True)]
     """
-    asked = bounds_of(evaluation, [name for name in metrics if name not in COUNTS])
+    asked = bounds_of(evaluation, goal, [name for name in metrics if name not in COUNTS])
     values = {name: metrics.get(name) for name in asked}
     return [
         BoundedMetric(name, bounds.text, values[name], bounds.keeps(values[name]))

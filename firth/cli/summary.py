@@ -62,6 +62,8 @@ def print_outcome(console: "Console", result: "RunResult", root: pathlib.Path, s
     else:
         console.print("[red]not blessed[/]:", escape("; ".join(result.reasons)))
     console.print(f"pushed: {result.pushed or 'nothing'}")
+    if result.pushed is None and result.bundle is not None:
+        console.print(f"kept: {result.bundle}", markup=False)
     if result.served not in (None, result.pushed):
         console.print(f"still served: {result.served}, which an earlier run pushed")
     description = {} if result.pushed is None else description_of(result.pushed)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from firth.recipes import Evaluation
+from firth.recipes.goals.goal import Goal
 
 LARGEST = sys.float_info.max
 
@@ -56,24 +57,30 @@ class Bounds(NamedTuple):
 FINITE = Bounds(-LARGEST, LARGEST)
 
 
-def bounds_of(evaluation: Evaluation, metrics: Iterable[str]) -> dict[str, Bounds]:
+def bounds_of(evaluation: Evaluation, goal: Goal, metrics: Iterable[str]) -> dict[str, Bounds]:
     """Returns the bounds of each metric that has some, the narrower of two.
 
-    A recipe without thresholds requires every metric to be a finite number.
+    A recipe without thresholds requires every metric to be a finite number, and a task's model to be better
+    than the best constant answer, unless `evaluation.beats_constant` is false.
 
     Args:
         evaluation: Evaluation of the recipe.
+        goal: The recipe's `goal`.
         metrics: Names of the metrics that are measured.
 
     Example:
 
-    >>> bounds_of(Evaluation(), ["mlm_accuracy", "perplexity_over_unigram"])
+    >>> from firth.recipes import MaskedLM
+    >>> from firth.recipes.tasks.classification import Classification
+    >>> bounds_of(Evaluation(), MaskedLM(), ["mlm_accuracy", "perplexity_over_unigram"])
     {'perplexity_over_unigram': Bounds(lower=None, upper=1.0)}
-    >>> bounds_of(Evaluation(thresholds=()), ["mlm_accuracy"])["mlm_accuracy"].text
-    'a finite number'
+    >>> task, metrics = Classification(labels=("no", "yes")), ["accuracy", "accuracy_beats_constant"]
+    >>> [each.text for each in bounds_of(Evaluation(thresholds=()), task, metrics).values()]
+    ['a finite number', 'at least 1']
     """
     if not evaluation.thresholds:
-        return dict.fromkeys(metrics, FINITE)
+        constant = goal.constant_bounds if evaluation.beats_constant else {}
+        return {name: Bounds(*constant[name]) if name in constant else FINITE for name in metrics}
     bounds: dict[str, Bounds] = {}
     for threshold in evaluation.thresholds:
         before = bounds.get(threshold.metric, Bounds())

@@ -23,7 +23,8 @@ def build_eval_config(evaluation: Evaluation, goal: Goal) -> config_pb2.EvalConf
 
     The metrics are those of the goal's losses, and of a task's scores with the ends of their intervals.
     Thresholds hold for the whole split. They bound values, not changes, so that a first model can be blessed
-    although there is no other to compare it with. Without thresholds, every metric must be a finite number.
+    although there is no other to compare it with. Without thresholds, every metric must be a finite number,
+    and the scores of a task better than the best constant answer (see `firth.evaluation.constant_answers`).
 
     Args:
         evaluation: Evaluation of the recipe.
@@ -40,8 +41,8 @@ def build_eval_config(evaluation: Evaluation, goal: Goal) -> config_pb2.EvalConf
     ['row_count', 'lm_perplexity', 'lm_accuracy', 'text_perplexity', 'unigram_perplexity', ...]
     """
     metrics = {name: _of_sums(name, goal) for name in metrics_of(goal.loss_classes)}
-    metrics |= {name: _of_records(name, goal) for name in goal.score_metrics}
-    for name, bounds in bounds_of(evaluation, metrics).items():
+    metrics |= {name: _of_records(name, goal) for name in (*goal.score_metrics, *goal.comparison_metrics)}
+    for name, bounds in bounds_of(evaluation, goal, metrics).items():
         if name not in metrics:
             raise ValueError(f"a threshold bounds {name!r}, which is not measured; {suggest(name, metrics)}")
         _bound(metrics[name], bounds)

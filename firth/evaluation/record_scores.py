@@ -25,6 +25,8 @@ from firth.scores.bootstrap import RESAMPLES
 from firth.scores.inputs import label_type
 from firth.scores.table import PROBABILITIES, SCORED_ANSWERS
 
+# The slice of the whole split.
+OVERALL = "overall"
 # The first sentences of each text in the place of an answer, where scores are of summaries.
 LEAD = "baseline=lead_3"
 # The records that no corpus was found to hold.
@@ -47,6 +49,8 @@ class Records:
         found: Ids of those that a corpus was found to hold.
         lead: Each record with the first sentences of its text as the answer; empty where no score is of
             summaries.
+        copies: Each record with its whole text as the answer; empty where a headline is of summaries, or
+            where the text is not an answer.
     """
 
     examples: list[Collected] = dataclasses.field(default_factory=list)
@@ -55,6 +59,7 @@ class Records:
     broken: int = 0
     found: set[str] = dataclasses.field(default_factory=set)
     lead: list[Collected] = dataclasses.field(default_factory=list)
+    copies: list[Collected] = dataclasses.field(default_factory=list)
 
     def add(self, others: "Records") -> None:
         """Adds records.
@@ -68,6 +73,7 @@ class Records:
         self.broken += others.broken
         self.found |= others.found
         self.lead.extend(others.lead)
+        self.copies.extend(others.copies)
 
     @property
     def clean(self) -> "Records":
@@ -84,11 +90,20 @@ class Records:
         Args:
             source: Name of the source.
         """
-        examples, probable, scored, lead = (
+        examples, probable, scored, lead, copies = (
             [each for each in part if each.source == source]
-            for part in (self.examples, self.probable, self.scored, self.lead)
+            for part in (self.examples, self.probable, self.scored, self.lead, self.copies)
         )
-        return Records(examples, probable, scored, self.broken, self.found, lead)
+        return Records(examples, probable, scored, self.broken, self.found, lead, copies)
+
+    def of_score(self, name: str) -> "Records":
+        """Returns the records that a score is of: those of the source that its name begins with, or all.
+
+        Args:
+            name: Name of the score.
+        """
+        source = name.rpartition(".")[0]
+        return self.of_source(source) if source else self
 
     def of(self, score: Score) -> Sequence[Collected]:
         """Returns the examples that a score is made of.
@@ -137,7 +152,7 @@ def record_scores(task: Task, records: Records) -> dict[str, float]:
     """
     made: dict[str, float] = {}
     for name in task.score_names:
-        own, options = _own(name, records), task.score_options(name)
+        own, options = records.of_score(name), task.score_options(name)
         if records.examples and not own.examples:
             # These are the records of another source, of which the score says nothing. TFMA asks for every
             # metric that has a bound in every slice.
@@ -154,18 +169,12 @@ def record_scores(task: Task, records: Records) -> dict[str, float]:
     return made | _counts(task, records) | (_clean(task, records) if records.found else {})
 
 
-def _own(name: str, records: Records) -> Records:
-    """Returns the records that a score is of: those of the source that its name begins with, or all."""
-    source = name.rpartition(".")[0]
-    return records.of_source(source) if source else records
-
-
 def _clean(task: Task, records: Records) -> dict[str, float]:
     """Returns the scores of the clean records, and how many these are, as those of a slice."""
     clean = records.clean
     made: dict[str, float] = {EXAMPLE_COUNT: len(clean.examples)}
     for name in task.score_names:
-        if (own := _own(name, clean)).examples:
+        if (own := clean.of_score(name)).examples:
             made |= _with_ends(name, own, task.score_options(name))
     return {in_slice(name, CLEAN): value for name, value in made.items()}
 

@@ -9,9 +9,9 @@ from typing import Any
 import tensorflow_model_analysis as tfma
 
 from firth.evaluation.bounds import Bounds, describe
-from firth.evaluation.record_scores import split_name
+from firth.evaluation.constant_answers import compared_sentence
+from firth.evaluation.record_scores import OVERALL, split_name
 
-OVERALL = "overall"
 # Ending of the names of differences from a baseline, as TFMA writes them.
 _DIFFERENCE = "_diff"
 
@@ -25,17 +25,19 @@ class ThresholdResult:
         value: Value over the whole split.
         bounds: Bounds that it had to keep.
         ok: True if it kept them.
+        compared: The comparison with a constant answer that the metric decides, in words; empty for others.
     """
 
     metric: str
     value: float
     bounds: Bounds
     ok: bool
+    compared: str = ""
 
     @property
     def text(self) -> str:
         """The result in words."""
-        return describe(self.metric, self.value, self.bounds)
+        return self.compared or describe(self.metric, self.value, self.bounds)
 
 
 def load_evaluation(uri: str, model_name: str | None = None) -> dict[str, dict[str, float]]:
@@ -90,7 +92,8 @@ def load_thresholds(uri: str) -> list[ThresholdResult]:
     Args:
         uri: URI of the Evaluator's `evaluation` artifact.
     """
-    values = load_evaluation(uri)[OVERALL]
+    evaluation = load_evaluation(uri)
+    values = evaluation[OVERALL]
     failed = {
         failure.metric_key.name
         for validation in tfma.load_validation_result(uri).metric_validations_per_slice
@@ -101,7 +104,10 @@ def load_thresholds(uri: str) -> list[ThresholdResult]:
         for sliced in metric.per_slice_thresholds:
             name = json.loads(metric.config)["name"]
             bounds = _bounds(sliced.threshold.value_threshold)
-            results.append(ThresholdResult(name, values.get(name, math.nan), bounds, name not in failed))
+            compared = compared_sentence(evaluation, name)
+            results.append(
+                ThresholdResult(name, values.get(name, math.nan), bounds, name not in failed, compared)
+            )
     return results
 
 

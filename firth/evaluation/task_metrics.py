@@ -17,6 +17,7 @@ import tensorflow_model_analysis as tfma
 import tensorflow_text  # noqa: F401
 
 from firth import features as names
+from firth.evaluation.constant_answers import compared_metrics, constant_comparisons
 from firth.evaluation.record_scores import EXAMPLE_COUNT, Records, record_scores, split_name
 from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.task import Task
@@ -33,14 +34,14 @@ SCORES_KEY = "_firth_record_scores"
 
 
 class ScoreOfRecords(tfma.metrics.Metric):
-    """One of a task's `score_metrics`, of the records in the outputs of the signature `evaluate`.
+    """One of a task's `score_metrics` or `comparison_metrics`, of the records in the outputs of `evaluate`.
 
     A score also brings its values in slices, as metrics of their own, and the first one the numbers of
     records. However many scores are asked for, records are collected once, and scored
     once.
 
     Args:
-        name: Name of the metric: a score, or an end of its interval.
+        name: Name of the metric: a score, an end of its interval, or its comparison with a constant answer.
         task: The recipe's `task`, as a mapping of its values.
 
     Raises:
@@ -52,8 +53,9 @@ class ScoreOfRecords(tfma.metrics.Metric):
         parsed = _task(text)
         for score in parsed.score_names:
             score_of(score)
-        if name not in parsed.score_metrics:
-            raise ValueError(f"no metric {name!r} of this task; {suggest(name, parsed.score_metrics)}")
+        known = (*parsed.score_metrics, *parsed.comparison_metrics)
+        if name not in known:
+            raise ValueError(f"no metric {name!r} of this task; {suggest(name, known)}")
         computations = tfma.metrics.merge_per_key_computations(_computations)
         super().__init__(computations, name=name, task=task)
 
@@ -73,8 +75,10 @@ def _computations(
         return metric_types.MetricKey(name=metric, model_name=model_name, output_name=output_name)
 
     scores_key = key_of(SCORES_KEY)
-    is_first = name == _task(json.dumps(task)).score_metrics[0]
-    own = {name, EXAMPLE_COUNT} if is_first else {name}
+    parsed = _task(json.dumps(task))
+    is_first = name == parsed.score_metrics[0]
+    own = {name, *(compared_metrics(name) if name in parsed.comparison_metrics else ())}
+    own |= {EXAMPLE_COUNT} if is_first else set()
 
     def result(metrics: dict[Any, Any]) -> dict[Any, float]:
         return {
@@ -155,7 +159,8 @@ class ScoreRecords(beam.CombineFn):
         Args:
             accumulator: All records.
         """
-        return {self._key: record_scores(self._task, _joined(self._task, accumulator))}
+        records = _joined(self._task, accumulator)
+        return {self._key: record_scores(self._task, records) | constant_comparisons(self._task, records)}
 
     def _records(self, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> Records:
         task = self._task
@@ -165,11 +170,11 @@ class ScoreRecords(beam.CombineFn):
             return Records(broken=broken)
         examples = TASKS[task.kind].collected(task, outputs, source)
         asks = any(score_of(name).inputs is PROBABILITIES for name in task.score_names)
-        baseline = getattr(TASKS[task.kind], "baseline", None)
+        baselines = getattr(TASKS[task.kind], "baselines", None)
         return Records(
             examples,
             list(_probable(examples, outputs)) if asks else [],
-            lead=[] if baseline is None else baseline(task, outputs, source),
+            **({} if baselines is None else baselines(task, outputs, source)),
         )
 
 

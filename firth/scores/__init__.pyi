@@ -8,6 +8,7 @@ from .collected import (
     compute_difference as compute_difference,
     compute_interval as compute_interval,
     score_of as score_of,
+    value_of_places as value_of_places,
 )
 from .entities import invalid_tags as invalid_tags
 from .held_out_threshold import ScoredAnswer as ScoredAnswer

@@ -5,12 +5,12 @@ systems are compared on the same resamples, and an interval is the same each tim
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from firth.scores.inputs import Floats, Ints, finite_numbers
+from firth.scores.inputs import Floats, Ints
 
 RESAMPLES = 1000
 LEVEL = 0.95
@@ -70,106 +70,3 @@ class Resampling:
         values: Floats = np.array([value_of(each.integers(examples, size=examples)) for each in drawn])
         low, high = np.quantile(values, [(1 - self.level) / 2, (1 + self.level) / 2])
         return Interval(value_of(np.arange(examples)), float(low), float(high))
-
-
-_USUAL = Resampling()
-
-
-def mean_interval(values: Sequence[float], how: Resampling = _USUAL) -> Interval:
-    """Returns the interval of a mean: of each resample, one mean of an array.
-
-    Args:
-        values: Value of each example.
-        how: How examples are resampled.
-
-    Raises:
-        ValueError: for no examples, or a value that is NaN.
-
-    Example:
-
-    >>> mean_interval([1.0, 1.0, 1.0])
-    Interval(value=1.0, low=1.0, high=1.0)
-    """
-    numbers = finite_numbers(values, "value of example")
-    return how.interval(numbers.size, lambda places: float(numbers[places].mean()))
-
-
-def score_interval(
-    function: Callable[[list[Any], list[Any]], float],
-    references: Sequence[Any],
-    predictions: Sequence[Any],
-    how: Resampling = _USUAL,
-) -> Interval:
-    """Returns the interval of a score that is not a mean over examples, such as Matthews' or BLEU.
-
-    Args:
-        function: Score of references and predictions.
-        references: What is right, one for each example.
-        predictions: What was predicted, one for each example.
-        how: How examples are resampled.
-
-    Raises:
-        ValueError: as of `mean_interval`.
-    """
-
-    def value_of(places: Ints) -> float:
-        return function([references[each] for each in places], [predictions[each] for each in places])
-
-    return how.interval(len(references), value_of)
-
-
-def mean_difference(
-    values: Sequence[float],
-    other_values: Sequence[float],
-    how: Resampling = _USUAL,
-) -> Interval:
-    """Returns the interval of the mean of one system less that of another, on the same examples.
-
-    Args:
-        values: Value of each example, of the one system.
-        other_values: Value of each example, of the other.
-        how: How examples are resampled.
-
-    Raises:
-        ValueError: if the numbers of values differ, or as of `mean_interval`.
-
-    Example:
-
-    >>> mean_difference([1.0, 1.0], [0.5, 0.5]).low
-    0.5
-    """
-    if len(values) != len(other_values):
-        raise ValueError(f"{len(values)} examples of one system, but {len(other_values)} of the other")
-    numbers = finite_numbers(values, "value of example") - finite_numbers(other_values, "value of example")
-    return mean_interval([float(each) for each in numbers], how)
-
-
-def score_difference(
-    function: Callable[[list[Any], list[Any]], float],
-    references: Sequence[Any],
-    predictions: Sequence[Any],
-    other_predictions: Sequence[Any],
-    how: Resampling = _USUAL,
-) -> Interval:
-    """Returns the interval of the score of one system less that of another, on the same resamples.
-
-    Args:
-        function: Score of references and predictions.
-        references: What is right, one for each example.
-        predictions: What the one system predicted.
-        other_predictions: What the other system predicted.
-        how: How examples are resampled.
-
-    Raises:
-        ValueError: as of `mean_interval`.
-    """
-
-    def apart(right: list[Any], pairs: list[Any]) -> float:
-        return function(right, [one for one, _ in pairs]) - function(right, [other for _, other in pairs])
-
-    if len(predictions) != len(other_predictions):
-        raise ValueError(
-            f"{len(predictions)} predictions of one system, but {len(other_predictions)} of the other"
-        )
-    pairs = list(zip(predictions, other_predictions))
-    return score_interval(apart, references, pairs, how)

@@ -128,6 +128,21 @@ def brier(references: Sequence[int], predictions: Sequence[Sequence[float]]) -> 
     return float(np.square(given - truth).sum(axis=1).mean())
 
 
+def brier_of_shares(references: Sequence[int]) -> float:
+    """Returns `brier` where every prediction is the shares of the classes among the references.
+
+    Args:
+        references: Place of the right class, of one example or more.
+
+    Example:
+
+    >>> brier_of_shares([0, 1])
+    0.5
+    """
+    shares = np.bincount(np.asarray(references, np.int64)) / len(references)
+    return float(1.0 - np.square(shares).sum())
+
+
 def _probabilities(references: Sequence[int], predictions: Sequence[Sequence[float]]) -> tuple[Ints, Floats]:
     check_pairs(references, predictions)
     if not len(references):

@@ -1,22 +1,13 @@
 """Scores of collected examples: the seam to whatever collects them, a loop or a pipeline."""
 
 import dataclasses
-import functools
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from firth.recipes.base.errors import suggest
-from firth.scores.bootstrap import (
-    LEVEL,
-    RESAMPLES,
-    Interval,
-    Resampling,
-    mean_difference,
-    mean_interval,
-    score_difference,
-    score_interval,
-)
+from firth.scores.bootstrap import LEVEL, RESAMPLES, Interval, Resampling
+from firth.scores.inputs import Ints, finite_numbers
 from firth.scores.score import Score
 from firth.scores.table import SCORES
 
@@ -129,20 +120,44 @@ def compute_interval(
         **options: Options of the score.
 
     Raises:
-        ValueError: as of `compute` and `mean_interval`.
+        ValueError: as of `compute`.
     """
     value = compute(name, examples, **options).value
-    score, how = score_of(name), Resampling(level, resamples, seed)
     if not examples:
-        return Interval(value, *score.range)
+        return Interval(value, *score_of(name).range)
+    value_of = value_of_places(name, examples, **options)
+    return Resampling(level, resamples, seed).interval(len(examples), value_of)._replace(value=value)
+
+
+def value_of_places(name: str, examples: Sequence[Collected], **options: Any) -> Callable[[Ints], float]:
+    """Returns a score as a function of the places of some examples, in the order of their ids.
+
+    Args:
+        name: Key of `SCORES`.
+        examples: Examples with different ids, one or more.
+        **options: Options of the score.
+
+    Raises:
+        ValueError: as of `compute`.
+
+    Example:
+
+    >>> import numpy as np
+    >>> examples = [Collected("a", "yes", "yes"), Collected("b", "no", "yes")]
+    >>> value_of_places("accuracy", examples)(np.array([0, 0, 1, 0]))
+    0.75
+    """
+    score = score_of(name)
     references, predictions = _columns(examples)
     if score.of_one is not None:
-        values = _values(score, references, predictions, options)
-        return mean_interval(values, how)
+        pairs = zip(references, predictions)
+        values = finite_numbers([score.of_one(*pair, **options) for pair in pairs], "value of example")
+        return lambda places: float(values[places].mean())
     if score.of_places is not None:
-        value_of = score.of_places(references, predictions, **options)
-        return how.interval(len(examples), value_of)._replace(value=value)
-    return score_interval(functools.partial(score.function, **options), references, predictions, how)
+        return score.of_places(references, predictions, **options)
+    return lambda places: score.function(
+        [references[place] for place in places], [predictions[place] for place in places], **options
+    )
 
 
 def compute_difference(
@@ -167,22 +182,16 @@ def compute_difference(
         **options: Options of the score.
 
     Raises:
-        ValueError: if ids or references differ, or as of `compute` and `mean_interval`.
+        ValueError: if ids or references differ, or as of `compute`.
     """
     compute(name, examples, **options)
     compute(name, other_examples, **options)
-    score, how = score_of(name), Resampling(level, resamples, seed)
-    references, predictions = _columns(examples)
-    other_references, other_predictions = _columns(other_examples)
     same_ids = {each.id for each in examples} == {each.id for each in other_examples}
-    if not same_ids or references != other_references:
+    if not same_ids or _columns(examples)[0] != _columns(other_examples)[0]:
         raise ValueError("the two systems were not scored on the same examples")
-    if score.of_one is not None:
-        values = _values(score, references, predictions, options)
-        other_values = _values(score, references, other_predictions, options)
-        return mean_difference(values, other_values, how)
-    function = functools.partial(score.function, **options)
-    return score_difference(function, references, predictions, other_predictions, how)
+    one, other = (value_of_places(name, each, **options) for each in (examples, other_examples))
+    how = Resampling(level, resamples, seed)
+    return how.interval(len(examples), lambda places: one(places) - other(places))
 
 
 def score_of(name: str) -> Score:
@@ -213,10 +222,3 @@ def _columns(examples: Sequence[Collected]) -> tuple[list[Any], list[Any]]:
         if before.id == after.id:
             raise ValueError(f"two examples have the id {after.id!r}")
     return [each.reference for each in ordered], [each.prediction for each in ordered]
-
-
-def _values(
-    score: Score, references: list[Any], predictions: list[Any], options: dict[str, Any]
-) -> list[float]:
-    assert score.of_one is not None
-    return [score.of_one(*pair, **options) for pair in zip(references, predictions)]

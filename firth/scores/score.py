@@ -16,11 +16,15 @@ class Inputs:
         name: Name of both; tasks say which they have.
         reference: The reference, in words.
         prediction: The prediction, in words.
+        right: From a reference to a prediction that is right; None where no prediction follows from it.
+        of_answer: From an answer, as tasks name constant ones, to a prediction.
     """
 
     name: str
     reference: str
     prediction: str
+    right: Callable[[Any], Any] | None = None
+    of_answer: Callable[[Any], Any] = lambda answer: answer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +46,8 @@ class Score:
             which has the score's value of them: fast, for many resamples; None to call `function` for each.
         needs_variety: Whether it is defined only where references differ from each other, and predictions do.
         of_summaries: Whether it is a score of summaries, whose baseline is Lead-3; see `firth.scores.lead`.
+        of_chance: Value of answers by chance, from references, where no constant answer has a value; None
+            where one has, or nothing is known.
         signature_of: What was computed, from references and options; None for the implementation's version
             and the options.
     """
@@ -57,6 +63,7 @@ class Score:
     of_places: Callable[..., Callable[[Ints], float]] | None = None
     needs_variety: bool = False
     of_summaries: bool = False
+    of_chance: Callable[[Sequence[Any]], float] | None = None
     signature_of: Callable[..., str] | None = None
 
     @property

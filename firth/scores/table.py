@@ -1,10 +1,11 @@
 """The scores by name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from firth.scores.answers import answer_f1_of, exact_match_of, squad_exact_match, squad_f1
 from firth.scores.bleu import bleu, bleu_of_places, bleu_signature
-from firth.scores.calibration import brier, brier_of, expected_calibration_error
+from firth.scores.calibration import brier, brier_of, brier_of_shares, expected_calibration_error
 from firth.scores.correlations import pearson, spearman
 from firth.scores.entities import (
     entity_f1,
@@ -14,6 +15,7 @@ from firth.scores.entities import (
 )
 from firth.scores.exact import exact_match, is_exact
 from firth.scores.held_out_threshold import (
+    ScoredAnswer,
     exact_match_of_places,
     f1_of_places as answer_f1_of_places,
     squad_exact_match_held_out,
@@ -30,7 +32,7 @@ from firth.scores.resampled import (
 )
 from firth.scores.rouge import rouge_functions
 from firth.scores.score import Inputs, Score
-from firth.scores.tags import tag_accuracy
+from firth.scores.tags import tag_accuracy, tag_accuracy_of_places
 from firth.scores.vectors import (
     cosine_spearman,
     cosine_spearman_of_places,
@@ -38,16 +40,34 @@ from firth.scores.vectors import (
     retrieval_accuracy_of_places,
 )
 
-LABELS = Inputs("label", "label: str, int or bool", "label of the same type")
-NUMBERS = Inputs("number", "number", "number")
-ANSWERS = Inputs("answers", "right answers, none if the text has no answer", "answer, empty for none")
+
+def _same(reference: Any) -> Any:
+    return reference
+
+
+def _first(reference: str | Sequence[str]) -> str:
+    """Returns a text, or the first of several right ones; an empty one of none."""
+    return reference if isinstance(reference, str) else next(iter(reference), "")
+
+
+def _scored(reference: Sequence[str]) -> ScoredAnswer:
+    return ScoredAnswer(_first(reference), -1.0 if reference else 1.0)
+
+
+LABELS = Inputs("label", "label: str, int or bool", "label of the same type", right=_same)
+NUMBERS = Inputs("number", "number", "number", right=_same)
+ANSWERS = Inputs(
+    "answers", "right answers, none if the text has no answer", "answer, empty for none", right=_first
+)
 SCORED_ANSWERS = Inputs(
     "scored answers",
     "right answers, none if the text has no answer",
     "best answer, and how much better it is to have none",
+    right=_scored,
+    of_answer=lambda answer: ScoredAnswer(answer, 0.0),
 )
-TAGS = Inputs("tags", "tags of the words of a sentence", "tags of the same words")
-TEXTS = Inputs("texts", "one text, or several right ones", "text")
+TAGS = Inputs("tags", "tags of the words of a sentence", "tags of the same words", right=_same)
+TEXTS = Inputs("texts", "one text, or several right ones", "text", right=_first)
 PROBABILITIES = Inputs("probabilities", "place of the right class", "probabilities of all classes")
 VECTORS = Inputs("vectors", "number of two texts", "TextVectors: the vectors of the two texts")
 
@@ -58,9 +78,19 @@ _PERCENT = (0.0, 100.0)
 
 
 def _correlation(
-    title: str, function: OfAll, inputs: Inputs, by: str, of_places: Callable[..., OfPlaces]
+    title: str,
+    function: OfAll,
+    inputs: Inputs,
+    by: str,
+    of_places: Callable[..., OfPlaces],
+    of_chance: Callable[[Sequence[Any]], float] | None = None,
 ) -> Score:
-    return Score(title, function, inputs, (-1.0, 1.0), by, of_places=of_places, needs_variety=True)
+    return Score(
+        *(title, function, inputs, (-1.0, 1.0), by),
+        of_places=of_places,
+        needs_variety=True,
+        of_chance=of_chance,
+    )
 
 
 def _held_out(title: str, function: OfAll, of_places: Callable[..., OfPlaces]) -> Score:
@@ -98,9 +128,16 @@ SCORES: dict[str, Score] = {
         "seqeval",
         of_places=entity_f1_strict_of_places,
     ),
-    "tag_accuracy": Score("Accuracy of tags", tag_accuracy, TAGS, _SHARE, ""),
+    "tag_accuracy": Score(
+        "Accuracy of tags", tag_accuracy, TAGS, _SHARE, "", of_places=tag_accuracy_of_places
+    ),
     "cosine_spearman": _correlation(
-        "Spearman's correlation with the cosine", cosine_spearman, VECTORS, "scipy", cosine_spearman_of_places
+        "Spearman's correlation with the cosine",
+        cosine_spearman,
+        VECTORS,
+        "scipy",
+        cosine_spearman_of_places,
+        of_chance=lambda references: 0.0,
     ),
     "retrieval_accuracy": Score(
         "Accuracy of the nearest text",
@@ -109,6 +146,7 @@ SCORES: dict[str, Score] = {
         _SHARE,
         "",
         of_places=retrieval_accuracy_of_places,
+        of_chance=lambda references: 1.0 / len(references),
     ),
     "bleu": Score(
         "BLEU",
@@ -142,5 +180,6 @@ SCORES: dict[str, Score] = {
         greater_is_better=False,
         of_one=brier_of,
         of_nothing=2.0,
+        of_chance=brier_of_shares,
     ),
 }

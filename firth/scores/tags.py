@@ -1,8 +1,12 @@
 """Accuracy of the tags of words, whatever the tags are."""
 
+import operator
 from collections.abc import Sequence
 
-from firth.scores.inputs import check_pairs
+import numpy as np
+
+from firth.scores.inputs import Ints, check_pairs
+from firth.scores.resampled import OfPlaces
 
 Tags = Sequence[str]
 
@@ -25,6 +29,24 @@ def tag_accuracy(references: Sequence[Tags], predictions: Sequence[Tags]) -> flo
     right, given = sentences_of_tags(references, predictions)
     hits = [one == other for pair in zip(right, given) for one, other in zip(*pair)]
     return sum(hits) / len(hits) if hits else 0.0
+
+
+def tag_accuracy_of_places(references: Sequence[Tags], predictions: Sequence[Tags]) -> OfPlaces:
+    """Returns `tag_accuracy` of resamples, as a function of places; words are compared once.
+
+    Args:
+        references: Tags of the words of each sentence.
+        predictions: Tags of the same words.
+    """
+    right, given = sentences_of_tags(references, predictions)
+    hits = np.array([sum(map(operator.eq, *pair)) for pair in zip(right, given)])
+    words = np.array([len(tags) for tags in right])
+
+    def value_of(places: Ints) -> float:
+        total = words[places].sum()
+        return float(hits[places].sum() / total) if total else 0.0
+
+    return value_of
 
 
 def sentences_of_tags(

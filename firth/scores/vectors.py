@@ -57,6 +57,8 @@ def retrieval_accuracy(
 ) -> float:
     """Returns the share of first texts that no second text is nearer to than their own.
 
+    It is 0 where the second texts, two or more, all have the same vector: no text is found by it.
+
     Args:
         references: Numbers, one of each two texts.
         predictions: Vectors of the two texts.
@@ -105,6 +107,8 @@ def _hits(predictions: Sequence[TextVectors]) -> npt.NDArray[np.bool_]:
     if not predictions:
         return np.zeros(0, bool)
     firsts, seconds = (_matrix(predictions, side) for side in (0, 1))
+    if len(seconds) > 1 and np.allclose(seconds, seconds[0], rtol=0.0, atol=_SAME):
+        return np.zeros(len(seconds), bool)
     own = np.einsum("nw,nw->n", firsts, seconds)
     best = [(firsts[at : at + _CHUNK] @ seconds.T).max(axis=1) for at in range(0, len(firsts), _CHUNK)]
     return np.asarray(own >= np.concatenate(best) - _SAME)

@@ -28,19 +28,25 @@ class TextToTextTask(WritingFunction):
     def details_of(config: TextToText, record: LabelledRecord) -> str:
         """Returns the right texts as JSON, whole, though what is learned of them may be cut.
 
-        Where scores are of summaries, the text's first sentences stand next to them: the baseline.
+        Where scores are of summaries, the text's first sentences stand next to them: the baseline. Where the
+        headline is not, it is the text itself, if that could be an answer.
 
         Args:
             config: The recipe's `task`.
             record: Record whose label is a text, or several right ones.
         """
+        text, own = str(record.texts[config.roles[0]]), config.of_source(record.source)
         is_summary = any(score_of(name).of_summaries for name in config.score_names)
-        first = {"lead": lead(str(record.texts[config.roles[0]]))} if is_summary else {}
-        return json.dumps({"right": _right_texts(record.label), **first}, ensure_ascii=False)
+        baselines = {"lead": lead(text)} if is_summary else {}
+        if _compares_copies(own):
+            baselines["copy"] = text
+        return json.dumps({"right": _right_texts(record.label), **baselines}, ensure_ascii=False)
 
     @classmethod
-    def baseline(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
-        """Returns the records of a row, each with the first sentences of its text in the place of an answer.
+    def baselines(
+        cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str
+    ) -> dict[str, list[Collected]]:
+        """Returns the records of a row with an answer that is taken from their texts.
 
         Args:
             config: The recipe's `task`.
@@ -48,12 +54,17 @@ class TextToTextTask(WritingFunction):
             source: Source of the row.
 
         Returns:
-            Nothing where no score is of summaries.
+            lead: Records with the first sentences of their texts; empty where no score is of summaries.
+            copies: Records with their whole texts; empty where these are not compared with the headline.
         """
         places = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
-        known = (json.loads(outputs[names.RECORD_DETAILS][place]) for place in places)
-        answered = zip(cls.collected(config, outputs, source), known, strict=True)
-        return [dataclasses.replace(each, prediction=of["lead"]) for each, of in answered if "lead" in of]
+        known = [json.loads(outputs[names.RECORD_DETAILS][place]) for place in places]
+        answered = list(zip(cls.collected(config, outputs, source), known, strict=True))
+
+        def taken(key: str) -> list[Collected]:
+            return [dataclasses.replace(each, prediction=of[key]) for each, of in answered if key in of]
+
+        return {"lead": taken("lead"), "copies": taken("copy")}
 
     @staticmethod
     def reference_and_answer(
@@ -122,8 +133,10 @@ class TextTasksTask(TextToTextTask):
         ]
 
     @classmethod
-    def baseline(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
-        """Returns the records of a row with the first sentences of their texts, without what is in front.
+    def baselines(
+        cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str
+    ) -> dict[str, list[Collected]]:
+        """Returns the records of a row with an answer from their texts, without what is in front of these.
 
         Args:
             config: The recipe's `task`.
@@ -131,15 +144,19 @@ class TextTasksTask(TextToTextTask):
             source: Source of the row.
 
         Returns:
-            Nothing where no score of the task of the source is of summaries.
+            No `lead` where no score of the task of the source is of summaries.
         """
         own = config.of_source(source)
+        found = super().baselines(config, outputs, source)
         if not any(score_of(name).of_summaries for name in own.scores):
-            return []
-        found = super().baseline(config, outputs, source)
-        return [
-            dataclasses.replace(each, prediction=each.prediction.removeprefix(own.prefix)) for each in found
-        ]
+            found["lead"] = []
+        return {
+            key: [
+                dataclasses.replace(each, prediction=each.prediction.removeprefix(own.prefix))
+                for each in records
+            ]
+            for key, records in found.items()
+        }
 
 
 class LabelWordsTask(WritingFunction):
@@ -204,3 +221,8 @@ class WrittenNumberTask(WritingFunction):
 
 def _right_texts(label: Label) -> list[str]:
     return [label] if isinstance(label, str) else [str(each) for each in label]  # type: ignore[union-attr]
+
+
+def _compares_copies(task: Any) -> bool:
+    """Returns whether the headline of a task is compared with that of copies of the texts."""
+    return task.answers_in_texts and not score_of(task.headlines[0]).of_summaries

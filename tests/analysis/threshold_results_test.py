@@ -1,7 +1,7 @@
 import pytest
 
 from firth.analysis.threshold_results import threshold_results
-from firth.recipes import Evaluation, Threshold
+from firth.recipes import Evaluation, MaskedLM, Threshold
 
 
 @pytest.mark.parametrize("lower, upper, value, kept", [
@@ -12,5 +12,5 @@ from firth.recipes import Evaluation, Threshold
 def test_bounds(lower, upper, value, kept):
     asked = Evaluation(thresholds=(Threshold(metric="mlm_accuracy", lower_bound=lower, upper_bound=upper),))
     metrics = {} if value is None else {"mlm_accuracy": value}
-    (result,) = threshold_results(asked, metrics)
+    (result,) = threshold_results(asked, MaskedLM(), metrics)
     assert result.kept is kept

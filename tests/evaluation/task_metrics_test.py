@@ -10,7 +10,14 @@ import pytest
 import sklearn.metrics
 import tensorflow as tf
 
-from firth.evaluation import build_eval_config, load_evaluation, load_thresholds, record_scores
+from firth.evaluation import (
+    build_eval_config,
+    constant_answers,
+    load_evaluation,
+    load_thresholds,
+    record_scores,
+)
+from firth.evaluation.bounds import FINITE, bounds_of
 from firth.evaluation.task_metrics import ScoreOfRecords, ScoreRecords
 from firth.recipes import Evaluation, Threshold
 from firth.recipes.tasks.classification import Classification
@@ -92,7 +99,10 @@ def rows():
 
 @pytest.fixture(autouse=True, scope="module")
 def few_resamples():
-    with mock.patch.object(record_scores, "RESAMPLES", 60):
+    with (
+        mock.patch.object(record_scores, "RESAMPLES", 60),
+        mock.patch.object(constant_answers, "RESAMPLES", 60),
+    ):
         yield
 
 
@@ -141,7 +151,15 @@ def evaluated(folder, model, examples):
 
 def test_scores_of_all_records_stand_by_source_length_and_label(evaluated):
     found = load_evaluation(evaluated[0])
-    names = ["overall", "label=no", "label=yes", "length=0-16", "length=17-32", "length=33-64"]
+    names = [
+        "overall",
+        'constant="yes"',
+        "label=no",
+        "label=yes",
+        "length=0-16",
+        "length=17-32",
+        "length=33-64",
+    ]
     assert list(found) == [*names, "source=books", "source=web", "subset=clean"]
     members = {
         "overall": LABELS >= 0,
@@ -174,6 +192,20 @@ def test_the_end_of_an_interval_can_be_bounded_even_next_to_a_baseline(evaluated
     f1 = expected(np.ones(40, bool))["f1"]
     for name in (None, "candidate", "baseline"):
         assert load_evaluation(uri, name)["overall"]["f1"] == pytest.approx(f1, abs=1e-9)
+
+
+def test_without_thresholds_a_model_is_held_to_the_best_constant_answer(folder, model, examples):
+    evaluation, blessing = run_evaluator(folder / "constant", examples, model, config_of())
+    (compared,) = [each for each in load_thresholds(evaluation.uri) if each.compared]
+    found = load_evaluation(evaluation.uri)
+    share, constant = np.mean(LABELS == 0), found['constant="yes"']
+    assert constant["f1"] == pytest.approx(2 * share / (1 + share))
+    above = [constant[f"f1_above_constant{end}"] for end in ("_low", "", "_high")]
+    assert above[1] == pytest.approx(found["overall"]["f1"] - constant["f1"]) and above == sorted(above)
+    assert compared.ok is (above[0] > 0) is bool(blessing.get_int_custom_property("blessed"))
+    assert f'{constant["f1"]:.3f} of the constant answer "yes"' in compared.text
+    free = bounds_of(Evaluation(thresholds=(), beats_constant=False), TASK, TASK.metric_names)
+    assert set(free.values()) == {FINITE}
 
 
 def scored(rows_of_outputs, task=TASK):
@@ -236,7 +268,7 @@ def test_predictions_that_are_not_numbers_keep_no_bound():
     broken = outputs_of([0, 1])
     broken["record_predictions"][1] = [math.nan, math.nan]
     found = scored([broken, outputs_of([2, 3])])
-    assert set(found) == set(TASK.score_metrics)
+    assert set(found) == {*TASK.score_metrics, *TASK.comparison_metrics}
     assert all(math.isnan(value) for value in found.values())
 
 

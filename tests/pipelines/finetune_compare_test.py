@@ -9,7 +9,7 @@ from firth.cli.main import app
 from tests.pipelines.finetune_test import finetune, folder, of_csv  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.repeated
-OPTIONS = ("--set=epochs=1", "--set=evaluation.thresholds=[]")
+OPTIONS = ("--set=epochs=1", "--set=evaluation.beats_constant=false")
 NUMBER = r"[\d.,]+"
 
 

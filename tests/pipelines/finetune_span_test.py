@@ -38,7 +38,7 @@ def test_questions_of_a_file_become_a_model_that_answers(folder):  # noqa: F811
         *("--task", "span", "--train", "questions.jsonl", *columns, "--set=task.stride=8"),
         *(
             "--set=epochs=2",
-            "--set=evaluation.thresholds=[]",
+            "--set=evaluation.beats_constant=false",
             "--set=sequences={length: 32, max_documents: 4}",
         ),
     )

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import pathlib
 import random
 import shutil
 
@@ -19,6 +20,7 @@ WORDS = ("the", "word", "sat", "on", "mat", "keeps", "company", "you", "shall", 
 OPTIONS = (
     *("--set=training.optimizer.learning_rate=0.01", "--set=sequences={length: 32, max_documents: 4}"),
     *("--set=epochs=6", "--set=examples_per_step=16", "--set=task.target_tokens=6"),
+    "--set=evaluation.beats_constant=false",
 )
 
 
@@ -64,6 +66,20 @@ def test_a_csv_becomes_a_served_model_that_writes(folder, kind, label, signature
     asked = run(folder, "predict", f"base_{kind}", signature, "the mat cat", "you shall", "--json")
     answers = [json.loads(line) for line in asked.stdout.splitlines()]
     assert len(answers) == 2, asked.output
+
+
+@pytest.mark.repeated
+def test_a_writer_below_the_first_sentences_is_kept_and_not_pushed(folder):
+    """The whole text has its last word in it: more than what a model writes that has learned nothing."""
+    options = (*OPTIONS[:-1], "--set=epochs=1", "--name=below")
+    columns = ("--train", "texts.csv", "--label", "last")
+    result = run(folder, "finetune", "base", "--task", "text_to_text", *columns, *options)
+    assert result.exit_code == 3, result.output
+    summary = json.loads((folder / "firth-runs" / "below" / "run.json").read_text())
+    assert summary["pushed"] is None and "Lead-3" in summary["reasons"][0]
+    said = " ".join(result.output.split())
+    assert "not blessed: rouge_l " in said and " of the constant answer Lead-3" in said
+    assert f"kept: {summary['bundle']}" in said and pathlib.Path(summary["bundle"]).is_dir()
 
 
 MIXTURE = """

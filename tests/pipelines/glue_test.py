@@ -75,7 +75,7 @@ def test_glue_in_one_command(tmp_path, monkeypatch):
     with (tmp_path / "glue" / "WNLI" / "train.tsv").open("a") as file:
         file.write("40\tone text alone\n")
     monkeypatch.chdir(tmp_path)
-    arguments = ["glue", "base", "--data", "glue", *OPTIONS, "--set", "evaluation.thresholds=[]"]
+    arguments = ["glue", "base", "--data", "glue", *OPTIONS, "--set", "evaluation.beats_constant=false"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     made = json.loads((tmp_path / "firth-runs" / "base_glue" / "glue.json").read_text())

@@ -38,6 +38,8 @@ def test_two_systems_on_the_same_examples(name):
     other = [dataclasses.replace(each, prediction="yes") for each in EXAMPLES[::-1]]
     found = compute_difference(name, EXAMPLES, other, resamples=50)
     assert found.value == pytest.approx(compute(name, EXAMPLES).value - compute(name, other).value)
+    # Systems that err on the same examples differ by nothing, however wide their own intervals are.
+    assert compute_difference(name, EXAMPLES, EXAMPLES[::-1], resamples=20) == (0.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="same examples"):
         compute_difference(name, EXAMPLES, other[:3], resamples=2)
     relabelled = [dataclasses.replace(each, reference="yes") for each in EXAMPLES]

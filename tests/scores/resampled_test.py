@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from firth.scores import SCORES, Collected, ScoredAnswer, compute_interval
-from firth.scores.bootstrap import Resampling, score_interval
+from firth.scores.bootstrap import Resampling
 from firth.scores.table import NUMBERS, SCORED_ANSWERS, TAGS, TEXTS, VECTORS
 from firth.scores.vectors import TextVectors
 
@@ -59,10 +59,10 @@ def test_intervals_are_those_of_the_published_implementation(name):
     score, options = SCORES[name], OPTIONS.get(name, {})
     references, predictions = pairs(name, 30, 1)
     examples = [Collected(f"{n:02}", *pair) for n, pair in enumerate(zip(references, predictions))]
-    wanted = score_interval(
-        lambda right, given: score.function(right, given, **options),
-        references,
-        predictions,
-        Resampling(resamples=40),
-    )
+
+    def published(places):
+        sides = ([side[place] for place in places] for side in (references, predictions))
+        return score.function(*sides, **options)
+
+    wanted = Resampling(resamples=40).interval(len(examples), published)
     assert compute_interval(name, examples, resamples=40, **options) == pytest.approx(wanted, abs=1e-12)

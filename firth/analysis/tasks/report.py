@@ -9,7 +9,8 @@ from firth.analysis.tasks.record import TaskRecord
 from firth.analysis.tasks.scores import held_out_scores
 from firth.analysis.tensorboard import tensorboard_command
 from firth.analysis.threshold_results import COUNTS, overall, threshold_results
-from firth.evaluation.record_scores import CLEAN, EXAMPLE_COUNT, LEAD
+from firth.evaluation.constant_answers import CONSTANT, comparison_sentences
+from firth.evaluation.record_scores import CLEAN, EXAMPLE_COUNT, LEAD, OVERALL
 from firth.recipes import recipe_to_yaml
 
 # Each has a template of its own, `section_<id>.html.j2`.
@@ -24,7 +25,7 @@ SECTIONS = (
     ("lineage", "Lineage and versions"),
 )
 # Slices that stand next to the whole, and not in the table of slices.
-_OWN_COLUMNS = ("overall", CLEAN, LEAD)
+_OWN_COLUMNS = (OVERALL, CLEAN, LEAD)
 
 
 def render_task_report(record: RunRecord, task: TaskRecord) -> str:
@@ -39,7 +40,7 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
     metrics, goal = overall(record.evaluation), record.recipe.goal
     scores = held_out_scores(metrics, goal.score_names)
     # Rows of several short records would be taken for the records, which stand next to the scores.
-    named = {*COUNTS}
+    named = {*COUNTS, *goal.comparison_metrics}
     named |= {name for each in goal.score_names for name in (each, f"{each}_low", f"{each}_high")}
     return render_page(
         kind="task report",
@@ -50,14 +51,20 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
         sections=SECTIONS,
         scores=scores,
         others={name: value for name, value in metrics.items() if name not in named},
-        slices={name: each for name, each in record.evaluation.items() if name not in _OWN_COLUMNS},
+        slices={
+            name: each
+            for name, each in record.evaluation.items()
+            if name not in _OWN_COLUMNS and not name.startswith(CONSTANT)
+        },
+        comparisons=list(comparison_sentences(record.evaluation, goal).values()),
+        beats_constant=record.recipe.evaluation.beats_constant,
         lead={each.name: each for each in held_out_scores(record.evaluation.get(LEAD, {}), goal.score_names)},
         clean={each.name: each for each in clean_scores(record.evaluation, goal.score_names)},
         whole_and_clean=whole_and_clean(record.evaluation),
         contamination=contamination_line(task.contamination),
         score_names=[each.name for each in scores],
         example_count=metrics.get(EXAMPLE_COUNT),
-        threshold_results=threshold_results(record.recipe.evaluation, metrics)
+        threshold_results=threshold_results(record.recipe.evaluation, record.recipe.goal, metrics)
         if record.recipe.evaluation.thresholds
         else [],
         headline=_headline(record, task, metrics),

@@ -11,6 +11,7 @@ from firth.analysis.tasks.clean import contamination_line
 from firth.analysis.tasks.score_lines import score_lines
 from firth.cli.summary import print_outcome, start_line
 from firth.cli.tasks.read_lines import rejected_text
+from firth.evaluation.constant_answers import comparison_sentences
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,8 +41,17 @@ def print_task_summary(
     for line in score_lines(result.evaluation, recipe.task.told_metrics):
         console.print(line, markup=False)
     console.print(contamination_line(result.contamination), markup=False)
-    said = "its scores kept their thresholds, and it answered as a server asks"
+    said = f"{_kept_bounds(recipe, result)}, and it answered as a server asks"
     print_outcome(console, result, root, said)
+
+
+def _kept_bounds(recipe: "AdaptingRecipe", result: "RunResult") -> str:
+    """Returns the bounds that a blessed model kept, in words."""
+    if recipe.evaluation.thresholds:
+        return "its scores kept their thresholds"
+    if not recipe.evaluation.beats_constant:
+        return "its scores are finite numbers, compared with nothing (evaluation.beats_constant: false)"
+    return "; ".join(comparison_sentences(result.evaluation, recipe.task).values())
 
 
 def data_lines(result: "RunResult") -> list[str]:

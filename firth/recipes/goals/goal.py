@@ -15,6 +15,8 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 Epochs = TypeVar("Epochs", int, npt.NDArray[np.int64])
 # What the names of the ends of a score's interval end with.
 LOW, HIGH = "_low", "_high"
+# The metric that is 1 where a score is better than the best constant answer, and 0 where it is not.
+BEATS_CONSTANT = "_beats_constant"
 # Of the main loss, if it runs over the vocabulary, on tokens that stand for text.
 TEXT_METRICS = ("text_perplexity", "unigram_perplexity", "perplexity_over_unigram", "bits_per_byte")
 
@@ -109,10 +111,10 @@ class Goal(Config):
 
     @property
     def metric_names(self) -> tuple[str, ...]:
-        """The names of its metrics: those of losses, of text that the main loss predicts, and of scores."""
+        """The names of its metrics: of losses, of predicted text, of scores, and of their comparisons."""
         of_losses = (name for loss in self.loss_terms for name in loss.metric_names)
         of_text = () if self.loss_terms[0].classes else TEXT_METRICS
-        return (*of_losses, *of_text, *self.score_metrics)
+        return (*of_losses, *of_text, *self.score_metrics, *self.comparison_metrics)
 
     @property
     def score_metrics(self) -> tuple[str, ...]:
@@ -124,6 +126,19 @@ class Goal(Config):
         ()
         """
         return tuple(f"{score}{end}" for score in self.score_names for end in ("", LOW, HIGH))
+
+    @property
+    def comparison_metrics(self) -> tuple[str, ...]:
+        """The names of the metrics that compare its scores with the best constant answer; here none."""
+        return ()
+
+    @property
+    def constant_bounds(self) -> dict[str, tuple[float | None, float | None]]:
+        """The lower and the upper bound, by metric, of a model that is better than the best constant answer.
+
+        Here none: an objective has thresholds of its own.
+        """
+        return {}
 
     @property
     def predictions(self) -> int:

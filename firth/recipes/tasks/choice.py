@@ -1,10 +1,12 @@
 """The task whose answer is one of the choices that a record itself brings."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from firth.features import CHOICE_COUNTS, RECORD_LABELS, Spec
 from firth.recipes.goals.losses import Loss
 from firth.recipes.tasks.classification import Rate
+from firth.recipes.tasks.constant_answers import most_frequent
 from firth.recipes.tasks.forms import AnyTokenForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -66,6 +68,15 @@ class MultipleChoice(Task):
     def signature(self) -> str:
         """The served signature that asks the model for its answer."""
         return "choose"
+
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns the place that is right most often, for all records.
+
+        Args:
+            references: Places of the right choices, from 0.
+        """
+        places = most_frequent(references)
+        return {f"the choice number {place + 1}": [place] * len(references) for place in places}
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
@@ -10,6 +10,7 @@ import pydantic
 from firth.features import RECORD_LABELS, Spec
 from firth.recipes.goals.losses import LM, Loss
 from firth.recipes.tasks.class_shares import ClassShares, bias_of_shares, checked_shares
+from firth.recipes.tasks.constant_answers import constant_number, most_frequent, title_of
 from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -126,6 +127,14 @@ class Classification(_OfTexts):
         """
         return options_of_classes(name, self.labels, self.positive)
 
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns the most frequent class, and the one that F1 is of, for all records.
+
+        Args:
+            references: Right classes.
+        """
+        return constant_classes(references, self.labels, self.positive)
+
     @property
     def signature(self) -> str:
         """The served signature that asks the model for its answer."""
@@ -198,6 +207,23 @@ def options_of_classes(score: str, labels: tuple[str, ...], positive: str) -> di
     return {"positive": positive or labels[-1]} if score == "f1" else {}
 
 
+def constant_classes(references: Sequence[Any], labels: Sequence[str], positive: str) -> dict[str, list[Any]]:
+    """Returns the classes that a model without knowledge of a text does best to answer, each for all records.
+
+    Args:
+        references: Right classes.
+        labels: Names of the classes.
+        positive: The class that F1 is of; empty for the last one.
+
+    Example:
+
+    >>> constant_classes(["no", "no", "yes"], ("no", "yes"), "")
+    {'"no"': ['no', 'no', 'no'], '"yes"': ['yes', 'yes', 'yes']}
+    """
+    named = dict.fromkeys([*most_frequent(references), positive or labels[-1]])
+    return {title_of(name): [name] * len(references) for name in named}
+
+
 class Regression(_OfTexts):
     """A number for a text, or for two (Devlin et al. 2018, section 4.1, STS-B), by the squared error.
 
@@ -218,6 +244,14 @@ class Regression(_OfTexts):
     def signature(self) -> str:
         """The served signature that asks the model for its answer."""
         return "regress_pair" if self.pair else "regress"
+
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns the mean for all records.
+
+        Args:
+            references: Right numbers.
+        """
+        return constant_number(references)
 
     @property
     def head_bias(self) -> float:

@@ -85,6 +85,11 @@ class Dialogue(Task):
         """The number of chunks that each record is laid out as: one."""
         return 1
 
+    @property
+    def constant_bounds(self) -> dict[str, tuple[float | None, float | None]]:
+        """The bound of a model that writes replies better than by the frequencies of pieces alone."""
+        return {"perplexity_over_unigram": (None, 1.0)}
+
     def prompt_places(self, sequences: Sequences) -> int:
         """Returns the most tokens of a dialogue that is to be answered, with all that the template says.
 

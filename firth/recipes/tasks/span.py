@@ -1,11 +1,13 @@
 """The task whose answer to a question is a part of a text."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
 
 from firth.features import SPAN_ENDS, SPAN_STARTS, Spec
 from firth.recipes.goals.losses import Loss
+from firth.recipes.tasks.constant_answers import most_frequent, title_of
 from firth.recipes.tasks.forms import AnyEncoderForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -83,6 +85,16 @@ class SpanAnswering(Task):
     def leaves_choice(self) -> bool:
         """Whether the threshold is chosen on held-out questions."""
         return self.unanswerable and self.threshold is None
+
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns no answer, and the text that is right most often, for all questions.
+
+        Args:
+            references: Right answers of each question; none if it has no answer.
+        """
+        answers = [answer for each in references for answer in dict.fromkeys(each)]
+        found = {title_of(answer): [answer] * len(references) for answer in most_frequent(answers)}
+        return {"no answer": [""] * len(references), **found}
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:

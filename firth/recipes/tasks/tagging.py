@@ -1,7 +1,7 @@
 """The task whose answer is a tag of each word: entities, chunks, parts of speech."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
 import pydantic
@@ -10,6 +10,7 @@ from firth.features import RECORD_WORDS, TOKEN_LABELS, WORD_LABELS, Spec
 from firth.recipes.goals.losses import Loss
 from firth.recipes.tasks.class_shares import ClassShares, bias_of_shares, checked_shares
 from firth.recipes.tasks.classification import Rate
+from firth.recipes.tasks.constant_answers import most_frequent, title_of
 from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -89,6 +90,16 @@ class Tagging(Task):
     def loss_terms(self) -> tuple[Loss, ...]:
         """The cross entropy of the tags of first pieces."""
         return (Loss("tag", "tag", classes=max(len(self.labels), 2)),)
+
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns `O`, where it is one of the tags, and the most frequent tag, each for all words.
+
+        Args:
+            references: Right tags of the words of each sentence.
+        """
+        outside = [OUTSIDE] if OUTSIDE in self.labels else []
+        tags = dict.fromkeys([*outside, *most_frequent([tag for each in references for tag in each])])
+        return {title_of(tag): [(tag,) * len(each) for each in references] for tag in tags}
 
     def in_order(self, labels: Iterable[str]) -> tuple[str, ...]:
         """Returns the tags that data have in the order of their numbers: `O` first.

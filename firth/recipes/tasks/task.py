@@ -8,7 +8,7 @@ import pydantic
 from firth.features import CHUNK_LENGTHS, DOCUMENT_KEYS, RECORD_LABELS, Spec
 from firth.recipes.base.size_units import size_features
 from firth.recipes.goals.frames import TextFrame
-from firth.recipes.goals.goal import Goal
+from firth.recipes.goals.goal import BEATS_CONSTANT, Goal
 from firth.recipes.tasks.forms import Form
 from firth.recipes.tokenizers.tokenizer import Sequences
 
@@ -201,6 +201,31 @@ class Task(Goal):
     def score_names(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of its scores, the headline first."""
         return self.scores
+
+    @property
+    def headlines(self) -> tuple[str, ...]:
+        """The scores that it is compared by: the first one, of several tasks the first of each."""
+        return self.score_names[:1]
+
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns the answers of models that read no record: the same answer for all, by its title.
+
+        A model that is served has to be better than the best of them. Here there are none.
+
+        Args:
+            references: What is right, one for each held-out record, as the scores of its answers take it.
+        """
+        return {}
+
+    @property
+    def comparison_metrics(self) -> tuple[str, ...]:
+        """The names of the metrics that compare its headlines with the best constant answer."""
+        return tuple(f"{name}{BEATS_CONSTANT}" for name in self.headlines)
+
+    @property
+    def constant_bounds(self) -> dict[str, tuple[float | None, float | None]]:
+        """The bounds of these metrics for a model that is better."""
+        return dict.fromkeys(self.comparison_metrics, (1.0, None))
 
     @property
     def head_bias(self) -> float | tuple[float, ...]:

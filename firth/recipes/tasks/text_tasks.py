@@ -130,6 +130,11 @@ class TextTasks(WritingTask):
         """The scores of all tasks, each after the name of its source and a point: `cola.matthews`."""
         return tuple(f"{source}.{score}" for source, task in self.tasks.items() for score in task.scores)
 
+    @property
+    def headlines(self) -> tuple[str, ...]:
+        """The first score of each task, which each task's answers are compared by."""
+        return tuple(f"{source}.{each}" for source, task in self.tasks.items() for each in task.headlines)
+
     def score_options(self, name: str) -> dict[str, Any]:
         """Returns the options of a score, which its task says.
 

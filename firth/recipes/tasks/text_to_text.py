@@ -1,14 +1,20 @@
 """Tasks whose answer is a text that the model writes, or that it finds probable."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
 
 from firth.features import RECORD_LABELS, Spec
 from firth.recipes.goals.frames import TextFrame
-from firth.recipes.tasks.classification import checked_classes, options_of_classes, problem_of_classes
+from firth.recipes.tasks.classification import (
+    checked_classes,
+    constant_classes,
+    options_of_classes,
+    problem_of_classes,
+)
+from firth.recipes.tasks.constant_answers import constant_number, most_frequent, title_of
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.text_forms import AnyTextForm, T5Form
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -32,10 +38,12 @@ class WritingTask(Task):
         decoder_length: Tokens of the row of a decoder next to an encoder; null for as many as of the
             encoder's. Where targets are shorter than inputs, a shorter one saves time.
         form: How texts are laid out.
+        answers_in_texts: Whether a copy of what is read is an answer of the kind that is asked for.
     """
 
     heads: ClassVar[str] = "language_model"
     text_end: ClassVar[str] = "sep"
+    answers_in_texts: ClassVar[bool] = False
     # What its answers come from, a key of `firth.serving.tasks.written.ROW_ANSWERS`.
     answered_by: ClassVar[str] = "writing"
     # The input and the target.
@@ -222,6 +230,7 @@ class TextToText(WritingTask):
 
     label_type: ClassVar[str] = "text"
     label_recurs: ClassVar[bool] = False
+    answers_in_texts: ClassVar[bool] = True
     scored_as: ClassVar[tuple[str, ...]] = ("texts",)
     signature: ClassVar[str] = "generate"
 
@@ -243,6 +252,16 @@ class TextToText(WritingTask):
             label: Text, or several right ones.
         """
         return label if isinstance(label, str) else tuple(map(str, label))
+
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns the text that is right most often, for all records, if it is right more than once.
+
+        Args:
+            references: Right text of each record, or several right ones.
+        """
+        texts = [self.text_of(each) for each in references]
+        recurring = [text for text in most_frequent(texts) if texts.count(text) > 1]
+        return {title_of(text): [text] * len(references) for text in recurring}
 
 
 class LabelWords(WritingTask):
@@ -331,6 +350,14 @@ class LabelWords(WritingTask):
         """The served signature that asks the model for its answer."""
         return "classify_pair" if self.pair else "classify"
 
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns the most frequent class, and the one that F1 is of, for all records.
+
+        Args:
+            references: Right classes.
+        """
+        return constant_classes(references, self.labels, self.positive)
+
     def score_options(self, name: str) -> dict[str, Any]:
         """Returns the options of a score: of F1, the class that it is of.
 
@@ -386,6 +413,14 @@ class WrittenNumber(WritingTask):
         """
         decimals = len(f"{self.step:g}".partition(".")[2])
         return f"{round(float(label) / self.step) * self.step:.{decimals}f}"
+
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns the mean for all records.
+
+        Args:
+            references: Right numbers.
+        """
+        return constant_number(references)
 
     def answer_of_text(self, text: str) -> float:
         """Returns the number that a text is; `unreadable` if the text is not a number.

@@ -39,7 +39,14 @@ class Evaluation(Config):
     Attributes:
         batch_size: Rows of a batch.
         thresholds: Bounds of metrics. A model that breaks one is not pushed.
+        beats_constant: Whether a model of a task without thresholds has to be better than the best constant
+            answer to be pushed: the most frequent class, all `O`, the first sentences of a text. The first
+            score of both is compared on the same held-out records, by the 95% interval of the difference; by
+            the values alone where the records are so few that right answers would not be better either. A
+            dialogue, which has no score, is compared with the unigram distribution. False requires of each
+            metric only that it is a finite number.
     """
 
     batch_size: int = pydantic.Field(default=32, ge=1)
     thresholds: tuple[Threshold, ...] = (Threshold(metric="perplexity_over_unigram", upper_bound=1.0),)
+    beats_constant: bool = True

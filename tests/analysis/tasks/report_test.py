@@ -47,6 +47,22 @@ def test_what_is_judged_by_stands_first_with_its_interval(full):
     assert "Over all 8 records of the eval split" in text
 
 
+def test_the_page_says_what_the_scores_were_compared_with(full):
+    record = film_record()
+    above = {
+        f"accuracy{key}{end}": 0.25
+        for key in ("_above_constant", "_right_above_constant")
+        for end in ("", "_low", "_high")
+    }
+    overall = {**record.evaluation["overall"], "accuracy_beats_constant": 1.0}
+    constant = {"accuracy": 0.5, "accuracy_records_compared": 8.0, **above}
+    compared = {**record.evaluation, "overall": overall, 'constant="good"': constant}
+    page = render_task_report(dataclasses.replace(record, evaluation=compared), task_record())
+    text = words_of(page)
+    assert "is above 0.500 of the constant answer" in text and "accuracy_beats_constant" not in text
+    assert "constant=" not in page and "constant answer" not in full
+
+
 SEEN = {"step": "decontaminate", "action": "keep", "ngram_words": 13, "benchmarks": ["dev"], "found": 3}
 
 

@@ -1,12 +1,17 @@
 """What is printed, and listed, of runs that adapt a model."""
 
+import io
 import json
 import pathlib
 import types
 
-from firth.cli.tasks.task_summary import data_lines
-from firth.recipes import recipe_to_yaml
+import pytest
+from rich.console import Console
+
+from firth.cli.tasks.task_summary import data_lines, print_task_summary
+from firth.recipes import Threshold, recipe_to_yaml
 from firth.recipes.reading.adapting import load_adapting_recipe
+from tests.analysis.tasks.records import film_record
 from tests.recipes.bundles import write_bundle
 
 SHARE = {"source": "mnli", "available": 60, "planned": 0.75, "amount": 30}
@@ -41,6 +46,57 @@ def test_records_that_a_row_has_no_place_for_are_counted_too(tmp_path):
         *(f"the splits differ: of label {number}" for number in range(3)),
         "and 2 more differences",
     ]
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "said"),
+    [
+        ({}, "accuracy 0.750 [0.500, 0.875] is above 0.500 of the constant answer"),
+        ({"beats_constant": False}, "compared with nothing (evaluation.beats_constant: false)"),
+        (
+            {"thresholds": (Threshold(metric="accuracy", lower_bound=0.5),)},
+            "its scores kept their thresholds",
+        ),
+    ],
+)
+def test_a_blessing_says_what_was_compared(evaluation, said, tmp_path):
+    printed = outcome(evaluation, tmp_path, blessed=True)
+    assert f"blessed: {said}" in printed.replace("its scores are finite numbers, ", "")
+    assert "kept: " not in printed
+
+
+def test_a_model_that_is_not_pushed_is_kept_and_named(tmp_path):
+    printed = outcome({}, tmp_path, blessed=False, pushed=None, reasons=("it is worse",))
+    assert f"not blessed: it is worse pushed: nothing kept: {tmp_path}/bundle" in printed
+
+
+def outcome(evaluation, folder, **values):
+    """The printed end of a run of film reviews."""
+    record = film_record()
+    recipe = record.recipe.model_copy(
+        update={"evaluation": type(record.recipe.evaluation)(**{"thresholds": (), **evaluation})}
+    )
+    above = {
+        f"accuracy{key}{end}": 0.25
+        for key in ("_above_constant", "_right_above_constant")
+        for end in ("", "_low", "_high")
+    }
+    metrics = {
+        "overall": {**record.evaluation["overall"], "accuracy_beats_constant": 1.0},
+        'constant="good"': {"accuracy": 0.5, "accuracy_records_compared": 8.0, **above},
+    }
+    made = {"pushed": folder, "served": None, "bundle": folder / "bundle", "reasons": (), "start": None}
+    result = types.SimpleNamespace(
+        outputs={},
+        evaluation=metrics,
+        contamination={},
+        run_dir=folder,
+        new_schema=None,
+        **{**made, **values},
+    )
+    console = Console(width=1000, file=io.StringIO())
+    print_task_summary(console, result, recipe, folder)
+    return " ".join(console.file.getvalue().split())
 
 
 def test_the_headline_of_a_task_stands_in_the_list_of_runs(firth, make_run, tmp_path):
