@@ -61,7 +61,7 @@ def bounds_of(evaluation: Evaluation, goal: Goal, metrics: Iterable[str]) -> dic
     """Returns the bounds of each metric that has some, the narrower of two.
 
     A recipe without thresholds requires every metric to be a finite number, and a task's model to be better
-    than the best constant answer, unless `evaluation.beats_constant` is false.
+    than the best constant answer, if the evaluation says so.
 
     Args:
         evaluation: Evaluation of the recipe.
@@ -72,14 +72,15 @@ def bounds_of(evaluation: Evaluation, goal: Goal, metrics: Iterable[str]) -> dic
 
     >>> from firth.recipes import MaskedLM
     >>> from firth.recipes.tasks.classification import Classification
+    >>> from firth.recipes import TaskEvaluation
     >>> bounds_of(Evaluation(), MaskedLM(), ["mlm_accuracy", "perplexity_over_unigram"])
     {'perplexity_over_unigram': Bounds(lower=None, upper=1.0)}
     >>> task, metrics = Classification(labels=("no", "yes")), ["accuracy", "accuracy_beats_constant"]
-    >>> [each.text for each in bounds_of(Evaluation(thresholds=()), task, metrics).values()]
+    >>> [each.text for each in bounds_of(TaskEvaluation(), task, metrics).values()]
     ['a finite number', 'at least 1']
     """
     if not evaluation.thresholds:
-        constant = goal.constant_bounds if evaluation.beats_constant else {}
+        constant = goal.constant_bounds if evaluation.compares_with_constant else {}
         return {name: Bounds(*constant[name]) if name in constant else FINITE for name in metrics}
     bounds: dict[str, Bounds] = {}
     for threshold in evaluation.thresholds:

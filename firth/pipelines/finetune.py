@@ -38,7 +38,7 @@ from firth.pipelines.predictions import bulk_predictions
 from firth.pipelines.trained import import_base, model_components
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.validation import TaskValidation
-from firth.recipes.training.evaluation import Evaluation
+from firth.recipes.training.evaluation import TaskEvaluation
 
 # What the Trainer does not read, so that its cache does not depend on it.
 _NOT_TRAINED_BY = {
@@ -47,7 +47,7 @@ _NOT_TRAINED_BY = {
     "predictions": None,
     "infra_validation": None,
     "metadata": None,
-    "evaluation": Evaluation(thresholds=()),
+    "evaluation": TaskEvaluation(),
 }
 
 

@@ -114,7 +114,11 @@ from .tokenizers.tokenizer import (
     WordPieceTokenizerConfig as WordPieceTokenizerConfig,
     WordTokenizerConfig as WordTokenizerConfig,
 )
-from .training.evaluation import Evaluation as Evaluation, Threshold as Threshold
+from .training.evaluation import (
+    Evaluation as Evaluation,
+    TaskEvaluation as TaskEvaluation,
+    Threshold as Threshold,
+)
 from .training.export import Export as Export
 from .training.optimizers import (
     AdafactorConfig as AdafactorConfig,

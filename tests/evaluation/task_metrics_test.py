@@ -19,7 +19,7 @@ from firth.evaluation import (
 )
 from firth.evaluation.bounds import FINITE, bounds_of
 from firth.evaluation.task_metrics import ScoreOfRecords, ScoreRecords
-from firth.recipes import Evaluation, Threshold
+from firth.recipes import TaskEvaluation, Threshold
 from firth.recipes.tasks.classification import Classification
 from firth.recipes.tasks.span import SpanAnswering
 from tests.evaluation.evaluator import run_evaluator
@@ -134,7 +134,7 @@ def expected(members):
 
 
 def config_of(*thresholds):
-    return build_eval_config(Evaluation(thresholds=thresholds), TASK)
+    return build_eval_config(TaskEvaluation(thresholds=thresholds), TASK)
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +204,7 @@ def test_without_thresholds_a_model_is_held_to_the_best_constant_answer(folder, 
     assert above[1] == pytest.approx(found["overall"]["f1"] - constant["f1"]) and above == sorted(above)
     assert compared.ok is (above[0] > 0) is bool(blessing.get_int_custom_property("blessed"))
     assert f'{constant["f1"]:.3f} of the constant answer "yes"' in compared.text
-    free = bounds_of(Evaluation(thresholds=(), beats_constant=False), TASK, TASK.metric_names)
+    free = bounds_of(TaskEvaluation(beats_constant=False), TASK, TASK.metric_names)
     assert set(free.values()) == {FINITE}
 
 

@@ -12,7 +12,7 @@ from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.dialogue import Dialogue
 from firth.recipes.tokenizers.chat_template import TEMPLATES
-from firth.recipes.training.evaluation import Evaluation
+from firth.recipes.training.evaluation import TaskEvaluation
 from firth.serving.evaluate import evaluator
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
@@ -40,7 +40,7 @@ def served(preset="gpt2_tiny", length=40, **options) -> Served:
         model=load_recipe(preset, ["model.layers=1", "model.width=16"]).model,
         task=Dialogue(reply_tokens=6, **options),
         training={"precision": "float32"},
-        evaluation=Evaluation(batch_size=2, thresholds=()),
+        evaluation=TaskEvaluation(batch_size=2),
     )
     keras.utils.set_random_seed(4)
     return Served(build_model(recipe), tokenizer, recipe)

@@ -14,7 +14,7 @@ from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.text_forms import BARTTextForm, PrefixForm, T5Form
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
-from firth.recipes.training.evaluation import Evaluation
+from firth.recipes.training.evaluation import TaskEvaluation
 from firth.scores.lead import lead
 from firth.scores.table import SCORES
 from firth.serving.evaluate import evaluator
@@ -57,7 +57,7 @@ def served(preset, kind, **more) -> Served:
         model=load_recipe(preset, ["model.layers=1", "model.width=16"]).model,
         task=task(form=FORMS[preset], target_tokens=8, **{**options, **more}),
         training={"precision": "float32"},
-        evaluation=Evaluation(batch_size=2, thresholds=()),
+        evaluation=TaskEvaluation(batch_size=2),
     )
     return Served(build_model(recipe), base().tokenizer, recipe)
 

@@ -15,7 +15,7 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.forms import BARTForm, BERTForm, EncoderForm, GPTForm, LastTokenForm, XLNetForm
 from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.recipes.training.evaluation import Evaluation
+from firth.recipes.training.evaluation import TaskEvaluation
 from firth.serving.evaluate import evaluator
 from firth.serving.served import Served
 from firth.serving.tasks.records import encode_texts, features_of_pieces
@@ -129,7 +129,7 @@ def on_disk(row, number):
 def test_evaluation_brings_the_answers_of_all_rows(base):
     """Three rows, two at a time: the same answers as of each row, next to the sums."""
     task = Classification(labels=LABELS, pair=True)
-    recipe = recipe_of(task).model_copy(update={"evaluation": Evaluation(batch_size=2, thresholds=())})
+    recipe = recipe_of(task).model_copy(update={"evaluation": TaskEvaluation(batch_size=2)})
     served = Served(build_model(recipe), base.tokenizer, recipe)
     made = served.features_function()
     encoded = made.encode(records(task, "yes"))

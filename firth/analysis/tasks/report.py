@@ -57,7 +57,7 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
             if name not in _OWN_COLUMNS and not name.startswith(CONSTANT)
         },
         comparisons=list(comparison_sentences(record.evaluation, goal).values()),
-        beats_constant=record.recipe.evaluation.beats_constant,
+        beats_constant=record.recipe.evaluation.compares_with_constant,
         lead={each.name: each for each in held_out_scores(record.evaluation.get(LEAD, {}), goal.score_names)},
         clean={each.name: each for each in clean_scores(record.evaluation, goal.score_names)},
         whole_and_clean=whole_and_clean(record.evaluation),

@@ -49,7 +49,7 @@ def _kept_bounds(recipe: "AdaptingRecipe", result: "RunResult") -> str:
     """Returns the bounds that a blessed model kept, in words."""
     if recipe.evaluation.thresholds:
         return "its scores kept their thresholds"
-    if not recipe.evaluation.beats_constant:
+    if not recipe.evaluation.compares_with_constant:
         return "its scores are finite numbers, compared with nothing (evaluation.beats_constant: false)"
     return "; ".join(comparison_sentences(result.evaluation, recipe.task).values())
 

@@ -17,7 +17,7 @@ from firth.recipes.run.validation import TaskValidation
 from firth.recipes.tasks.data import AnyLabelledData, labelled_data_from_json
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
-from firth.recipes.training.evaluation import Evaluation
+from firth.recipes.training.evaluation import TaskEvaluation
 from firth.recipes.training.optimizers import AnyOptimizer
 from firth.recipes.training.training import Training
 from firth.recipes.tuning.method import Method
@@ -84,7 +84,7 @@ class AdaptingRecipe(RunRecipe):
     method: AnyMethod = Full()
     predictions: BulkPredictions | None = None
     training: Training = Training.of(TRAINING)
-    evaluation: Evaluation = Evaluation(thresholds=())
+    evaluation: TaskEvaluation = TaskEvaluation()
     warmup: Annotated[float, pydantic.Field(ge=0.0, lt=1.0)] = 0.06
     epochs: Annotated[float, pydantic.Field(gt=0.0, le=1e6)] = 3.0
     examples_per_step: Annotated[int, pydantic.Field(ge=1, le=2**20)] = 32

@@ -39,6 +39,23 @@ class Evaluation(Config):
     Attributes:
         batch_size: Rows of a batch.
         thresholds: Bounds of metrics. A model that breaks one is not pushed.
+    """
+
+    batch_size: int = pydantic.Field(default=32, ge=1)
+    thresholds: tuple[Threshold, ...] = (Threshold(metric="perplexity_over_unigram", upper_bound=1.0),)
+
+    @property
+    def compares_with_constant(self) -> bool:
+        """Whether a model has to be better than the best constant answer: here it has thresholds."""
+        return False
+
+
+class TaskEvaluation(Evaluation):
+    """Metrics of a model of a task over the held-out records.
+
+    Attributes:
+        batch_size: Rows of a batch.
+        thresholds: Bounds of metrics. A model that breaks one is not pushed.
         beats_constant: Whether a model of a task without thresholds has to be better than the best constant
             answer to be pushed: the most frequent class, all `O`, the first sentences of a text. The first
             score of both is compared on the same held-out records, by the 95% interval of the difference; by
@@ -47,6 +64,10 @@ class Evaluation(Config):
             metric only that it is a finite number.
     """
 
-    batch_size: int = pydantic.Field(default=32, ge=1)
-    thresholds: tuple[Threshold, ...] = (Threshold(metric="perplexity_over_unigram", upper_bound=1.0),)
+    thresholds: tuple[Threshold, ...] = ()
     beats_constant: bool = True
+
+    @property
+    def compares_with_constant(self) -> bool:
+        """Whether a model has to be better than a constant answer: `beats_constant` without thresholds."""
+        return self.beats_constant and not self.thresholds

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from firth.cli.tasks.task_summary import data_lines, print_task_summary
-from firth.recipes import Threshold, recipe_to_yaml
+from firth.recipes import TaskEvaluation, Threshold, recipe_to_yaml
 from firth.recipes.reading.adapting import load_adapting_recipe
 from tests.analysis.tasks.records import film_record
 from tests.recipes.bundles import write_bundle
@@ -73,9 +73,7 @@ def test_a_model_that_is_not_pushed_is_kept_and_named(tmp_path):
 def outcome(evaluation, folder, **values):
     """The printed end of a run of film reviews."""
     record = film_record()
-    recipe = record.recipe.model_copy(
-        update={"evaluation": type(record.recipe.evaluation)(**{"thresholds": (), **evaluation})}
-    )
+    recipe = record.recipe.model_copy(update={"evaluation": TaskEvaluation(**evaluation)})
     above = {
         f"accuracy{key}{end}": 0.25
         for key in ("_above_constant", "_right_above_constant")
