@@ -2,13 +2,25 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from firth import storage
 from firth.interop.errors import InteropError
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.bundle import RECIPE_FILE, TOKENIZER_FOLDER, BundleError, load_model, read_recipe
+from firth.models.bundle import (
+    RECIPE_FILE,
+    TOKENIZER_FOLDER,
+    BundleError,
+    load_model,
+    open_weights,
+    read_recipe,
+    untrained_weights,
+)
+from firth.recipes.base.errors import first_of
 from firth.recipes.run.run_recipe import RunRecipe
+
+# What lets heads go out that are as a seed made them.
+UNTRAINED = "untrained"
 
 
 def open_bundle(bundle: str | os.PathLike[str]) -> tuple[BackboneWithHeads, RunRecipe]:
@@ -48,6 +60,55 @@ def recipe_of(bundle: str | os.PathLike[str]) -> RunRecipe:
             "merge, and other formats have no place for them"
         )
     return recipe
+
+
+def untrained_heads(bundle: str | os.PathLike[str], wanted: str | None) -> frozenset[str]:
+    """Returns the paths of weights of heads that do not go out, since nobody has trained them.
+
+    Args:
+        bundle: Path of the folder that `firth.models.save_model` wrote.
+        wanted: `untrained` to let them go out; None to leave them.
+
+    Raises:
+        InteropError: if something else is wanted.
+    """
+    if wanted not in (None, UNTRAINED):
+        raise InteropError(f"heads: {wanted!r} is not known; {UNTRAINED!r} is, and to leave those out")
+    if wanted == UNTRAINED:
+        return frozenset()
+    with open_weights(bundle) as file:
+        return frozenset(path for path in untrained_weights(file) if path.startswith("heads/"))
+
+
+def about_untrained(left_out: Collection[str]) -> tuple[str, ...]:
+    """Returns a note about heads that did not go out.
+
+    Args:
+        left_out: Paths of weights, as `untrained_heads` returns them.
+    """
+    names = sorted({"/".join(path.split("/")[:2]) for path in left_out})
+    if not names:
+        return ()
+    return (
+        f"left out, since nobody has trained them, and they are random: {first_of(names)}; --option "
+        f"heads={UNTRAINED} writes them all the same",
+    )
+
+
+def require_trained(left_out: Collection[str]) -> None:
+    """Passes if there is no head that nobody has trained, where a format has no model without heads.
+
+    Args:
+        left_out: Paths of weights, as `untrained_heads` returns them.
+
+    Raises:
+        InteropError: if there is one.
+    """
+    if left_out:
+        raise InteropError(
+            f"{min(left_out)}: nobody has trained it, so that what the model writes is random; --option "
+            f"heads={UNTRAINED} writes it all the same"
+        )
 
 
 @contextlib.contextmanager

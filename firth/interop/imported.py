@@ -19,14 +19,15 @@ from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.run.imported import ImportedRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
-from firth.recipes.training.export import Export, Pooling
+from firth.recipes.training.export import Export
 from firth.storage.tensor_files import TensorSpec
 from firth.tokenizers import save_tokenizer
 from firth.tokenizers.storage import AnyTokenizer
 
-_LONGEST = 512
 _PROGRESS = logging.getLogger("firth.progress")
 Array = TypeVar("Array")
+# Where a model says no length of its own, and most where it has no table of positions.
+_USUAL, _MOST = 512, 8192
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +41,9 @@ class Imported:
         objective: Objective that its heads are made for.
         vocabulary_size: Number of rows of its token table.
         tokenizer: Its tokenizer.
-        pooling: How it makes one vector of a text.
+        export: How it makes one vector of a text.
+        length: Most tokens of a text that its files say; None if they say nothing, or a table has as many.
+        length_key: File and key that say it, for people.
     """
 
     path: str
@@ -49,7 +52,29 @@ class Imported:
     objective: AnyObjective
     vocabulary_size: int
     tokenizer: AnyTokenizer
-    pooling: Pooling = "mean"
+    export: Export = dataclasses.field(default_factory=Export)
+    length: int | None = None
+    length_key: str = ""
+
+    @property
+    def row_length(self) -> int:
+        """Most tokens of a text that are read: as many as the model has positions, or as its files say."""
+        most = self.model.longest or _MOST
+        length = min(self.length or self.model.longest or _USUAL, most)
+        # Longer rows may need more sentinels than the tokenizer has.
+        while length > _USUAL and self.objective.sentinels_needed(Sequences(length=length)) > len(
+            self.tokenizer.sentinel_ids
+        ):
+            length = max(length // 2, _USUAL)
+        return length
+
+    @property
+    def length_reason(self) -> str:
+        """Why as many tokens are read as are, for people."""
+        if self.length is not None and self.row_length != self.length:
+            return f"{self.length_key} is {self.length}"
+        own = "it says no length of its own" if self.model.longest is None else "it has as many positions"
+        return self.length_key or own
 
     def recipe(self, name: str) -> ImportedRecipe:
         """Returns the recipe of the model.
@@ -65,7 +90,7 @@ class Imported:
                 f"{self.path}: the tokenizer has {self.tokenizer.vocabulary_size()} pieces, the weights have "
                 f"{self.vocabulary_size} rows: they do not belong together"
             )
-        length, objective = min(self.model.longest or _LONGEST, _LONGEST), self.objective
+        length, objective = self.row_length, self.objective
         if objective.predictions > length:
             objective = objective.model_copy(update={"max_predictions": length})
         try:
@@ -76,7 +101,7 @@ class Imported:
                 sequences=Sequences(length=length),
                 objective=objective,
                 model=self.model,
-                export=Export(pooling=self.pooling),
+                export=self.export,
             )
         except ValueError as error:
             raise InteropError(f"{self.path}: {error}") from error
@@ -103,7 +128,9 @@ class Imported:
         weights = weights_by_path(build_outline(recipe))
         specs = specs_of(weights)
         incoming = bring(specs, recipe)
-        read = incoming.read
+        read = dataclasses.replace(
+            incoming.read, length=recipe.sequences.length, length_reason=self.length_reason
+        )
         fresh = initial_values({path: weights[path] for path in read.fresh})
         arrays = _told(itertools.chain(incoming.weights, fresh.items()), len(specs))
         with storage.scratch_folder() as scratch:

@@ -15,12 +15,18 @@ class Read:
         stored: By path of our weights, the dtypes of the tensors that they were made of, as safetensors calls
             them. The bundle keeps them for the way out.
         notes: Sentences about what else does not come in, or is otherwise here.
+        length: Most tokens of a text that are read; None where nothing was written.
+        length_reason: File and key that say it, or why it is so.
+        reason: Why weights are fresh whose tensors the files have; empty if the files lack them.
     """
 
     fresh: tuple[str, ...]
     surplus: tuple[str, ...]
     stored: Mapping[str, list[str]] = dataclasses.field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    reason: str = ""
+    length: int | None = None
+    length_reason: str = ""
 
     @property
     def has_fresh_heads(self) -> bool:
@@ -43,10 +49,15 @@ class Read:
         said = []
         if self.fresh:
             names = first_of(self.fresh, most)
-            said.append(f"fresh, and random until trained, since the files lack {_it(self.fresh)}: {names}")
+            reason = self.reason or f"the files lack {_it(self.fresh)}"
+            said.append(f"fresh, and random until trained, since {reason}: {names}")
         if self.surplus:
             names = first_of(self.surplus, most)
             said.append(f"left out, since the model has no place for {_it(self.surplus)}: {names}")
+        if self.length is not None:
+            said.append(
+                f"reads up to {self.length} tokens of a text, special ones included: {self.length_reason}"
+            )
         return [*said, *self.notes]
 
 

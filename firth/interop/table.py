@@ -94,6 +94,7 @@ class Format:
         return importlib.import_module(self.package)
 
 
+_HEADS = {"heads": "untrained writes heads that nobody has trained, which are left out otherwise"}
 _HUGGING_FACE = Format(
     "hf",
     "Hugging Face",
@@ -101,7 +102,10 @@ _HUGGING_FACE = Format(
     contents="config.json, model.safetensors (or its shards), and tokenizer.json or the older files",
     example="all-MiniLM-L6-v2 --name minilm",
     use="transformers.AutoModel.from_pretrained('{folder}')",
-    options={"dtype": "float32, bfloat16 or float16; without it, that of each imported tensor"},
+    options={
+        "dtype": "float32, bfloat16 or float16; without it, that of each imported tensor",
+        **_HEADS,
+    },
 )
 
 _ELMO = Format(
@@ -119,7 +123,10 @@ _KERAS_HUB = Format(
     contents="config.json, model.weights.h5 (or its shards), tokenizer.json and assets/tokenizer",
     example="bert_tiny_en_uncased --name bert",
     use="keras_hub.models.Backbone.from_preset('{folder}')",
-    options={"tokenizer": "near writes one that reads some texts otherwise, which is left out otherwise"},
+    options={
+        "tokenizer": "near writes one that reads some texts otherwise, which is left out otherwise",
+        **_HEADS,
+    },
 )
 
 _ONNX = Format(
@@ -127,6 +134,7 @@ _ONNX = Format(
     "ONNX",
     "firth.interop.onnx",
     use="onnxruntime.InferenceSession('{folder}/encoder.onnx'); firth.json says what goes in and comes out",
+    options=_HEADS,
 )
 
 _CTRANSLATE2 = Format(
@@ -134,7 +142,7 @@ _CTRANSLATE2 = Format(
     "CTranslate2",
     "firth.interop.ctranslate2",
     use="ctranslate2.Encoder('{folder}'), Generator or Translator, whose tokens are the tokenizer's pieces",
-    options={"quantization": "type that weights are rounded to, such as int8 or float16"},
+    options={"quantization": "type that weights are rounded to, such as int8 or float16", **_HEADS},
 )
 
 _PEFT = Format(

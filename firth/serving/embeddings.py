@@ -66,7 +66,8 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
 
     With `mean` it is the mean over the vectors that `embed_tokens` gives, which is zero for a text without
     tokens; with `mean_with_special`, over those of the special tokens too; with `first`, the state of the
-    first token, which is `[CLS]` where there is one in front; with `cls`, the pooled `[CLS]`.
+    first token, which is `[CLS]` where there is one in front; with `cls`, the pooled `[CLS]`; see
+    `firth.recipes.Export` for the others. The prompt is a part of the text.
 
     Args:
         served: Model and tokenizer.
@@ -75,11 +76,12 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     Returns:
         What `OUTPUTS` describes.
     """
-    encoded = served.encode(text)
-    return {
-        "embedding": _POOLINGS[served.recipe.export.pooling](served, encoded),
-        "truncated": encoded.truncated,
-    }
+    export = served.recipe.export
+    encoded = served.encode(tf.strings.join([export.prompt, text]) if export.prompt else text)
+    vectors = _POOLINGS[export.pooling](served, encoded)
+    if export.normalize:
+        vectors = tf.math.l2_normalize(vectors, axis=1)
+    return {"embedding": vectors, "truncated": encoded.truncated}
 
 
 def _mean(served: Served, encoded: Encoded) -> tf.Tensor:
@@ -87,10 +89,39 @@ def _mean(served: Served, encoded: Encoded) -> tf.Tensor:
     return tf.math.divide_no_nan(tf.reduce_sum(vectors, axis=1), tf.cast(count, tf.float32)[:, tf.newaxis])
 
 
-def _mean_with_special(served: Served, encoded: Encoded) -> tf.Tensor:
+def _states(served: Served, encoded: Encoded) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the states of all tokens, special ones too, and 1 for each, float [batch, length, 1]."""
     hidden = tf.cast(served.encoder_states(encoded.features), tf.float32)
-    real = tf.cast(encoded.features[names.DOCUMENT_IDS] > 0, tf.float32)[:, :, tf.newaxis]
-    return tf.math.divide_no_nan(tf.reduce_sum(hidden * real, axis=1), tf.reduce_sum(real, axis=1))
+    return hidden, tf.cast(encoded.features[names.DOCUMENT_IDS] > 0, tf.float32)[:, :, tf.newaxis]
+
+
+def _weighted(hidden: tf.Tensor, weights: tf.Tensor) -> tf.Tensor:
+    return tf.math.divide_no_nan(tf.reduce_sum(hidden * weights, axis=1), tf.reduce_sum(weights, axis=1))
+
+
+def _mean_with_special(served: Served, encoded: Encoded) -> tf.Tensor:
+    return _weighted(*_states(served, encoded))
+
+
+def _weighted_mean(served: Served, encoded: Encoded) -> tf.Tensor:
+    hidden, real = _states(served, encoded)
+    return _weighted(hidden, real * tf.cumsum(real, axis=1))
+
+
+def _mean_sqrt_length(served: Served, encoded: Encoded) -> tf.Tensor:
+    hidden, real = _states(served, encoded)
+    return tf.math.divide_no_nan(tf.reduce_sum(hidden * real, axis=1), tf.sqrt(tf.reduce_sum(real, axis=1)))
+
+
+def _max(served: Served, encoded: Encoded) -> tf.Tensor:
+    hidden, real = _states(served, encoded)
+    return tf.reduce_max(tf.where(real > 0, hidden, hidden.dtype.min), axis=1)
+
+
+def _last(served: Served, encoded: Encoded) -> tf.Tensor:
+    hidden, real = _states(served, encoded)
+    last = tf.cast(tf.reduce_sum(real, axis=[1, 2]), tf.int32) - 1
+    return tf.gather(hidden, tf.maximum(last, 0), axis=1, batch_dims=1)
 
 
 def _first(served: Served, encoded: Encoded) -> tf.Tensor:
@@ -104,7 +135,16 @@ def _pooled(served: Served, encoded: Encoded) -> tf.Tensor:
 
 
 # By `recipe.export.pooling`.
-_POOLINGS = {"mean": _mean, "mean_with_special": _mean_with_special, "first": _first, "cls": _pooled}
+_POOLINGS = {
+    "mean": _mean,
+    "mean_with_special": _mean_with_special,
+    "first": _first,
+    "cls": _pooled,
+    "last": _last,
+    "max": _max,
+    "mean_sqrt_length": _mean_sqrt_length,
+    "weighted_mean": _weighted_mean,
+}
 
 
 def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:

@@ -12,6 +12,7 @@ from .files import (
     read_text as read_text,
     remove as remove,
     size_of as size_of,
+    why_no_file as why_no_file,
 )
 from .folders import (
     ADAPTER_FOLDER as ADAPTER_FOLDER,

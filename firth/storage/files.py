@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import stat
 from typing import IO, Any
 
 from firth.storage.paths import gfile_of, is_local
@@ -108,6 +109,26 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
         path: Path on this machine, or one with a scheme.
     """
     return os.path.isdir(path) if is_local(path) else gfile_of(path).isdir(os.fspath(path))
+
+
+def why_no_file(path: str | os.PathLike[str]) -> str:
+    """Returns why a path is not one of a file that can be read to its end, in words; empty if it is.
+
+    What a link points to counts. A path with a scheme is that of a file, or of a folder.
+
+    Args:
+        path: Path on this machine, or one with a scheme.
+    """
+    if not is_local(path):
+        return "it is a folder" if is_folder(path) else ""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        return str(error.strerror)
+    if stat.S_ISREG(mode):
+        return ""
+    kinds = {"a folder": stat.S_ISDIR, "a pipe": stat.S_ISFIFO, "a socket": stat.S_ISSOCK}
+    return f"it is {next((name for name, is_of in kinds.items() if is_of(mode)), 'a device')}"
 
 
 def size_of(path: str | os.PathLike[str]) -> int:

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import safetensors
 
+from firth.storage.files import why_no_file
+
 Array = npt.NDArray[Any]
 # By their names in the format.
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -97,6 +99,8 @@ def open_tensors(path: str | os.PathLike[str], refused: type[Exception], name: s
         refused: Type of the error for a file that cannot be read.
         name: Name of the file in the error; the path if it is empty.
     """
+    if reason := why_no_file(path):
+        raise refused(f"{name or path} cannot be read: {reason}")
     try:
         return TensorFile(path)
     except (safetensors.SafetensorError, OSError) as error:

@@ -49,3 +49,25 @@ def test_embed_by_cls_is_the_pooled_first_vector():
     hidden = served.model.backbone(features, training=False)
     expected = np.array(served.model.heads.pooler(hidden, np.array([[0]]))[:, 0])
     np.testing.assert_allclose(run(embed, served, ["z"])["embedding"], expected, rtol=1e-4, atol=1e-5)
+
+
+def _over_all(pooling: str, hidden: np.ndarray) -> np.ndarray:
+    """What sentence-transformers makes of the states of one text's tokens, [tokens, width]."""
+    weights = np.arange(1, len(hidden) + 1)[:, None]
+    return {
+        "last": hidden[-1],
+        "max": hidden.max(axis=0),
+        "mean_sqrt_length": hidden.sum(axis=0) / np.sqrt(len(hidden)),
+        "weighted_mean": (hidden * weights).sum(axis=0) / weights.sum(),
+    }[pooling]
+
+
+@pytest.mark.parametrize("pooling", ["last", "max", "mean_sqrt_length", "weighted_mean"])
+def test_embed_over_all_tokens(pooling):
+    """Next to a longer text, so that there is padding; with a prompt, and of length one."""
+    served = with_export(pooling=pooling, prompt="the ", normalize=True)
+    hidden = served.model.backbone(features_of(["[CLS]", "the", "z", "[SEP]"], length=4), training=False)
+    expected = _over_all(pooling, np.array(hidden)[0])
+    found = run(embed, served, ["z", "the cats sat"])["embedding"]
+    np.testing.assert_allclose(found[0], expected / np.linalg.norm(expected), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)

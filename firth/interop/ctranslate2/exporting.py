@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from firth import storage
-from firth.interop.bundles import copy_sources, open_bundle
+from firth.interop.bundles import about_untrained, copy_sources, open_bundle, require_trained, untrained_heads
 from firth.interop.ctranslate2.finding import specification_of
 from firth.interop.ctranslate2.specs import Specifier
 from firth.interop.errors import InteropError
@@ -16,7 +16,10 @@ from firth.tokenizers import load_tokenizer
 
 
 def export_model(
-    bundle: str | os.PathLike[str], folder: str | os.PathLike[str], quantization: str | None = None
+    bundle: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    quantization: str | None = None,
+    heads: str | None = None,
 ) -> Written:
     """Writes a bundle's model as what CTranslate2's `Encoder`, `Generator` or `Translator` loads.
 
@@ -27,9 +30,10 @@ def export_model(
         bundle: Path of the folder that `firth.models.save_model` wrote.
         folder: Place of the new folder, where nothing is.
         quantization: Type that weights are rounded to, such as `int8` or `float16`; None for float32.
+        heads: `untrained` to write heads that nobody has trained; None to leave them out.
 
     Returns:
-        The files that were written.
+        The files that were written, and which heads are left out.
 
     Raises:
         InteropError: if it is not a bundle, the extra is not installed, CTranslate2 does not run the family,
@@ -42,7 +46,10 @@ def export_model(
         raise InteropError(f"quantization: {quantization!r} is not one of {choices}")
     with storage.whole_folder(folder) as unfinished:
         model, recipe = open_bundle(bundle)
-        given = Specifier(model)
+        untrained = untrained_heads(bundle, heads)
+        if recipe.model.has_decoder:
+            require_trained(untrained)
+        given = Specifier(model, untrained)
         spec = specification_of(recipe)(given)
         spec.config.layer_norm_epsilon = given.config.norm.epsilon
         _name_tokens(spec, recipe, load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER)))
@@ -50,7 +57,7 @@ def export_model(
         spec.optimize(quantization=quantization)
         spec.save(unfinished)
         copy_sources(bundle, unfinished)
-        return Written(tuple(storage.files_below(unfinished)))
+        return Written(tuple(storage.files_below(unfinished)), about_untrained(untrained))
 
 
 def _name_tokens(spec: Any, recipe: RunRecipe, tokenizer: Any) -> None:

@@ -1,5 +1,6 @@
 """Specifications of CTranslate2 for our models."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,13 @@ class Specifier:
 
     Args:
         model: Model of a bundle, in float32.
+        left_out: Paths of weights that it goes without.
     """
 
-    def __init__(self, model: BackboneWithHeads) -> None:
+    def __init__(self, model: BackboneWithHeads, left_out: Collection[str] = ()) -> None:
         self.config: Any = model.backbone.config
-        self.weights = {path: np.asarray(each) for path, each in weights_by_path(model).items()}
+        own = weights_by_path(model)
+        self.weights = {path: np.asarray(each) for path, each in own.items() if path not in left_out}
         self.filling = Filling(self.weights)
         self.common, self.library = import_extra(
             "ctranslate2", "ctranslate2.specs.common_spec", "ctranslate2.specs.transformer_spec"

@@ -9,6 +9,7 @@ import numpy as np
 
 from firth import storage
 from firth.interop.errors import InteropError
+from firth.interop.given_files import check_file, expected_shape, read_mapping
 from firth.interop.imported import Imported
 from firth.interop.incoming import Incoming
 from firth.interop.read import Read
@@ -42,9 +43,12 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
         FileExistsError: if there is something in the bundle's place.
     """
     options, weights = (_the_one(os.fspath(path), pattern) for pattern in (_OPTIONS, _WEIGHTS))
+    read_mapping(options)
+    check_file(weights, most=None)
     with storage.local_copy(options) as options, storage.local_copy(weights) as weights:
         try:
-            shape = read_options(options)
+            with expected_shape(options):
+                shape = read_options(options)
             backbone = load_elmo(options, weights)
         except (ElmoFileError, OSError) as error:
             raise InteropError(str(error)) from error

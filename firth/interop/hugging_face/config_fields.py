@@ -37,6 +37,7 @@ _FOLLOWING = {
     "attention.head_width": "head_width",
     "attention.key_value_heads": "key_value_heads",
     "decoder_layers": "blocks_of_decoder",
+    "embeddings.projected": "projects_embeddings",
     "embeddings.width": "embedding_width",
     "feed_forward.width": "inner_width",
 }
@@ -153,7 +154,7 @@ def read_model(
     try:
         return config_of("model", AnyModel, _nested(values))
     except ValueError as error:
-        raise InteropError(str(error)) from None
+        raise InteropError("; ".join(str(error).splitlines())) from None
 
 
 def write_config(

@@ -28,12 +28,15 @@ def converted(
         has_output: Whether the rules are those of a model with its output.
 
     Raises:
-        InteropError: at the end, if a tensor of the backbone is missing, or tensors do not fit, each by name.
+        InteropError: at the end, if a tensor of the backbone is missing, or of a head that others are there
+            of, or tensors do not fit, each by name.
     """
     problems = list(_not_said(family, rules, tensors) if has_output else ())
+    begun = {_part(rule) for rule in rules if all(name in tensors for name in rule.theirs)}
     for rule in rules:
         missing = [name for name in rule.theirs if name not in tensors]
-        if missing and rule.ours.startswith("backbone/"):
+        # Of a head, all is fresh or nothing.
+        if missing and (rule.ours.startswith("backbone/") or _part(rule) in begun):
             problems.append(f"no tensor {missing[0]}, which {rule.ours} is made of")
         elif not missing:
             try:
@@ -42,6 +45,11 @@ def converted(
                 problems.append(str(error))
     if problems:
         raise InteropError(first_of(problems, separator="; "))
+
+
+def _part(rule: Rule) -> str:
+    """Returns the head that a weight is of."""
+    return "/".join(rule.ours.split("/")[:2])
 
 
 class _UnfitError(Exception):
@@ -53,18 +61,11 @@ def _not_said(family: Family, rules: Sequence[Rule], tensors: Tensors) -> Iterat
     used = {name for rule in rules for name in rule.theirs}
     for copy, table in family.copies.items():
         both_there = copy not in used and copy in tensors and table in tensors
-        if both_there and not _are_same(tensors, copy, table):
+        if both_there and not tensors.are_same(copy, table):
             yield f"{copy} is not {table}, to which it is tied here"
     for name in family.zeros:
         if name in tensors and any(part.any() for part in tensors.parts(name)):
             yield f"{name} is not zero, and cannot be expressed here"
-
-
-def _are_same(tensors: Tensors, one: str, other: str) -> bool:
-    if tensors.spec(one) != tensors.spec(other):
-        # Of two dtypes, they have parts of two sizes.
-        return np.array_equal(tensors[one], tensors[other])
-    return all(map(np.array_equal, tensors.parts(one), tensors.parts(other)))
 
 
 def _weight(rule: Rule, tensors: Tensors, spec: TensorSpec) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import decoders
 from firth.interop.hugging_face.config_fields import Field, activation, read_activation, write_activation
+from firth.interop.hugging_face.config_keys import Keys
 from firth.interop.hugging_face.family import Family, FamilyHeads
 from firth.recipes.objectives.language_models import CausalLM
 
@@ -33,6 +34,15 @@ def _gathered_gpt(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, "embd_pdrop": config["resid_pdrop"]}
 
 
+_GPT_NAMES = {
+    "hidden_size": "n_embd",
+    "max_position_embeddings": "n_positions",
+    "num_attention_heads": "n_head",
+    "num_hidden_layers": "n_layer",
+}
+# Of tokens that see those before them, whatever the configuration calls the model.
+_CAUSAL: dict[str, tuple[Any, ...]] = {"is_causal": (True,), "is_decoder": (True, False)}
+_GPT_TRAINING = {"embd_pdrop": "resid_pdrop"}
 GPT2 = Family(
     "gpt2",
     "GPT2Model",
@@ -52,6 +62,13 @@ GPT2 = Family(
     ("attn.bias", "attn.masked_bias"),
     {"lm_head.weight": "transformer.wte.weight"},
     gathered=_gathered_gpt,
+    keys=Keys(
+        _GPT_NAMES,
+        # The same numbers in another order, and what the first files have.
+        nothing=("n_ctx", "predict_special_tokens", "reorder_and_upcast_attn"),
+        only=_CAUSAL,
+        training=_GPT_TRAINING,
+    ),
 )
 GPT = Family(
     "openai-gpt",
@@ -71,30 +88,46 @@ GPT = Family(
     ("attn.bias", "position_ids"),
     {"lm_head.weight": "transformer.tokens_embed.weight"},
     gathered=_gathered_gpt,
+    keys=Keys(
+        _GPT_NAMES,
+        # Its inner width is four times the width, whatever a file says.
+        nothing=("n_ctx", "n_inner", "n_special", "predict_special_tokens"),
+        only=_CAUSAL,
+        training=_GPT_TRAINING,
+    ),
 )
 
 
+def _place(key: str) -> str:
+    """Returns the key of a value of the scaling, next to the other keys of a configuration."""
+    return f"rope_parameters.{key}"
+
+
 def _spread_llama(config: dict[str, Any]) -> dict[str, Any]:
-    """Transformers 5 keeps `rope_theta` and the scaling in `rope_parameters`, 4 in keys of their own."""
+    """Transformers 5 keeps `rope_theta` and the scaling in `rope_parameters`, 4 in keys of their own.
+
+    Where both are there, it takes what the older key says.
+    """
     for key in ("rope_scaling", "rope_parameters"):
         if not isinstance(config.get(key) or {}, dict):
             raise InteropError(f"{key}: {config[key]!r} is not a mapping")
-    rope = {**(config.get("rope_scaling") or {}), **(config.get("rope_parameters") or {})}
+    said = "rope_scaling" if config.get("rope_scaling") else "rope_parameters"
+    rope = config.get(said) or {}
     kind = rope.get("rope_type", rope.get("type", "default"))
     if kind not in ("default", "llama3"):
-        raise InteropError(f"rope_parameters: rope_type: {kind!r} cannot be expressed here, 'llama3' can")
+        raise InteropError(f"{said}: rope_type: {kind!r} cannot be expressed here, 'llama3' can")
     missing = [key for key in _SCALING if rope.get(key) is None]
     if kind == "llama3" and missing:
-        raise InteropError(f"rope_parameters: {missing[0]}: required with rope_type: 'llama3'")
+        raise InteropError(f"{said}: {missing[0]}: required with rope_type: 'llama3'")
     theta = rope.get("rope_theta", config.get("rope_theta"))
-    scaled = {f"rope_{key}": rope.get(key) for key in _SCALING} if kind == "llama3" else {}
+    scaled = {_place(key): rope.get(key) for key in _SCALING} if kind == "llama3" else {}
     return {**config, "rope_theta": theta, **scaled}
 
 
 def _gathered_llama(config: dict[str, Any]) -> dict[str, Any]:
     """Both transformers 5 and 4 read what is written."""
     rope: dict[str, Any] = {"rope_type": "default", "rope_theta": config["rope_theta"]}
-    scaled = {key: config.pop(f"rope_{key}") for key in _SCALING if f"rope_{key}" in config}
+    scaled = {key: config.pop(_place(key)) for key in _SCALING if _place(key) in config}
     if scaled:
         rope |= {"rope_type": "llama3", **scaled}
         config["rope_scaling"] = {"rope_type": "llama3", **scaled}
@@ -104,6 +137,7 @@ def _gathered_llama(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, "rope_parameters": rope}
 
 
+_ROTARY = ("rope_parameters", "rope_scaling", "rope_theta")
 _SCALING = {
     "factor": "factor",
     "low_freq_factor": "low_frequency_factor",
@@ -126,7 +160,7 @@ LLAMA = Family(
         Field("initializer_range", "initializer_stddev", 0.02),
         Field("rms_norm_eps", "norm.epsilon", 1e-6),
         Field("rope_theta", "positions.base", 10_000.0, float),
-        *(Field(f"rope_{theirs}", f"positions.scaling.{ours}") for theirs, ours in _SCALING.items()),
+        *(Field(_place(theirs), f"positions.scaling.{ours}") for theirs, ours in _SCALING.items()),
         Field("tie_word_embeddings", "tied_output", False),
     ),
     {
@@ -146,7 +180,23 @@ LLAMA = Family(
     {"lm_head.weight": "model.embed_tokens.weight"},
     spread=_spread_llama,
     gathered=_gathered_llama,
+    length_key="max_position_embeddings",
+    keys=Keys(
+        read=_ROTARY,
+        nothing=("max_position_embeddings", "pretraining_tp"),
+        only={**_CAUSAL, "partial_rotary_factor": (1.0,), "rope_interleaved": (False,)},
+    ),
 )
+
+
+def _spread_qwen_3(config: dict[str, Any]) -> dict[str, Any]:
+    if {*(config.get("layer_types") or ())} - {"full_attention"}:
+        raise InteropError(
+            f"layer_types: {config['layer_types']} cannot be expressed here, full_attention can"
+        )
+    return _spread_llama(config)
+
+
 _QWEN_3_DEFAULTS = {"num_key_value_heads": 32, "head_dim": 128, "intermediate_size": 22016}
 QWEN_3 = dataclasses.replace(
     LLAMA,
@@ -159,4 +209,11 @@ QWEN_3 = dataclasses.replace(
     always={**LLAMA.always, "attention.query_key_norm": True},
     heads=(FamilyHeads("Qwen3ForCausalLM", *_LM, decoders.untied_head),),
     theirs_always={"attention_bias": False, "use_sliding_window": False},
+    spread=_spread_qwen_3,
+    keys=Keys(
+        read=(*_ROTARY, "layer_types"),
+        # Of windows, which are not used.
+        nothing=("max_position_embeddings", "max_window_layers", "sliding_window"),
+        only=LLAMA.keys.only,
+    ),
 )

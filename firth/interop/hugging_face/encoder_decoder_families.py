@@ -4,11 +4,14 @@ from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import decoders, encoder_decoders
+from firth.interop.hugging_face.checkpoint.tensors import Tensors
 from firth.interop.hugging_face.config_fields import Field, activation
+from firth.interop.hugging_face.config_keys import Keys
 from firth.interop.hugging_face.family import Family, FamilyHeads
 from firth.recipes.objectives.denoising import Denoising, SpanCorruption
 
 _LM = ("language_model", ("lm",))
+_BOTH: dict[str, tuple[Any, ...]] = {"is_causal": (True,), "is_encoder_decoder": (True,)}
 
 
 def _tables(table: str, prefix: str = "") -> dict[str, str]:
@@ -18,27 +21,45 @@ def _tables(table: str, prefix: str = "") -> dict[str, str]:
 
 
 def _spread_t5(config: dict[str, Any]) -> dict[str, Any]:
-    gate, _, name = str(config.get("feed_forward_proj", "relu")).rpartition("-")
+    parts = str(config.get("feed_forward_proj", "relu")).split("-")
+    if parts[:-1] not in ([], ["gated"]):
+        raise InteropError(f"feed_forward_proj: {config['feed_forward_proj']!r} is not known")
     # T5 1.1's `gated-gelu` is the approximate one.
-    name = "gelu_new" if (gate, name) == ("gated", "gelu") else name
-    # Transformers 5 saves all as tied, and says whether the output is scaled, as it is in T5 alone.
-    tied = config.get("scale_decoder_outputs", config.get("tie_word_embeddings", True) is not False)
+    name = "gelu_new" if parts == ["gated", "gelu"] else parts[-1]
+    # Releases before 5 say by the tie whether the output is scaled, as it is in T5 alone.
+    scaled = config.get("scale_decoder_outputs", config.get("tie_word_embeddings") is not False)
     return {
+        "dense_act_fn": name,
+        "is_gated_act": parts[0] == "gated",
         **config,
-        "feed_forward_activation": name,
-        "feed_forward_gated": gate == "gated",
-        "tie_word_embeddings": tied,
-        "scaled_output": tied,
+        # The tensors say it in the end.
+        "tie_word_embeddings": scaled,
+        "scale_decoder_outputs": scaled,
     }
 
 
 def _gathered_t5(config: dict[str, Any]) -> dict[str, Any]:
-    gated, name = config.pop("feed_forward_gated"), config.pop("feed_forward_activation")
-    config.pop("scaled_output")
+    gated, name = config["is_gated_act"], config["dense_act_fn"]
+    tied, scaled = config["tie_word_embeddings"], config.pop("scale_decoder_outputs")
     name = "gelu" if gated and name == "gelu_new" else name
-    return {**config, "feed_forward_proj": f"gated-{name}" if gated else name, "is_encoder_decoder": True}
+    # Where one does not follow from the other.
+    apart = {} if scaled == tied else {"scale_decoder_outputs": scaled}
+    proj = f"gated-{name}" if gated else name
+    return {**config, **apart, "feed_forward_proj": proj, "is_encoder_decoder": True}
 
 
+def _t5_of_tensors(model: Any, tensors: Tensors) -> Any:
+    """Returns a model whose output is tied unless there is a table of its own, as transformers ties it."""
+    output, tables = "lm_head.weight", [each for each in _T5_TABLES if each in tensors]
+    tied = output not in tensors or not tables or tensors.are_same(output, tables[0])
+    if not tied and model.scaled_output:
+        raise InteropError(
+            f"scale_decoder_outputs: True cannot be expressed here next to {output}, a table of its own"
+        )
+    return model.model_copy(update={"tied_output": tied})
+
+
+_T5_TABLES = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 T5 = Family(
     "t5",
     "T5Model",
@@ -50,8 +71,8 @@ T5 = Family(
         Field("num_heads", "attention.heads", 8),
         Field("d_kv", "attention.head_width", 64),
         Field("d_ff", "feed_forward.width", 2048),
-        Field("feed_forward_gated", "feed_forward.gated"),
-        activation("feed_forward_activation", "relu"),
+        Field("is_gated_act", "feed_forward.gated"),
+        activation("dense_act_fn", "relu"),
         Field("dropout_rate", "dropout", 0.1),
         Field("dropout_rate", "attention.dropout", 0.1),
         Field("dropout_rate", "feed_forward.dropout", 0.1),
@@ -60,7 +81,7 @@ T5 = Family(
         Field("relative_attention_num_buckets", "positions.buckets", 32),
         Field("relative_attention_max_distance", "positions.max_distance", 128),
         Field("tie_word_embeddings", "tied_output", True),
-        Field("scaled_output", "scaled_output", True),
+        Field("scale_decoder_outputs", "scaled_output", True),
     ),
     {
         "kind": "encoder_decoder",
@@ -76,6 +97,20 @@ T5 = Family(
     copies=_tables("shared.weight"),
     spread=_spread_t5,
     gathered=_gathered_t5,
+    of_tensors=_t5_of_tensors,
+    length_key="n_positions",
+    keys=Keys(
+        {
+            "head_dim": "d_kv",
+            "hidden_size": "d_model",
+            "num_attention_heads": "num_heads",
+            "num_hidden_layers": "num_layers",
+        },
+        read=("feed_forward_proj",),
+        nothing=("initializer_factor", "n_positions"),
+        only=_BOTH,
+        needed={"num_hidden_layers": "num_decoder_layers"},
+    ),
 )
 
 
@@ -126,4 +161,24 @@ BART = Family(
     zeros=("final_logits_bias",),
     spread=_spread_bart,
     gathered=_gathered_bart,
+    keys=Keys(
+        {
+            "hidden_size": "d_model",
+            "num_attention_heads": "encoder_attention_heads",
+            "num_hidden_layers": "encoder_layers",
+        },
+        read=("decoder_attention_heads", "decoder_ffn_dim"),
+        nothing=("classif_dropout",),
+        # What the first files have, of models of other shapes.
+        only={
+            **_BOTH,
+            "add_bias_logits": (False,),
+            "add_final_layer_norm": (False,),
+            "extra_pos_embeddings": (2,),
+            "normalize_before": (False,),
+            "normalize_embedding": (True,),
+            "static_position_embeddings": (False,),
+        },
+        training={"encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0},
+    ),
 )

@@ -7,6 +7,7 @@ from typing import Any
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import encoders, two_streams
 from firth.interop.hugging_face.config_fields import Field, activation, whole_number
+from firth.interop.hugging_face.config_keys import Keys
 from firth.interop.hugging_face.family import Family, FamilyHeads
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
 from firth.recipes.objectives.permutation import PermutationLM
@@ -45,6 +46,21 @@ _LEARNED = {**_ENCODER, "positions.kind": "learned"}
 _TIED = {"tie_word_embeddings": True, "is_decoder": False}
 _ABSOLUTE = {"position_embedding_type": "absolute", **_TIED}
 _EMBEDDING_WIDTH = Field("embedding_size", "embeddings.width", 128)
+# Of heads for tasks, in the files of the first BERT.
+_POOLER = (
+    "directionality",
+    "pooler_fc_size",
+    "pooler_num_attention_heads",
+    "pooler_num_fc_layers",
+    "pooler_size_per_head",
+    "pooler_type",
+    # Of TinyBERT.
+    "cell",
+    "emb_size",
+    "pre_trained",
+    "structure",
+    "training",
+)
 _TOKENS = "embeddings.word_embeddings.weight"
 
 
@@ -57,13 +73,16 @@ def _masked_lm(names: Collection[str]) -> MaskedLM:
     return MaskedLM(next_sentence=False)
 
 
+_EXACT = "has exact gelu in its head, whatever the activation of the backbone is"
+
+
 def _masked_heads(
     architecture: str, rules: Any, compute: Callable[[Any], bool] = lambda model: True
 ) -> tuple[FamilyHeads, ...]:
     """Returns masked LM's heads; the span boundary objective's stand next to the same."""
     return (
-        FamilyHeads(architecture, "masked_lm", ("mlm",), rules, compute),
-        FamilyHeads(architecture, "span_masking", ("mlm",), rules, compute),
+        FamilyHeads(architecture, "masked_lm", ("mlm",), rules, compute, _EXACT),
+        FamilyHeads(architecture, "span_masking", ("mlm",), rules, compute, _EXACT),
     )
 
 
@@ -91,6 +110,7 @@ BERT = Family(
     ),
     _ABSOLUTE,
     copies=_tied("cls.predictions.decoder", f"bert.{_TOKENS}", "cls.predictions.bias"),
+    keys=Keys(nothing=_POOLER),
 )
 DISTILBERT = Family(
     "distilbert",
@@ -113,6 +133,11 @@ DISTILBERT = Family(
     _masked_heads("DistilBertForMaskedLM", encoders.distilbert_masked_lm),
     {"sinusoidal_pos_embds": False, "tie_word_embeddings": True},
     copies={"vocab_projector.weight": f"distilbert.{_TOKENS}"},
+    keys=Keys(
+        {"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"},
+        nothing=("qa_dropout", "seq_classif_dropout"),
+        only={"tie_weights_": (True,)},
+    ),
 )
 
 
@@ -120,11 +145,11 @@ def _spread_roberta(config: dict[str, Any]) -> dict[str, Any]:
     """Positions begin one after the id of padding."""
     unused = whole_number(config, "pad_token_id", 1) + 1
     length = whole_number(config, "max_position_embeddings", 512) - unused
-    return {**config, "unused_positions": unused, "positions": length}
+    return {**config, "pad_token_id": unused, "max_position_embeddings": length}
 
 
 def _gathered_roberta(config: dict[str, Any]) -> dict[str, Any]:
-    unused, length = config.pop("unused_positions"), config.pop("positions")
+    unused, length = config["pad_token_id"], config["max_position_embeddings"]
     return {**config, "pad_token_id": unused - 1, "max_position_embeddings": length + unused}
 
 
@@ -140,8 +165,8 @@ ROBERTA = Family(
     "roberta",
     (
         *_BERT_FIELDS,
-        Field("positions", "positions.length"),
-        Field("unused_positions", "positions.unused"),
+        Field("max_position_embeddings", "positions.length"),
+        Field("pad_token_id", "positions.unused"),
     ),
     _LEARNED,
     _masked_lm,
@@ -182,7 +207,7 @@ ALBERT = Family(
         Field("num_hidden_groups", "share_layers.groups", 1),
         Field("inner_group_num", "share_layers.blocks", 1),
     ),
-    _LEARNED,
+    {**_LEARNED, "embeddings.projected": True},
     _pairs("sop_classifier.classifier.weight", MaskedLM(next_sentence=False, sentence_order=True)),
     encoders.albert_backbone,
     (
@@ -193,6 +218,10 @@ ALBERT = Family(
     copies=_tied("predictions.decoder", f"albert.{_TOKENS}", "predictions.bias"),
     spread=_spread_albert,
     gathered=_gathered_albert,
+    keys=Keys(
+        nothing=("classifier_dropout_prob", "net_structure_type", "num_memory_blocks"),
+        only={"down_scale_factor": (1,), "gap_size": (0,)},
+    ),
 )
 
 
@@ -236,6 +265,8 @@ _DEBERTA_DEFAULTS = {
     "position_biased_input": True,
 }
 _POSITION_TERMS = ["p2c", "c2p"]
+# One vector a distance.
+_NO_BUCKETS = -1
 
 
 def _position_terms(said: Any) -> Any:
@@ -250,13 +281,16 @@ def _spread_deberta(config: dict[str, Any]) -> dict[str, Any]:
     farthest = whole_number(config, "max_relative_positions", -1)
     if farthest < 1:
         farthest = whole_number(config, "max_position_embeddings", 512)
-    buckets = whole_number(config, "position_buckets", -1)
+    for key, heads in (("embedding_size", 1), ("attention_head_size", config.get("num_attention_heads", 24))):
+        # Both follow from the width wherever they are not stated.
+        if (found := config.get(key)) is not None and found * heads != config.get("hidden_size", 1536):
+            raise InteropError(f"{key}: {found!r} cannot be expressed here next to this hidden_size")
     return {
         **_DEBERTA_DEFAULTS,
         **config,
         "pos_att_type": _position_terms(config.get("pos_att_type")),
         "max_relative_positions": farthest,
-        "position_buckets": buckets if buckets > 0 else None,
+        "position_buckets": whole_number(config, "position_buckets", _NO_BUCKETS),
     }
 
 
@@ -277,7 +311,7 @@ DEBERTA = Family(
             intermediate_size=6144,
             layer_norm_eps=1e-7,
         )[:-1],
-        Field("position_buckets", "positions.buckets"),
+        Field("position_buckets", "positions.buckets", _NO_BUCKETS, lambda found: max(found, 0) or None),
         Field("max_relative_positions", "positions.max_distance"),
     ),
     {**_ENCODER, "positions.kind": "disentangled", "embeddings.segments": 0},
@@ -297,7 +331,32 @@ DEBERTA = Family(
     copies=_tied("cls.predictions.decoder", f"deberta.{_TOKENS}", "cls.predictions.bias"),
     spread=_spread_deberta,
     gathered=_gathered_deberta,
+    length_key="max_position_embeddings",
+    keys=Keys(
+        read=("attention_head_size", "embedding_size", "max_position_embeddings"),
+        nothing=(
+            "cls_dropout",
+            "conv_act",
+            "conv_groups",
+            "padding_idx",
+            "pooler_dropout",
+            "pooler_hidden_act",
+            "pooler_hidden_size",
+        ),
+        # Another head for masked tokens, by other names.
+        only={"legacy": (True,)},
+    ),
 )
+
+
+def _spread_xlnet(config: dict[str, Any]) -> dict[str, Any]:
+    width, heads = whole_number(config, "d_model", 1024), whole_number(config, "n_head", 16)
+    head = config.get("d_head")
+    if head is not None and head * heads != width:
+        raise InteropError(f"d_head: {head!r} times n_head: {heads} is not d_model: {width}")
+    return config
+
+
 XLNET = Family(
     "xlnet",
     "XLNetModel",
@@ -326,4 +385,17 @@ XLNET = Family(
         "tie_word_embeddings": True,
     },
     copies={"lm_loss.weight": "transformer.word_embedding.weight"},
+    spread=_spread_xlnet,
+    keys=Keys(
+        {
+            "n_token": "vocab_size",
+            "hidden_size": "d_model",
+            "num_attention_heads": "n_head",
+            "num_hidden_layers": "n_layer",
+        },
+        read=("d_head",),
+        # Of states that are carried from one text to the next, and of a head for spans.
+        nothing=("end_n_top", "mem_len", "reuse_len", "start_n_top", "use_mems_eval", "use_mems_train"),
+        only={"bi_data": (False,)},
+    ),
 )

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from firth import storage
-from firth.interop.bundles import recipe_of
+from firth.interop.bundles import about_untrained, recipe_of, untrained_heads
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.checkpoint.directory import CONFIG_FILE
 from firth.interop.hugging_face.checkpoint.shards import SHARD_BYTES, write_shards
 from firth.interop.hugging_face.family import Family
 from firth.interop.hugging_face.finding import family_of
 from firth.interop.hugging_face.outgoing import Outgoing
-from firth.interop.hugging_face.pooling import write_pooling
+from firth.interop.hugging_face.pooling_writing import write_embedding
 from firth.interop.hugging_face.rules import Rule
 from firth.interop.hugging_face.tokenizers import write_tokenizer
 from firth.interop.written import Written
@@ -31,6 +31,7 @@ def export_model(
     folder: str | os.PathLike[str],
     dtype: str | None = None,
     shard_bytes: int = SHARD_BYTES,
+    heads: str | None = None,
 ) -> Written:
     """Writes a bundle's model as what `transformers.AutoModel.from_pretrained` loads.
 
@@ -43,6 +44,7 @@ def export_model(
         dtype: float32, bfloat16 or float16 for all tensors. Without it, each has the dtype that it was
             imported in, if that still holds it exactly, and otherwise float32.
         shard_bytes: Most bytes of a file of weights; a larger model is written in shards.
+        heads: `untrained` to write heads that nobody has trained; None to leave them out.
 
     Returns:
         The files that were written, and which weights they lack.
@@ -56,16 +58,19 @@ def export_model(
     family = family_of(recipe.model, recipe.goal)
     tokenizer = load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER))
     ids = _ids_by_role(tokenizer)
-    model = family.fitted(recipe.model, ids)
-    heads = family.heads_of(model, recipe.goal)
-    rules = family.rules(model, recipe.goal) if heads else _alone(family, model)
+    model, untrained = family.fitted(recipe.model, ids), untrained_heads(bundle, heads)
+    of_class = family.heads_of(model, recipe.goal)
+    rules = family.rules(model, recipe.goal) if of_class else _alone(family, model)
+    random = untrained & {rule.ours for rule in rules}
+    if random:
+        of_class, rules = None, _alone(family, model)
     with open_weights(bundle) as weights:
-        notes = _left_out(bundle, weights, rules)
+        notes = _left_out(bundle, set(weights) - random, rules) + about_untrained(random)
         outgoing = Outgoing(rules, weights, stored_dtypes(weights), dtype)
         config = {
             **family.write_config(model),
             **_token_ids(recipe.goal, ids, bool(model.has_decoder and model.has_encoder)),
-            "architectures": [heads.architecture if heads else family.architecture],
+            "architectures": [of_class.architecture if of_class else family.architecture],
             "torch_dtype": outgoing.most_common_dtype,
             "vocab_size": recipe.tokenizer.vocabulary_size,
         }
@@ -86,7 +91,7 @@ def _pooling_files(folder: str, recipe: RunRecipe, tokenizer: AnyTokenizer) -> l
     """Writes how texts are pooled, which sentence-transformers does over the states of an encoder alone."""
     if not recipe.model.has_encoder or recipe.model.has_decoder:
         return []
-    return write_pooling(folder, recipe.export.pooling, recipe.model.width, tokenizer)
+    return write_embedding(folder, recipe.export, recipe.model.width, recipe.sequences.length, tokenizer)
 
 
 def _about_pooling(recipe: RunRecipe, files: list[str]) -> tuple[str, ...]:

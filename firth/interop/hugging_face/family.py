@@ -4,11 +4,15 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from firth.interop.errors import InteropError
+from firth.interop.hugging_face.checkpoint.tensors import Tensors
 from firth.interop.hugging_face.config_fields import Field, differences, read_model, write_config
+from firth.interop.hugging_face.config_keys import Keys
 from firth.interop.hugging_face.rules import Rule, Rules, below
 from firth.recipes.goals.goal import Goal
 from firth.recipes.objectives.objective import AnyObjective
+
+CONFIG = "config.json"
+_NO_KEYS = Keys()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,6 +25,7 @@ class FamilyHeads:
         losses: Losses that a goal with these heads has, among others.
         rules: Function from a model to the rules of the heads' weights.
         compute: Function from a model to whether the class computes what our heads do.
+        otherwise: What the class computes where it does not, as the reason why its weights do not come in.
     """
 
     architecture: str
@@ -28,6 +33,7 @@ class FamilyHeads:
     losses: tuple[str, ...]
     rules: Callable[[Any], Rules] = lambda model: iter(())
     compute: Callable[[Any], bool] = lambda model: True
+    otherwise: str = ""
 
     def say(self, goal: Goal) -> bool:
         """Whether these are heads of a goal.
@@ -63,6 +69,10 @@ class Family:
         gathered: Function back from such a configuration to theirs.
         fitted: Function from a model and the ids of the special tokens by role to a model that computes the
             same, and can be expressed with these ids.
+        keys: Keys of a configuration that no field reads.
+        length_key: Key of the longest text of models without a table of positions.
+        of_tensors: Function from a model and a checkpoint's tensors to the model that they are of, where the
+            configuration does not say it.
     """
 
     model_type: str
@@ -80,6 +90,9 @@ class Family:
     spread: Callable[[dict[str, Any]], dict[str, Any]] = dict
     gathered: Callable[[dict[str, Any]], dict[str, Any]] = dict
     fitted: Callable[[Any, Mapping[str, int]], Any] = lambda model, ids: model
+    keys: Keys = _NO_KEYS
+    length_key: str = ""
+    of_tensors: Callable[[Any, Tensors], Any] = lambda model, tensors: model
 
     def read_model(self, config: Mapping[str, Any]) -> Any:
         """Returns the recipe's model that a configuration describes.
@@ -88,11 +101,46 @@ class Family:
             config: Content of `config.json`.
 
         Raises:
-            InteropError: for a value that cannot be expressed here.
+            InteropError: for a key that is not known, or a value that cannot be expressed here.
         """
-        if config.get("quantization_config") is not None:
-            raise InteropError("quantization_config: quantized weights cannot be read, floating ones can")
-        return read_model(self.spread(dict(config)), self.fields, self.always, self.theirs_always)
+        return read_model(self.spread(self.plain(config)), self.fields, self.always, self.theirs_always)
+
+    def plain(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns a configuration in which each value has the key that is written.
+
+        Args:
+            config: Content of `config.json`.
+
+        Raises:
+            InteropError: for a key that is not known, or a value that cannot be expressed here.
+        """
+        return self.keys.plain(config, self.field_keys)
+
+    @property
+    def field_keys(self) -> set[str]:
+        """The keys of a configuration that fields read, or that have one value alone."""
+        return {field.theirs for field in self.fields} | {*self.theirs_always}
+
+    def length_of(self, config: Mapping[str, Any]) -> tuple[int | None, str]:
+        """Returns the most tokens of a text that a configuration says, and by which key.
+
+        Args:
+            config: Content of `config.json`.
+        """
+        keys = [field.theirs for field in self.fields if field.ours == "positions.length"]
+        key = (keys or [self.length_key])[0]
+        # Of a table, its rows are in the model.
+        said = None if keys else self.plain(config).get(key)
+        is_number = isinstance(said, int) and not isinstance(said, bool) and said > 0
+        return said if is_number else None, f"{CONFIG}: {key}" if keys or is_number else ""
+
+    def notes(self, config: Mapping[str, Any]) -> list[str]:
+        """Returns what a configuration says of the training that is not in force here.
+
+        Args:
+            config: Content of `config.json`.
+        """
+        return list(self.keys.notes(self.plain(config)))
 
     def write_config(self, model: Any) -> dict[str, Any]:
         """Returns the content of `config.json` that describes a recipe's model.
@@ -122,6 +170,17 @@ class Family:
             goal: Goal of the recipe.
         """
         return next((heads for heads in self.heads if heads.say(goal) and heads.compute(model)), None)
+
+    def not_computed(self, model: Any, goal: Goal) -> FamilyHeads | None:
+        """Returns the heads of a goal whose class computes something else than ours; None without such heads.
+
+        Args:
+            model: Model of the recipe.
+            goal: Goal of the recipe.
+        """
+        if self.heads_of(model, goal):
+            return None
+        return next((heads for heads in self.heads if heads.say(goal)), None)
 
     def rules(self, model: Any, goal: Goal) -> list[Rule]:
         """Returns the rules of all weights of a model with heads.

@@ -32,7 +32,7 @@ def load_backbone(path: str | os.PathLike[str], dtype: Any = None) -> keras.Mode
     """
     directory = Directory(path)
     family = directory.family
-    model = family.read_model(directory.config)
+    model = directory.model()
     backbone = build_backbone(model, directory.vocabulary_size, dtype)
     with directory.tensors() as tensors:
         assign_weights(backbone, family.backbone_rules(model), family, tensors)

@@ -39,8 +39,19 @@ def incoming_weights(
     tensors = named(family, rules, tensors)
     stored = stored_dtypes(rules, tensors)
     fresh = tuple(path for path in specs if path not in stored)
-    read = Read(fresh, tuple(_surplus(family, rules, tensors)), stored)
+    reason = _reason(family, recipe, tensors) if fresh else ""
+    read = Read(fresh, tuple(_surplus(family, rules, tensors)), stored, reason=reason)
     return Incoming(read, converted(rules, family, tensors, specs, has_output=True))
+
+
+def _reason(family: Family, recipe: RunRecipe, tensors: Tensors) -> str:
+    """Returns why a head whose tensors are there is fresh; nothing if they are not there."""
+    heads = family.not_computed(recipe.model, recipe.goal)
+    if heads is None or not all(
+        name in tensors for rule in heads.rules(recipe.model) for name in rule.theirs
+    ):
+        return ""
+    return f"{heads.architecture} {heads.otherwise}"
 
 
 def assign_weights(backbone: keras.Model, rules: Sequence[Rule], family: Family, tensors: Tensors) -> None:

@@ -10,12 +10,12 @@ import keras_hub
 import numpy as np
 
 from firth import storage
-from firth.interop.bundles import open_bundle
+from firth.interop.bundles import about_untrained, open_bundle, untrained_heads
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Array, Rule
 from firth.interop.keras_hub.families import FAMILIES
 from firth.interop.keras_hub.family import PresetFamily
-from firth.interop.keras_hub.preset import CONFIG_FILE
+from firth.interop.keras_hub.preset import CONFIG_FILE, TASK_FILE, TASK_WEIGHTS_FILE
 from firth.interop.keras_hub.said import plain_weights
 from firth.interop.keras_hub.tokenizers import tokenizer_to_write
 from firth.interop.keras_hub.tokenizers.table import CLASSES
@@ -27,10 +27,15 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers import load_tokenizer
 
 _STDDEV = 0.02
+# What KerasHub leaves out of its files.
+_STATES = ("compile_config", "build_config")
 
 
 def export_model(
-    bundle: str | os.PathLike[str], folder: str | os.PathLike[str], tokenizer: str | None = None
+    bundle: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    tokenizer: str | None = None,
+    heads: str | None = None,
 ) -> Written:
     """Writes a bundle's model as a preset, which KerasHub's `from_preset` loads.
 
@@ -42,6 +47,7 @@ def export_model(
         bundle: Path of the bundle.
         folder: Place of the preset, where nothing is.
         tokenizer: `near` to write a tokenizer that reads some texts otherwise; None to leave it out.
+        heads: `untrained` to write heads that nobody has trained; None to leave them out.
 
     Returns:
         The files that were written, what of the model they lack, and which texts KerasHub reads otherwise.
@@ -54,12 +60,15 @@ def export_model(
     ours = load_tokenizer(os.path.join(os.fspath(bundle), TOKENIZER_FOLDER))
     family = family_of(recipe)
     theirs, about = tokenizer_to_write(ours, family.tokenizer, tokenizer)
-    backbone, head, notes = made_of(model, recipe, family)
+    untrained = untrained_heads(bundle, heads)
+    backbone, head, notes = made_of(model, recipe, family, untrained)
     with storage.whole_folder(folder) as unfinished:
         if head is None:
             backbone.save_to_preset(unfinished)
+        elif theirs is None:
+            _save_without_preprocessor(head, unfinished)
         else:
-            head.preprocessor = None if theirs is None else _preprocessor(head, theirs, recipe)
+            head.preprocessor = _preprocessor(head, theirs, recipe)
             head.save_to_preset(unfinished)
         if head is None and theirs is not None:
             theirs.save_to_preset(unfinished)
@@ -96,7 +105,7 @@ def family_of(recipe: RunRecipe) -> PresetFamily:
 
 
 def made_of(
-    model: BackboneWithHeads, recipe: RunRecipe, family: PresetFamily
+    model: BackboneWithHeads, recipe: RunRecipe, family: PresetFamily, untrained: Collection[str] = ()
 ) -> tuple[keras.Model, keras.Model | None, tuple[str, ...]]:
     """Returns KerasHub's backbone with a model's weights, its task if the head goes along, and notes.
 
@@ -104,10 +113,12 @@ def made_of(
         model: Model of the recipe.
         recipe: Recipe of the model.
         family: Family that says it.
+        untrained: Paths of weights that are left out, since nobody has trained them.
     """
     size = {family.vocabulary_key: recipe.tokenizer.vocabulary_size}
     backbone = make_backbone(family, {**family.write_config(recipe.model), **size})
-    weights = plain_weights(arrays_of(weights_by_path(model)), recipe.model, family.folds_segments)
+    own = {path: each for path, each in arrays_of(weights_by_path(model)).items() if path not in untrained}
+    weights = plain_weights(own, recipe.model, family.folds_segments)
     rules = family.rules(recipe.model, recipe.goal)
     fresh = _assign(by_name(backbone.weights), rules, weights)
     _start(fresh, recipe.seed)
@@ -118,7 +129,7 @@ def made_of(
         _assign(by_name(task.weights), head, weights)
         rules = [*rules, *head]
     notes = _notes(weights.keys() - {rule.ours for rule in rules}, fresh)
-    return backbone, task, tuple(notes)
+    return backbone, task, (*notes, *about_untrained(untrained))
 
 
 def _notes(left_out: Collection[str], fresh: Collection[str]) -> Iterator[str]:
@@ -148,6 +159,20 @@ def _start(variables: Mapping[str, keras.Variable], seed: int) -> None:
     for name, variable in variables.items():
         is_bias = name.endswith("bias")
         variable.assign(generator.normal(scale=0.0 if is_bias else _STDDEV, size=variable.shape))
+
+
+def _save_without_preprocessor(task: Any, folder: str) -> None:
+    """Writes a task that has none, which KerasHub's `save_to_preset` cannot; `preprocessor=None` loads it."""
+    task.backbone.save_to_preset(folder)
+    task.save_task_weights(os.path.join(folder, TASK_WEIGHTS_FILE))
+    described = keras.saving.serialize_keras_object(task)
+    storage.write_json(os.path.join(folder, TASK_FILE), _without_states(described), indent=4)
+
+
+def _without_states(described: Any) -> Any:
+    if not isinstance(described, dict):
+        return described
+    return {key: _without_states(each) for key, each in described.items() if key not in _STATES}
 
 
 def _preprocessor(task: Any, tokenizer: Any, recipe: RunRecipe) -> Any:

@@ -88,7 +88,7 @@ ALBERT = PresetFamily(
         Field("num_groups", "share_layers.groups", 1),
         Field("num_inner_repetitions", "share_layers.blocks", 1),
     ),
-    _APPROXIMATE,
+    {**_APPROXIMATE, "embeddings.projected": True},
     MaskedLM(next_sentence=False, sentence_order=True),
     encoders.albert,
     (encoders.pooler,),

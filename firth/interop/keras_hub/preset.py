@@ -1,7 +1,6 @@
 """A preset of KerasHub on disk: its configuration, its weights and its tokenizer's settings."""
 
 import inspect
-import json
 import os
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -10,6 +9,7 @@ import keras_hub
 
 from firth import storage
 from firth.interop.errors import InteropError
+from firth.interop.given_files import check_file, read_mapping
 from firth.interop.hugging_face.rules import Array
 from firth.interop.keras_hub.families import FAMILIES
 from firth.interop.keras_hub.family import PresetFamily
@@ -188,13 +188,7 @@ class Preset:
     def _read_json(self, name: str) -> dict[str, Any]:
         if not storage.exists(self.place(name)):
             raise InteropError(f"{self.path} holds no {name}")
-        try:
-            content = json.loads(storage.read_text(self.place(name)))
-        except ValueError as error:
-            raise self.problem(f"{name}: is not JSON: {error}") from None
-        if not isinstance(content, dict):
-            raise self.problem(f"{name}: must hold a mapping")
-        return content
+        return read_mapping(self.place(name))
 
     def _weights_file(self) -> str:
         if storage.exists(self.place(WEIGHTS_FILE)):
@@ -208,9 +202,11 @@ class Preset:
                 raise self.problem(f"{SHARDS_FILE}: weight_map: {shard!r} is not a file of the folder")
             if not storage.exists(self.place(shard)):
                 raise self.problem(f"{SHARDS_FILE}: weight_map: names {shard}, which does not exist")
+            check_file(self.place(shard), most=None)
         return SHARDS_FILE
 
     def _load(self, load: Callable[[str], None], folder: str, file: str) -> None:
+        check_file(os.path.join(folder, file), most=None)
         try:
             load(os.path.join(folder, file))
         except (OSError, ValueError, KeyError, TypeError) as error:

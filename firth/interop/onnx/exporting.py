@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from firth import storage
-from firth.interop.bundles import copy_sources, open_bundle
+from firth.interop.bundles import about_untrained, copy_sources, open_bundle, require_trained, untrained_heads
 from firth.interop.errors import InteropError
 from firth.interop.extras import import_extra
 from firth.interop.onnx.converting import convert
@@ -20,7 +20,9 @@ MOST_BYTES = 2 * 10**9
 _PACKAGES = ("firth", "tensorflow", "keras", "onnx", "tf2onnx")
 
 
-def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Written:
+def export_model(
+    bundle: str | os.PathLike[str], folder: str | os.PathLike[str], heads: str | None = None
+) -> Written:
     """Writes a bundle's model as ONNX files, which read ids.
 
     `encoder.onnx` reads whole rows, `decoder.onnx` those of a decoder, and `decoder_step.onnx` some tokens
@@ -30,9 +32,10 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
     Args:
         bundle: Path of the folder that `firth.models.save_model` wrote.
         folder: Place of the new folder, where nothing is.
+        heads: `untrained` to write what heads give that nobody has trained; None to leave it out.
 
     Returns:
-        The files that were written.
+        The files that were written, and which heads are left out.
 
     Raises:
         InteropError: if it is not a bundle, the extra is not installed, the model is larger than a file can
@@ -43,7 +46,11 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
     with storage.whole_folder(folder) as unfinished:
         model, recipe = open_bundle(bundle)
         _check_size(model)
-        files = {f"{graph.name}.onnx": _write(graph, unfinished) for graph in graphs_of(model, recipe.goal)}
+        untrained = untrained_heads(bundle, heads)
+        if recipe.model.has_decoder:
+            require_trained(untrained)
+        graphs = graphs_of(model, recipe.goal, untrained)
+        files = {f"{graph.name}.onnx": _write(graph, unfinished) for graph in graphs}
         copy_sources(bundle, unfinished)
         storage.write_json(
             os.path.join(unfinished, DESCRIPTION_FILE),
@@ -53,7 +60,7 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
                 "versions": {package: importlib.metadata.version(package) for package in _PACKAGES},
             },
         )
-        return Written(tuple(storage.files_below(unfinished)))
+        return Written(tuple(storage.files_below(unfinished)), about_untrained(untrained))
 
 
 def _check_size(model: BackboneWithHeads) -> None:

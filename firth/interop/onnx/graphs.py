@@ -1,6 +1,6 @@
 """The graphs of a model: a whole pass of each stack, and a step of each decoder."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from keras import ops
@@ -19,12 +19,13 @@ _OF_CONTEXT = "Keys and values of the encoder's states, as the encoder gives the
 _SO_FAR = "1 on tokens, 0 on padding: of the tokens before, then of these."
 
 
-def graphs_of(model: BackboneWithHeads, goal: Goal) -> Iterator[Graph]:
+def graphs_of(model: BackboneWithHeads, goal: Goal, untrained: Collection[str] = ()) -> Iterator[Graph]:
     """Yields the graphs of a model.
 
     Args:
         model: Model of a bundle.
         goal: Goal of its recipe.
+        untrained: Paths of weights of heads, of what an encoder's graph gives without them.
     """
     config = model.backbone.config
     if config.has_decoder:
@@ -32,7 +33,7 @@ def graphs_of(model: BackboneWithHeads, goal: Goal) -> Iterator[Graph]:
     elif config.has_encoder:
         order = order_input("length") if goal.mixes_masks else {}
         inputs = {**row_inputs(config), **order}
-        yield Graph("encoder", inputs, lambda given: _whole(model, row_features(given)))
+        yield Graph("encoder", inputs, lambda given: _whole(model, row_features(given), untrained))
     else:
         order = order_input("length") if config.bidirectional_prefix else {}
         inputs = {**row_inputs(config), **order}
@@ -40,15 +41,20 @@ def graphs_of(model: BackboneWithHeads, goal: Goal) -> Iterator[Graph]:
         yield _step(model)
 
 
-def _whole(model: BackboneWithHeads, features: Tensors) -> Tensors:
-    """Returns the states of whole rows, and all that heads make of them."""
+def _whole(model: BackboneWithHeads, features: Tensors, untrained: Collection[str] = ()) -> Tensors:
+    """Returns the states of whole rows, and all that heads make of them.
+
+    With heads that nobody has trained, only a pooler that somebody has.
+    """
     hidden = model.backbone(features, training=False)
     made = {HIDDEN: hidden}
     if model.backbone.config.gives_layers:
         made["layers"] = model.backbone.layer_outputs(features, training=False)
     pooler = getattr(model.heads, "pooler", None)
-    if pooler is not None:
+    if pooler is not None and not any(path.startswith("heads/pooler/") for path in untrained):
         made["pooled"] = pooler(hidden, ops.zeros_like(features[names.TOKEN_IDS])[:, :1])[:, 0]
+    if untrained:
+        return made
     # The hidden states are made again here; the converter joins what is equal.
     logits = model.logits(features, training=False)
     return {**made, **{f"{loss}_logits": each for loss, each in logits.items()}}

@@ -10,6 +10,7 @@ from keras import ops
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.finding import family_of
 from firth.interop.hugging_face.rules import Array
+from firth.interop.peft.heads import PREFIX
 from firth.interop.peft.kind import Config, PeftKind, Tensors
 from firth.interop.peft.modules import Module, modules_of
 from firth.models.backbone_with_heads import BackboneWithHeads
@@ -19,7 +20,6 @@ from firth.storage.tensor_files import TensorFile
 from firth.tuning import METHODS
 from firth.tuning.adding import places_of
 
-_PREFIX = "base_model.model."
 # Of each of torch's layers what peft adds to it, by the tensors' ends.
 ByModule: TypeAlias = Mapping[str, Tensors]
 
@@ -57,7 +57,7 @@ class AdapterKind(PeftKind):
         self, model: BackboneWithHeads, recipe: RunRecipe, config: Config, file: TensorFile
     ) -> tuple[Any, tuple[str, ...]]:
         """Adds an adapter to a model; see `PeftKind`."""
-        layers, left_out = self._tensors(file, recipe)
+        layers, left_out, whole_names = self._tensors(file, recipe)
         found: dict[str, list[Module]] = {}
         for module in modules_of(model, recipe):
             found.setdefault(module.name, []).append(module)
@@ -70,6 +70,8 @@ class AdapterKind(PeftKind):
         for name, tensors in layers.items():
             for module in found[name]:
                 addition = module.place.layer.addition(module.place.name)
+                # Patterns of settings are about names with the base's in front, if it has one there.
+                module = dataclasses.replace(module, name=whole_names[name])
                 for weight, array in self.read(module, tensors, config, method).items():
                     getattr(addition, weight).assign(keras.ops.convert_to_tensor(array))
         return method, left_out
@@ -96,27 +98,30 @@ class AdapterKind(PeftKind):
         inputs_first = any(each.inputs_first for parts in added.values() for each in parts)
         config = {"task_type": None, **self.config(method, layers, inputs_first), **patterns}
         tensors = {
-            f"{_PREFIX}{name}.{end}": each for name, ends in layers.items() for end, each in ends.items()
+            f"{PREFIX}{name}.{end}": each for name, ends in layers.items() for end, each in ends.items()
         }
         return config, tensors
 
     def _tensors(
         self, file: TensorFile, recipe: RunRecipe
-    ) -> tuple[dict[str, dict[str, Array]], tuple[str, ...]]:
-        """Returns the adapter's tensors by layer and end, and the names of the others.
+    ) -> tuple[dict[str, dict[str, Array]], tuple[str, ...], dict[str, str]]:
+        """Returns the adapter's tensors by layer and end, the names of the others, and of layers in the file.
 
         Layers have their names in the base model, whether the adapter was made for it or for one with heads.
         """
         family = family_of(recipe.model, recipe.goal, is_trained=False)
         base = f"{family.base}."
         layers: dict[str, dict[str, Array]] = {}
+        whole_names: dict[str, str] = {}
         others = []
         for name in file:
             end = next((each for each in self.ends if name.endswith(f".{each}")), None)
             if end is None:
                 others.append(name)
                 continue
-            layer = name.removeprefix(_PREFIX).removeprefix(base).removesuffix(f".{end}")
+            whole = name.removeprefix(PREFIX).removesuffix(f".{end}")
+            layer = whole.removeprefix(base)
+            whole_names[layer] = whole
             layers.setdefault(layer, {})[end] = file[name]
         stem = f"{self.ends[0].split('_')[0]}_"
         of_base = tuple(
@@ -125,7 +130,7 @@ class AdapterKind(PeftKind):
         unread = [
             name
             for name in others
-            if stem in name or name.removeprefix(_PREFIX).removeprefix(base).startswith(of_base)
+            if stem in name or name.removeprefix(PREFIX).removeprefix(base).startswith(of_base)
         ]
         if unread:
             raise InteropError(f"tensors that cannot be expressed here: {first_of(unread)}")
@@ -133,7 +138,7 @@ class AdapterKind(PeftKind):
             raise InteropError(f"lacks tensors of {first_of(lacking)}")
         if not layers:
             raise InteropError(f"has no tensors of {self.peft_type}")
-        return layers, tuple(others)
+        return layers, tuple(others), whole_names
 
 
 def _target(module: Module) -> str:

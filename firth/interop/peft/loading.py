@@ -4,13 +4,15 @@ import dataclasses
 import os
 from typing import Any
 
-from firth import storage
 from firth.interop.bundles import recipe_of
 from firth.interop.errors import InteropError
+from firth.interop.given_files import read_mapping
+from firth.interop.peft.heads import read_heads
 from firth.interop.peft.kind import PeftKind
 from firth.interop.peft.kinds import KINDS
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import load_model
+from firth.recipes.base.errors import first_of
 from firth.storage.tensor_files import open_tensors
 from firth.tuning import TuningError
 
@@ -24,7 +26,7 @@ class LoadedAdapter:
     Attributes:
         model: Model of the bundle with the additions; all else of its backbone is frozen.
         method: Method as a recipe has it; its targets, if any, are the projections that were added to.
-        left_out: Names of tensors that were not read, such as those of a task's head.
+        left_out: Names of tensors that were not read, which are those of a task's head.
     """
 
     model: BackboneWithHeads
@@ -33,11 +35,15 @@ class LoadedAdapter:
 
 
 def load_adapter(
-    folder: str | os.PathLike[str], bundle: str | os.PathLike[str], dtype: Any = None
+    folder: str | os.PathLike[str],
+    bundle: str | os.PathLike[str],
+    dtype: Any = None,
+    without_heads: bool = False,
 ) -> LoadedAdapter:
     """Returns the model of a bundle with an adapter that peft has saved.
 
-    LoRA, AdaLoRA, LoHa and (IA)3 are read, and what stands before the tokens: prefixes and prompts.
+    LoRA, AdaLoRA, LoHa and (IA)3 are read, and what stands before the tokens: prefixes and prompts. A head
+    that was trained as a whole (`modules_to_save`) comes in where the bundle has the same one.
 
     The bundle is that of the adapter's base, brought in by `firth import hf`. `firth.tuning.merge` makes
     additions to projections a part of its weights.
@@ -46,10 +52,12 @@ def load_adapter(
         folder: Folder with `adapter_config.json` and `adapter_model.safetensors`.
         bundle: Folder of the base's bundle.
         dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+        without_heads: Whether a trained head that the bundle has no place for may be left out.
 
     Raises:
         InteropError: for files that cannot be read, another kind of adapter, a setting that cannot be
-            expressed here, and tensors that do not fit the model, with the nearest names.
+            expressed here, tensors that do not fit the model, with the nearest names, and a trained head
+            that the bundle has no place for, unless `without_heads`.
         firth.models.BundleError: if the bundle cannot be read.
 
     Example: see `tests/interop/peft/loading_test.py`.
@@ -59,7 +67,13 @@ def load_adapter(
     config, kind = _settings(os.path.join(folder, CONFIG_FILE))
     file = open_tensors(path, InteropError)
     try:
-        method, left_out = kind.take_in(model, recipe, config, file)
+        method, others = kind.take_in(model, recipe, config, file)
+        left_out = read_heads(model, recipe, file, others)
+        if left_out and not without_heads:
+            raise InteropError(
+                f"modules_to_save: {first_of(left_out)}: the bundle has no such head; without_heads=True "
+                "leaves it out"
+            )
     except InteropError as error:
         raise InteropError(f"{os.fspath(folder)}: {error}") from error
     except (TuningError, ValueError, KeyError, IndexError) as error:
@@ -68,10 +82,7 @@ def load_adapter(
 
 
 def _settings(path: str) -> tuple[dict[str, Any], PeftKind]:
-    try:
-        config: dict[str, Any] = storage.read_json(path)
-    except (OSError, ValueError) as error:
-        raise InteropError(f"{path} cannot be read: {error}") from error
+    config = read_mapping(path)
     kind = next((each for each in KINDS.values() if each.is_of(config)), None)
     if kind is None:
         known = dict.fromkeys(each.peft_type for each in KINDS.values())

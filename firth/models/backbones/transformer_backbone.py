@@ -53,9 +53,9 @@ class TransformerBackbone(Divided, Backbone):
         )
 
     def _make_projection(self, name: str) -> keras.layers.Layer | None:
-        """Returns the layer after a factorised token table, or None between equal widths."""
+        """Returns the layer after a factorised token table, or None where nothing projects it."""
         config = self.config
-        if config.embedding_width == config.width:
+        if not config.projects_embeddings:
             return None
         start = self._initializer
         if config.scaled_initializer:

@@ -96,7 +96,8 @@ def added_to_tokens(model: "TransformerConfig") -> int:
     width = model.embedding_width
     rows = model.embeddings.segments + model.positions.rows
     normalised = norm(model, width) if model.embeddings.norm else 0
-    return rows * width + normalised + projection(model, width, model.width)
+    projected = dense(width, model.width, model.biases) if model.projects_embeddings else 0
+    return rows * width + normalised + projected
 
 
 def projection(model: "TransformerConfig", inputs: int, outputs: int) -> int:
@@ -116,7 +117,7 @@ def factorised(model: "TransformerConfig") -> int:
     Args:
         model: Shape of the backbone.
     """
-    return model.embedding_width * model.width if model.embedding_width != model.width else 0
+    return model.embedding_width * model.width if model.projects_embeddings else 0
 
 
 def block_work(model: "TransformerConfig", length: int) -> int:

@@ -201,6 +201,7 @@ class EmbeddingsConfig(Config):
     Attributes:
         width: Width of the token table. If it is not the model's width, a projection follows (Lan et al.
             2019, "ALBERT", section 3.1, factorised embeddings). Without it, the model's width.
+        projected: True for a projection between equal widths too, which ALBERT's released code has.
         segments: Number of learned segment embeddings; 0 for none.
         norm: True to normalise the sum, before dropout.
         initializer_stddev: Standard deviation that the token table starts from, 1 in T5. Without it, the
@@ -208,6 +209,7 @@ class EmbeddingsConfig(Config):
     """
 
     width: Count | None = None
+    projected: bool = False
     segments: int = pydantic.Field(default=0, ge=0)
     norm: bool = False
     initializer_stddev: Annotated[float, pydantic.Field(gt=0)] | None = None

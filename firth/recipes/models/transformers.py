@@ -47,6 +47,11 @@ class TransformerConfig(ModelFacts, StackConfig):
         return self.embeddings.width or self.width
 
     @property
+    def projects_embeddings(self) -> bool:
+        """Whether a projection follows the token table."""
+        return self.embeddings.projected or self.embedding_width != self.width
+
+    @property
     def tells_segments(self) -> bool:
         """Whether the table of segments has more than one row, which RoBERTa's has not."""
         return self.embeddings.segments > 1

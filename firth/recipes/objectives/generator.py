@@ -42,7 +42,7 @@ def generator_of(
         "width": _part(model.width, fraction),
         "attention": attention,
         "feed_forward": {**model.feed_forward.model_dump(), "width": _part(model.inner_width, fraction)},
-        "embeddings": {**model.embeddings.model_dump(), "width": model.embedding_width},
+        "embeddings": {**model.embeddings.model_dump(), "width": model.embedding_width, "projected": False},
     })  # fmt: skip
 
 

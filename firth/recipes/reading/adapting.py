@@ -167,7 +167,8 @@ def _export(export: Any, kind: type[Task], form: Any) -> Any:
     if not isinstance(export, dict) or not isinstance(form, dict):
         return export
     pooling = kind.served_poolings.get(form.get("pooling", ""))
-    return export if pooling is None else {**export, "pooling": pooling}
+    # The task's texts have no prompt before them.
+    return export if pooling is None else {**export, "pooling": pooling, "prompt": ""}
 
 
 def _training(raw: RawRecipe) -> dict[str, Any]:
@@ -248,5 +249,5 @@ def _readable(kind: type[Task], architecture: str) -> list[Any]:
 
 def _pooling(base: RunRecipe) -> str:
     """Returns how a sentence encoder pools; of any other model the pooler, if it has trained one."""
-    is_encoder_of_sentences = base.export.pooling == "mean_with_special"
+    is_encoder_of_sentences = base.export.pooling not in ("mean", "first", "cls")
     return base.export.pooling if is_encoder_of_sentences or not base.goal.trains_pooler else "cls"

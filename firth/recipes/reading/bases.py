@@ -24,7 +24,8 @@ BASE = "base"
 # The keys that a base sets. Little of the first two may differ; the others may be what fits the model.
 _SAME = ("tokenizer", "model")
 _TAKEN = (*_SAME, "sequences", "objective")
-_POOLING = ("export", "pooling")
+# How a base makes one vector of a text.
+_EMBEDDING = tuple(("export", key) for key in ("pooling", "normalize", "prompt"))
 _GROWN = ("tokenizer", "vocabulary_size")
 
 ReadRecipe = Callable[[str], RunRecipe]
@@ -35,9 +36,9 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
 
     What a preset says of these keys gives way to the base. What a file or an option says of the tokenizer or
     model must be what the base has; rates of dropout may differ. What it says of the sequences, the
-    objective or `export.pooling` is taken. A preset's description, which is of its own model, is left out. A
-    recipe that extends no preset gets `firth.recipes.run.base.TRAINING` for what it
-    does not say of the training.
+    objective or how `embed` makes vectors is taken. A preset's description, which is of its own model, is
+    left out. A recipe that extends no preset gets `firth.recipes.run.base.TRAINING` for what it does not say
+    of the training.
 
     Args:
         raw: Values of a recipe; without `base`, or with one that has its digest and no later value, they are
@@ -71,16 +72,16 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
     if raw.origin(("description",)).of_preset:
         said.pop("description", None)
     data = {"name": f"{recipe.name}_continued", **said, **assign(brought, (), stated), BASE: base}
-    takes_pooling = not _is_stated(raw, _POOLING)
-    if takes_pooling:
-        data = assign(data, _POOLING, recipe.export.pooling)
+    takes = [path for path in _EMBEDDING if not _is_stated(raw, path)]
+    for path in takes:
+        data = assign(data, path, getattr(recipe.export, path[-1]))
     if not any(each.of_preset for path, each in raw.origins.items() if path[:1] == ("training",)):
         data = {**data, "training": assign(TRAINING, (), raw.data.get("training") or {})}
     if given.get("take_optimizer") is True:
         place = raw.origin((BASE, "take_optimizer")).place
         data = {**data, BASE: {**base, "updates": _updates(bundle, recipe, data, place)}}
     origins = _origins(raw, origin)
-    return RawRecipe(data, {**origins, _POOLING: origin} if takes_pooling else origins)
+    return RawRecipe(data, {**origins, **dict.fromkeys(takes, origin)})
 
 
 def find_base(said: Any, origin: Origin, root: str, read: ReadRecipe) -> tuple[str, RunRecipe]:

@@ -153,7 +153,7 @@ class BERTForm(Form):
             tells_segments: Whether the model tells segments of a text.
             separators: Number of separators between two texts that the model reads.
         """
-        pooled = "mean" if pooling.startswith("mean") else "first"
+        pooled = "first" if pooling in ("first", "cls") else "mean"
         return cls.model_validate({"pooling": pooled, "segments": tells_segments, "separators": separators})
 
 

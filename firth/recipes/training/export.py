@@ -7,7 +7,9 @@ import pydantic
 from firth.recipes.base.recipe_type import MAX_SIZE, Config
 
 WeightType = Literal["float32", "bfloat16", "int8"]
-Pooling = Literal["mean", "mean_with_special", "first", "cls"]
+Pooling = Literal[
+    "mean", "mean_with_special", "first", "cls", "last", "max", "mean_sqrt_length", "weighted_mean"
+]
 
 
 class Export(Config):
@@ -17,7 +19,11 @@ class Export(Config):
         top_k: Number of candidates that `fill_mask` returns for each `[MASK]`.
         pooling: Way in which `embed` makes one vector of a text: the mean over its tokens; the mean over
             those and the special ones around them, as sentence-transformers takes it; the first token's own
-            state, which is its `cls_token`; or the pooled `[CLS]`.
+            state, which is its `cls_token`; the pooled `[CLS]`; or, of all tokens with the special ones, the
+            state of the last one, the greatest of each value, the sum divided by the root of their number,
+            and the mean in which the second token weighs twice as much as the first, and so on.
+        normalize: True for vectors of length one, which `embed` gives.
+        prompt: Text that `embed` puts before each text.
         weights: Type that kernels and the tables of tokens are stored in. bfloat16 takes half of float32's
             room and int8, with a scale for each output, a quarter; a call makes float32 of them, which takes
             time. Norms, biases and positions stay in float32. What a model loses by it is measured on
@@ -32,6 +38,8 @@ class Export(Config):
 
     top_k: int = pydantic.Field(default=5, ge=1)
     pooling: Pooling = "mean"
+    normalize: bool = False
+    prompt: str = ""
     weights: WeightType = "float32"
     warmup_requests: int = pydantic.Field(default=2, ge=0)
     slots: int = pydantic.Field(default=0, ge=0, le=1_024)

@@ -55,6 +55,9 @@ def _make_class() -> Any:
     return message_factory.GetMessages([file])["firth.sentencepiece.ModelProto"]
 
 
+# The package in C++ looks pieces up by a function that calls itself for each byte, and ends the process of a
+# longer one. Trained pieces have 16 characters.
+LONGEST_PIECE = 4096
 ModelProto = _make_class()
 """A message with the fields and the bytes of a model of SentencePiece."""
 
@@ -66,7 +69,7 @@ def parse_model(model: bytes) -> Any:
         model: Bytes of a model.
 
     Raises:
-        ValueError: if they are not a model.
+        ValueError: if they are not a model, or one with a piece that is too long to be looked up.
 
     Example:
 
@@ -74,6 +77,12 @@ def parse_model(model: bytes) -> Any:
     '<unk>'
     """
     try:
-        return ModelProto.FromString(model)
+        parsed = ModelProto.FromString(model)
     except DecodeError as error:
         raise ValueError(f"the bytes are not a model of SentencePiece: {error}") from error
+    for index, piece in enumerate(parsed.pieces):
+        if len(piece.piece.encode()) > LONGEST_PIECE:
+            raise ValueError(
+                f"pieces[{index}]: {piece.piece[:10]!r} and so on has more than {LONGEST_PIECE} bytes"
+            )
+    return parsed

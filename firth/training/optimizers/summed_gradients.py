@@ -9,6 +9,7 @@ import tensorflow as tf
 from keras import ops
 
 from firth.layers.elements.types import Tensor
+from firth.training.optimizers.decayed import is_decayed
 from firth.tuning.own_rates import OwnRates
 
 
@@ -20,7 +21,7 @@ class SummedGradients:
        grows by 3 instead of 9.
     2. In a replica of a distribution strategy, gradients are summed over the replicas before they are
        clipped, not after. Replicas therefore pass gradients of a loss that is normalised over all.
-    3. Biases and the weights of norms, which are the variables of fewer than two dimensions, are not decayed.
+    3. Biases and the scales of norms are not decayed, whatever their shape; see `is_decayed`.
 
     4. A variable with a multiplier is updated, and decayed, at the multiplied learning rate. As long as a
        function of the step says 0, it stays as it is, bit for bit: its gradient does not count in the global
@@ -120,7 +121,7 @@ class SummedGradients:
         if multiplier is not None:
             learning_rate = self._multiplied(learning_rate, multiplier)
         with self._turn(gradient, variable):
-            if self.weight_decay and _is_decayed(variable):
+            if self.weight_decay and is_decayed(self._trainable_variables[self._index(variable)]):
                 self._decay(variable, learning_rate)
             self._update(gradient, variable, learning_rate)
 
@@ -176,7 +177,3 @@ def _global_norm(gradients: Sequence[Tensor]) -> Tensor:
         # One kernel a gradient.
         return tf.linalg.global_norm(gradients)
     return ops.sqrt(sum(ops.sum(ops.square(ops.cast(each, "float32"))) for each in gradients))
-
-
-def _is_decayed(variable: keras.Variable) -> bool:
-    return len(variable.shape) > 1

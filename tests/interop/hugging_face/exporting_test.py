@@ -220,6 +220,52 @@ def test_float64_goes_out_as_float32(tmp_path):
     assert config_in(tmp_path / "out")["torch_dtype"] == "float32"
 
 
+@pytest.mark.parametrize(("name", "head"), [("bert", "cls."), ("gpt2", "lm_head."), ("t5_1_1", "lm_head.")])
+def test_heads_that_nobody_has_trained_stay_unless_they_are_asked_for(name, head, tmp_path):
+    missing = {key: None for key in tensors_of(name) if head in key or "pooler" in key}
+    if name == "gpt2":
+        # An output of its own, which the files lack.
+        (tmp_path / "in").mkdir()
+        path = checkpoint(tmp_path / "in", missing, name, tie_word_embeddings=False)
+        import_model(path, tmp_path / "bundle", name)
+        written = export_model(tmp_path / "bundle", tmp_path / "out")
+        assert config_in(tmp_path / "out")["architectures"] == ["GPT2Model"]
+    elif name == "bert":
+        round_trip(tmp_path, name, missing)
+        written = export_model(tmp_path / "bundle", tmp_path / "again")
+        assert config_in(tmp_path / "out")["architectures"] == ["BertModel"]
+    else:
+        # Its output is the token table then, and nothing is random.
+        round_trip(tmp_path, name, missing)
+        notes = export_model(tmp_path / "bundle", tmp_path / "again").notes
+        assert not [note for note in notes if "nobody has trained" in note]
+        assert config_in(tmp_path / "out")["architectures"] == ["T5ForConditionalGeneration"]
+        return
+    assert not [key for key in tensors_in(tmp_path / "out") if head in key]
+    assert "nobody has trained" in written.notes[0] and "heads=untrained" in written.notes[0]
+    export_model(tmp_path / "bundle", tmp_path / "whole", heads="untrained")
+    assert [key for key in tensors_in(tmp_path / "whole") if head in key]
+    with pytest.raises(InteropError, match="heads: 'all' is not known"):
+        export_model(tmp_path / "bundle", tmp_path / "other", heads="all")
+
+
+def test_albert_with_embeddings_as_wide_as_its_states_keeps_its_projection(tmp_path):
+    tensors = tensors_of("albert")
+    wide = {key: np.tile(each, 2) for key, each in tensors.items() if each.shape[-1] == 8}
+    wide["albert.encoder.embedding_hidden_mapping_in.weight"] = np.tile(
+        tensors["albert.encoder.embedding_hidden_mapping_in.weight"], (1, 2)
+    )
+    dense = {key: each for key, each in tensors.items() if key.startswith("predictions.")}
+    wide |= {key: np.concatenate([each] * 2) for key, each in dense.items() if each.shape[:1] == (8,)}
+    wide["predictions.dense.weight"] = np.concatenate([tensors["predictions.dense.weight"]] * 2)
+    (tmp_path / "in").mkdir()
+    path = checkpoint(tmp_path / "in", wide, "albert", embedding_size=16)
+    read = import_model(path, tmp_path / "bundle", "albert")
+    assert read.fresh == read.surplus == () and read_recipe(tmp_path / "bundle").model.embeddings.projected
+    export_model(tmp_path / "bundle", tmp_path / "out")
+    assert_same(tensors_in(tmp_path / "out"), {**tensors, **wide})
+
+
 def test_a_folder_without_a_bundle_is_told(tmp_path):
     with pytest.raises(InteropError, match="is not a model bundle"):
         export_model(tmp_path / "nowhere", tmp_path / "out")

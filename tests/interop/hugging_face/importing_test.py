@@ -1,17 +1,20 @@
 """A folder in Hugging Face's format becomes a bundle that is loaded, served and exported."""
 
 import json
+import pathlib
 
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face import import_model
+from firth.interop.hugging_face import export_model, import_model
 from firth.models import PretrainingModel, load_model
 from firth.models.bundle import read_recipe
 from firth.recipes.run.imported import ImportedRecipe
 from firth.serving import load_served
+from firth.serving.embeddings import embed
 from tests.interop.hugging_face.checkpoints import PIECES, checkpoint
 from tests.models import references
 
@@ -49,7 +52,57 @@ def test_sentence_transformers_pooling_is_kept(tmp_path):
     (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_mean_tokens": True}))
     read = import_model(path, tmp_path / "bundle", "tiny")
     assert read_recipe(tmp_path / "bundle").export.pooling == "mean_with_special"
-    assert read.notes == ()
+    assert read.notes == () and (read.length, read.length_reason) == (
+        14,
+        "config.json: max_position_embeddings",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "length", "reason"),
+    [
+        ("gpt2", {"n_positions": 1024}, 1024, "config.json: n_positions"),
+        ("llama", {"max_position_embeddings": 4096}, 4096, "config.json: max_position_embeddings"),
+        (
+            "llama",
+            {"max_position_embeddings": 131072},
+            8192,
+            "config.json: max_position_embeddings is 131072",
+        ),
+        ("llama", {}, 512, "it says no length of its own"),
+        ("t5", {"n_positions": 1024}, 512, "config.json: n_positions is 1024"),
+    ],
+)
+def test_as_many_tokens_are_read_as_the_model_has_positions(name, config, length, reason, tmp_path):
+    table = {"transformer.wpe.weight": np.zeros((1024, 16), "float32")} if name == "gpt2" else {}
+    read = import_model(checkpoint(tmp_path, table, name, **config), tmp_path / "bundle", "tiny")
+    assert read_recipe(tmp_path / "bundle").sequences.length == length
+    assert f"reads up to {length} tokens of a text, special ones included: {reason}" in read.sentences(5)
+
+
+def test_what_sentence_transformers_embeds_is_what_is_embedded(tmp_path):
+    """A folder of its own for the transformer, vectors of length one, at most eight tokens."""
+    (tmp_path / "in" / "0_Transformer").mkdir(parents=True)
+    home = pathlib.Path(checkpoint(tmp_path / "in" / "0_Transformer"))
+    (home / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 8}))
+    places = {"Transformer": "0_Transformer", "Pooling": "1_Pooling", "Normalize": "2_Normalize"}
+    modules = [
+        {"type": f"sentence_transformers.models.{name}", "path": path} for name, path in places.items()
+    ]
+    (tmp_path / "in" / "modules.json").write_text(json.dumps(modules))
+    (tmp_path / "in" / "1_Pooling").mkdir()
+    (tmp_path / "in" / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
+    read = import_model(tmp_path / "in", tmp_path / "bundle", "tiny")
+    assert (read.length, read.length_reason) == (8, "sentence_bert_config.json: max_seq_length")
+    served = load_served(tmp_path / "bundle")
+    answer = embed(served, tf.constant(["the cat sat on a mat the cat"]))
+    assert answer["truncated"].numpy().tolist() == [True]
+    states = served.encoder_states(served.encode(["the cat sat on a mat the cat"]).features).numpy()
+    np.testing.assert_allclose(answer["embedding"], states[:, 0] / np.linalg.norm(states[:, 0]), atol=1e-5)
+    export_model(tmp_path / "bundle", tmp_path / "out")
+    import_model(tmp_path / "out", tmp_path / "back", "back")
+    back, there = read_recipe(tmp_path / "back"), read_recipe(tmp_path / "bundle")
+    assert (back.export, back.sequences) == (there.export, there.sequences)
 
 
 def test_what_stays_outside_is_noted(tmp_path):
@@ -61,6 +114,12 @@ def test_what_stays_outside_is_noted(tmp_path):
         "eos_token_id: texts end at [3, 7] in the published model, here at 3 alone",
         "decoder_start_token_id: the published decoder starts from 2, here it starts from '[SEP]'",
     )
+
+
+def test_what_is_of_the_training_alone_is_noted(tmp_path):
+    path = checkpoint(tmp_path, (), "gpt2", embd_pdrop=0.3)
+    notes = import_model(path, tmp_path / "bundle", "tiny").notes
+    assert "embd_pdrop: 0.3 is of the training alone, where 0.0 is in force here" in notes
 
 
 def test_a_tokenizer_of_other_weights_is_refused(tmp_path):

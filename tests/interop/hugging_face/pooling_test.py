@@ -5,7 +5,8 @@ import json
 import pytest
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.pooling import read_pooling
+from firth.interop.hugging_face.pooling import read_embedding, transformer_place
+from firth.recipes.training.export import Export
 from firth.tokenizers import WordPieceTokenizer
 
 PACKAGE = "sentence_transformers.models."
@@ -22,10 +23,18 @@ def folder(path, modules=None, place="1_Pooling", **pooling):
     return path
 
 
+def pooling(path):
+    return read_embedding(path, TOKENIZER).export.pooling
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
         ({}, "mean_with_special"),
+        ({"max_tokens": True}, "max"),
+        ({"mean_sqrt_len_tokens": True}, "mean_sqrt_length"),
+        ({"weightedmean_tokens": True}, "weighted_mean"),
+        ({"lasttoken": True}, "last"),
         ({"mean_tokens": True, "cls_token": False}, "mean_with_special"),
         ({"cls_token": True}, "first"),
         (
@@ -36,43 +45,113 @@ def folder(path, modules=None, place="1_Pooling", **pooling):
     ],
 )
 def test_poolings(said, expected, tmp_path):
-    assert read_pooling(folder(tmp_path, **said), TOKENIZER) == expected
+    assert pooling(folder(tmp_path, **said)) == expected
 
 
 @pytest.mark.parametrize(
     ("said", "error"),
     [
-        ({"max_tokens": True}, "1_Pooling/config.json: pooling_mode_max_tokens cannot be expressed here"),
+        ({"best_tokens": True}, "1_Pooling/config.json: pooling_mode_best_tokens cannot be expressed here"),
         ({"mean_tokens": True, "cls_token": True}, "mean and cls at once"),
-        ({"modules": {"Pooling": "1_Pooling", "Dense": "2"}}, "modules.json: the module Dense cannot be"),
+        (
+            {"modules": {"Transformer": "", "Pooling": "1_Pooling", "Dense": "2"}},
+            "modules.json: the module Dense cannot be",
+        ),
+        (
+            {"modules": {"Transformer": "", "Normalize": "2", "Pooling": "1_Pooling"}},
+            "modules.json: the modules Transformer, Normalize, Pooling cannot be .* order",
+        ),
+        ({"modules": {"Transformer": ""}}, "modules.json: there is no module Pooling"),
     ],
 )
 def test_what_cannot_be_expressed_is_refused(said, error, tmp_path):
     with pytest.raises(InteropError, match=error):
         said = {"mean_tokens": True, **said} if "modules" in said else said
-        read_pooling(folder(tmp_path, **said), TOKENIZER)
+        read_embedding(folder(tmp_path, **said), TOKENIZER)
 
 
 @pytest.mark.parametrize(
-    ("mode", "expected"), [("mean", "mean_with_special"), (["cls"], "first"), ("lasttoken", None)]
+    ("mode", "expected"),
+    [("mean", "mean_with_special"), (["cls"], "first"), ("lasttoken", "last"), ("best", None)],
 )
 def test_newer_releases_name_the_mode(mode, expected, tmp_path):
     folder(tmp_path)
     said = {"embedding_dimension": 8, "pooling_mode": mode, "include_prompt": True}
     (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps(said))
     if expected is not None:
-        assert read_pooling(tmp_path, TOKENIZER) == expected
+        assert pooling(tmp_path) == expected
         return
-    with pytest.raises(InteropError, match="lasttoken cannot be expressed here, mean or cls can"):
-        read_pooling(tmp_path, TOKENIZER)
+    with pytest.raises(InteropError, match="best cannot be expressed here, mean or cls "):
+        pooling(tmp_path)
 
 
 def test_nothing_is_said_without_the_files(tmp_path):
-    assert read_pooling(tmp_path, TOKENIZER) == "mean"
+    assert read_embedding(tmp_path, TOKENIZER).export == Export()
 
 
 @pytest.mark.parametrize("name", ["modules.json", "1_Pooling/config.json"])
 def test_damaged_files_are_named(name, tmp_path):
     (folder(tmp_path, cls_token=True) / name).write_text("[{")
     with pytest.raises(InteropError, match=f"{name}:1:3: is not JSON"):
-        read_pooling(tmp_path, TOKENIZER)
+        pooling(tmp_path)
+
+
+WHOLE = {"Transformer": "", "Pooling": "1_Pooling", "Normalize": "2_Normalize"}
+LENGTH, PROMPTS = "sentence_bert_config.json", "config_sentence_transformers.json"
+
+
+def test_vectors_of_length_one_a_length_and_prompts(tmp_path):
+    folder(tmp_path, WHOLE)
+    (tmp_path / LENGTH).write_text(json.dumps({"max_seq_length": 7, "do_lower_case": True}))
+    prompts = {"prompts": {"query": "query: ", "passage": "passage: ", "plain": ""}}
+    (tmp_path / PROMPTS).write_text(json.dumps({**prompts, "default_prompt_name": None}))
+    read = read_embedding(tmp_path, TOKENIZER)
+    assert (read.export.normalize, read.export.prompt) == (True, "")
+    assert (read.length, read.length_key) == (7, f"{LENGTH}: max_seq_length")
+    assert len(read.notes) == 1 and "query is 'query: ', passage is 'passage: '" in read.notes[0]
+    (tmp_path / PROMPTS).write_text(json.dumps({**prompts, "default_prompt_name": "query"}))
+    assert read_embedding(tmp_path, TOKENIZER).export.prompt == "query: "
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        (PROMPTS, {"prompts": {}, "default_prompt_name": "query"}, "default_prompt_name: 'query' is not one"),
+        (PROMPTS, {"prompts": [1], "default_prompt_name": 0}, "is not one of|another shape"),
+        (LENGTH, {"max_seq_length": "7"}, f"{LENGTH}: max_seq_length: '7' is not a number of tokens"),
+        (
+            LENGTH,
+            {"max_seq_length": 7, "transformer_task": "fill-mask"},
+            "transformer_task: 'fill-mask' cannot",
+        ),
+        (LENGTH, {"modality_config": {"image": {}}}, "modality_config: .* cannot be expressed"),
+    ],
+)
+def test_other_files_are_read_or_refused_by_key(file, content, message, tmp_path):
+    (folder(tmp_path, WHOLE) / file).write_text(json.dumps(content))
+    with pytest.raises(InteropError, match=message):
+        read_embedding(tmp_path, TOKENIZER)
+
+
+def test_letters_are_made_small_by_the_tokenizer_or_not_at_all(tmp_path):
+    (folder(tmp_path, WHOLE) / LENGTH).write_text(json.dumps({"do_lower_case": True}))
+    cased = WordPieceTokenizer(TOKENIZER.get_vocabulary(), lowercase=False)
+    with pytest.raises(InteropError, match=f"{LENGTH}: do_lower_case: True cannot be expressed"):
+        read_embedding(tmp_path, cased)
+
+
+def test_a_prompt_that_is_left_out_of_the_mean_is_refused(tmp_path):
+    folder(tmp_path, WHOLE)
+    (tmp_path / PROMPTS).write_text(json.dumps({"prompts": {"a": "b"}, "default_prompt_name": "a"}))
+    (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"include_prompt": False}))
+    with pytest.raises(InteropError, match="include_prompt: False cannot be expressed here with a prompt"):
+        read_embedding(tmp_path, TOKENIZER)
+
+
+def test_the_transformer_may_have_a_folder_of_its_own(tmp_path):
+    folder(tmp_path, {**WHOLE, "Transformer": "0_Transformer"})
+    assert transformer_place(tmp_path) == "0_Transformer"
+    folder_of_others = [{"type": PACKAGE + "Transformer", "path": "../other"}]
+    (tmp_path / "modules.json").write_text(json.dumps(folder_of_others))
+    with pytest.raises(InteropError, match=r"path: '\.\./other' is not in the folder"):
+        transformer_place(tmp_path)

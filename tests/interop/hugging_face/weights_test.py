@@ -1,5 +1,7 @@
 """Tensors that a model cannot take are told by name, and what a checkpoint has too much or too little of."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,32 @@ def test_a_tied_table_may_have_the_name_of_a_copy(tmp_path):
     assert read.fresh == read.surplus == ()
 
 
+@pytest.mark.parametrize("said", [{"scale_decoder_outputs": False}, {"tie_word_embeddings": False}])
+def test_an_output_that_t5_1_1_computes_from_the_token_table_is_not_fresh(said, tmp_path):
+    from firth.interop.hugging_face import export_model
+    from firth.models.bundle import read_recipe
+
+    read = bring_in(tmp_path, "t5", **{"tie_word_embeddings": True, **said})
+    assert read.fresh == read.surplus == ()
+    model = read_recipe(tmp_path / "bundle").model
+    assert (model.tied_output, model.scaled_output) == (True, False)
+    export_model(tmp_path / "bundle", tmp_path / "out")
+    assert Directory(tmp_path / "out").config["scale_decoder_outputs"] is False
+
+
+def test_an_output_of_its_own_next_to_a_scale_is_refused(tmp_path):
+    own = np.full((64, 16), 0.5, "float32")
+    with pytest.raises(InteropError, match="scale_decoder_outputs: True cannot be expressed here"):
+        bring_in(tmp_path, "t5", {"lm_head.weight": own})
+
+
+def test_a_head_of_which_a_part_is_missing_is_refused(tmp_path):
+    with pytest.raises(
+        InteropError, match=r"no tensor cls\.predictions\.bias, which heads/masked_lm_head/bias"
+    ):
+        bring_in(tmp_path, changed={"cls.predictions.bias": None})
+
+
 def test_an_output_of_its_own_is_read_where_the_configuration_says_so(tmp_path):
     own = np.full((40, 16), 0.5, "float32")
     bring_in(tmp_path, "gpt2", {"lm_head.weight": own}, tie_word_embeddings=False)
@@ -107,7 +135,9 @@ def test_distilbert_comes_in_and_goes_out(tmp_path):
         for theirs, bert in zip(names.get(rule.ours, ()), rule.theirs)
     }
     assert {"distilbert.transformer.layer.1.attention.q_lin.weight", "vocab_projector.bias"} <= set(tensors)
-    path = checkpoint(tmp_path, {**dict.fromkeys(given), **tensors}, model_type="distilbert", **config)
+    path = checkpoint(tmp_path, {**dict.fromkeys(given), **tensors})
+    said = {"model_type": "distilbert", "vocab_size": 40, **config}
+    (tmp_path / "config.json").write_text(json.dumps(said))
     read = import_model(path, tmp_path / "bundle", "small")
     assert read.fresh == read.surplus == ()
     export_model(tmp_path / "bundle", tmp_path / "out")
@@ -129,3 +159,6 @@ def test_a_head_with_another_activation_than_theirs_is_fresh(name, tmp_path):
     """RoBERTa's head has exact gelu there, whatever its backbone has."""
     read = bring_in(tmp_path, name, hidden_act="gelu_new")
     assert "heads/masked_lm_head/dense/kernel" in read.fresh and "lm_head.dense.weight" in read.surplus
+    assert read.sentences(1)[0].startswith(
+        "fresh, and random until trained, since RobertaForMaskedLM has exact"
+    )

@@ -5,9 +5,12 @@ import numpy as np
 import pytest
 
 from firth.interop.errors import InteropError
+from firth.interop.hugging_face import import_model
+from firth.interop.keras_hub import export_model
 from firth.interop.keras_hub.exporting import family_of, made_of
-from firth.models import build_model
+from firth.models import build_model, load_model
 from firth.recipes import load_recipe
+from tests.interop.hugging_face.checkpoints import checkpoint, tensors_of
 from tests.interop.keras_hub import tiny
 
 SHAPE = ["model.layers=1", "model.width=12", "model.attention.heads=3", "model.feed_forward.width=20"]
@@ -66,6 +69,37 @@ def test_robertas_vector_of_segments_and_unused_rows_become_positions():
     logits = task({**tiny.their_inputs(given, backbone.input), "mask_positions": masked})
     ours = model.logits({**given, "masked_positions": masked})["mlm"]
     np.testing.assert_allclose(np.array(ours), np.array(logits), rtol=0, atol=1e-4)
+
+
+def test_an_imported_roberta_goes_out_with_its_head_and_without_a_tokenizer(tmp_path):
+    """Its tokenizer is one that KerasHub's class cannot say, or would read some texts otherwise with."""
+    (tmp_path / "in").mkdir()
+    import_model(
+        checkpoint(tmp_path / "in", name="roberta", layer_norm_eps=1e-5), tmp_path / "bundle", "tiny"
+    )
+    written = export_model(tmp_path / "bundle", tmp_path / "out")
+    assert "task.weights.h5" in written.files and "tokenizer.json" not in written.files
+    assert written.notes[0].startswith("left out, the tokenizer: tokenizer.kind: 'wordpiece' cannot")
+    task = keras_hub.models.RobertaMaskedLM.from_preset(str(tmp_path / "out"), preprocessor=None)
+    ours = load_model(tmp_path / "bundle", "float32")
+    given = {**tiny.features(), "segment_ids": np.zeros((2, tiny.LENGTH), "int32")}
+    masked = np.array([[1, 3], [2, 4]], "int32")
+    logits = task({**tiny.their_inputs(given, task.backbone.input), "mask_positions": masked})
+    found = ours.logits({**given, "masked_positions": masked})["mlm"]
+    np.testing.assert_allclose(np.array(found), np.array(logits), rtol=0, atol=1e-4)
+    with pytest.raises(InteropError, match=r"tokenizer.kind: 'wordpiece' cannot be expressed"):
+        export_model(tmp_path / "bundle", tmp_path / "near", tokenizer="near")
+
+
+def test_a_head_that_nobody_has_trained_stays(tmp_path):
+    (tmp_path / "in").mkdir()
+    missing = {name: None for name in tensors_of("roberta") if name.startswith("lm_head")}
+    path = checkpoint(tmp_path / "in", missing, "roberta", layer_norm_eps=1e-5)
+    import_model(path, tmp_path / "bundle", "tiny")
+    written = export_model(tmp_path / "bundle", tmp_path / "out")
+    assert "task.weights.h5" not in written.files and "heads/masked_lm_head" in written.notes[-1]
+    written = export_model(tmp_path / "bundle", tmp_path / "whole", heads="untrained")
+    assert "task.weights.h5" in written.files
 
 
 def test_what_a_model_lacks_is_made_the_same_each_time_and_said():

@@ -39,7 +39,7 @@ def test_what_is_no_preset(tmp_path):
     with pytest.raises(InteropError, match=r"holds task.json, a task, but no config.json, its backbone"):
         Preset(tmp_path)
     (tmp_path / "config.json").write_text("{")
-    with pytest.raises(InteropError, match=r"config.json: is not JSON"):
+    with pytest.raises(InteropError, match=r"config.json:1:2: is not JSON"):
         Preset(tmp_path)
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(InteropError, match=r"config.json: is in Hugging Face's format"):

@@ -6,8 +6,9 @@ import keras_hub
 import pytest
 
 from firth.interop.errors import InteropError
+from firth.interop.hugging_face.tokenizers import read_tokenizer as read_hugging_face
 from firth.interop.keras_hub.preset import Preset
-from firth.interop.keras_hub.tokenizers import read_tokenizer, written_tokenizer
+from firth.interop.keras_hub.tokenizers import read_tokenizer, tokenizer_to_write, written_tokenizer
 from firth.tokenizers import (
     BytePairTokenizer,
     SentencePieceTokenizer,
@@ -17,6 +18,7 @@ from firth.tokenizers import (
 from firth.tokenizers.graph.byte_pieces import byte_pieces
 from firth.tokenizers.graph.sentencepiece_proto import parse_model
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES, SpecialPieces
+from tests.interop.hugging_face.tokenizers.sentence_piece_shapes import SHAPES
 from tests.interop.keras_hub import tiny
 
 TEXTS = ["The cats sat, on the mat.", "日本 Tokyo", "a\tb  c\n", "it's 42% don't", "x" * 30, ""]
@@ -198,6 +200,33 @@ def test_sentence_pieces(folder, sentences, name, roles):
     assert again.sep_id == sentences.sep_id and len(again.sentinel_ids) == 1
     # What came in goes out byte for byte.
     assert written_tokenizer(again, name).proto == theirs.proto
+
+
+@pytest.mark.parametrize(
+    ("shape", "name", "alike"),
+    [
+        ("deberta-v2", "DebertaV3Tokenizer", False),
+        ("t5", "T5Tokenizer", False),
+        ("llama", "LlamaTokenizer", True),
+        ("albert", "AlbertTokenizer", False),
+    ],
+)
+def test_sentence_pieces_of_hugging_face(shape, name, alike, tmp_path):
+    """Where the steps before the model are its own, its ids are the same; other steps leave it out."""
+    (tmp_path / "tokenizer.json").write_text(SHAPES[shape]()[1].to_str())
+    ours = read_hugging_face(tmp_path)
+    theirs, notes = tokenizer_to_write(ours, name, None)
+    assert (theirs is not None, bool(notes)) == (alike, not alike)
+    near, notes = tokenizer_to_write(ours, name, "near")
+    assert ids_of(near, ["the quick brown fox"]) == ids_of(ours, ["the quick brown fox"])
+    assert alike or "steps before the model" in notes[0]
+
+
+def test_sentence_pieces_with_the_package_s_own_steps_go_along(tmp_path):
+    (tmp_path / "spm.model").write_bytes(SHAPES["deberta-v2"]()[0])
+    (tmp_path / "config.json").write_text('{"model_type": "deberta-v2"}')
+    theirs, notes = tokenizer_to_write(read_hugging_face(tmp_path), "DebertaV3Tokenizer", None)
+    assert notes == () and ids_of(theirs) == ids_of(read_hugging_face(tmp_path))
 
 
 def test_rows_after_the_model_are_the_mask_of_deberta_and_the_sentinels_of_t5(folder, sentences):

@@ -117,6 +117,45 @@ def test_trained_weights_of_the_base_are_refused(tmp_path, name):
         load_adapter(folder, bundle_of("bert"))
 
 
+def with_base_in_front(folder):
+    """An adapter of BERT as it was made for a model with heads: the base's name is in front."""
+    folder = changed(folder, "bert_rslora")
+    path, weights = folder / "adapter_config.json", folder / "adapter_model.safetensors"
+    config = json.loads(path.read_text())
+    rank, alpha = config["rank_pattern"], config["alpha_pattern"]
+    assert rank == {"intermediate.dense": 2} and alpha == {"1.attention.self.key": 5}
+    patterns = {"rank_pattern": rank, "alpha_pattern": {"bert.encoder.layer.1.attention.self.key": 5}}
+    path.write_text(json.dumps({**config, **patterns}))
+    tensors = load_file(weights)
+    save_file(
+        {key.replace("model.encoder", "model.bert.encoder"): each for key, each in tensors.items()}, weights
+    )
+    return folder
+
+
+def test_patterns_have_the_name_of_the_base_in_front(tmp_path):
+    base, expected = answers_of("bert_rslora")
+    found, real = states(load_adapter(with_base_in_front(tmp_path), bundle_of(base), "float32"), base)
+    np.testing.assert_allclose(found, expected[real], atol=1e-4)
+
+
+def test_a_trained_head_comes_in_or_is_refused(tmp_path):
+    folder = changed(tmp_path, "bert_lora", modules_to_save=["cls"])
+    weights, stem = folder / "adapter_model.safetensors", "base_model.model."
+    tensors, bias = load_file(weights), np.arange(40, dtype="float32")
+    save_file({**tensors, f"{stem}cls.predictions.bias": bias}, weights)
+    loaded = load_adapter(folder, bundle_of("bert"), "float32")
+    np.testing.assert_array_equal(np.array(loaded.model.heads.masked_lm_head.bias), bias)
+    assert loaded.left_out == ()
+    save_file({**tensors, f"{stem}classifier.weight": np.ones((3, 16), "float32")}, weights)
+    with pytest.raises(
+        InteropError, match=r"modules_to_save: base_model.model.classifier.weight: the bundle"
+    ):
+        load_adapter(folder, bundle_of("bert"))
+    left_out = load_adapter(folder, bundle_of("bert"), without_heads=True).left_out
+    assert left_out == ("base_model.model.classifier.weight",)
+
+
 def changed(folder, name, **settings):
     """An adapter of golden/ with other settings."""
     shutil.copytree(GOLDEN / name, folder / "changed")

@@ -30,6 +30,11 @@ def test_rows_that_repeat_are_summed_before_they_are_squared():
     np.testing.assert_allclose(np.asarray(optimizer._velocities[0]), expected, rtol=1e-4)
 
 
+# By name: two that are decayed, of one axis and of three, a bias of two axes and a scale.
+SHAPES = {"kernel": (5, 3), "vectors": (3,), "segment_bias": (2, 2), "gamma": (), "table": (2, 2, 2)}
+IS_DECAYED = [name not in ("segment_bias", "gamma") for name in SHAPES]
+
+
 def reference(values, gradients, rate, decay, beta_1, beta_2, epsilon, clip):
     """AdamW with bias correction (Loshchilov and Hutter 2017, algorithm 2), and BERT's global clipping."""
     first, second = [np.zeros_like(v) for v in values], [np.zeros_like(v) for v in values]
@@ -37,7 +42,7 @@ def reference(values, gradients, rate, decay, beta_1, beta_2, epsilon, clip):
         norm = np.sqrt(sum(np.sum(gradient**2) for gradient in current))
         for index, gradient in enumerate(current):
             gradient = gradient * min(1.0, clip / norm)
-            if values[index].ndim > 1:
+            if IS_DECAYED[index]:
                 values[index] = values[index] * (1 - rate * decay)
             first[index] = beta_1 * first[index] + (1 - beta_1) * gradient
             second[index] = beta_2 * second[index] + (1 - beta_2) * gradient**2
@@ -49,11 +54,11 @@ def reference(values, gradients, rate, decay, beta_1, beta_2, epsilon, clip):
 
 def test_updates_equal_a_naive_adamw():
     rng = np.random.default_rng(0)
-    shapes = [(5, 3), (3,), (), (2, 2, 2)]
+    shapes = list(SHAPES.values())
     start = [rng.normal(size=shape) for shape in shapes]
     gradients = [[rng.normal(size=shape) for shape in shapes] for _ in range(5)]
     settings = {"beta_1": 0.8, "beta_2": 0.95, "epsilon": 1e-3}
-    variables = [keras.Variable(value.astype("float32")) for value in start]
+    variables = [keras.Variable(value.astype("float32"), name=name) for name, value in zip(SHAPES, start)]
     optimizer = AdamW(0.01, weight_decay=0.3, global_clipnorm=2.0, **settings)
     norms = [
         float(optimizer.apply([tf.constant(g, tf.float32) for g in now], variables)) for now in gradients

@@ -1,13 +1,13 @@
 """A model in Hugging Face's format on disk: its configuration, and its tensors one by one."""
 
 import contextlib
-import json
 import os
 from collections.abc import Iterator
 from typing import Any
 
 from firth import storage
 from firth.interop.errors import InteropError
+from firth.interop.given_files import expected_shape, read_mapping
 from firth.interop.hugging_face.checkpoint.tensors import Tensors
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.family import Family
@@ -44,15 +44,44 @@ class Directory:
     def family(self) -> Family:
         """The family that `config.json` names."""
         name = self.config.get("model_type")
-        if name not in FAMILIES:
+        if not isinstance(name, str) or name not in FAMILIES:
             near = suggest(str(name), FAMILIES)
             raise InteropError(f"{self._place(CONFIG_FILE)}: model_type: {name!r} is not known; {near}")
         return FAMILIES[name]
 
+    def model(self) -> Any:
+        """Returns the recipe's model that `config.json` describes.
+
+        Raises:
+            InteropError: for a key that is not known, or a value that cannot be expressed here.
+        """
+        with self._of_configuration():
+            return self.family.read_model(self.config)
+
+    def notes(self) -> list[str]:
+        """Returns what `config.json` says of the training that is not in force here."""
+        with self._of_configuration():
+            return self.family.notes(self.config)
+
+    def length(self) -> tuple[int | None, str]:
+        """Returns the most tokens of a text that `config.json` says, and by which key."""
+        with self._of_configuration():
+            return self.family.length_of(self.config)
+
+    @contextlib.contextmanager
+    def _of_configuration(self) -> Iterator[None]:
+        place = self._place(CONFIG_FILE)
+        with expected_shape(place):
+            try:
+                yield
+            except InteropError as error:
+                raise InteropError(f"{place}: {error}") from error
+
     @property
     def vocabulary_size(self) -> int:
         """The number of rows of the token table."""
-        size = self.config.get("vocab_size")
+        with self._of_configuration():
+            size = self.family.plain(self.config).get("vocab_size")
         if not isinstance(size, int) or isinstance(size, bool):
             raise InteropError(f"{self._place(CONFIG_FILE)}: vocab_size: {size!r} is not a number of tokens")
         return size
@@ -75,13 +104,7 @@ class Directory:
     def _read_json(self, name: str) -> dict[str, Any]:
         if not storage.exists(self._place(name)):
             raise InteropError(f"{self.path} holds no {name}")
-        try:
-            content = json.loads(storage.read_text(self._place(name)))
-        except ValueError as error:
-            raise InteropError(f"{self._place(name)}: is not JSON: {error}") from None
-        if not isinstance(content, dict):
-            raise InteropError(f"{self._place(name)}: must hold a mapping")
-        return content
+        return read_mapping(self._place(name))
 
     def _find_files(self) -> dict[str, str]:
         """Returns the file of each tensor."""
@@ -89,6 +112,9 @@ class Directory:
             shards = self._read_json(INDEX_FILE).get("weight_map")
             if not isinstance(shards, dict) or not all(isinstance(shard, str) for shard in shards.values()):
                 raise InteropError(f"{self._place(INDEX_FILE)}: weight_map: must map tensors to files")
+            for shard in shards.values():
+                if os.path.basename(shard) != shard:
+                    raise InteropError(f"{self._place(INDEX_FILE)}: {shard!r} is not a file of the folder")
             files = {name: self._place(shard) for name, shard in shards.items()}
         elif storage.exists(self._place(WEIGHTS_FILE)):
             files = dict.fromkeys(_names_in(self._place(WEIGHTS_FILE)), self._place(WEIGHTS_FILE))

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Array
 from firth.storage.tensor_files import TensorFile, TensorSpec, UnreadableDtypeError
@@ -56,6 +58,17 @@ class Tensors(Mapping[str, Array]):
             yield from file.parts(there)
         except UnreadableDtypeError as error:
             raise InteropError(str(error)) from None
+
+    def are_same(self, one: str, other: str) -> bool:
+        """Returns whether two tensors hold the same numbers.
+
+        Args:
+            one, other: Names of the tensors.
+        """
+        if self.spec(one) != self.spec(other):
+            # Of two dtypes, they have parts of two sizes.
+            return np.array_equal(self[one], self[other])
+        return all(map(np.array_equal, self.parts(one), self.parts(other)))
 
     def renamed(self, names: Mapping[str, str]) -> "Tensors":
         """Returns tensors under other names.

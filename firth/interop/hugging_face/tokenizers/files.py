@@ -1,17 +1,21 @@
 """The files of a tokenizer in a folder, and what they say in common."""
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from firth import storage
+from firth.interop import given_files
 from firth.interop.errors import InteropError
 
 TOKENIZER_FILE = "tokenizer.json"
 SETTINGS_FILE = "tokenizer_config.json"
 SPECIALS_FILE = "special_tokens_map.json"
 ADDED_FILE = "added_tokens.json"
+# Unicode's property White_Space.
+_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+# Ids that no piece has: a piece that a vocabulary has twice leaves the first of its ids without one.
+_MOST_WITHOUT, _SHARE_WITHOUT = 16, 0.1
 
 
 class Folder:
@@ -49,21 +53,20 @@ class Folder:
         Raises:
             InteropError: if there is no such file, or it is not UTF-8.
         """
-        if not self.holds(name):
-            raise InteropError(f"{self.path} holds no {name}")
-        try:
-            return storage.read_text(self.place(name))
-        except UnicodeDecodeError as error:
-            raise InteropError(f"{self.place(name)}: is not UTF-8: {error}") from None
+        self._check_holds(name)
+        return given_files.decoded_text(self.place(name))
 
     def lines(self, name: str) -> list[str]:
-        """Returns the lines of a file, without their ends.
+        """Returns the lines of a file, without the spaces at their ends, as `tokenizers` reads them.
+
+        A mark of UTF-8 in front is no part of the first line.
 
         Args:
             name: Name of the file.
         """
         # Only this ends a line: pieces may hold any other line end of Unicode.
-        return self.text(name).removesuffix("\n").split("\n")
+        lines = self.text(name).removeprefix("\ufeff").removesuffix("\n").split("\n")
+        return [line.rstrip(_SPACES) for line in lines]
 
     def content(self, name: str) -> Any:
         """Returns what a file of JSON holds.
@@ -74,13 +77,12 @@ class Folder:
         Raises:
             InteropError: if there is no such file, or it is not JSON.
         """
-        text = self.text(name)
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InteropError(
-                f"{self.place(name)}:{error.lineno}:{error.colno}: is not JSON: {error.msg}"
-            ) from None
+        self._check_holds(name)
+        return given_files.read_json(self.place(name))
+
+    def _check_holds(self, name: str) -> None:
+        if not self.holds(name):
+            raise InteropError(f"{self.path} holds no {name}")
 
     def mapping(self, name: str) -> dict[str, Any]:
         """Returns the mapping that a file of JSON holds.
@@ -156,7 +158,7 @@ def one_of(file: str, key: str, found: Any, known: Iterable[Any]) -> None:
 
 
 def in_order(file: str, key: str, ids: Mapping[str, Any]) -> list[str]:
-    """Returns pieces in the order of their ids.
+    """Returns pieces in the order of their ids; for a few ids that none has, a piece that no text becomes.
 
     Args:
         file: Path of the file, for the error.
@@ -164,18 +166,28 @@ def in_order(file: str, key: str, ids: Mapping[str, Any]) -> list[str]:
         ids: Ids by piece.
 
     Raises:
-        InteropError: if the ids are not 0, 1, 2 and so on, with the first that is missing or there twice.
+        InteropError: if an id is there twice, or many are missing, with the first.
     """
     pieces: dict[int, str] = {}
     for piece, index in ids.items():
-        if not isinstance(index, int):
+        if not isinstance(index, int) or isinstance(index, bool):
             raise InteropError(f"{file}: {key}: {piece!r} has the id {index!r}, which is not a number")
         if index in pieces:
             raise InteropError(f"{file}: {key}: {pieces[index]!r} and {piece!r} have the same id, {index}")
         pieces[index] = piece
-    missing = next((index for index in range(len(pieces)) if index not in pieces), None)
-    if missing is not None:
+    rows = max(pieces, default=-1) + 1
+    if rows - len(pieces) > max(_MOST_WITHOUT, _SHARE_WITHOUT * len(pieces)) or min(pieces, default=0) < 0:
+        missing = next(index for index in range(len(pieces) + 1) if index not in pieces)
         raise InteropError(
             f"{file}: {key}: ids are not 0 to {len(pieces) - 1}, each once: there is no piece of id {missing}"
         )
-    return [pieces[index] for index in range(len(pieces))]
+    return [pieces.get(index, no_piece(index)) for index in range(rows)]
+
+
+def no_piece(index: int) -> str:
+    """Returns what stands for a piece where there is none; the space in it is in no piece of a word.
+
+    Args:
+        index: Id that no piece has.
+    """
+    return f"[no piece {index}]"

@@ -3,6 +3,7 @@
 import os
 
 from firth.interop.errors import InteropError
+from firth.interop.given_files import expected_shape
 from firth.interop.hugging_face.tokenizers.files import TOKENIZER_FILE, Folder
 from firth.interop.hugging_face.tokenizers.table import FORMATS
 from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson
@@ -23,8 +24,10 @@ def read_tokenizer(path: str | os.PathLike[str]) -> PieceTokenizer:
             the key and its value.
     """
     folder = Folder(path)
+    is_json = folder.holds(TOKENIZER_FILE)
     try:
-        return _of_json(folder) if folder.holds(TOKENIZER_FILE) else _of_files(folder)
+        with expected_shape(folder.place(TOKENIZER_FILE) if is_json else folder.path):
+            return _of_json(folder) if is_json else _of_files(folder)
     except InteropError:
         raise
     except ValueError as error:

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from firth import storage
 from firth.interop.errors import InteropError
+from firth.interop.given_files import read_bytes
 from firth.interop.hugging_face.tokenizers import sentence_piece_models as models
 from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, Folder, in_order, require
 from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
@@ -46,6 +46,8 @@ _USUAL = {
 _CHANGING = {"Albert": True, "XLNet": False}
 _QUOTES: tuple[Step, ...] = (("``", '"'), ("''", '"'))
 _EXTRA_IDS = 100
+# DeBERTa's model has no such piece: its class adds it after all others.
+_APPENDED_MASK = "[MASK]"
 # The file that transformers expects of a family.
 _USUAL_FILE, _FILES = "spiece.model", {"deberta-v2": "spm.model", "llama": "tokenizer.model"}
 
@@ -103,8 +105,7 @@ def _made(
 
 def _of_file(name: str, folder: Folder) -> SentencePieceTokenizer:
     file, settings = folder.place(name), folder.optional(SETTINGS_FILE)
-    with storage.open_file(file) as opened:
-        content = opened.read()
+    content = read_bytes(file)
     try:
         model = parse_model(content)
     except ValueError as error:
@@ -129,6 +130,13 @@ def _added(folder: Folder, settings: Mapping[str, Any], pieces: Sequence[str]) -
     for name, piece in ((name, piece) for name, usual in _USUAL.items() for piece in usual):
         # The mask of a class that changes text includes the spaces before it.
         added.setdefault(piece, AddedToken(piece, lstrip=changing and name == "mask_token"))
+    said = settings.get("mask_token", _APPENDED_MASK)
+    mask: Any = said.get("content") if isinstance(said, Mapping) else said
+    if "Deberta" in _class_of(folder, settings) and mask not in {None, *pieces}:
+        token = added.setdefault(mask, AddedToken(mask))
+        if token.id is None:
+            taken = [each.id + 1 for each in added.values() if each.id is not None]
+            added[mask] = dataclasses.replace(token, id=max([len(pieces), *taken]), lstrip=False)
     return [each for each in added.values() if each.id is not None or each.content in pieces]
 
 

@@ -10,7 +10,7 @@ from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers.files import one_of
 from firth.interop.hugging_face.tokenizers.specials import AddedToken
 from firth.tokenizers.graph.sentencepiece_model import PieceType
-from firth.tokenizers.graph.sentencepiece_proto import ModelProto
+from firth.tokenizers.graph.sentencepiece_proto import LONGEST_PIECE, ModelProto
 from firth.tokenizers.graph.text_steps import OWN_MAP, TextSteps
 from firth.tokenizers.piece_marks import META_SPACE
 
@@ -70,6 +70,11 @@ def model_of_json(
     Raises:
         InteropError: for what cannot be expressed.
     """
+    for index, piece in enumerate(pieces):
+        if len(piece.encode()) > LONGEST_PIECE:
+            raise InteropError(
+                f"{file}: model.vocab[{index}]: {piece[:10]!r} and so on has more than {LONGEST_PIECE} bytes"
+            )
     merges = said.get("type") == "BPE"
     unknown = _unknown_id(file, said, pieces)
     scores = _merged(file, said, pieces, added, is_split) if merges else _scored(file, said, unknown)

@@ -24,7 +24,7 @@ _PATTERNS = {
 }
 _STRIPS = {"strip_left": rf"\A{SPACE}+", "strip_right": rf"{SPACE}+\z"}
 # What `WhitespaceSplit` and then `Metaspace` do: words get one space each before them, if they have none.
-_WORDS: tuple[Step, ...] = ((f"{SPACE}+", " "), (f" {META_SPACE}", META_SPACE), (r"\A | \z", ""))
+WORDS: tuple[Step, ...] = ((f"{SPACE}+", " "), (f" {META_SPACE}", META_SPACE), (r"\A | \z", ""))
 _PREPENDING = {True: "always", False: "never"}
 # A code point that is not a character, and is in no vocabulary.
 _NO_CHARACTER = "\ufdd3"
@@ -52,7 +52,7 @@ def read_preparation(
     types = [each.get("type") for each in parts]
     if types == ["WhitespaceSplit", "Metaspace"]:
         one_of(file, "pre_tokenizer.prepend_scheme", _scheme(file, parts[-1]), ["always"])
-        steps += _WORDS
+        steps += WORDS
     elif types not in (["Metaspace"], []):
         raise InteropError(
             f"{file}: pre_tokenizer: {' and '.join(map(str, types))} cannot be expressed here; Metaspace "
@@ -133,8 +133,8 @@ def write_preparation(
     """
     steps, meta_space = preparation.steps, _meta_space(preparation.prefix, is_split)
     pre_tokenizer = meta_space
-    if preparation.prefix == "always" and steps[-len(_WORDS) :] == _WORDS:
-        steps = steps[: -len(_WORDS)]
+    if preparation.prefix == "always" and steps[-len(WORDS) :] == WORDS:
+        steps = steps[: -len(WORDS)]
         pre_tokenizer = _sequence("pretokenizers", [{"type": "WhitespaceSplit"}, meta_space])
     normalizers = [made for step in steps for made in _normalizers(step, charsmap)]
     if len(normalizers) > 1:

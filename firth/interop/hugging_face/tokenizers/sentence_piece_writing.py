@@ -1,7 +1,10 @@
 """A SentencePiece tokenizer as the parts of `tokenizer.json`."""
 
 import dataclasses
+from collections.abc import Collection
 from typing import Any
+
+import numpy as np
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers.sentence_piece_models import BPE, splits, unknown_of
@@ -13,6 +16,10 @@ from firth.tokenizers.graph.sentencepiece_model import PieceType
 from firth.tokenizers.graph.sentencepiece_proto import parse_model
 from firth.tokenizers.graph.vocabulary import Vocabulary
 from firth.tokenizers.piece_marks import META_SPACE
+
+# The least score that the sentencepiece package takes for the highest one, and how far below as many of it
+# as a piece has bytes a piece is that somebody has defined.
+_LEAST_FLOAT, _BELOW_HIGHEST = float(np.finfo("float32").tiny), 0.1
 
 
 def write_parts(tokenizer: SentencePieceTokenizer) -> dict[str, Any]:
@@ -37,7 +44,8 @@ def write_parts(tokenizer: SentencePieceTokenizer) -> dict[str, Any]:
             "before that cannot be expressed"
         )
     merges = model.trainer_spec.model_type == BPE
-    text = {piece.piece for piece in model.pieces if piece.type == PieceType.NORMAL}
+    special = set(vocabulary.special_pieces)
+    text = {piece.piece for piece in model.pieces if _is_of_text(piece, special)}
     # Of a model that splits text, no piece that is used holds a space after its begin.
     is_split = not any(META_SPACE in piece[1:] for piece in text)
     _check_types(model, vocabulary, is_split)
@@ -83,7 +91,8 @@ def _check_types(model: Any, vocabulary: Vocabulary, is_split: bool) -> None:
     special = set(vocabulary.special_pieces)
     for piece in model.pieces:
         unused = piece.type == PieceType.UNUSED and not (is_split and META_SPACE in piece.piece[1:])
-        if unused or (piece.type == PieceType.USER_DEFINED and piece.piece not in special):
+        is_own = piece.type == PieceType.USER_DEFINED and piece.piece not in special
+        if unused or (is_own and model.trainer_spec.model_type == BPE):
             name = PieceType(piece.type).name
             raise InteropError(f"the piece {piece.piece!r} of the type {name} cannot be expressed there")
 
@@ -125,12 +134,27 @@ def _inner(model: Any, vocabulary: Vocabulary) -> list[Any]:
 
 
 def _unigram(model: Any, vocabulary: Vocabulary) -> dict[str, Any]:
+    scores = [piece.score for piece in model.pieces if piece.type == PieceType.NORMAL]
+    highest, special = max([*scores, _LEAST_FLOAT]), set(vocabulary.special_pieces)
     return {
         "type": "Unigram",
         "unk_id": vocabulary.ids[unknown_of(model)],
-        "vocab": [[piece.piece, piece.score] for piece in _inner(model, vocabulary)],
+        "vocab": [[piece.piece, _score(piece, special, highest)] for piece in _inner(model, vocabulary)],
         "byte_fallback": False,
     }
+
+
+def _is_of_text(piece: Any, special: Collection[str]) -> bool:
+    """Whether text may become a piece that is not special."""
+    is_defined = piece.type == PieceType.USER_DEFINED and piece.piece not in special
+    return piece.type == PieceType.NORMAL or is_defined
+
+
+def _score(piece: Any, special: Collection[str], highest: float) -> float:
+    """Returns the score of a piece; one that somebody has defined has what the package gives it to win."""
+    if piece.type == PieceType.NORMAL or not _is_of_text(piece, special):
+        return float(piece.score)
+    return len(piece.piece.encode()) * highest - _BELOW_HIGHEST
 
 
 def _merging(model: Any, text: set[str], vocabulary: Vocabulary) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from firth.interop.hugging_face.tokenizers.files import (
     SETTINGS_FILE,
     Folder,
     in_order,
+    no_piece,
     one_of,
     require,
     require_settings,
@@ -77,13 +78,12 @@ def _of_files(folder: Folder) -> WordPieceTokenizer:
         raise InteropError(f"{file}: never_split: {settings['never_split']} cannot be expressed here")
     added = added_of_settings(folder)
     check_added(file, added, _ADDED)
-    ids: dict[str, int] = {}
-    for index, piece in enumerate(folder.lines(VOCABULARY_FILE)):
-        if ids.setdefault(piece, index) != index:
-            raise InteropError(
-                f"{folder.place(VOCABULARY_FILE)}:{index + 1}: {piece!r} is on line {ids[piece] + 1} too"
-            )
-    pieces = in_order(file, "added_tokens", with_added(file, ids, added))
+    lines = folder.lines(VOCABULARY_FILE)
+    # Of a piece that is there twice, the last line is its id.
+    ids = {piece: index for index, piece in enumerate(lines)}
+    kept = (piece if piece and ids[piece] == index else no_piece(index) for index, piece in enumerate(lines))
+    whole = {piece: index for index, piece in enumerate(kept)}
+    pieces = in_order(file, "added_tokens", with_added(file, whole, added))
     return WordPieceTokenizer(
         pieces,
         lowercase=_lowercase(file, "", settings, "do_lower_case"),

@@ -21,6 +21,8 @@ class PresetTokenizer:
             class.
         read_otherwise: What of a text KerasHub's classes read otherwise than ours; empty if they give the
             same ids for all texts without special pieces.
+        reads_otherwise_of: Function from a tokenizer of ours to what the one that is made of its arguments
+            reads otherwise, next to that.
     """
 
     ours: type[PieceTokenizer]
@@ -28,11 +30,14 @@ class PresetTokenizer:
     read: Callable[[Folder, Mapping[str, Any], int, Any], PieceTokenizer]
     arguments: Callable[[Any, Sequence[str]], dict[str, Any]]
     read_otherwise: str = ""
+    reads_otherwise_of: Callable[[Any], str] = lambda tokenizer: ""
 
-    def reads_otherwise(self, name: str) -> str:
+    def reads_otherwise(self, name: str, tokenizer: Any = None) -> str:
         """Returns which texts a class reads otherwise than ours; empty if it reads all texts alike.
 
         Args:
             name: Name of KerasHub's class.
+            tokenizer: Tokenizer of ours that goes out; None for one that comes in.
         """
-        return f"KerasHub's {name} reads {self.read_otherwise} otherwise" if self.read_otherwise else ""
+        own = self.read_otherwise or ("" if tokenizer is None else self.reads_otherwise_of(tokenizer))
+        return f"KerasHub's {name} reads {own} otherwise" if own else ""

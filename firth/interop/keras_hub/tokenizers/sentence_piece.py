@@ -1,22 +1,30 @@
 """SentencePiece in presets: `vocabulary.spm`."""
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from firth import storage
 from firth.interop.errors import InteropError
+from firth.interop.given_files import read_bytes
 from firth.interop.hugging_face.tokenizers.files import Folder
+from firth.interop.hugging_face.tokenizers.sentence_piece_models import unknown_of
+from firth.interop.hugging_face.tokenizers.sentence_piece_text import WORDS, unknown_step
 from firth.interop.keras_hub.tokenizers.format import PresetTokenizer
 from firth.interop.keras_hub.tokenizers.roles import specials_of
 from firth.tokenizers import SentencePieceTokenizer
-from firth.tokenizers.graph.preparation import Preparation
+from firth.tokenizers.graph.preparation import PREPENDED, SINGLE_SPACES, Preparation
 from firth.tokenizers.graph.sentencepiece_model import PieceType, with_sentinels
 from firth.tokenizers.graph.sentencepiece_proto import parse_model
+from firth.tokenizers.graph.text_steps import OWN_MAP
 from firth.tokenizers.graph.vocabulary import is_sentinel, sentinel_pieces
+from firth.tokenizers.piece_marks import META_SPACE
 
 _MODEL_FILE = "vocabulary.spm"
 _T5_SENTINELS = 100
+# Steps that leave single spaces, by their patterns, and the one that writes them as the model does itself.
+_SINGLE = {SINGLE_SPACES[0][0], *(step[0] for step in WORDS)}
+_AS_SPACES = (re.escape(" "), META_SPACE)
 
 
 def _read(folder: Folder, settings: Mapping[str, Any], rows: int, theirs: Any) -> SentencePieceTokenizer:
@@ -40,8 +48,7 @@ def _read_t5(folder: Folder, settings: Mapping[str, Any], rows: int, theirs: Any
 def _bytes_of(folder: Folder) -> bytes:
     if not folder.holds(_MODEL_FILE):
         raise InteropError(f"{folder.path} holds no {_MODEL_FILE}")
-    with storage.open_file(folder.place(_MODEL_FILE)) as file:
-        model = bytes(file.read())
+    model = read_bytes(folder.place(_MODEL_FILE))
     try:
         parse_model(model)
     except ValueError as error:
@@ -61,16 +68,34 @@ def _made(model: bytes, theirs: Any) -> SentencePieceTokenizer:
 
 
 def _arguments(tokenizer: SentencePieceTokenizer, pieces: Sequence[str]) -> dict[str, Any]:
-    if tokenizer.preparation != Preparation.of_model(tokenizer.model):
-        raise InteropError(
-            "tokenizer: its steps before the model of SentencePiece cannot be expressed by KerasHub"
-        )
-    if list(pieces) == tokenizer.get_vocabulary():
-        return {"proto": tokenizer.model}
-    model = parse_model(tokenizer.model)
+    model, own = parse_model(tokenizer.model), tokenizer.preparation
+    if tokenizer.preparation == Preparation.of_model(tokenizer.model):
+        if list(pieces) == tokenizer.get_vocabulary():
+            return {"proto": tokenizer.model}
+    else:
+        spec = model.normalizer_spec
+        patterns = [step[0] for step in own.steps]
+        spec.add_dummy_prefix = own.prefix != "never" or PREPENDED in own.steps
+        spec.remove_extra_whitespaces = any(pattern in _SINGLE for pattern in patterns)
     for piece, name in zip(model.pieces, pieces, strict=True):
         piece.piece = name
     return {"proto": model.SerializeToString()}
+
+
+def _read_otherwise(tokenizer: SentencePieceTokenizer) -> str:
+    """Returns what the model alone reads otherwise than the model after the tokenizer's own steps."""
+    made = Preparation.of_model(_arguments(tokenizer, tokenizer.get_vocabulary())["proto"])
+    model = parse_model(tokenizer.model)
+    nothing = {unknown_step(unknown_of(model)), _AS_SPACES}
+    nothing |= set() if model.normalizer_spec.precompiled_charsmap else {(OWN_MAP,)}
+    own, theirs = (
+        tuple(step for step in each.steps if step not in nothing) for each in (tokenizer.preparation, made)
+    )
+    # A space before texts that special pieces are in is all that differs there.
+    alike = {"always": "first"}.get(tokenizer.preparation.prefix, tokenizer.preparation.prefix)
+    if (own, alike) == (theirs, made.prefix):
+        return ""
+    return "some spaces, accents, quotes and letters that its steps before the model change"
 
 
 SENTENCE_PIECE = PresetTokenizer(
@@ -78,5 +103,6 @@ SENTENCE_PIECE = PresetTokenizer(
     always={"sequence_length": None, "add_bos": False, "add_eos": False},
     read=_read,
     arguments=_arguments,
+    reads_otherwise_of=_read_otherwise,
 )
 SENTENCE_PIECE_OF_T5 = dataclasses.replace(SENTENCE_PIECE, read=_read_t5)

@@ -21,12 +21,17 @@ def tokenizer_to_write(tokenizer: Any, name: str, wanted: str | None) -> tuple[A
         wanted: `near` to write one that reads some texts otherwise; None to leave it out.
 
     Raises:
-        InteropError: if the class cannot say the tokenizer at all, or something else is wanted.
+        InteropError: if one is wanted that the class cannot say at all, or something else is wanted.
     """
     if wanted not in (None, NEAR):
         raise InteropError(f"tokenizer: {wanted!r} is not known; {NEAR!r} is, and to leave it out")
-    theirs = written_tokenizer(tokenizer, name)
-    reads = CLASSES[name].reads_otherwise(name)
+    try:
+        theirs = written_tokenizer(tokenizer, name)
+    except InteropError as error:
+        if wanted == NEAR:
+            raise
+        return None, (f"left out, the tokenizer: {error}",)
+    reads = CLASSES[name].reads_otherwise(name, tokenizer)
     if not reads:
         return theirs, ()
     if wanted == NEAR:

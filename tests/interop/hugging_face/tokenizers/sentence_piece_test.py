@@ -13,7 +13,7 @@ from firth.interop.hugging_face.tokenizers import read_tokenizer, write_tokenize
 from firth.tokenizers import SentencePieceTokenizer, train_sentencepiece
 from firth.tokenizers.graph.preparation import Preparation
 from firth.tokenizers.graph.sentencepiece_proto import parse_model
-from tests.interop.hugging_face.tokenizers.lines import hostile_lines
+from tests.interop.hugging_face.tokenizers.lines import SAMPLE, hostile_lines
 from tests.interop.hugging_face.tokenizers.sentence_piece_ids_test import shape, without_ties
 from tests.interop.hugging_face.tokenizers.sentence_piece_shapes import MODEL_FILES, write
 from tests.interop.hugging_face.tokenizers.trained import ids_of
@@ -61,6 +61,40 @@ def test_models_whose_class_changes_text(name, tmp_path):
     kept = read_tokenizer(write_model(tmp_path, name, keep_accents=True, do_lower_case=False))
     package = sentencepiece.SentencePieceProcessor(model_proto=shape(name)[0])
     assert kept.tokenize("Café Ünï").numpy().tolist() == package.encode("Café Ünï")
+
+
+@pytest.mark.parametrize("settings", [{"do_lower_case": False, "vocab_type": "spm"}, None])
+def test_deberta_with_its_model_alone_gets_a_mask_after_all_pieces(settings, tmp_path):
+    (tmp_path / "spm.model").write_bytes(shape("deberta-v2")[0])
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "deberta-v2"}))
+    if settings is not None:
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    ours, theirs = read_tokenizer(tmp_path), shape("deberta-v2")[1]
+    assert ours.mask_id == theirs.token_to_id("[MASK]") == ours.vocabulary_size() - 1
+    assert ours.tokenize(["a [MASK] fox"]).to_list() == ids_of(theirs, ["a [MASK] fox"])
+
+
+@pytest.mark.parametrize("name", ["albert", "xlnet"])
+def test_pieces_that_somebody_has_defined_go_out(name, tmp_path):
+    """They win over all others wherever they are found, in the sentencepiece package and there."""
+    model = parse_model(shape(name)[0])
+    defined = [piece for piece in model.pieces if len(piece.piece) > 1 and piece.type == 1][3:40:4]
+    for piece in defined:
+        piece.type = 4
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "spiece.model").write_bytes(model.SerializeToString())
+    (tmp_path / "in" / "tokenizer_config.json").write_text(json.dumps(CLASSES[name]))
+    ours = read_tokenizer(tmp_path / "in")
+    (tmp_path / "out").mkdir()
+    write_tokenizer(ours, tmp_path / "out", name)
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "out" / "tokenizer.json"))
+    # Letters with marks are another exception, and dots may be split in two ways that are as good.
+    lines = [line for line in SAMPLE.splitlines() if line.isascii() and ".." not in line]
+    found = ours.tokenize(lines).to_list()
+    used = {piece for line in found for piece in line}
+    assert len(used & {ours.token_to_id(piece.piece) for piece in defined}) > 1
+    assert ids_of(theirs, lines) == found
+    assert read_tokenizer(tmp_path / "out").tokenize(lines).to_list() == found
 
 
 @pytest.mark.parametrize(("name", "file"), [("t5", "spiece.model"), ("llama", "tokenizer.model")])
@@ -207,7 +241,7 @@ def own(**settings):
 def test_what_cannot_be_written(tmp_path):
     words = {"fox": 9, "the": 20}
     bytes_of_unigram = train_sentencepiece(words, 280, "unigram", byte_fallback=True)
-    made = parse_model(train_sentencepiece(words, 20, "unigram"))
+    made = parse_model(train_sentencepiece(words, 20, "bpe"))
     made.pieces[-1].type = 4
     for tokenizer, message in [
         (own(normalization=[["NFC"]]), "normalization: SentencePiece's own steps"),

@@ -86,7 +86,7 @@ def test_added_tokens_of_the_older_files(tmp_path):
             {"model": {"continuing_subword_prefix": "@@"}},
             "continuing_subword_prefix: '@@' cannot be expressed",
         ),
-        ({"model": {"vocab": {"a": 0, "b": 2}}}, "ids are not 0 to 1, each once: there is no piece of id 1"),
+        ({"model": {"vocab": {"a": 0, "b": 20}}}, "ids are not 0 to 1, each once: there is no piece of id 1"),
         ({"model": {"vocab": {"a": 0, "b": 0}}}, "'a' and 'b' have the same id, 0"),
         ({"model": {"vocab": {"[UNK]": 0, "b": 1}}}, "neither sep_token nor eos_token"),
         ({"model": {"max_input_chars_per_word": 4}}, "max_word_characters: 4 is below 8"),
@@ -124,10 +124,24 @@ def test_settings_that_cannot_be_expressed_are_refused(tmp_path, said, message):
         read_tokenizer(settings(tmp_path, **said))
 
 
-def test_a_piece_on_two_lines(tmp_path):
-    (tmp_path / "vocab.txt").write_text("".join(f"{piece}\n" for piece in [*PIECES, "cat"]))
-    with pytest.raises(InteropError, match=r"vocab.txt:12: 'cat' is on line 8 too"):
-        read_tokenizer(tmp_path)
+@pytest.mark.parametrize(
+    ("text", "cat"),
+    [
+        ("{}", 7),
+        ("\ufeff{}", 7),
+        ("{}\n", 7),
+        ("{}cat\n", 11),
+        ("{}the  \n\n", 7),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_are_read_as_transformers_reads_them(tmp_path, text, end, cat):
+    """The last line of a piece is its id; an empty line is a piece that no text becomes."""
+    whole = text.format("".join(f"{piece}\n" for piece in PIECES)).replace("\n", end)
+    (tmp_path / "vocab.txt").write_bytes(whole.encode())
+    tokenizer = read_tokenizer(tmp_path)
+    assert tokenizer.tokenize("cat [MASK]").numpy().tolist() == [cat, 4]
+    assert tokenizer.vocabulary_size() == whole.removesuffix(end).count(end) + 1
 
 
 def test_settings_that_contradict_the_tokenizer_are_refused(tmp_path):
