@@ -1,6 +1,7 @@
 """Rows and their features, which rates are measured on."""
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,7 +32,7 @@ class Sample:
     negatives: Arrays
     made: Arrays
 
-    @property
+    @functools.cached_property
     def special_ids(self) -> npt.NDArray[Any]:
         """Of all special pieces: int32 [pieces]."""
         return np.array(self.tokenizer.special_ids, np.int32)
@@ -42,7 +43,14 @@ class Sample:
         Args:
             ids: Ids, int of any shape.
         """
-        return np.isin(ids, self.special_ids)
+        return self._specials.take(np.asarray(ids) + 1, mode="clip")
+
+    @functools.cached_property
+    def _specials(self) -> npt.NDArray[Any]:
+        # A place more at both ends, for ids that no piece has.
+        found = np.zeros(self.tokenizer.vocabulary_size() + 2, bool)
+        found[self.special_ids + 1] = True
+        return found
 
     def documents(self) -> Iterator[tuple[int, int, npt.NDArray[Any]]]:
         """Yields row, number from 0 and raw tokens of every document."""
