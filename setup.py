@@ -52,6 +52,8 @@ INSTALL_REQUIRES = [
     "py3langid>=0.2,<0.4",
     "pyarrow",
     "pydantic>=2.10,<3",
+    # PyICU with ICU inside, which divides text into words in scripts without spaces.
+    "pyicu-wheels>=2.15",
     # IBAN, payment cards and national numbers.
     "python-stdnum>=1.20",
     "pyyaml>=6",

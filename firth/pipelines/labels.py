@@ -10,13 +10,16 @@ from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tasks.data import DocstringsData
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_types
+from firth.recipes.tasks.text_to_text import BLEU
 from firth.scores import score_of
+from firth.scores.bleu import check_tokenizer, fitting_tokenizer
 from firth.scores.table import SCORES
 from firth.tasks.docstrings.records import DOCSTRING_TASKS
 from firth.tasks.labelled.data import LabelledData, published_scores, read_labelled_data, read_to_train
 from firth.tasks.readers import FORMATS, format_of
 from firth.tasks.readers.records import PAIR, QUESTION, TEXT
 from firth.tasks.readers.table import has_split
+from firth.tasks.splits.mixing import TRAIN
 from firth.tokenizers import load_tokenizer
 from firth.tokenizers.chat import Chat, ChatTemplateError
 from firth.tokenizers.storage import with_template_of
@@ -32,7 +35,8 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
     Empty `task.labels` become the classes of the data: in the order of a published format, or else the names
     that the training records have, in the task's order. An open `task.mean` becomes that of the labels to
     train on, and open `task.class_shares` those of the classes among them, where the data are read for one of
-    these. `task.scores` that the recipe does not state become those that are published of the format.
+    these. An open `task.bleu_tokenizer` becomes the one that fits the targets to train on. `task.scores` that
+    the recipe does not state become those that are published of the format.
 
     Args:
         recipe: Recipe that adapts a model.
@@ -101,12 +105,32 @@ def checked_scores(task: Task) -> None:
             checked_scores(each)
         return
     for name in task.scores:
+        check_options(task, name)
         if score_of(name).inputs.name not in task.scored_as:
             fitting = [each for each, score in SCORES.items() if score.inputs.name in task.scored_as]
             raise ValueError(
                 f"task.scores: {name} cannot score the answers of task.kind: {task.kind}; "
                 f"{suggest(name, fitting)}"
             )
+
+
+def check_options(task: Task, name: str) -> None:
+    """Checks that the tokenizer of BLEU that a task states can be used on this machine.
+
+    Args:
+        task: The recipe's `task`.
+        name: Name of one of its scores.
+
+    Raises:
+        ValueError: if it needs something that is not there.
+    """
+    tokenizer = task.score_options(name).get("tokenize")
+    if tokenizer is None:
+        return
+    try:
+        check_tokenizer(tokenizer)
+    except ValueError as error:
+        raise ValueError(f"task.bleu_tokenizer: {error}") from None
 
 
 def _filled(task: Any, data: Any, found: LabelledData | None = None) -> Any:
@@ -132,6 +156,11 @@ def _filled(task: Any, data: Any, found: LabelledData | None = None) -> Any:
     scores = published_scores(data)
     if scores and task.takes_published_scores and "scores" not in task.model_fields_set:
         filled["scores"] = scores
+    asked = filled.get("scores", task.scores)
+    if BLEU in asked and getattr(task, "bleu_tokenizer", None) == "":
+        found = found or read_to_train(data, task)
+        targets = [task.texts_of(record.label) for record in found.splits[TRAIN].records]
+        filled["bleu_tokenizer"] = fitting_tokenizer(targets)
     if not filled:
         return task
     stated = {name: getattr(task, name) for name in task.model_fields_set}

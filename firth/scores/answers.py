@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from firth.scores.inputs import check_pairs
+from firth.segmentation.words import split_words
 
 Answers = Sequence[str]
 
@@ -57,11 +58,13 @@ def answer_f1_of(reference: Answers, prediction: str) -> float:
 
     >>> round(answer_f1_of(["the Norse", "Norse raiders from Denmark"], "Norse raiders"), 2)
     66.67
+    >>> round(answer_f1_of(["挪威的海盗"], "海盗"), 2)
+    50.0
     >>> answer_f1_of([], ""), answer_f1_of([], "Norse")
     (100.0, 0.0)
     """
-    given = normalised(prediction).split()
-    return 100.0 * max(_f1(each.split(), given) for each in _right(reference))
+    given = split_words(normalised(prediction))
+    return 100.0 * max(_f1(split_words(each), given) for each in _right(reference))
 
 
 def squad_exact_match(references: Sequence[Answers], predictions: Sequence[str]) -> float:

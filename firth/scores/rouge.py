@@ -1,27 +1,66 @@
 """ROUGE of summaries, by rouge-score: the mean over examples of F, from 0 to 1.
 
-rouge-score keeps ASCII letters and digits alone, so that it is made for English.
+Words of ASCII letters and digits are those of rouge-score, which knows no others; words of other letters are
+those of `firth.segmentation`, in lower case and without punctuation.
 """
 
 import functools
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from firth.scores.bleu import Texts, texts_of
 from firth.scores.inputs import check_pairs
+from firth.segmentation.scripts import CharacterSet
+from firth.segmentation.sentences import split_sentences
+from firth.segmentation.words import split_words
 
 # The names that rouge-score has for them.
 VARIANTS = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL", "rouge_lsum": "rougeLsum"}
 
-_SENTENCE_END = re.compile(r"([.!?][\"')\]’”]*)\s+(?=[^\sa-z])")
+# Letters and digits of all scripts, and marks on letters. The selectors are of emoji.
+_WORD_CHARACTERS = "[[a-z0-9][[:L:][:Mn:][:Mc:][:Nd:]-[\\u0000-\\u007f]-[:Variation_Selector:]]]"
+# They join letters, or keep them apart, without being seen.
+_JOINERS = dict.fromkeys(map(ord, "\u200c\u200d"))
+
+
+def words_of(text: str, stemmer: bool = False) -> list[str]:
+    """Returns the words of a text that ROUGE compares.
+
+    Args:
+        text: A summary.
+        stemmer: Whether English words are stemmed (Porter's).
+
+    Example:
+
+    >>> words_of("The naïve cat's mat."), words_of("वह है।"), words_of("我們在 Berlin。")
+    (['the', 'naïve', 'cat', 's', 'mat'], ['वह', 'है'], ['我們', '在', 'berlin'])
+    """
+    of_english = _english(stemmer)
+    if text.isascii():
+        return list(of_english(text))
+    lower = unicodedata.normalize("NFC", text.lower()).translate(_JOINERS)
+    words = [word for word in split_words(_separators().sub(" ", lower)) if any(map(str.isalnum, word))]
+    return [each for word in words for each in (of_english(word) if stemmer and word.isascii() else [word])]
+
+
+@functools.cache
+def _english(stemmer: bool) -> Callable[[str], Sequence[str]]:
+    from rouge_score.tokenizers import DefaultTokenizer
+
+    return DefaultTokenizer(stemmer).tokenize  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _separators() -> re.Pattern[str]:
+    return re.compile(f"[^{CharacterSet(_WORD_CHARACTERS).inside}]+")
 
 
 def sentence_lines(text: str) -> str:
     r"""Returns a text with one sentence on each line, which ROUGE-Lsum is defined on.
 
-    A text that has several lines stays as it is. Another is cut after `.`, `!` and `?`, with closing quotes
-    and brackets, unless a lower-case letter follows.
+    A text that has several lines stays as it is. Another has the sentences of `firth.segmentation`.
 
     Args:
         text: A summary.
@@ -31,7 +70,7 @@ def sentence_lines(text: str) -> str:
     >>> sentence_lines('He left. "Why?" She stayed at 5 p.m. sharp.').split("\n")
     ['He left.', '"Why?"', 'She stayed at 5 p.m. sharp.']
     """
-    return text if "\n" in text.strip() else _SENTENCE_END.sub(r"\1\n", text)
+    return text if "\n" in text.strip() else "\n".join(map(str.rstrip, split_sentences(text)))
 
 
 def rouge_of(variant: str, reference: Texts, prediction: str, *, stemmer: bool = False) -> float:
@@ -91,6 +130,13 @@ def rouge_functions(variant: str) -> tuple[Callable[..., float], Callable[..., f
 @functools.cache
 def _scorer(name: str, stemmer: bool) -> Any:
     from rouge_score.rouge_scorer import RougeScorer
+    from rouge_score.tokenizers import Tokenizer
+
+    class _Words(Tokenizer):
+        """The words of a text, as rouge-score asks for them."""
+
+        def tokenize(self, text: str) -> list[str]:
+            return words_of(text, stemmer)
 
     # Its own splitter of sentences downloads a model.
-    return RougeScorer([name], use_stemmer=stemmer, split_summaries=False)
+    return RougeScorer([name], split_summaries=False, tokenizer=_Words())

@@ -11,6 +11,7 @@ from scripts.lint.sources import PACKAGE, Fault, Repository, Source, line_of
 # Import names that differ from the distribution's.
 DISTRIBUTIONS = {
     "absl": "absl_py",
+    "icu": "pyicu_wheels",
     "stdnum": "python_stdnum",
     "sklearn": "scikit_learn",
     "yaml": "pyyaml",

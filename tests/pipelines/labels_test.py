@@ -1,5 +1,7 @@
 """What a recipe that adapts a model takes from its data."""
 
+from typing import get_args
+
 import pytest
 
 from firth.pipelines.labels import read_for, task_of_format, with_labels
@@ -8,6 +10,8 @@ from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import ColumnData, PublishedData
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
+from firth.recipes.tasks.text_to_text import BleuTokenizer, TextToText
+from firth.scores.bleu import TOKENIZERS
 from firth.tasks.readers import FORMATS, RefusedFileError
 from tests.exported_model import RECIPE
 
@@ -132,3 +136,32 @@ def test_tags_of_columns_begin_with_outside(tmp_path):
     data = ColumnData(train=str(tmp_path / "train.jsonl"), texts={"words": "words"})
     found = with_labels(recipe(data, Tagging(dropout=0.0))).task
     assert (found.labels, found.scores) == (("O", "B-A", "B-X"), ("entity_f1",))
+
+
+@pytest.mark.parametrize(
+    ("target", "tokenizer"), [("The dog ran.", "13a"), ("狗跑了。", "zh"), ("หมาวิ่ง", "char")]
+)
+def test_bleu_has_the_tokenizer_that_fits_the_targets(tmp_path, target, tokenizer):
+    (tmp_path / "train.csv").write_text("text,label\n" + "".join(f"{n},{target} {n}\n" for n in "abc"))
+    data = ColumnData(train=str(tmp_path / "train.csv"))
+    before = recipe(data, TextToText(scores=("bleu",)))
+    found = with_labels(before).task
+    assert found == TextToText(scores=("bleu",), bleu_tokenizer=tokenizer)
+    assert found.score_options("bleu") == {"tokenize": tokenizer}
+    assert with_labels(recipe(data, TextToText())).task == TextToText()
+    stated = TextToText(scores=("rouge_l", "bleu"), bleu_tokenizer="intl")
+    assert with_labels(recipe(data, stated)).task == stated
+
+
+def test_a_tokenizer_of_bleu_that_is_unknown_or_not_there_is_refused(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=r"bleu_tokenizer.*zh"):
+        TextToText(bleu_tokenizer="zg")
+    (tmp_path / "train.csv").write_text("text,label\na,b\nb,c\n")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    task = TextToText(scores=("bleu",), bleu_tokenizer="ja-mecab")
+    with pytest.raises(ValueError, match=r"task\.bleu_tokenizer: .*'ja-mecab'.*MeCab.*char"):
+        with_labels(recipe(ColumnData(train=str(tmp_path / "train.csv")), task))
+
+
+def test_the_tokenizers_of_the_key_are_those_of_the_score():
+    assert get_args(BleuTokenizer) == ("", *TOKENIZERS)

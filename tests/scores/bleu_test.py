@@ -42,9 +42,15 @@ def test_a_set_is_not_the_mean_of_its_sentences():
     assert bleu(references, predictions) != pytest.approx(sum(alone) / 2, abs=1)
 
 
-def test_what_cannot_be_scored_is_refused():
-    with pytest.raises(ValueError, match=r"'flores200'.* 13a, intl"):
+def test_what_cannot_be_scored_is_refused(monkeypatch, tmp_path):
+    with pytest.raises(ValueError, match=r"'13b'.* 13a\?"):
+        bleu(["a"], ["a"], tokenize="13b")
+    monkeypatch.setattr("sacrebleu.utils.SACREBLEU_DIR", str(tmp_path))
+    with pytest.raises(ValueError, match=rf"'flores200'.*{tmp_path}.* 13a, intl"):
         bleu(["a"], ["a"], tokenize="flores200")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"'ja-mecab'.* MeCab.* 13a, intl, zh, char, none"):
+        bleu(["a"], ["a"], tokenize="ja-mecab")
     with pytest.raises(ValueError, match=r"example 1 .*translation"):
         bleu(["a", []], ["a", "b"])
     assert bleu(["a b c d"], [""]) == 0.0

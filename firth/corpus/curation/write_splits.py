@@ -18,6 +18,7 @@ from firth.corpus.io.record_files import write_records
 from firth.corpus.report.corpus_report import length_bin
 from firth.corpus.report.domains import count_domain
 from firth.corpus.report.report_rows import LICENCE_STEP, SPLIT_STEP
+from firth.corpus.text.language_samples import language_sample
 from firth.recipes.corpus.cleaning import Split
 
 # The language of a sampled document is identified by so many characters.
@@ -86,5 +87,7 @@ def _measure(documents: list[Document], stage: str) -> CorpusCounts:
     for document in documents:
         totals.histograms[f"{stage}_words", length_bin(document.words)] += 1
         totals.histograms[f"{stage}_characters", length_bin(len(document.text))] += 1
-    totals.add_sample(stage, (Sampled(each.id, each.text[:SAMPLED_CHARACTERS]) for each in documents))
+    totals.add_sample(
+        stage, (Sampled(each.id, language_sample(each.text, SAMPLED_CHARACTERS)) for each in documents)
+    )
     return totals

@@ -1,6 +1,5 @@
 """The step that finds evaluation data in documents, and drops the documents or cuts it out."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -17,12 +16,12 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.text.words import comparable_words
+from firth.corpus.text.words import comparable_forms
 from firth.recipes.corpus.benchmarks import AnyBenchmark
 from firth.recipes.corpus.duplicates import DecontaminateStep
+from firth.segmentation.words import word_spans
 from firth.storage import write_json
 
-_TOKEN = re.compile(r"\S+")
 COUNTS = ("examples", "examples_too_short", "examples_found", "ngrams", "ngrams_found")
 
 
@@ -128,8 +127,8 @@ def cut_ngrams(text: str, places: Iterable[int], size: int, margin: int) -> list
     >>> cut_ngrams("One, two - three four five; six.", [2], size=2, margin=0)
     ['One, two -', 'five; six.']
     """
-    # A token may have several words, since a ligature may stand for several words.
-    words = [match.span() for match in _TOKEN.finditer(text) for _ in comparable_words(match.group())]
+    # A word may be compared as several ones, since a ligature may stand for several words.
+    words = [(start, end) for start, end in word_spans(text) for _ in comparable_forms(text[start:end])]
     starts, ends = zip(*words)
     pieces, done = [], 0
     for place in places:

@@ -14,9 +14,10 @@ from firth.corpus.grouping.identity import id_halves, source_first, source_ranks
 from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
 from firth.corpus.grouping.table_groups import GroupTables
 from firth.corpus.grouping.tables import table_of
-from firth.corpus.text.sentences import split_sentences
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.duplicates import SentenceDuplicatesStep
+from firth.segmentation.sentences import split_sentences
+from firth.segmentation.words import count_words
 
 
 class SentenceDuplicates(CorpusStep[SentenceDuplicatesStep]):
@@ -117,7 +118,7 @@ class _Cut:
         units = units_of(document.text, self._config.unit)
         stays = units_that_stay(marks, len(units), self._config.span)
         text = "".join(unit for unit, stay in zip(units, stays) if stay).strip()
-        if len(text.split()) < self._config.min_words or not text:
+        if count_words(text) < self._config.min_words or not text:
             return Drop("too_few_words")
         if len(split_sentences(text)) < self._config.min_sentences:
             return Drop("too_few_sentences")

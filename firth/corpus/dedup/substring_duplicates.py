@@ -1,6 +1,5 @@
 """The step that removes stretches of text that occur more than once in the corpus."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -19,8 +18,7 @@ from firth.corpus.grouping.tables import FirstRows, table_of
 from firth.corpus.text.rolling import rolling_hashes, winnow
 from firth.corpus.text.shingles import mix, word_hashes
 from firth.recipes.corpus.duplicates import SubstringDuplicatesStep
-
-_WORD = re.compile(r"\S+")
+from firth.segmentation.words import count_words, word_spans
 
 
 class SubstringDuplicates(CorpusStep[SubstringDuplicatesStep]):
@@ -67,17 +65,17 @@ class _Units(NamedTuple):
 
 def _units_of(text: str, unit: str) -> _Units:
     if unit == "word":
-        words = list(_WORD.finditer(text))
-        (hashes, _), (checks, _) = (word_hashes([[each[0] for each in words]], seed) for seed in (1, 2))
-        return _Units(np.array([each.start() for each in words], np.int64), hashes, checks)
+        spans = list(word_spans(text))
+        words = [text[start:end] for start, end in spans]
+        (hashes, _), (checks, _) = (word_hashes([words], seed) for seed in (1, 2))
+        return _Units(np.array([start for start, _ in spans], np.int64), hashes, checks)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
     return _Units(np.arange(len(codes)), mix(codes + np.uint64(1)), mix(codes + np.uint64(2**32)))
 
 
 def _size_of(text: str, unit: str) -> int:
     """Returns the number of words, or of the characters other than white space."""
-    words = text.split()
-    return len(words) if unit == "word" else sum(map(len, words))
+    return count_words(text) if unit == "word" else sum(map(len, text.split()))
 
 
 def anchors_of(documents: Sequence[Document], config: SubstringDuplicatesStep) -> np.ndarray:

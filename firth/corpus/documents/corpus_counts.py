@@ -83,7 +83,7 @@ class Sampled(NamedTuple):
 
     Attributes:
         id: Id of the document.
-        text: The beginning of its text.
+        text: Parts of its text, by which its language is identified.
     """
 
     id: str

@@ -5,6 +5,7 @@ import functools
 
 from firth.corpus.documents.example import Example
 from firth.corpus.documents.hashing import digest
+from firth.segmentation.words import count_words
 
 FIELDS = ("id", "text", "source", "licence", "uri")
 # A share for the document itself, next to its text.
@@ -52,11 +53,11 @@ class Document:
 
     @functools.cached_property
     def words(self) -> int:
-        """The number of words, which are separated by white space.
+        """The number of words, as `firth.segmentation` finds them.
 
         It is counted once and kept, since every step reports it.
         """
-        return len(self.text.split())
+        return count_words(self.text)
 
     def with_text(self, text: str) -> "Document":
         """Returns a copy of this document with another text, or the document itself if the text is the same.

@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.filters.language import LANGUAGE_CHARACTERS, identify
+from firth.corpus.filters.language import identify
 from firth.corpus.filters.list_files import read_list
 from firth.corpus.text.words import comparable_text
 from firth.recipes.corpus.filters import BadWordsStep, WordList
+from firth.segmentation.scripts import has_unspaced
+from firth.segmentation.words import split_words
 
 _WORD = re.compile(r"\w+")
 
@@ -36,11 +38,11 @@ class BadWords(DocumentStep[BadWordsStep]):
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
         text = comparable_text(document.text)
-        words, language = set(_WORD.findall(text)), None
+        words, language = _words_of(text), None
         for entries in self._lists:
             if entries.occur_in(text, words):
                 if entries.language and not language:
-                    language, _ = identify(document.text[:LANGUAGE_CHARACTERS])
+                    language, _ = identify(document.text)
                 if not entries.language or entries.language == language:
                     return Drop("bad_word")
         return Keep(document)
@@ -72,6 +74,12 @@ class _Entries:
             return True
         found = [key for key in self._phrases if key in words or not key]
         return any(pattern.search(text) for key in found for pattern in self._phrases[key])
+
+
+def _words_of(text: str) -> set[str]:
+    """Returns the different words of a text; in scripts without spaces also those that ICU finds."""
+    words = set(_WORD.findall(text))
+    return words.union(*(_WORD.findall(word) for word in split_words(text))) if has_unspaced(text) else words
 
 
 def _read_entries(config: WordList) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
-from firth.corpus.filters.language import LANGUAGE_CHARACTERS, identify
+from firth.corpus.filters.language import identify
 from firth.recipes.corpus.by_language import LanguageRules
 
 RulesT = TypeVar("RulesT")
@@ -46,7 +46,7 @@ class RulesByLanguage(Generic[RulesT]):
         """
         if not self._of:
             return self._others
-        language, _ = identify(text[:LANGUAGE_CHARACTERS])
+        language, _ = identify(text)
         return self._of.get(language, self._others)
 
     def __iter__(self) -> Iterator[RulesT]:

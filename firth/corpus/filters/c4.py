@@ -7,8 +7,10 @@ from collections.abc import Callable
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.text.line_shares import ELLIPSES, stripped_lines
-from firth.corpus.text.sentences import split_sentences
 from firth.recipes.corpus.filters import TERMINAL_MARKS, C4Step
+from firth.segmentation.scripts import has_unspaced
+from firth.segmentation.sentences import ends_without_mark, split_sentences
+from firth.segmentation.words import count_words, split_words
 
 _CITATION = re.compile(r"\[(?:\d*|edit|citation needed)\]")
 LineRule = tuple[str, Callable[[str], object]]
@@ -59,8 +61,7 @@ class C4(DocumentStep[C4Step]):
         if config.terminal_punctuation:
             rules.append(("lines_without_end", _has_no_end))
         if config.min_words_per_line:
-            splits = config.min_words_per_line - 1
-            rules.append(("lines_too_few_words", lambda line: len(line.split(None, splits)) <= splits))
+            rules.append(("lines_too_few_words", self._has_few_words))
         if config.javascript and "javascript" in lower:
             rules.append(("lines_javascript", lambda line: "javascript" in line.lower()))
         phrases = [phrase for phrase in config.policy_phrases if phrase in lower]
@@ -70,7 +71,12 @@ class C4(DocumentStep[C4Step]):
 
     def _has_long_word(self, line: str) -> bool:
         longest = self._config.max_word_length
-        return len(line) > longest and max(map(len, line.split())) > longest
+        return len(line) > longest and max(map(len, split_words(line))) > longest
+
+    def _has_few_words(self, line: str) -> bool:
+        least = self._config.min_words_per_line
+        # The rest of a long line is not read.
+        return (count_words(line) if has_unspaced(line) else len(line.split(None, least - 1))) < least
 
     def _kept_lines(self, text: str, rules: list[LineRule], counts: Counter[str]) -> list[str]:
         kept = []
@@ -94,7 +100,9 @@ def _without_citations(text: str, counts: Counter[str]) -> str:
 
 
 def _has_no_end(line: str) -> bool:
-    return line.endswith(ELLIPSES) or not line.endswith(TERMINAL_MARKS)
+    if line.endswith(ELLIPSES):
+        return True
+    return not line.endswith(TERMINAL_MARKS) and not ends_without_mark(line)
 
 
 def _has_sentences(lines: list[str], wanted: int) -> bool:

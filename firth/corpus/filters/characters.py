@@ -2,7 +2,9 @@
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
+from firth.corpus.text.word_lengths import are_too_long, count_marks
 from firth.recipes.corpus.cleaning import CharactersStep
+from firth.segmentation.words import split_words
 
 _ASCII = bytes(range(128))
 _NO_ASCII_LETTERS = bytes(code for code in range(256) if not (code < 128 and chr(code).isalpha()))
@@ -11,7 +13,8 @@ _NO_ASCII_LETTERS = bytes(code for code in range(256) if not (code < 128 and chr
 class Characters(DocumentStep[CharactersStep]):
     """Drops documents with `too_few_letters`, or with words that are `words_too_long` on average.
 
-    Letters are those of Unicode. Their share is computed over the characters that are not white space.
+    Letters are those of Unicode, with the marks on them. Their share is computed over the characters that are
+    not white space.
 
     Args:
         config: The least share of letters and the greatest mean length of words.
@@ -26,12 +29,14 @@ class Characters(DocumentStep[CharactersStep]):
     reasons = frozenset({"too_few_letters", "words_too_long"})
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
-        words = document.text.split()
-        characters = sum(map(len, words))
-        letters = count_letters(document.text)
-        if letters < self._config.min_alphabetic_fraction * characters:
+        text, config = document.text, self._config
+        characters = sum(map(len, text.split()))
+        least = config.min_alphabetic_fraction * characters
+        letters = count_letters(text)
+        if letters < least and letters + count_marks(text) < least:
             return Drop("too_few_letters")
-        if characters > self._config.max_mean_word_length * len(words):
+        longest = config.max_mean_word_length
+        if characters > longest * document.words and are_too_long(split_words(text), longest):
             return Drop("words_too_long")
         return Keep(document)
 

@@ -5,6 +5,8 @@ from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.by_language import RulesByLanguage
 from firth.corpus.text.line_shares import characters, duplicates, stripped_lines
 from firth.recipes.corpus.filters import FineWebRules, FineWebStep
+from firth.segmentation.sentences import ends_without_mark
+from firth.segmentation.words import count_words
 
 
 class FineWeb(DocumentStep[FineWebStep]):
@@ -43,7 +45,7 @@ def _broken_by(text: str, rules: FineWebRules) -> str | None:
     lines = stripped_lines(text)
     if not lines:
         return "too_few_punctuated_lines"
-    punctuated = sum(line.endswith(rules.terminal_marks) for line in lines)
+    punctuated = sum(line.endswith(rules.terminal_marks) or ends_without_mark(line) for line in lines)
     if punctuated <= rules.min_punctuated_line_fraction * len(lines):
         return "too_few_punctuated_lines"
     short = sum(len(line) < rules.short_line_characters for line in lines)
@@ -52,6 +54,6 @@ def _broken_by(text: str, rules: FineWebRules) -> str | None:
     repeated = characters(duplicates(lines))
     if repeated and repeated >= rules.max_duplicate_character_fraction * characters(lines):
         return "duplicate_line_characters"
-    if text.count("\n") > rules.max_line_breaks_per_word * len(text.split()):
+    if text.count("\n") > rules.max_line_breaks_per_word * count_words(text):
         return "too_many_line_breaks"
     return None

@@ -1,18 +1,42 @@
 """The quality rules of Gopher."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import filterfalse
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.by_language import RulesByLanguage
+from firth.corpus.filters.language import identify
 from firth.corpus.filters.list_files import read_list
+from firth.corpus.filters.stop_words import ENGLISH, STOP_WORDS
 from firth.corpus.text.line_shares import ELLIPSES, characters, stripped_lines
 from firth.corpus.text.unspaced_words import unspaced_words
+from firth.corpus.text.word_lengths import are_too_long, are_too_short
 from firth.recipes.corpus.filters import GopherQualityRules, GopherQualityStep
+from firth.segmentation.words import split_words
 
+LengthRule = Callable[[Sequence[str], float], bool]
+# The default of the step `language`.
+_SURE = 0.99
 _LETTER = re.compile(r"[^\W\d_]")
+_STOP_WORDS = GopherQualityRules.model_fields["stop_words"].default
+
+
+def _are_fewer(words: Sequence[str], least: float) -> bool:
+    return characters(words) < least * len(words)
+
+
+def _are_more(words: Sequence[str], most: float) -> bool:
+    return characters(words) > most * len(words)
+
+
+# The words of a text, and whether they are too short or too long on average, by the key `words`.
+_WORDS: dict[str, tuple[Callable[[str], list[str]], LengthRule, LengthRule]] = {
+    "script": (split_words, are_too_short, are_too_long),
+    "spaces": (str.split, _are_fewer, _are_more),
+    "characters": (unspaced_words, _are_fewer, _are_more),
+}
 
 
 class GopherQuality(DocumentStep[GopherQualityStep]):
@@ -59,13 +83,15 @@ class _Rules:
     def __init__(self, config: GopherQualityRules) -> None:
         self._config = config
         self._is_unspaced = config.words == "characters"
+        self._split, self._are_too_short, self._are_too_long = _WORDS[config.words]
         path = config.stop_words_file
         words = [text for _, text in read_list(path)] if path else config.stop_words
         self._stop_words = frozenset(map(str.lower, words))
+        self._are_english = not path and config.stop_words == _STOP_WORDS
 
     def broken_by(self, text: str) -> str | None:
         """Returns the reason for which a text is dropped, or None."""
-        words = unspaced_words(text) if self._is_unspaced else text.split()
+        words = self._split(text)
         return (
             self._in_words(words)
             or self._in_symbols(text, len(words))
@@ -74,14 +100,14 @@ class _Rules:
         )
 
     def _in_words(self, words: Sequence[str]) -> str | None:
-        config, length = self._config, characters(words)
+        config = self._config
         if len(words) < config.min_words:
             return "too_few_words"
         if len(words) > config.max_words:
             return "too_many_words"
-        if length < config.min_mean_word_length * len(words):
+        if self._are_too_short(words, config.min_mean_word_length):
             return "words_too_short"
-        if length > config.max_mean_word_length * len(words):
+        if self._are_too_long(words, config.max_mean_word_length):
             return "words_too_long"
         return None
 
@@ -116,12 +142,24 @@ class _Rules:
         return None
 
     def _has_stop_words(self, text: str, words: Sequence[str]) -> bool:
+        if self._hold(text, words, self._stop_words):
+            return True
+        if not self._are_english:
+            return False
+        # Few texts come here, which are dropped if they are English.
+        language, probability = identify(text)
+        if language == ENGLISH or probability < _SURE:
+            return False
+        return language not in STOP_WORDS or self._hold(text, words, STOP_WORDS[language])
+
+    def _hold(self, text: str, words: Sequence[str], stop_words: frozenset[str]) -> bool:
+        """Returns whether a text has enough of some stop words."""
         wanted = self._config.min_stop_words
         if self._is_unspaced:
             # They may have several characters, which are no word here.
             lower = text.lower()
-            return sum(word in lower for word in self._stop_words) >= wanted
+            return sum(word in lower for word in stop_words) >= wanted
         return (
-            len(self._stop_words.intersection(words)) >= wanted
-            or len(self._stop_words.intersection(map(str.lower, words))) >= wanted
+            len(stop_words.intersection(words)) >= wanted
+            or len(stop_words.intersection(map(str.lower, words))) >= wanted
         )

@@ -11,6 +11,7 @@ from firth.corpus.filters.by_language import RulesByLanguage
 from firth.corpus.text.line_shares import characters, duplicates, stripped_lines
 from firth.corpus.text.ngrams import Repeats, repeated_ngrams
 from firth.recipes.corpus.filters import GopherRepetitionRules, GopherRepetitionStep
+from firth.segmentation.words import split_words
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
@@ -59,7 +60,7 @@ class _Rules:
 
     def broken_by(self, text: str) -> str | None:
         """Returns the reason for which a text is dropped, or None."""
-        return self._in_parts(text) or self._in_ngrams(text.split())
+        return self._in_parts(text) or self._in_ngrams(split_words(text))
 
     def _in_parts(self, text: str) -> str | None:
         config = self._config

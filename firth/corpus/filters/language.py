@@ -3,10 +3,11 @@
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.text.language_model import language_model
+from firth.corpus.text.language_samples import language_sample
 from firth.recipes.corpus.filters import LanguageStep
 
 # Other filters identify a document's language by so many characters.
-LANGUAGE_CHARACTERS = 10_000
+_MOST = 10_000
 
 
 class Language(DocumentStep[LanguageStep]):
@@ -25,7 +26,7 @@ class Language(DocumentStep[LanguageStep]):
     reasons = frozenset({"other_language", "uncertain_language"})
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
-        language, probability = identify(document.text[: self._config.max_characters])
+        language, probability = identify(document.text, self._config.max_characters)
         if language not in self._config.languages:
             return Drop("other_language")
         if probability < self._config.min_probability:
@@ -33,15 +34,16 @@ class Language(DocumentStep[LanguageStep]):
         return Keep(document)
 
 
-def identify(text: str) -> tuple[str, float]:
+def identify(text: str, most: int = _MOST) -> tuple[str, float]:
     """Returns the most probable language of a text as (ISO 639-1 code, probability among known languages).
 
     Args:
         text: Any text.
+        most: Most characters that are read, in samples from the whole text.
 
     Example:
 
     >>> identify("Es war die beste und die schlimmste Zeit.")[0]
     'de'
     """
-    return language_model().identify(text)
+    return language_model().identify(language_sample(text, most))

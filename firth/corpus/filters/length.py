@@ -6,7 +6,7 @@ from firth.recipes.corpus.cleaning import LengthStep
 
 
 class Length(DocumentStep[LengthStep]):
-    """Drops documents with `too_few_words` or `too_many_words`; words are separated by white space.
+    """Drops documents with `too_few_words` or `too_many_words`; words are those of `Document.words`.
 
     Args:
         config: The smallest and the largest number of words.
@@ -21,7 +21,7 @@ class Length(DocumentStep[LengthStep]):
     reasons = frozenset({"too_few_words", "too_many_words"})
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
-        words = len(document.text.split())
+        words = document.words
         if words < self._config.min_words:
             return Drop("too_few_words")
         if words > self._config.max_words:

@@ -11,7 +11,7 @@ from firth.corpus.documents.batching import by_key
 from firth.corpus.documents.document import DOCUMENT_BYTES, Document
 from firth.corpus.documents.hashing import hash63
 from firth.corpus.grouping.values import Part, Values
-from firth.corpus.text.sentences import spaces_to_next, split_sentences
+from firth.segmentation.sentences import spaces_to_next, split_sentences
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _NAME = "documents"
 # Memory of a word as a Python object.
 WORD_BYTES = 2**6
+# A sentence by itself has the last tokens that it has in its passage, up to so many places before or after.
+_SAME = 2
+_SHIFTS = (0, -1, 1, -2, 2, -3, 3)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,14 +99,15 @@ def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document])
     """
     from firth.tokenizers.graph.word_bounds import word_starts
 
-    sentences = [split_sentences(document.text) for document in documents]
-    if tokenizer.keeps_spaces:
-        sentences = [spaces_to_next(each) for each in sentences]
-    tokens, words, bounds = _flat_tokens(tokenizer, [sentence for each in sentences for sentence in each])
+    passages = [_passages(document.text, tokenizer.keeps_spaces) for document in documents]
+    flat = [passage for each in passages for passage in each]
+    tokens, words, bounds = _flat_tokens(tokenizer, ["".join(passage) for passage in flat])
     sentence_starts = np.zeros(len(tokens), bool)
     sentence_starts[bounds[:-1][bounds[1:] > bounds[:-1]]] = True
+    inside = _starts_inside(tokenizer, flat, tokens, bounds)
     starts = word_starts(tokenizer, tokens, bounds)
-    ends = bounds[np.cumsum([0, *map(len, sentences)])]
+    sentence_starts[inside] = starts[inside] = True
+    ends = bounds[np.cumsum([0, *map(len, passages)])]
     return [
         TokenizedDocument(
             hash63(document.id),
@@ -116,6 +120,68 @@ def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document])
         )
         for document, start, end in zip(documents, ends[:-1], ends[1:])
     ]
+
+
+def _passages(text: str, keeps_spaces: bool) -> list[list[str]]:
+    """Returns the sentences of a text in passages, which white space separates.
+
+    Passages have the tokens that they have in the whole text; a sentence after `。` may not.
+    """
+    sentences = split_sentences(text)
+    given = spaces_to_next(sentences) if keeps_spaces else sentences
+    passages = [[given[0]]]
+    for before, sentence in zip(sentences, given[1:]):
+        if before[-1].isspace():
+            passages.append([sentence])
+        else:
+            passages[-1].append(sentence)
+    return passages
+
+
+def _starts_inside(
+    tokenizer: "AnyTokenizer", passages: Sequence[Sequence[str]], tokens: np.ndarray, bounds: np.ndarray
+) -> np.ndarray:
+    """Returns where the sentences after the first one of each passage begin: int64 [sentences].
+
+    Args:
+        tokenizer: A tokenizer.
+        passages: The sentences of each passage.
+        tokens: int32 [tokens], tokens of all passages.
+        bounds: int64 [passages + 1], where the tokens of each passage begin.
+    """
+    several = [place for place, passage in enumerate(passages) if len(passage) > 1]
+    if not several:
+        return np.zeros(0, np.int64)
+    alone, _, splits = _flat_tokens(tokenizer, [each for place in several for each in passages[place]])
+    starts, number = list[int](), 0
+    for place in several:
+        at, end = int(bounds[place]), int(bounds[place + 1])
+        for _ in passages[place][:-1]:
+            sentence = alone[splits[number] : splits[number + 1]]
+            at = _end_of(sentence, tokens, at, end)
+            starts.append(at)
+            number += 1
+        number += 1
+    return np.array([start for start in starts if start < len(tokens)], np.int64)
+
+
+def _end_of(sentence: np.ndarray, tokens: np.ndarray, start: int, limit: int) -> int:
+    """Returns where a sentence ends in the tokens of its passage, which may differ at its edges.
+
+    Args:
+        sentence: int32 [length], tokens of the sentence alone.
+        tokens: int32 [tokens].
+        start: Place where the sentence begins.
+        limit: Place where its passage ends.
+    """
+    if not len(sentence):
+        return start
+    expected, last = start + len(sentence), sentence[-_SAME:]
+    for shift in _SHIFTS:
+        end = expected + shift
+        if start < end <= limit and np.array_equal(tokens[max(start, end - len(last)) : end], last):
+            return end
+    return min(max(expected, start), limit)
 
 
 def _flat_tokens(

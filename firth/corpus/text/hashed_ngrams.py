@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from firth.corpus.text.shingles import shingle_hashes, word_hashes
+from firth.segmentation.words import split_words
 
 
 class Hashing(NamedTuple):
@@ -46,6 +47,7 @@ def hash_ngrams(texts: Sequence[str], hashing: Hashing) -> Vectors:
 
     Words are those of Spark's standard tokenizer, on which GPT-3's quality classifier was trained (Brown et
     al. 2020, arXiv:2005.14165, appendix A): in lower case, separated by white space, with their punctuation.
+    In scripts without spaces they are those of `split_words`.
 
     Args:
         texts: The texts.
@@ -57,7 +59,7 @@ def hash_ngrams(texts: Sequence[str], hashing: Hashing) -> Vectors:
     >>> vectors.splits.tolist(), sorted(round(value, 2) for value in vectors.values.tolist())
     ([0, 2, 2, 3], [0.45, 0.89, 1.0])
     """
-    words, splits = word_hashes([text[: hashing.max_characters].lower().split() for text in texts])
+    words, splits = word_hashes([split_words(text[: hashing.max_characters].lower()) for text in texts])
     keys = np.concatenate([_keys(words, splits, size, hashing.buckets) for size in hashing.ngram_words])
     keys, counts = np.unique(keys, return_counts=True)
     rows, buckets = keys // hashing.buckets, keys % hashing.buckets

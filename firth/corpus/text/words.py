@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Callable
 
 from firth.corpus.text.unicode_forms import normalize
+from firth.segmentation.scripts import has_unspaced
+from firth.segmentation.words import split_words
 
 _ASCII_PUNCTUATION: dict[int, None] = dict.fromkeys(
     [*map(ord, string.punctuation), *(code for code in range(128) if not chr(code).isprintable())]
@@ -33,7 +35,8 @@ _INVISIBLE = frozenset(
 def comparable_words(text: str) -> list[str]:
     """Returns the words of a text without case, punctuation, symbols and invisible characters.
 
-    A word is a run of non-space characters. Punctuation inside a word is removed and its parts are joined, as
+    A word is one of `split_words`: a run of non-space characters, which ICU's rules divide in scripts without
+    spaces. Punctuation inside a word is removed and its parts are joined, as
     in the comparison of GPT-3 (arXiv:2005.14165, appendix C); punctuation on its own is not a word. Invisible
     characters, such as soft hyphens and zero-width spaces, are removed too. Letters of another width or form
     are replaced by their usual form (Unicode's NFKC). Accents are kept, because they distinguish words.
@@ -48,9 +51,27 @@ def comparable_words(text: str) -> list[str]:
     >>> comparable_words("co­operate ＷＨＯ zero​width")
     ['cooperate', 'who', 'zerowidth']
     """
-    if text.isascii():
-        return text.lower().translate(_ASCII_PUNCTUATION).split()
-    return _fold(text, _is_mark_or_invisible).split()
+    if not has_unspaced(text):
+        return comparable_forms(text)
+    return [form for word in split_words(text) for form in comparable_forms(word)]
+
+
+def comparable_forms(word: str) -> list[str]:
+    """Returns the words that one of `split_words` is compared as: none if it is punctuation alone.
+
+    A ligature may stand for several words.
+
+    Args:
+        word: A word, or a text in scripts that have spaces.
+
+    Example:
+
+    >>> comparable_forms("好，"), comparable_forms("--")
+    (['好'], [])
+    """
+    if word.isascii():
+        return word.lower().translate(_ASCII_PUNCTUATION).split()
+    return _fold(word, _is_mark_or_invisible).split()
 
 
 def comparable_text(text: str) -> str:

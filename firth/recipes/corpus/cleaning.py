@@ -21,7 +21,9 @@ from firth.recipes.corpus.urls import UrlListsStep
 
 
 class LengthStep(CleaningStep):
-    """Drops documents with too few or too many words (runs of non-space characters).
+    """Drops documents with too few or too many words.
+
+    Words are runs of non-space characters, divided by ICU's rules in scripts that are written without spaces.
 
     Attributes:
         min_words: Least words of a document.
@@ -43,7 +45,8 @@ class CharactersStep(CleaningStep):
 
     Attributes:
         min_alphabetic_fraction: Least share of letters among the characters that are not spaces.
-        max_mean_word_length: Most characters of a word on average.
+        max_mean_word_length: Most characters of a word on average, without marks on letters; of scripts with
+            spaces between words.
     """
 
     kind: Literal["characters"]

@@ -27,7 +27,7 @@ class DomainCap(Config):
 
     Attributes:
         max_documents: Number of documents.
-        max_words: Number of their words, which are separated by white space.
+        max_words: Number of their words.
         max_bytes: Number of their bytes in UTF-8.
     """
 

@@ -54,8 +54,7 @@ class SubstringDuplicatesStep(SourcePriority):
     The one that stays is that of the first source, then of the smallest id, and there the first in the text.
 
     Attributes:
-        unit: Unit of a stretch: words between white space, or characters, for text without white space. They
-            must be the same in every letter.
+        unit: Unit of a stretch: words, or characters. They must be the same in every letter.
         window: Least units of a stretch; Lee et al. 2022 took 50 tokens.
         action: Treatment of a document with a later occurrence: `cut` cuts the stretch out of it, `drop`
             drops the document, and with it the first occurrences of others that it has.

@@ -11,7 +11,11 @@ from firth.recipes.corpus.codes import Language
 from firth.recipes.corpus.step import CleaningStep
 
 Ratio = Annotated[float, pydantic.Field(ge=0.0)]
-TERMINAL_MARKS = (".", "!", "?", '"', "'", "”", "’", "»", "。", "！", "？")
+# Marks of all living scripts that have one; of brackets, those that close a quotation.
+TERMINAL_MARKS = (
+    *(".", "!", "?", '"', "'", "”", "’", "»", "。", "！", "？", "．", "｡", "」", "』", "）", "》", "〉"),
+    *("։", "؟", "۔", "܀", "܁", "܂", "।", "॥", "෴", "။", "།", "༎", "።", "፧", "፨", "។", "៕", "᠃", "᠉"),
+)
 
 
 class C4Step(CleaningStep):
@@ -22,8 +26,8 @@ class C4Step(CleaningStep):
     in its code only.
 
     Attributes:
-        terminal_punctuation: True to cut lines that do not end in `.`, `!`, `?` or a quotation mark, or that
-            end in an ellipsis.
+        terminal_punctuation: True to cut lines that do not end in `.`, `!`, `?`, a mark of another script or
+            a quotation mark, or that end in an ellipsis. Thai and Lao have no mark: their lines are kept.
         min_words_per_line: Least words of a line; shorter lines are cut.
         max_word_length: Most characters of a word; lines with a longer word are cut.
         javascript: True to cut lines with the word Javascript.
@@ -59,22 +63,26 @@ class GopherQualityRules(Config):
     Blank lines do not count as lines.
 
     Attributes:
-        words: What a word is: `spaces`, a run of non-space characters, or `characters`, in which each
-            character of a script without spaces (Han, kana, Thai, Lao, Khmer, Burmese) is a word of its own,
-            and stop words are found anywhere in the text.
+        words: Meaning of a word: `script`, a run of non-space characters, which ICU's rules and dictionaries
+            divide in scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese, Tibetan), where the mean
+            length does not count; `spaces`, a run of non-space characters in all scripts; or `characters`,
+            in which each character of a script without spaces is a word of its own, and stop words are found
+            anywhere in the text.
         max_symbols_per_word: Most hash signs per word, and most ellipses per word.
         max_bullet_line_fraction: Largest share of lines that begin with one of `bullets`.
         bullets: Characters that begin an item of a list.
         max_ellipsis_line_fraction: Largest share of lines that end in an ellipsis.
         min_alphabetic_word_fraction: Least share of words with at least one letter.
         min_stop_words: Least number of different words of `stop_words` that occur.
-        stop_words: Words that text in the language is expected to hold, in any letter case.
+        stop_words: Words that text in the language is expected to hold, in any letter case. The default are
+            those of English; a text that is surely of another language is held to words of that language, if
+            firth has any for it.
         stop_words_file: Path of a file of such words, one a line, which are taken instead.
         min_words, max_words: Least and most words of a document.
         min_mean_word_length, max_mean_word_length: Least and most characters of a word on average.
     """
 
-    words: Literal["spaces", "characters"] = "spaces"
+    words: Literal["script", "spaces", "characters"] = "script"
     min_words: pydantic.NonNegativeInt = 50
     max_words: pydantic.NonNegativeInt = 100_000
     min_mean_word_length: Ratio = 3.0
@@ -205,7 +213,8 @@ class FineWebRules(Config):
     Attributes:
         min_punctuated_line_fraction: Share of lines that end in one of `terminal_marks`; a document must have
             more.
-        terminal_marks: Punctuation at the end of a sentence, which scripts have of their own.
+        terminal_marks: Punctuation at the end of a sentence, which scripts have of their own. A line in Thai
+            or Lao, which have none, needs no mark.
         max_duplicate_character_fraction: Share of the characters that are in lines that occurred before; a
             document must be below. Section 3.6 says 0.1, its appendix and its code 0.01.
         max_line_breaks_per_word: Most line breaks per word.
@@ -248,7 +257,8 @@ class LanguageStep(CleaningStep):
         languages: ISO 639-1 codes of languages that the model knows.
         min_probability: Least probability of the language, normalised over all languages that the model
             knows.
-        max_characters: Most characters of a text that are read, from its beginning.
+        max_characters: Most characters of a text that are read, in samples from all of it. Samples of which
+            most letters are capitals are read in lower case.
     """
 
     kind: Literal["language"]
@@ -263,8 +273,8 @@ class WordList(Config):
     Attributes:
         path: Path of the file, on any of Beam's file systems.
         language: ISO 639-1 code; the list is for documents in this language alone. Without it, for all.
-        whole_words: True if an entry must stand between characters that are not part of a word. Languages
-            written without spaces need `false`.
+        whole_words: True if an entry must stand between characters that are not part of a word, or be a word
+            that ICU finds in text without spaces; there `false` misses less.
     """
 
     path: Annotated[str, NamesFiles()]

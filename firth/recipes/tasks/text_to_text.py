@@ -20,6 +20,11 @@ from firth.recipes.tasks.text_forms import AnyTextForm, T5Form
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
+# The score that has a tokenizer, and its tokenizers.
+BLEU = "bleu"
+BleuTokenizer = Literal[
+    "", "13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab", "flores101", "flores200"
+]
 Count = Annotated[int, pydantic.Field(ge=1)]
 
 
@@ -218,6 +223,10 @@ class TextToText(WritingTask):
 
     Attributes:
         scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
+        bleu_tokenizer: Tokenizer of sacrebleu for the score `bleu`. Empty for the one that fits the script of
+            the targets: `13a`, `zh` for Chinese, and `char` for other scripts without spaces between words.
+            `ja-mecab` and `ko-mecab` need packages, `flores101` and `flores200` a model that sacrebleu has
+            downloaded.
         pair: True if a record has two texts.
         prefix: Text in front of the first text, which says what to do, such as `summarize: `.
         pair_prefix: Text in front of the second text, after a space.
@@ -236,6 +245,15 @@ class TextToText(WritingTask):
 
     kind: Literal["text_to_text"] = "text_to_text"
     scores: tuple[str, ...] = ("rouge_l", "exact_match")
+    bleu_tokenizer: BleuTokenizer = ""
+
+    def score_options(self, name: str) -> dict[str, Any]:
+        """Returns the options of a score: of BLEU, its tokenizer, if it is known.
+
+        Args:
+            name: Key of `firth.scores.SCORES`.
+        """
+        return {"tokenize": self.bleu_tokenizer} if name == BLEU and self.bleu_tokenizer else {}
 
     def text_of(self, label: Any) -> str:
         """Returns the first right text.

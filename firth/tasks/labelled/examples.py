@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from firth.corpus.documents.example import Example
 from firth.recipes.base.size_units import size_features
+from firth.segmentation.words import count_words
 from firth.tasks.readers.records import ROLES, WORDS, AnswerSpan, Label, LabelledRecord
 from firth.tasks.readers.row_format import LISTS
 
@@ -108,7 +109,7 @@ def _told(name: str, texts: Mapping[str, str | Sequence[str]], source: str) -> d
     for role, text in texts.items():
         features[role] = [text] if isinstance(text, str) else list(text)
         whole = "\n".join(features[role])
-        sizes = len(whole.encode()), len(whole.split())
+        sizes = len(whole.encode()), count_words(whole)
         features |= {size: [number] for size, number in zip(size_features([role]), sizes, strict=True)}
     return features
 

@@ -39,6 +39,8 @@ def test_bad_words_of_a_language_and_within_words(tmp_path):
     assert step.decide(document(english)) == Keep(document(english))
     assert step.decide(document("Es war die beste und die schlimmste Zeit.")) == Drop("bad_word")
     assert step.decide(document("彼は馬鹿だ。")) == Drop("bad_word")
+    whole = BadWordsStep(kind="bad_words", lists=(WordList(path=f"{tmp_path}/ja"),))
+    assert STEPS["bad_words"](whole).decide(document("彼は馬鹿だ。")) == Drop("bad_word")
 
 
 @pytest.mark.parametrize(

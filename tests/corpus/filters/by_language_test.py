@@ -27,8 +27,8 @@ def decide(config, text):
 def test_fineweb_has_thresholds_and_marks_by_language():
     german = LanguageFineWeb(language="de", short_line_characters=100)
     hindi = LanguageFineWeb(language="hi", terminal_marks=("।",))
-    plain = FineWebStep(kind="fineweb", max_short_line_fraction=0.9)
-    config = FineWebStep(kind="fineweb", max_short_line_fraction=0.9, languages=(german, hindi))
+    keys = {"kind": "fineweb", "max_short_line_fraction": 0.9, "terminal_marks": (".",)}
+    plain, config = FineWebStep(**keys), FineWebStep(**keys, languages=(german, hindi))
     assert [decide(plain, text) for text in (ENGLISH, GERMAN, HINDI)] == [
         True,
         True,

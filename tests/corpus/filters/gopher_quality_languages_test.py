@@ -33,7 +33,7 @@ def test_each_language_has_its_own_and_others_have_those_of_the_step(tmp_path):
         LanguageQuality(language="de", stop_words_file=f"{tmp_path}/de"),
         LanguageQuality(language="fr", stop_words=("le", "et"), min_words=100),
     )
-    assert decide(step(), GERMAN) == "too_few_stop_words"
+    assert decide(step(stop_words_file=None, stop_words=("the", "of")), GERMAN) == "too_few_stop_words"
     assert decide(config, GERMAN) is True
     assert decide(config, ENGLISH) is decide(step(), ENGLISH) is True
     assert decide(config, FRENCH) == "too_few_words"
@@ -70,9 +70,9 @@ def test_a_language_that_is_there_twice_and_a_file_without_words(tmp_path):
 def test_text_without_spaces_has_its_stop_words_and_as_many_words_as_characters(language, text, stop_words):
     """Between spaces it is a single long word."""
     keys = {"stop_words": stop_words, "min_mean_word_length": 1.0, "language": language}
-    assert decide(step(LanguageQuality(**keys, min_words=1, max_mean_word_length=99.0)), text) == (
-        "too_few_stop_words"
-    )
+    assert decide(
+        step(LanguageQuality(**keys, words="spaces", min_words=1, max_mean_word_length=99.0)), text
+    ) == ("too_few_stop_words")
     assert decide(step(LanguageQuality(**keys, words="characters", min_words=20)), text) is True
     assert decide(step(LanguageQuality(**keys, words="characters", min_words=60)), text) == "too_few_words"
     others = {**keys, "stop_words": ("xyz", "abc")}

@@ -1,4 +1,8 @@
+import json
 import math
+
+import numpy as np
+import pytest
 
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.steps import Drop, Keep
@@ -7,6 +11,7 @@ from firth.recipes.corpus.filters import (
     LanguageStep,
 )
 from tests.corpus.helpers import document
+from tests.shared_data import shared_data
 
 
 def test_language():
@@ -23,7 +28,42 @@ def test_language():
     ):
         config = LanguageStep(kind="language", languages=(language,), min_probability=threshold)
         assert STEPS["language"](config).decide(document(short)) == expected
-    beginning = LanguageStep(kind="language", languages=("de",), max_characters=len(german))
-    assert STEPS["language"](beginning).decide(document(german + sure * 9)) == Keep(
-        document(german + sure * 9)
-    )
+
+
+# A table of contents in capitals, which is longer than what is read of a text.
+CONTENTS = "".join(f"BOOK {number}.--AN UPRIGHT MAN\nCHAPTER {number} M. MYRIEL\n" for number in range(300))
+PROSE = "In 1815 he was the bishop of D., an old man who had lived there for many years.\n"
+
+
+def test_a_book_with_a_table_of_contents_in_capitals_is_english():
+    step = STEPS["language"](LanguageStep(kind="language"))
+    assert len(CONTENTS) > step._config.max_characters
+    for text in (CONTENTS + PROSE * 1000, PROSE * 3, (PROSE * 3).upper(), PROSE * 500 + CONTENTS):
+        assert step.decide(document(text)) == Keep(document(text))
+
+
+def test_a_language_is_that_of_the_whole_text_and_not_of_its_beginning():
+    german = "Es war die beste und die schlimmste Zeit, ein Jahrhundert der Weisheit.\n"
+    step = STEPS["language"](LanguageStep(kind="language", languages=("de",)))
+    text = PROSE * 200 + german * 2000
+    assert step.decide(document(text)) == Keep(document(text))
+    assert step.decide(document(german * 200 + PROSE * 2000)) == Drop("other_language")
+
+
+@pytest.mark.needs_data("gutenberg_books", twin="test_a_book_with_a_table_of_contents_in_capitals_is_english")
+def test_real_books_are_english_from_their_contents_on():
+    step = STEPS["language"](LanguageStep(kind="language"))
+    for path in sorted(shared_data("gutenberg_books").glob("*.txt")):
+        _, _, text = path.read_bytes().decode("utf-8-sig").partition("CONTENTS")
+        assert isinstance(step.decide(document(text or path.read_text("utf-8-sig"))), Keep), path
+
+
+@pytest.mark.needs_data("c4", twin="test_a_book_with_a_table_of_contents_in_capitals_is_english")
+def test_real_pages_are_english_in_capitals_too():
+    with open(shared_data("c4") / "c4_docs.jsonl", encoding="utf-8") as lines:
+        texts = [json.loads(line)["text"] for _, line in zip(range(300), lines)]
+    step = STEPS["language"](LanguageStep(kind="language"))
+    kept = [
+        [isinstance(step.decide(document(each)), Keep) for each in (text, text.upper())] for text in texts
+    ]
+    assert np.sum(kept, axis=0).tolist() == [299, 299]

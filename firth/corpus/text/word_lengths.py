@@ -1,0 +1,73 @@
+"""Mean lengths of words, in letters, by which text is told from lists, codes and markup in any script."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+from firth.corpus.text.line_shares import characters
+from firth.corpus.text.unicode_forms import normalize
+from firth.segmentation.scripts import has_unspaced
+
+
+def are_too_short(words: Sequence[str], least: float) -> bool:
+    """Returns whether words have fewer letters than `least` on average.
+
+    Letters that are written as one, such as syllables of Hangul and vowels with accents, count by their
+    parts. Words of scripts without spaces are not measured: a word of Chinese has one or two characters.
+
+    Args:
+        words: Words of a text.
+        least: Least mean length.
+
+    Example:
+
+    >>> are_too_short(["a", "bc"], 3.0), are_too_short(["그", "모든"], 3.0), are_too_short(["他", "很"], 3.0)
+    (True, False, False)
+    """
+    if characters(words) >= least * len(words):
+        return False
+    measured = _measured(words)
+    return characters(normalize("NFD", word) for word in measured) < least * len(measured)
+
+
+def are_too_long(words: Sequence[str], most: float) -> bool:
+    """Returns whether words have more letters than `most` on average.
+
+    Marks on letters, such as the vowels of Indic scripts, do not count. Words of scripts without spaces are
+    not measured.
+
+    Args:
+        words: Words of a text.
+        most: Greatest mean length.
+
+    Example:
+
+    >>> are_too_long(["abcd", "abc"], 3.0), are_too_long(["हिन्दी"], 3.0)
+    (True, False)
+    """
+    if characters(words) <= most * len(words):
+        return False
+    measured = _measured(words)
+    return characters(measured) - sum(map(count_marks, measured)) > most * len(measured)
+
+
+def count_marks(text: str) -> int:
+    """Returns the number of marks on letters: accents, and vowels that are written around a consonant.
+
+    Args:
+        text: Any text.
+
+    Example:
+
+    >>> count_marks("हिन्दी"), count_marks("word")
+    (3, 0)
+    """
+    if text.isascii():
+        return 0
+    return sum(count for each, count in Counter(text).items() if unicodedata.category(each)[0] == "M")
+
+
+def _measured(words: Sequence[str]) -> list[str]:
+    """Returns the words of scripts with spaces, or none where most words are of others."""
+    spaced = [word for word in words if not has_unspaced(word)]
+    return spaced if 2 * len(spaced) >= len(words) else []
