@@ -49,7 +49,7 @@ def words_of(text: str, stemmer: bool = False) -> list[str]:
 def _english(stemmer: bool) -> Callable[[str], Sequence[str]]:
     from rouge_score.tokenizers import DefaultTokenizer
 
-    return DefaultTokenizer(stemmer).tokenize  # type: ignore[no-any-return]
+    return DefaultTokenizer(stemmer).tokenize
 
 
 @functools.cache

@@ -102,6 +102,7 @@ LOCAL = {
     "corpus/readers/python_packages.py": ("os.path.isfile os.stat os.walk", "installed packages"),
     "models/elmo_import.py": (".exists .read_text", _USER),
     "pipelines/metadata/estimates.py": (".glob .stat", _LOCAL_RUN),
+    "scores/bleu.py": ("os.path.exists", "a model that sacrebleu has downloaded"),
     "pipelines/metadata/leftovers.py": (".glob", _LOCAL_RUN),
     "pipelines/metadata/lineage.py": (".exists sqlite3.connect", _METADATA),
     "pipelines/local.py": ("open", _LOG),

@@ -5,6 +5,7 @@ from typing import get_args
 import pytest
 
 from firth.pipelines.labels import read_for, task_of_format, with_labels
+from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import ColumnData, PublishedData
@@ -16,14 +17,14 @@ from firth.tasks.readers import FORMATS, RefusedFileError
 from tests.exported_model import RECIPE
 
 
-def recipe(data, task) -> AdaptingRecipe:
+def recipe(data, task, model=RECIPE.model) -> AdaptingRecipe:
     return AdaptingRecipe(
         name="adapted",
         data=data,
         base={"bundle": "a/bundle", "digest": "0" * 64},
         tokenizer=RECIPE.tokenizer,
         sequences=RECIPE.sequences,
-        model=RECIPE.model,
+        model=model,
         task=task,
     )
 
@@ -84,7 +85,7 @@ def test_classes_start_from_their_shares_among_the_labels_to_train_on(tmp_path, 
     found = with_labels(recipe(data, Classification())).task
     assert (found.labels, found.class_shares) == (("bad", "good"), (0.333333, 0.666667))
     stated = Classification(labels=("bad", "good", "fair"))
-    assert with_labels(recipe(data, stated)).task.class_shares is None
+    assert with_labels(recipe(data, stated, model)).task.class_shares is None
     read, _ = read_for(recipe(data, stated))
     assert read.task.class_shares == (0.285714, 0.571429, 0.142857)
     even = recipe(data, Classification(labels=("bad", "good"), class_shares=()))
@@ -144,11 +145,12 @@ def test_tags_of_columns_begin_with_outside(tmp_path):
 def test_bleu_has_the_tokenizer_that_fits_the_targets(tmp_path, target, tokenizer):
     (tmp_path / "train.csv").write_text("text,label\n" + "".join(f"{n},{target} {n}\n" for n in "abc"))
     data = ColumnData(train=str(tmp_path / "train.csv"))
-    before = recipe(data, TextToText(scores=("bleu",)))
+    model = load_recipe("t5_tiny").model
+    before = recipe(data, TextToText(scores=("bleu",)), model)
     found = with_labels(before).task
     assert found == TextToText(scores=("bleu",), bleu_tokenizer=tokenizer)
     assert found.score_options("bleu") == {"tokenize": tokenizer}
-    assert with_labels(recipe(data, TextToText())).task == TextToText()
+    assert with_labels(recipe(data, TextToText(), model)).task == TextToText()
     stated = TextToText(scores=("rouge_l", "bleu"), bleu_tokenizer="intl")
     assert with_labels(recipe(data, stated)).task == stated
 
@@ -160,7 +162,7 @@ def test_a_tokenizer_of_bleu_that_is_unknown_or_not_there_is_refused(tmp_path, m
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     task = TextToText(scores=("bleu",), bleu_tokenizer="ja-mecab")
     with pytest.raises(ValueError, match=r"task\.bleu_tokenizer: .*'ja-mecab'.*MeCab.*char"):
-        with_labels(recipe(ColumnData(train=str(tmp_path / "train.csv")), task))
+        with_labels(recipe(ColumnData(train=str(tmp_path / "train.csv")), task, load_recipe("t5_tiny").model))
 
 
 def test_the_tokenizers_of_the_key_are_those_of_the_score():

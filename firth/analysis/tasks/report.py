@@ -50,7 +50,7 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
         task=task,
         sections=SECTIONS,
         scores=scores,
-        options={each.name: goal.score_options(each.name) for each in scores},
+        tokenizers={each.name: goal.score_options(each.name).get("tokenize") for each in scores},
         others={name: value for name, value in metrics.items() if name not in named},
         slices={
             name: each

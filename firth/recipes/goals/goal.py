@@ -58,6 +58,14 @@ class Goal(Config):
     prompt_prefix: ClassVar[str] = ""
     compares_examples: ClassVar[bool] = False
 
+    def score_options(self, name: str) -> dict[str, Any]:
+        """Returns the options of one of its scores, such as the class that F1 is of.
+
+        Args:
+            name: Key of `firth.scores.SCORES`.
+        """
+        return {}
+
     def divided_sizes(self, model: Any) -> dict[str, int]:
         """Returns sizes of its own, by what they are, along which several devices hold a part of its weights.
 

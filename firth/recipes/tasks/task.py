@@ -181,14 +181,6 @@ class Task(Goal):
         """The served signature that asks the model for its answer; empty if it cannot be asked."""
         return ""
 
-    def score_options(self, name: str) -> dict[str, Any]:
-        """Returns the options of a score, such as the class that F1 is of.
-
-        Args:
-            name: Key of `firth.scores.SCORES`.
-        """
-        return {}
-
     def in_order(self, labels: Iterable[str]) -> tuple[str, ...]:
         """Returns the names of the classes that data have in the order of their numbers.
 

@@ -6,6 +6,7 @@ import pytest
 from firth.analysis.record import RunRecord
 from firth.analysis.tasks.record import TaskRecord
 from firth.analysis.tasks.report import SECTIONS, render_task_report
+from firth.recipes.tasks.text_to_text import TextToText
 from tests.analysis.pages import Page, words_of
 from tests.analysis.records import HOSTILE
 from tests.analysis.tasks.records import adapting_recipe, film_record, task_record
@@ -119,3 +120,11 @@ def test_what_was_left_out_stands_with_its_line(full):
 
 def test_the_curve_shows_both_losses(full):
     assert "held out" in full and "3 of 3 steps of 6 rows" in words_of(full)
+
+
+def test_the_tokenizer_of_bleu_stands_next_to_its_value():
+    record = film_record()
+    task = TextToText(scores=("bleu",), bleu_tokenizer="zh")
+    recipe = record.recipe.model_copy(update={"task": task})
+    seen = dataclasses.replace(record, recipe=recipe, evaluation={"overall": {"bleu": 12.5}})
+    assert "bleu by sacrebleu's tokenizer zh 12.5" in words_of(render_task_report(seen, task_record()))

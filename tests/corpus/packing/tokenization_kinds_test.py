@@ -24,14 +24,14 @@ TEXTS = [
     "The whale's way.  It swam on,\n\nand \t on: (far) away! “Where?” asked Ahab. 12 leagues.\n",
     "Call me Ishmael. Some years ago\u00a0-- never mind how long... \u2003The end. ",
     " A whale [MASK] a whale. Zoë, 中文。No?\n \n\tYes.",
-    "他來了。「好嗎？」好！他們走了。\n走好。",
 ]
+UNSPACED = "他來了。「好嗎？」好！他們走了。\n走好。"
 # As the corpus has them.
 TEXTS = [normalize_text(text, NORMALIZATION) for text in TEXTS]
 CONFIGS = {
     "bpe": BytePairTokenizerConfig(vocabulary_size=300, min_frequency=1),
     "first_seen": BytePairTokenizerConfig(vocabulary_size=300, min_frequency=1, ties="first_seen"),
-    "unigram": SentencePieceTokenizerConfig(vocabulary_size=130),
+    "unigram": SentencePieceTokenizerConfig(vocabulary_size=90),
     "wordpiece": WordPieceTokenizerConfig(vocabulary_size=90, lowercase=False, min_frequency=1),
     "words": WordTokenizerConfig(vocabulary_size=90),
     "sentencepiece_bpe": SentencePieceTokenizerConfig(vocabulary_size=340, model="bpe", byte_fallback=True),
@@ -90,9 +90,18 @@ def test_sentences_are_read_as_in_the_whole_text(made, documents):
         assert found.tokens.tolist() == tokenizer.tokenize(each.text).numpy().tolist()
         assert found.sentence_starts[0]
         assert not (found.sentence_starts & ~found.word_starts).any()
-    assert [each.sentence_starts.sum() for each in read[:4]] == [5, 3, 4, 5]
-    if tokenizer.unk_id not in read[3].tokens:
-        parts = np.split(read[3].tokens, np.flatnonzero(read[3].sentence_starts)[1:])
+    assert [each.sentence_starts.sum() for each in read[:3]] == [5, 3, 4]
+
+
+def test_sentences_without_spaces_between_them_begin_where_they_do(made):
+    _, _, folder, _ = made
+    tokenizer = load_tokenizer(f"{folder}/tokenizer")
+    (found,) = tokenize_documents(tokenizer, [document(UNSPACED)])
+    assert found.tokens.tolist() == tokenizer.tokenize(UNSPACED).numpy().tolist()
+    assert not (found.sentence_starts & ~found.word_starts).any()
+    # What is not in the vocabulary may be one piece for several sentences.
+    if tokenizer.unk_id not in found.tokens:
+        parts = np.split(found.tokens, np.flatnonzero(found.sentence_starts)[1:])
         texts = ["".join(tokenizer.detokenize(part).numpy().decode().split()) for part in parts]
         assert [text.replace("?", "？").replace("!", "！") for text in texts] == (
             ["他來了。", "「好嗎？」", "好！", "他們走了。", "走好。"]
