@@ -85,7 +85,7 @@ def test_classes_start_from_their_shares_among_the_labels_to_train_on(tmp_path, 
     found = with_labels(recipe(data, Classification())).task
     assert (found.labels, found.class_shares) == (("bad", "good"), (0.333333, 0.666667))
     stated = Classification(labels=("bad", "good", "fair"))
-    assert with_labels(recipe(data, stated, model)).task.class_shares is None
+    assert with_labels(recipe(data, stated)).task.class_shares is None
     read, _ = read_for(recipe(data, stated))
     assert read.task.class_shares == (0.285714, 0.571429, 0.142857)
     even = recipe(data, Classification(labels=("bad", "good"), class_shares=()))
@@ -152,7 +152,7 @@ def test_bleu_has_the_tokenizer_that_fits_the_targets(tmp_path, target, tokenize
     assert found.score_options("bleu") == {"tokenize": tokenizer}
     assert with_labels(recipe(data, TextToText(), model)).task == TextToText()
     stated = TextToText(scores=("rouge_l", "bleu"), bleu_tokenizer="intl")
-    assert with_labels(recipe(data, stated)).task == stated
+    assert with_labels(recipe(data, stated, model)).task == stated
 
 
 def test_a_tokenizer_of_bleu_that_is_unknown_or_not_there_is_refused(tmp_path, monkeypatch):
