@@ -123,8 +123,7 @@ def test_the_curve_shows_both_losses(full):
 
 
 def test_the_tokenizer_of_bleu_stands_next_to_its_value():
-    record = film_record()
     task = TextToText(scores=("bleu",), bleu_tokenizer="zh")
-    recipe = record.recipe.model_copy(update={"task": task})
-    seen = dataclasses.replace(record, recipe=recipe, evaluation={"overall": {"bleu": 12.5}})
-    assert "bleu by sacrebleu's tokenizer zh 12.5" in words_of(render_task_report(seen, task_record()))
+    recipe = adapting_recipe().model_copy(update={"task": task})
+    page = render_task_report(RunRecord(recipe, evaluation={"overall": {"bleu": 12.5}}), TaskRecord())
+    assert "bleu by sacrebleu's tokenizer zh 12.5" in words_of(page)
