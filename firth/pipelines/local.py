@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import functools
+import gc
 import os
 import pathlib
 import traceback
@@ -249,6 +250,30 @@ def _corpus_page(run_dir: pathlib.Path) -> pathlib.Path | None:
 
 
 def _run_pipeline(job: _Job, components: ComponentEvents) -> None:
+    with _not_collecting():
+        pipeline, runner = _prepared(job, components)
+    runner.run(pipeline)
+
+
+@contextlib.contextmanager
+def _not_collecting() -> Iterator[None]:
+    """Lets nothing be looked through for garbage meanwhile, nor, after the first time, what was made so far.
+
+    Of the million objects of TensorFlow and TFX all stay.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+        if not gc.get_freeze_count():
+            gc.freeze()
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _prepared(job: _Job, components: ComponentEvents) -> tuple[Any, Any]:
+    """Returns the pipeline and what runs it. TFX is loaded by now."""
     # Workers import in a process of their own while this process goes on, so this comes first.
     from firth.corpus import fork_workers
 
@@ -268,7 +293,7 @@ def _run_pipeline(job: _Job, components: ComponentEvents) -> None:
     pipeline = job.make_pipeline(job.recipe, run_dir, job.options.beam_pipeline_args)
     if metadata.pipeline:
         pipeline.pipeline_info.pipeline_name = metadata.pipeline
-    ObservedDagRunner(components).run(pipeline)
+    return pipeline, ObservedDagRunner(components)
 
 
 def create_local_pipeline(

@@ -1,5 +1,7 @@
 """Saves and loads tokenizers: `vocab.txt`, `tokenizer.json`, SentencePiece's model. Loading checks them."""
 
+import dataclasses
+import functools
 import json
 import os
 from typing import Any, cast
@@ -14,6 +16,8 @@ AnyTokenizer = PieceTokenizer | WordTokenizer
 VOCABULARY_FILE = "vocab.txt"
 SETTINGS_FILE = "tokenizer.json"
 _OWN_KEYS = ("kind", "digest", "golden")
+# A run reads the same tokenizer in each of its components.
+_KEPT = 4
 
 # Read again at each load, so that a change of kernel, library or normalisation cannot pass unseen.
 _GOLDEN_TEXTS = (
@@ -83,6 +87,8 @@ def _write(tokenizer: AnyTokenizer, folder: str) -> None:
 def load_tokenizer(directory: str | os.PathLike[str], expected_digest: str | None = None) -> AnyTokenizer:
     """Reads a tokenizer that `save_tokenizer` wrote, and checks it.
 
+    Files of the same content give the same object, of which a process keeps the last few.
+
     Args:
         directory: Folder that `save_tokenizer` wrote.
         expected_digest: Digest that the tokenizer must have, that of the tokenizer a model was made with;
@@ -96,22 +102,40 @@ def load_tokenizer(directory: str | os.PathLike[str], expected_digest: str | Non
     # No marker is needed: the digest and the golden ids show whether the folder is complete.
     folder = os.fspath(directory)
     settings = _read_settings(os.path.join(folder, SETTINGS_FILE))
-    vocabulary = os.path.join(folder, VOCABULARY_FILE)
+    vocabulary = storage.read_text(os.path.join(folder, VOCABULARY_FILE))
+    files = _read_files(settings["kind"], folder)
+    tokenizer = _checked(_Saved(json.dumps(settings), vocabulary, tuple(files.items()), folder))
+    if expected_digest is not None and tokenizer.digest != expected_digest:
+        raise TokenizerMismatchError(
+            f"{folder}: the tokenizer's digest is {tokenizer.digest}, expected {expected_digest}"
+        )
+    return tokenizer
+
+
+@dataclasses.dataclass(frozen=True)
+class _Saved:
+    """A saved tokenizer by its content; the folder is for errors."""
+
+    settings: str
+    vocabulary: str
+    files: tuple[tuple[str, bytes], ...]
+    folder: str = dataclasses.field(compare=False)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _checked(saved: _Saved) -> AnyTokenizer:
+    folder, settings = saved.folder, json.loads(saved.settings)
     # str.splitlines would also split at U+2028 and its like.
-    pieces = storage.read_text(vocabulary).removesuffix("\n").split("\n")
+    pieces = saved.vocabulary.removesuffix("\n").split("\n")
     try:
-        tokenizer = _make(settings, pieces, folder)
+        tokenizer = _make(settings, pieces, dict(saved.files))
     except (ValueError, TypeError) as error:
-        raise TokenizerMismatchError(f"{vocabulary}: {error}") from error
+        raise TokenizerMismatchError(f"{os.path.join(folder, VOCABULARY_FILE)}: {error}") from error
     if tokenizer.get_vocabulary() != pieces:
         raise TokenizerMismatchError(
             f"{folder}: {VOCABULARY_FILE} is not the vocabulary of {', '.join(tokenizer.extra_files)}"
         )
     _check(tokenizer, settings, folder)
-    if expected_digest is not None and tokenizer.digest != expected_digest:
-        raise TokenizerMismatchError(
-            f"{folder}: the tokenizer's digest is {tokenizer.digest}, expected {expected_digest}"
-        )
     return tokenizer
 
 
@@ -163,11 +187,16 @@ def _read_settings(path: str) -> dict[str, Any]:
     return settings
 
 
-def _make(settings: dict[str, Any], pieces: list[str], folder: str) -> AnyTokenizer:
-    kind, files = TOKENIZERS[settings["kind"]], {}
-    for name in kind.extra_file_names:
+def _read_files(kind: str, folder: str) -> dict[str, bytes]:
+    files = {}
+    for name in TOKENIZERS[kind].extra_file_names:
         with storage.open_file(os.path.join(folder, name)) as file:
             files[name] = file.read()
+    return files
+
+
+def _make(settings: dict[str, Any], pieces: list[str], files: dict[str, bytes]) -> AnyTokenizer:
+    kind = TOKENIZERS[settings["kind"]]
     made_with = {key: value for key, value in settings.items() if key not in _OWN_KEYS}
     made: AnyTokenizer = kind.restored(pieces, files, made_with)
     return made

@@ -1,5 +1,6 @@
 """Held-out losses and samples while a model trains."""
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,12 +11,11 @@ import tensorflow as tf
 
 from firth import features, storage
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.training.gzip_end import TruncatedError, check_gzip_end
 from firth.training.held_out_samples import sampler
+from firth.training.records import RecordsError, records_of
 from firth.training.rows import RowsError
 
 _SAMPLES = 3
-_FRAME_BYTES = 16  # Of a record of a TFRecord file: its length and two checksums.
 
 
 class HeldOut:
@@ -115,15 +115,10 @@ def first_rows(patterns: Sequence[str], count: int) -> list[bytes]:
 
 def _records(path: str, count: int) -> list[bytes]:
     """Returns a file's first records; of a file that has no more, it is checked that it is whole."""
-    is_gzipped = path.endswith(".gz")
-    dataset = tf.data.TFRecordDataset(path, "GZIP" if is_gzipped else "")
     try:
-        records = list(dataset.take(count).as_numpy_iterator())
-        if is_gzipped and len(records) < count:
-            check_gzip_end(path, sum(len(record) + _FRAME_BYTES for record in records))
-    except (tf.errors.DataLossError, TruncatedError) as error:
-        raise RowsError(f"{path}: cannot be read: {getattr(error, 'message', error)}") from error
-    return records
+        return list(itertools.islice(records_of(path), count))
+    except RecordsError as error:
+        raise RowsError(f"{path}: cannot be read: {error}") from error
 
 
 def first_documents(rows: Sequence[bytes]) -> list[list[int]]:

@@ -13,15 +13,13 @@ import tensorflow as tf
 from firth import features, storage
 from firth.serving.rows import row_parser
 from firth.tokenizers.graph.word_characters import word_characters
-from firth.training.gzip_end import TruncatedError, check_gzip_end
+from firth.training.records import RecordsError, records_of
 from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows
 
 _FORMAT = 1
 # Names that `_key` gives, and those of folders that were not finished.
 _BUILT = re.compile(r"(parts-)?[0-9a-f]{24}|\.[0-9a-f]{24}\.[0-9a-f]{32}")
 _BATCH = 512
-# That TFRecord puts around each record.
-_FRAME_BYTES = 16
 _RAGGED = (
     features.RAW_TOKENS,
     features.WORD_STARTS,
@@ -120,22 +118,33 @@ def _build(files: Sequence[str], directory: str, limits: RowLimits) -> None:
 
 def _read_file(path: str, limits: RowLimits) -> Iterator[dict[str, Any]]:
     """Yields checked blocks of rows, ragged tensors by field."""
-    is_gzipped = path.endswith(".gz")
-    records = tf.data.TFRecordDataset(path, "GZIP" if is_gzipped else "").batch(_BATCH)
-    parsers = _parsers(limits)
-    count = size = 0
+    parsers, count = _parsers(limits), 0
     try:
-        for batch in records:
-            block = tf.io.parse_example(batch, parsers)
+        for batch in _batches(path):
+            block = tf.io.parse_example(tf.constant(batch), parsers)
             _check(block, limits, path, count)
             count += len(batch)
-            size += int(tf.reduce_sum(tf.strings.length(batch))) + len(batch) * _FRAME_BYTES
             yield _with_characters(block, limits.max_characters)
-        if is_gzipped:
-            check_gzip_end(path, size)
-    except (tf.errors.InvalidArgumentError, tf.errors.DataLossError, TruncatedError) as error:
+    except (tf.errors.InvalidArgumentError, RecordsError) as error:
         why = getattr(error, "message", error)
         raise RowsError(f"{path}: cannot be read after record {count}: {why}") from error
+
+
+def _batches(path: str) -> Iterator[list[bytes]]:
+    """Yields the records of a file, also those before a damage."""
+    batch: list[bytes] = []
+    try:
+        for record in records_of(path):
+            batch.append(record)
+            if len(batch) == _BATCH:
+                yield batch
+                batch = []
+    except RecordsError:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
 
 
 def _parsers(limits: RowLimits) -> dict[str, Any]:

@@ -97,10 +97,19 @@ def is_word(text: str, lowercase: bool) -> bool:
     >>> is_word("fox", True), is_word("Fox", True), is_word(".", True), is_word("a.b", True)
     (True, False, True, False)
     """
-    flags = [Kind(int(kinds()[ord(character)])) for character in text]
+    parts = {_part(character, lowercase) for character in text}
+    return parts == {_WITHIN} or (parts == {_ALONE} and len(text) == 1)
+
+
+# A character in words: within them, alone as one, or in none.
+_WITHIN, _ALONE, _NOWHERE = range(3)
+
+
+@functools.cache
+def _part(character: str, lowercase: bool) -> int:
+    # The pieces of a vocabulary have few characters, each of them often.
+    flag = Kind(int(kinds()[ord(character)]))
     gone = Kind.REMOVED | Kind.SPACES | (Kind.ACCENTS if lowercase else Kind(0))
-    if not text or any(flag & gone for flag in flags):
-        return False
-    if lowercase and any(ord(character) in lowercased() for character in text):
-        return False
-    return len(text) == 1 or not any(flag & (Kind.PUNCTUATION | Kind.IDEOGRAPHS) for flag in flags)
+    if flag & gone or (lowercase and ord(character) in lowercased()):
+        return _NOWHERE
+    return _ALONE if flag & (Kind.PUNCTUATION | Kind.IDEOGRAPHS) else _WITHIN
