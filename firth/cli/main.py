@@ -102,7 +102,9 @@ def as_process(work: Callable[[], object]) -> None:
     Args:
         work: Function of no arguments.
     """
-    storage.keep_temporary_files()
+    # Where there is no room for a folder, commands that need none still answer.
+    with contextlib.suppress(OSError):
+        storage.keep_temporary_files()
     atexit.register(_ignore_what_cannot_be_raised)
     # TensorFlow writes nine lines about the machine before any answer; its errors are raised as well.
     if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:

@@ -28,6 +28,15 @@ def test_what_fails_while_python_ends_is_not_said():
     assert said == {"main()": (0, "firth ", False), "": (0, "", True)}
 
 
+def test_a_command_answers_where_no_temporary_folder_can_be_made(tmp_path):
+    """As on a full disk."""
+    full = "import os\nfrom unittest import mock\nno_room = OSError(28, os.strerror(28))\n"
+    call = "with mock.patch('pathlib.Path.mkdir', side_effect=no_room):\n    main()"
+    command = [sys.executable, "-c", full + PROGRAM.format(call=call)]
+    process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (process.returncode, process.stdout[:6], process.stderr) == (0, "firth ", "")
+
+
 def test_a_refusal_is_all_that_is_printed(tmp_path):
     (tmp_path / "a.csv").write_text("text,label\none,x\ntwo,y\n")
     said = ["finetune", "nothing", "--task", "classification", "--train", "a.csv", "--text", "text"]
