@@ -7,7 +7,7 @@ from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.given_files import expected_shape
-from firth.interop.hugging_face.tokenizers.files import Folder
+from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, Folder
 from firth.recipes.training.export import Export, Pooling
 from firth.tokenizers.storage import AnyTokenizer
 
@@ -53,6 +53,10 @@ _PLAIN: dict[str, tuple[Any, ...]] = {
     "unpad_inputs": (None, False, True),
 }
 _MODALITY = "modality_config"
+_STATES = {"method": "forward", "method_output_name": "last_hidden_state"}
+# Larger numbers stand for no bound.
+_NO_LENGTH = 10**9
+_KIND = "SentenceTransformer"
 # The roles of the special pieces around a text, which `mean` leaves out.
 _AROUND = ("cls", "sep")
 
@@ -180,6 +184,10 @@ def _mode(folder: Folder, file: str) -> str:
 def _prompt(folder: Folder) -> tuple[str, list[str]]:
     """Returns the text that is put before all texts, and a note about those that somebody has to ask for."""
     said = folder.optional(PROMPTS_FILE)
+    if (kind := said.get("model_type", _KIND)) != _KIND:
+        raise InteropError(
+            f"{folder.place(PROMPTS_FILE)}: model_type: {kind!r} cannot be expressed here, {_KIND!r} can"
+        )
     prompts, default = said.get("prompts") or {}, said.get("default_prompt_name")
     if default is not None and default not in prompts:
         raise InteropError(
@@ -196,7 +204,7 @@ def _length(folder: Folder, home: str, tokenizer: AnyTokenizer) -> tuple[int | N
     files = [os.path.join(home, name) for name in _LENGTH_FILES]
     file = next(filter(folder.holds, files), None)
     if file is None:
-        return None, ""
+        return _most_of_tokenizer(folder, home) if folder.holds(MODULES_FILE) else (None, "")
     said, place = folder.mapping(file), folder.place(file)
     lowers = said.get("do_lower_case", False)
     if lowers and not _lowers(tokenizer):
@@ -212,13 +220,24 @@ def _length(folder: Folder, home: str, tokenizer: AnyTokenizer) -> tuple[int | N
         elif key not in _PLAIN or value not in _PLAIN[key]:
             raise InteropError(f"{place}: {key}: {value!r} cannot be expressed here")
     length = said.get("max_seq_length")
-    if length is not None and (not isinstance(length, int) or isinstance(length, bool) or length < 1):
+    if length is None:
+        return _most_of_tokenizer(folder, home)
+    if not isinstance(length, int) or isinstance(length, bool) or length < 1:
         raise InteropError(f"{place}: max_seq_length: {length!r} is not a number of tokens")
     return length, f"{os.path.basename(file)}: max_seq_length"
 
 
+def _most_of_tokenizer(folder: Folder, home: str) -> tuple[int | None, str]:
+    """Returns the most tokens of a text that the tokenizer's settings say, which releases from 6 on take."""
+    said = folder.optional(os.path.join(home, SETTINGS_FILE)).get("model_max_length")
+    is_number = isinstance(said, int) and not isinstance(said, bool) and 0 < said < _NO_LENGTH
+    return (said, f"{SETTINGS_FILE}: model_max_length") if is_number else (None, "")
+
+
 def _check_modality(place: str, said: Any) -> None:
-    if not isinstance(said, Mapping) or {*said} - {"text"}:
+    if not isinstance(said, Mapping) or any(
+        name != "text" or {**_STATES, **each} != _STATES for name, each in said.items()
+    ):
         raise InteropError(f"{place}: {_MODALITY}: {said!r} cannot be expressed here, one of text alone can")
 
 

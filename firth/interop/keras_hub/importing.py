@@ -48,7 +48,10 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
             rules += family.task_head(imported.model, imported.objective)
         incoming = incoming_weights(specs, rules, weights)
         surplus = (*incoming.read.surplus, *preset.surplus)
-        read = dataclasses.replace(incoming.read, surplus=surplus, notes=reading_notes(preset))
+        # It has the head, which is not ours.
+        reason = f"KerasHub computes the head of {preset.surplus[0]} otherwise" if preset.surplus else ""
+        notes = reading_notes(preset)
+        read = dataclasses.replace(incoming.read, surplus=surplus, notes=notes, reason=reason)
         return dataclasses.replace(incoming, read=read)
 
     return imported.write(name, folder, bring)

@@ -125,12 +125,23 @@ def test_vectors_of_length_one_a_length_and_prompts(tmp_path):
             "transformer_task: 'fill-mask' cannot",
         ),
         (LENGTH, {"modality_config": {"image": {}}}, "modality_config: .* cannot be expressed"),
+        (LENGTH, {"modality_config": {"text": {"method_output_name": "pooler_output"}}}, "modality_config: "),
+        (PROMPTS, {"model_type": "SparseEncoder"}, "model_type: 'SparseEncoder' cannot be expressed"),
     ],
 )
 def test_other_files_are_read_or_refused_by_key(file, content, message, tmp_path):
     (folder(tmp_path, WHOLE) / file).write_text(json.dumps(content))
     with pytest.raises(InteropError, match=message):
         read_embedding(tmp_path, TOKENIZER)
+
+
+def test_releases_from_6_on_say_the_length_with_the_tokenizer(tmp_path):
+    text = {"method": "forward", "method_output_name": "last_hidden_state"}
+    said = {"modality_config": {"text": text}, "transformer_task": "feature-extraction"}
+    (folder(tmp_path, WHOLE) / LENGTH).write_text(json.dumps(said))
+    for length, expected in ((10, 10), (10**30, None)):
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({"model_max_length": length}))
+        assert read_embedding(tmp_path, TOKENIZER).length == expected
 
 
 def test_letters_are_made_small_by_the_tokenizer_or_not_at_all(tmp_path):

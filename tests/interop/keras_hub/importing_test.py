@@ -91,6 +91,16 @@ def test_a_head_that_is_ours_comes_and_goes_with_its_task(tmp_path):
         np.testing.assert_array_equal(np.array(weight), np.array(other), err_msg=weight.path)
 
 
+def test_a_head_that_is_another_one_there_is_not_one_that_the_files_lack(tmp_path):
+    tokenizer = keras_hub.tokenizers.BertTokenizer(PIECES, lowercase=True, strip_accents=True)
+    preprocessor = keras_hub.models.BertMaskedLMPreprocessor(tokenizer, sequence_length=14)
+    task = keras_hub.models.BertMaskedLM(tiny.backbone("bert"), preprocessor)
+    task.save_to_preset(str(tmp_path / "preset"))
+    told = import_model(tmp_path / "preset", tmp_path / "bundle", "tiny")
+    assert told.surplus == ("task.weights.h5",)
+    assert "since KerasHub computes the head of task.weights.h5 otherwise: heads/" in told.sentences(1)[0]
+
+
 def test_a_tied_causal_model_with_the_logits_of_its_task(tmp_path):
     words = dict.fromkeys(["the", "cat", "cats", "sat", "on", "mat", "a", "b", "c", "d", "e", "f", "g"], 9)
     ours = SentencePieceTokenizer(train_sentencepiece(words, 37, "unigram"))
