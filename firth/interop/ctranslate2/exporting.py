@@ -47,7 +47,7 @@ def export_model(
     with storage.whole_folder(folder) as unfinished:
         model, recipe = open_bundle(bundle)
         untrained = untrained_heads(bundle, heads)
-        if recipe.model.has_decoder:
+        if recipe.model.has_decoder or not recipe.model.has_encoder:
             require_trained(untrained)
         given = Specifier(model, untrained)
         spec = specification_of(recipe)(given)

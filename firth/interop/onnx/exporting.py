@@ -47,7 +47,7 @@ def export_model(
         model, recipe = open_bundle(bundle)
         _check_size(model)
         untrained = untrained_heads(bundle, heads)
-        if recipe.model.has_decoder:
+        if recipe.model.has_decoder or not recipe.model.has_encoder:
             require_trained(untrained)
         graphs = graphs_of(model, recipe.goal, untrained)
         files = {f"{graph.name}.onnx": _write(graph, unfinished) for graph in graphs}
