@@ -13,7 +13,7 @@ if [ -n "${FOLDER:-}" ]; then
     [ ! -e "$place" ] || set -- "$@" "$place"
   done
   if [ ! -e "tests/$folder" ]; then
-    echo "make: FOLDER=$FOLDER: there is no tests/$folder; one of:" $(cd tests && ls -d */ | grep -v __ | sed 's|/||; s|^|firth/|') >&2
+    echo "make: FOLDER=$FOLDER: there is no tests/$folder; one of:" $(cd tests && ls -d */ | sed 's|/||; s|^|firth/|' | while read -r each; do [ ! -d "../$each" ] || echo "$each"; done) >&2
     exit 2
   fi
 fi

@@ -37,6 +37,7 @@ def test_files_of_other_parts_and_orders(listed):
 def listed(tmp_path, monkeypatch):
     """Returns a function that lists the tests which pytest, with the plugin, collects of three files."""
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     for name in "abc":
         (tmp_path / f"{name}_test.py").write_text("def test_1(): ...\n\n\ndef test_2(): ...\n")
 
@@ -51,7 +52,13 @@ def listed(tmp_path, monkeypatch):
         # The plugin of exceptions that nobody raises collects garbage five times when it ends.
         plugins = ["-p", "tests.parts", "-p", "no:cacheprovider", "-p", "no:unraisableexception"]
         options = [*plugins, *options]
-        places = ["-c", "/dev/null", f"--rootdir={tmp_path}", *map(str, sorted(tmp_path.glob("*_test.py")))]
+        places = [
+            "-c",
+            "/dev/null",
+            f"--rootdir={tmp_path}",
+            f"--confcutdir={tmp_path}",
+            *map(str, sorted(tmp_path.glob("*_test.py"))),
+        ]
         pytest.main(["--collect-only", "-qq", *options, *places], plugins=[Names()])
         return names
 

@@ -186,7 +186,7 @@ def end_group(child: int) -> None:
 
 
 def results_in(path: pathlib.Path) -> list[dict]:
-    """Returns the results that are in a file, none if there is no such file."""
+    """Returns the results in a file: an empty list without the file."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 

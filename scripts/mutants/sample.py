@@ -100,7 +100,7 @@ def is_program(source: str) -> bool:
 
 
 def rank(seed: str, key: str) -> str:
-    """Returns what places and operators are sorted by."""
+    """Returns the key by which places and operators are sorted."""
     return hashlib.sha256(f"{seed} {key}".encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What a generator writes equals what a loop without a cache writes, for every reader and every sampler."""
+"""A generator writes the same as a loop without a cache, for every reader and every sampler."""
 
 import contextlib
 import itertools

@@ -114,7 +114,7 @@ def numbers_of(described, texts):
 
 
 def sums_of(name, rows):
-    """Returns what rows add to the metrics, op by op and in one chunk."""
+    """Returns the sums that rows add to the metrics, op by op and in one chunk."""
     unigram = unigram_log_probabilities(COUNTS, served(name).tokenizer.vocabulary_size())
     whole = mock.patch("firth.serving.evaluate.in_chunks", lambda function, values, _: function(values))
     with eagerly(), whole:

@@ -74,7 +74,7 @@ def group(name, table):
 
 
 def without_beam(documents, config):
-    """Returns what the functions that Beam calls leave of documents, in one group and one batch."""
+    """Returns the documents after the functions that Beam calls, in one group and one batch."""
     places = np.concatenate(list(repeated_anchors(group("anchors", anchors_of(documents, config)))))
     found = [(each, anchored(each, marks, False)) for each, marks in MarkIndex([places]).of(documents)]
     spans = windows_of(found, config, {"docs": 0})

@@ -37,7 +37,7 @@ def exported(made_once) -> str:
 
 
 def batcher_of(made_once) -> ContinuousBatcher:
-    """Returns what drives the slots of the exported model; a test that uses it leaves them free.
+    """Returns the batcher of the exported model; a test that uses it leaves them free.
 
     Args:
         made_once: The fixture of this name.
@@ -81,7 +81,7 @@ class OpByOp:
 
 
 def batcher_op_by_op(served: Served, *bind: Any) -> ContinuousBatcher:
-    """Returns what drives the slots of a model that is not exported.
+    """Returns the batcher of a model that is not exported.
 
     Args:
         served: Model, tokenizer and recipe.
