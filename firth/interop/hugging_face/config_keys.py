@@ -133,7 +133,7 @@ class Keys:
         return plain
 
     def notes(self, config: Mapping[str, Any]) -> Iterator[str]:
-        """Yields which keys change the training in a way that is not in force here.
+        """Yields which keys change training, or how texts are written, in a way that is not in force here.
 
         Args:
             config: Their configuration.
@@ -142,3 +142,7 @@ class Keys:
             here = config.get(value) if isinstance(value, str) else value
             if here is not None and config.get(key, here) != here:
                 yield f"{key}: {config[key]} is of the training alone, where {here} is in force here"
+        # Ids of tokens are those of the tokenizer and the objective.
+        written = [key for key in config if key in GENERATION and not key.endswith("_token_id")]
+        if said := sorted(key for key in written if config[key] is not None):
+            yield f"{', '.join(said)}: of how texts are written, which is not read here"

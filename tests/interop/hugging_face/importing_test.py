@@ -117,9 +117,10 @@ def test_what_stays_outside_is_noted(tmp_path):
 
 
 def test_what_is_of_the_training_alone_is_noted(tmp_path):
-    path = checkpoint(tmp_path, (), "gpt2", embd_pdrop=0.3)
+    path = checkpoint(tmp_path, (), "gpt2", embd_pdrop=0.3, num_beams=4, do_sample=None)
     notes = import_model(path, tmp_path / "bundle", "tiny").notes
     assert "embd_pdrop: 0.3 is of the training alone, where 0.0 is in force here" in notes
+    assert "num_beams: of how texts are written, which is not read here" in notes
 
 
 def test_a_tokenizer_of_other_weights_is_refused(tmp_path):
