@@ -5,11 +5,16 @@ import re
 
 import icu
 
+# Scripts without spaces that ICU has no rules for, such as Javanese, Tai Tham and Yi.
+_SYLLABIC = (
+    "[[[:Line_Break=Complex_Context:][:Line_Break=Aksara:][:Line_Break=Aksara_Start:]]"
+    "-[[:Thai:][:Lao:][:Khmer:][:Myanmar:]]]"
+)
 # Scripts that ICU divides by dictionaries, by syllables (Tibetan) or by a sign between words (Ethiopic). Two
 # signs of kana have no script of their own; radicals are not text.
 _UNSPACED = (
-    "[[[:Thai:][:Lao:][:Khmer:][:Myanmar:][:Tibetan:][:Han:][:Hiragana:][:Katakana:]"
-    "[:Line_Break=Complex_Context:]\u30fc\uff70\u1361]-[\u2e80-\u2fff]]"
+    f"[{_SYLLABIC}[:Yi:][[[:Thai:][:Lao:][:Khmer:][:Myanmar:][:Tibetan:][:Han:][:Hiragana:][:Katakana:]"
+    "\u30fc\uff70\u1361]-[\u2e80-\u2fff]]]"
 )
 
 
@@ -55,6 +60,12 @@ class CharacterSet:
 def unspaced_characters() -> CharacterSet:
     """Returns the characters of scripts that are written without spaces between words."""
     return CharacterSet(_UNSPACED)
+
+
+@functools.cache
+def syllabic_characters() -> CharacterSet:
+    """Returns the characters of scripts without spaces of which each syllable counts as a word."""
+    return CharacterSet(f"[{_SYLLABIC}[:Yi:]]")
 
 
 def has_unspaced(text: str) -> bool:

@@ -40,11 +40,12 @@ def _end() -> re.Pattern[str]:
     closing = rf"[{_CLOSING}]*"
     return re.compile(
         # One class in front of all others, which a search skips to.
-        rf"[\n.!?;．{marks}{unmarked}](?:"
+        rf"[\n.!?;．፡{marks}{unmarked}](?:"
         r"(?<=\n)[^\S\n]*\n\s*"
         rf"|(?<=[.!?])(?P<asks>{closing}\s+)"
         rf"|(?<=[{unspaced}][.!?]){closing}(?=[{unspaced}])"
-        rf"|(?:(?<=[{marks}])|(?<=．)(?![0-9０-９]))[.!?．{marks}{_CLOSING}]*"
+        # Two signs between words of Ethiopic are often typed for its full stop.
+        rf"|(?:(?<=[{marks}])|(?<=፡)፡|(?<=．)(?![0-9０-９]))[.!?．፡{marks}{_CLOSING}]*"
         rf"(?![.!?．{marks}{_CLOSING}{re.escape(_CONTINUES)}])\s*"
         rf"|(?<=[{unmarked}]{{{_LONG}}})\s+(?=[{unmarked}]{{{_LONG}}})"
         rf"|(?<=[{unmarked}])[^\S\n]*\n\s*(?=[{unmarked}])"

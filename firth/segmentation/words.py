@@ -2,11 +2,12 @@
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import icu
 
-from firth.segmentation.scripts import has_unspaced
+from firth.segmentation.scripts import has_unspaced, syllabic_characters
 
 _RUN = re.compile(r"\S+")
 _iterators = threading.local()
@@ -16,8 +17,9 @@ def split_words(text: str) -> list[str]:
     """Returns the words of a text, which joined are the text without its white space.
 
     A word is a run of characters between white space, its punctuation included. In Thai, Lao, Khmer, Burmese,
-    Tibetan, Chinese and Japanese such a run is divided by ICU's rules and dictionaries (Unicode's UAX 29);
-    punctuation belongs to the word before it.
+    Tibetan, Chinese and Japanese such a run is divided by ICU's rules and dictionaries (Unicode's UAX 29); in
+    other scripts without spaces, such as Javanese and Yi, each syllable is a word. Punctuation belongs to the
+    word before it.
 
     Args:
         text: Any text.
@@ -84,10 +86,21 @@ def _parts(run: str) -> list[tuple[int, int]]:
 
 def _breaks(run: str) -> list[int]:
     """Returns ICU's bounds of words in a run, its begin and end included."""
+    breaks = _found_by(icu.BreakIterator.createWordInstance, run)
+    syllabic = syllabic_characters()
+    if not syllabic.occurs_in(run):
+        return breaks
+    syllables = _found_by(icu.BreakIterator.createCharacterInstance, run)[:-1]
+    return sorted({*breaks, *(place for place in syllables if syllabic.occurs_in(run[place]))})
+
+
+def _found_by(make: Callable[[Any], Any], run: str) -> list[int]:
+    """Returns the bounds that an iterator of ICU finds in a run, its begin and end included."""
     # An iterator holds its text, so that each thread has its own.
-    iterator = getattr(_iterators, "words", None)
-    if iterator is None:
-        iterator = _iterators.words = icu.BreakIterator.createWordInstance(icu.Locale.getRoot())
+    iterators = _iterators.__dict__
+    if make.__name__ not in iterators:
+        iterators[make.__name__] = make(icu.Locale.getRoot())
+    iterator = iterators[make.__name__]
     iterator.setText(run)
     breaks = [0, *iterator]
     if max(run) <= "\uffff":
