@@ -23,7 +23,7 @@ import textwrap
 from benchmarks.workers.families import FIRTH, KERAS_HUB
 
 ROOT = pathlib.Path(__file__).parents[1]
-RUNS = ROOT / "benchmarks" / "runs" / "models"
+RUNS = ROOT / "benchmarks" / "kept" / "models"
 TITLES = {"bert": "BERT", "gpt2": "GPT-2", "t5": "T5"}
 LEAST_RUNS = 3
 # Between these comments README's sentence is written.

@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("--torch-python", default=os.environ.get("FIRTH_TORCH_PYTHON"))
     parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
     parser.add_argument(
-        "--keep", action="store_true", help="keep the run in benchmarks/runs, for benchmarks.claims"
+        "--keep", action="store_true", help="keep the run in benchmarks/kept, for benchmarks.claims"
     )
     for field in dataclasses.fields(Size):
         parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
