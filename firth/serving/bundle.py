@@ -45,7 +45,7 @@ def load_served(
 
         record = json.loads(pathlib.Path("firth-runs/bert_mini/run.json").read_text())
         served = load_served(record["bundle"])
-        features = served.encode(["The fox [MASK] over the dog."]).features
+        features = served.encode(["The fox [MASK] over the dog."], specials=["[MASK]"]).features
         hidden = served.model.backbone(features)
         logits = served.model.logits(features)["mlm"]
     """

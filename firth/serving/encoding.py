@@ -1,5 +1,6 @@
 """Encodes raw strings to the features that a model reads, inside the graph."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import tensorflow as tf
@@ -48,7 +49,12 @@ class Encoded(NamedTuple):
 
 
 def encode(
-    text: tf.Tensor, tokenizer: "AnyTokenizer", length: int, before: tuple[int, ...], after: tuple[int, ...]
+    text: tf.Tensor,
+    tokenizer: "AnyTokenizer",
+    length: int,
+    before: tuple[int, ...],
+    after: tuple[int, ...],
+    specials: Sequence[str] | None = None,
 ) -> Encoded:
     """Encodes texts as one segment each.
 
@@ -58,8 +64,9 @@ def encode(
         length: Most tokens of a row, special ones included.
         before: Special ids before each text.
         after: Special ids after each text.
+        specials: Special pieces that are read as such in the texts; None for those of the tokenizer.
     """
-    whole = tokenizer.tokenize(text)
+    whole = tokenizer.tokenize(text, specials=specials)
     ids = whole[:, : length - len(before) - len(after)]
     vocabulary = tf.constant(tokenizer.get_vocabulary())
     tokens = ids.with_flat_values(tf.gather(vocabulary, ids.flat_values))

@@ -111,7 +111,9 @@ def encode_masked(served: Served, text: tf.Tensor) -> Masked:
         served: Tokenizer and recipe.
         text: Texts with the tokenizer's mask, string [batch].
     """
-    encoded = served.encode(text)
+    # The mask, and no other special piece, though the recipe may ask for more of them in its texts.
+    asked = dict.fromkeys([*served.tokenizer.special_texts, served.tokenizer.mask_token])
+    encoded = served.encode(text, list(asked))
     positions, count = _mask_positions(encoded.ids, served.tokenizer.mask_id)
     features = {**encoded.features, names.MASKED_POSITIONS: positions + encoded.before}
     return Masked(features, positions, count, encoded.truncated)

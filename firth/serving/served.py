@@ -44,15 +44,17 @@ class Served:
         """
         return self.recipe.sequences.length
 
-    def encode(self, text: tf.Tensor) -> Encoded:
+    def encode(self, text: tf.Tensor, specials: Sequence[str] | None = None) -> Encoded:
         """Encodes texts as the encoder was trained to read them, and cuts longer ones.
 
         Args:
             text: Texts, string [batch].
+            specials: Special pieces that are read as such in the texts; None for those of the tokenizer.
         """
         if self.tokenizer.max_characters:
             return encode_words(text, self.tokenizer, self.row_length)
-        encoded = encode(text, self.tokenizer, self.row_length, self.ids_before_text, self.ids_after_text)
+        frame = (self.ids_before_text, self.ids_after_text)
+        encoded = encode(text, self.tokenizer, self.row_length, *frame, specials)
         segment = self.recipe.goal.text_frame.last_segment
         return encoded if segment is None else with_last_segment(encoded, segment)
 

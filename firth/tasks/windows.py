@@ -57,7 +57,7 @@ def placed_pieces(tokenizer: Any, texts: tf.Tensor) -> PlacedPieces:
         tokenizer: Tokenizer of pieces.
         texts: Texts, string [batch].
     """
-    words = split_words(texts, tokenizer.specials.pieces)
+    words = split_words(texts, tokenizer.special_texts)
     texts_of_words = words.texts.value_rowids()
     follows = tf.concat([[False], texts_of_words[1:] == texts_of_words[:-1]], 0)[: tf.size(texts_of_words)]
     ends_before = tf.concat([[0], words.ends.flat_values], 0)[:-1]

@@ -54,6 +54,9 @@ def _whole_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPiece
     """Returns words as the one piece that each of them is, in the form in which the tokenizer reads words."""
     # The tokenizer may split a word, such as "don't"; its parts are joined again.
     read = tf.strings.reduce_join(tokenizer.split(words.flat_values), axis=-1)
+    for name in set(tokenizer.special_pieces).difference(tokenizer.special_texts):
+        # No word that is read has a space: spelled with one, the name is the mark of a sentence no more.
+        read = tf.where(read == name, f"{name} ", read)
     is_read = read != ""
     whole = tf.ragged.boolean_mask(words.with_flat_values(read), words.with_flat_values(is_read))
     before = tf.cumsum(tf.cast(is_read, tf.int32), exclusive=True)

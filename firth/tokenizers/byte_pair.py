@@ -1,5 +1,6 @@
 """Byte-level byte-pair encoding with the pattern of GPT-2 or of Llama 3, in the TensorFlow graph."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,10 +33,10 @@ class BytePairTokenizer(PieceTokenizer):
     is merged until there is no such pair. Ids equal those of Hugging Face's `ByteLevel` and `BPE` with the
     same vocabulary.
 
-    Every string of bytes can be encoded, and is decoded byte for byte if no special piece is typed in it.
-    Bytes that are not UTF-8 belong to the word after them. A special piece typed in text, such as `[MASK]`,
-    is that piece. `[MASK]` and the sentinels include one space before them, since they stand for a word with
-    its space, unless `specials` says otherwise.
+    Every string of bytes can be encoded, and is decoded byte for byte. Bytes that are not UTF-8 belong to the
+    word after them. A special piece typed in text, such as `[MASK]`, is ordinary text unless it is asked for;
+    then `[MASK]` and the sentinels include one space before them, since they stand for a word with its space,
+    unless the special pieces are kept with another choice.
 
     Args:
         vocabulary: Pieces in the order of their ids, as for `PieceTokenizer`. A piece's bytes are written in
@@ -56,7 +57,7 @@ class BytePairTokenizer(PieceTokenizer):
     >>> from firth.tokenizers.graph.byte_pieces import byte_pieces
     >>> from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
     >>> tokenizer = BytePairTokenizer([*SPECIAL_PIECES, *byte_pieces(), "Ġf", "ox", "Ġfox"])
-    >>> ids = tokenizer.tokenize("a fox [MASK]").numpy().tolist()
+    >>> ids = tokenizer.tokenize("a fox [MASK]", specials=["[MASK]"]).numpy().tolist()
     >>> [tokenizer.id_to_token(id) for id in ids], tokenizer.detokenize(ids[:2]).numpy()
     (['a', 'Ġfox', '[MASK]'], b'a fox')
     """
@@ -87,14 +88,15 @@ class BytePairTokenizer(PieceTokenizer):
         self._keep_rendered(self.piece_texts)
 
     def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
-        return self._kernel(tf.strings.join([tf.where(after_space, " ", ""), words]))
+        words = tf.strings.join([tf.where(after_space, " ", ""), words])
+        return self._kernel(words, asked=self.special_texts)
 
     def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         return tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
 
     @classmethod
     def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
-        return count_byte_words
+        return functools.partial(count_byte_words, specials=config.special_texts)
 
     @classmethod
     def train(  # noqa: D102
@@ -105,6 +107,7 @@ class BytePairTokenizer(PieceTokenizer):
         return cls(
             train_byte_pairs(ordered, size, config.min_frequency, config.sentinels, config.ties),
             normalization,
+            special_texts=config.special_texts,
         )
 
     @classmethod

@@ -1,6 +1,6 @@
 """Dialogues as pieces, by the template that is kept with a tokenizer: the same in rows and in serving.
 
-What people type never becomes a special piece: their texts are read with `tokenize_plain`.
+What people type never becomes a special piece: their texts are read with `tokenize_parts`.
 """
 
 import difflib
@@ -245,7 +245,7 @@ class Chat:
     def _pieces_of(self, texts: Sequence[tuple[str, bool]]) -> list[list[int]]:
         strings, begins = zip(*texts, strict=True) if texts else ((), ())
         with tf.init_scope():
-            found = self._tokenizer.tokenize_plain(
+            found = self._tokenizer.tokenize_parts(
                 tf.constant(strings, tf.string), tf.constant(begins, tf.bool)
             )
             return [list(each) for each in found.to_list()]
@@ -287,7 +287,7 @@ class Chat:
         batch = tf.shape(texts)[0]
         if 0 in stretch.texts:
             joined = tf.strings.join([each if isinstance(each, str) else texts for each in stretch.texts])
-            return self._tokenizer.tokenize_plain(joined, tf.fill([batch], stretch.begins))
+            return self._tokenizer.tokenize_parts(joined, tf.fill([batch], stretch.begins))
         own = [("".join(map(str, stretch.texts)), stretch.begins)] if stretch.texts else []
         (ids,) = self._pieces_of(own) if own else [[stretch.piece]]
         rows = tf.tile(tf.constant([ids], tf.int32, [1, len(ids)]), [batch, 1])

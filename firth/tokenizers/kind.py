@@ -24,6 +24,7 @@ class TokenizerKind(abc.ABC):
         mask_token: Piece that stands for a hidden word; None if the tokenizer has no such piece.
         extra_file_names: Names of the files that a saved tokenizer has next to its vocabulary and settings.
         chat_template: How the turns of a dialogue are written; None if the tokenizer does not say it.
+        special_texts: Special pieces that are read as such where they are typed in a text.
         extra_files: Contents of the files of `extra_file_names`, by name.
     """
 
@@ -34,6 +35,7 @@ class TokenizerKind(abc.ABC):
     extra_file_names: ClassVar[tuple[str, ...]] = ()
     extra_files: ClassVar[Mapping[str, bytes]] = {}
     chat_template: ChatTemplate | None = None
+    special_texts: tuple[str, ...] = ()
 
     @property
     def digest_of_ids(self) -> str:
@@ -87,9 +89,9 @@ class TokenizerKind(abc.ABC):
         return {}
 
     @property
-    def special_texts(self) -> tuple[str, ...]:
-        """The special pieces that are read as such where they are typed in a text."""
-        return tuple(self.specials.pieces)  # type: ignore[attr-defined]
+    def special_pieces(self) -> tuple[str, ...]:
+        """Names of the special pieces, in the order of `special_ids`."""
+        return tuple(self.id_to_token(each) for each in self.special_ids)  # type: ignore[attr-defined]
 
     @classmethod
     def as_word_piece(cls, piece: str) -> str:

@@ -38,13 +38,16 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         normalization: Steps that bring text to one form before all else, as `TextNormalization` takes them.
         specials: Special pieces by their roles; None for `[PAD] [UNK] [CLS] [SEP] [MASK]`.
         chat_template: How the turns of a dialogue are written; None if nothing says it.
+        special_texts: Special pieces that are read as such where they are typed in a text; any other is
+            ordinary text, though it has the name of a special piece.
         **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
-        ValueError: for a vocabulary with duplicates, without special pieces, or with sentinels elsewhere.
+        ValueError: for a vocabulary with duplicates, without special pieces, or with sentinels elsewhere, or
+            for a name in `special_texts` that is not a special piece, with the nearest.
     """
 
-    _kernel: tf.Module
+    _kernel: Any
     _word_bounds: WordBounds
 
     def __init__(
@@ -53,18 +56,16 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         normalization: Sequence[Sequence[str]] = (),
         specials: Specials = None,
         chat_template: ChatTemplate | Mapping[str, Any] | None = None,
+        special_texts: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"dtype": "int32", **kwargs})
         self.chat_template = None if chat_template is None else ChatTemplate.of(chat_template)
         self._vocabulary = Vocabulary.of(vocabulary, SpecialPieces.of(specials))
         self._normalization = TextNormalization(normalization)
+        self.special_texts = self._vocabulary.check_special(special_texts)
         for role, piece in self.specials.by_role.items():
             self._add_special_token(piece, f"{role}_token")
-
-    def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
-        """Returns the ids of string [batch]: int32 [batch, (pieces)]."""
-        return self._kernel(text)
 
     def _keep_rendered(self, texts: Sequence[bytes]) -> None:
         """Makes a constant of what `detokenize` writes for each piece."""
@@ -79,21 +80,27 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         return tf.strings.regex_replace(joined, r"\A ", "")
 
     def tokenize(
-        self, inputs: tf.Tensor | str | Sequence[str], normalized: bool = False
+        self,
+        inputs: tf.Tensor | str | Sequence[str],
+        normalized: bool = False,
+        specials: Sequence[str] | None = None,
     ) -> tf.RaggedTensor | tf.Tensor:
         """Returns the ids of texts, without a special piece before or after them.
+
+        The name of a special piece, such as `[MASK]`, is ordinary text where somebody typed it.
 
         Args:
             inputs: Texts, string [batch] or string [], tensors or Python strings.
             normalized: True if the texts have their one form already, as the corpus's documents have, or are
                 parts of such texts.
+            specials: Special pieces that are read as such where they are typed; None for `special_texts`.
 
         Returns:
             int32 [batch, (pieces)], ragged; int32 [pieces] for a single string.
 
         Raises:
             TypeError: for anything but strings.
-            ValueError: for more than one dimension.
+            ValueError: for more than one dimension, or a name that is not a special piece.
         """
         dtype = getattr(inputs, "dtype", tf.string)
         if dtype != tf.string and not isinstance(inputs, np.ndarray):
@@ -103,22 +110,23 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             raise ValueError(f"tokenize reads string [batch] or string [], got the shape {text.shape}")
         with tf.device("CPU"):
             batch = text[tf.newaxis] if text.shape.rank == 0 else text
-            ids = self._encode(batch if normalized else self._normalization(batch))
+            asked = self.special_texts if specials is None else self._vocabulary.check_special(specials)
+            ids = self._kernel(batch if normalized else self._normalization(batch), asked=asked)
             return ids.flat_values if text.shape.rank == 0 else ids
 
-    def tokenize_plain(self, texts: tf.Tensor, begins: tf.Tensor) -> tf.RaggedTensor:
-        """Returns the ids of texts in which special pieces are ordinary text, though somebody typed them.
+    def tokenize_parts(self, texts: tf.Tensor, begins: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the ids of parts of texts, in which all names of special pieces are ordinary text.
 
         Args:
             texts: Texts, string [batch].
-            begins: Whether each begins a text, bool [batch]; one that goes on after another gets no space in
+            begins: Whether each begins a text, bool [batch]; one that continues another gets no space in
                 front where the tokenizer puts one.
 
         Returns:
             int32 [batch, (pieces)], ragged, without any special piece but that for unknown text.
         """
         with tf.device("CPU"):
-            return self._kernel.plain(self._normalization(texts), begins)
+            return self._kernel(self._normalization(texts), begins)
 
     def tokenize_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of words that were cut out of texts, each as it stands in its text.
@@ -135,7 +143,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of string [words]; kinds whose pieces hold the space before a word say how."""
-        return self._encode(words)
+        return self._kernel(words, asked=self.special_texts)
 
     def detokenize(self, inputs: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         """Returns the texts of ids.
@@ -256,7 +264,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         return _UNUSED.fullmatch(piece) is not None
 
     @property
-    def kernel(self) -> tf.Module:
+    def kernel(self) -> Any:
         """Module that encodes; an exported module has to keep a reference to it."""
         return self._kernel
 
@@ -290,7 +298,16 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     @property
     def settings(self) -> dict[str, Any]:
         """Arguments that make this tokenizer again, next to its files."""
-        return {**self._normalization.settings, **self.specials.settings, **self._template_settings}
+        return {
+            **self._normalization.settings,
+            **self.specials.settings,
+            **self._template_settings,
+            **self._special_texts_settings,
+        }
+
+    @property
+    def _special_texts_settings(self) -> dict[str, Any]:
+        return {"special_texts": list(self.special_texts)} if self.special_texts else {}
 
     @property
     def _template_settings(self) -> dict[str, Any]:
@@ -317,7 +334,8 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     def _digested(self) -> list[Any]:
         """What all kinds add to their digest: nothing, where nothing is set."""
         of_template = self._template_settings.values()
-        return [*self._normalization.steps, *self.specials.settings.values(), *of_template]
+        asked = self._special_texts_settings.values()
+        return [*self._normalization.steps, *self.specials.settings.values(), *of_template, *asked]
 
     @property
     @abc.abstractmethod

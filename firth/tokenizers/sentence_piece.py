@@ -29,8 +29,9 @@ class SentencePieceTokenizer(PieceTokenizer):
 
     Normalisation is part of the model, and ids equal those of the sentencepiece package with the same model;
     if two readings are as likely, as in a run of one character, the graph's kernel may take the other one.
-    Special pieces typed in text are those pieces, and split it: what is between two of them is read by
-    itself. Spaces before them are left out. Bytes that are not UTF-8 are read as U+FFFD.
+    Special pieces typed in text are ordinary text. Those that are asked for are pieces, and split the text:
+    what is between two of them is read by itself. Spaces before them are left out. Bytes that are not UTF-8
+    are read as U+FFFD.
 
     Decoded text keeps the changes of the normalisation: spaces are single, and no text begins with a
     space.
@@ -52,7 +53,7 @@ class SentencePieceTokenizer(PieceTokenizer):
     >>> from firth.tokenizers import train_sentencepiece
     >>> words = {"fox": 9, "foxes": 5, "the": 20, "box": 4}
     >>> tokenizer = SentencePieceTokenizer(train_sentencepiece(words, 24, "unigram"))
-    >>> ids = tokenizer.tokenize("the foxes [MASK]").numpy().tolist()
+    >>> ids = tokenizer.tokenize("the foxes [MASK]", specials=["[MASK]"]).numpy().tolist()
     >>> ids[-1] == tokenizer.mask_id, tokenizer.detokenize(ids[:-1]).numpy()
     (True, b'the foxes')
     """
@@ -83,11 +84,11 @@ class SentencePieceTokenizer(PieceTokenizer):
         self._keep_rendered(self.piece_texts)
 
     def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
-        return self._kernel(words, after_space)
+        return self._kernel(words, after_space, self.special_texts)
 
     @classmethod
     def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
-        return count_spaced_words
+        return functools.partial(count_spaced_words, specials=config.special_texts)
 
     @classmethod
     def train(  # noqa: D102
@@ -102,7 +103,7 @@ class SentencePieceTokenizer(PieceTokenizer):
             byte_fallback=config.byte_fallback,
             lowercase=config.lowercase,
         )
-        return cls(model, config.lowercase, normalization)
+        return cls(model, config.lowercase, normalization, special_texts=config.special_texts)
 
     @classmethod
     def restored(  # noqa: D102

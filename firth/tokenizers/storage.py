@@ -37,8 +37,14 @@ class TokenizerMismatchError(ValueError):
     """A tokenizer on disk that is not the expected one, or gives other ids than when it was saved."""
 
 
+def _ids_of(tokenizer: AnyTokenizer, texts: list[str]) -> list[list[int]]:
+    """Returns the ids of texts in which all special pieces are read as such, so that their search is checked."""
+    found: list[list[int]] = tokenizer.tokenize(texts, specials=tokenizer.special_pieces).to_list()
+    return found
+
+
 def _read_golden(tokenizer: AnyTokenizer) -> list[dict[str, Any]]:
-    ids = tokenizer.tokenize(list(_GOLDEN_TEXTS)).to_list()
+    ids = _ids_of(tokenizer, list(_GOLDEN_TEXTS))
     return [{"text": text, "ids": row} for text, row in zip(_GOLDEN_TEXTS, ids)]
 
 
@@ -209,7 +215,7 @@ def _check(tokenizer: AnyTokenizer, settings: dict[str, Any], folder: str) -> No
             f"but {SETTINGS_FILE} says {settings['digest']}"
         )
     golden = settings["golden"]
-    found = tokenizer.tokenize([row["text"] for row in golden]).to_list()
+    found = _ids_of(tokenizer, [row["text"] for row in golden])
     for row, ids in zip(golden, found):
         if ids != row["ids"]:
             raise TokenizerMismatchError(

@@ -31,8 +31,9 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     does. The ids are only what a softmax predicts: a word outside the vocabulary has the id of `<UNK>` as a
     label, and its own characters as an input.
 
-    `<S>`, `</S>` and `<UNK>` between spaces are the words of the vocabulary, as in bilm-tf: the first two are
-    read as the marks of a sentence, the third as its bytes.
+    `<S>`, `</S>` and `<UNK>` typed in text are ordinary text, three words. Those that are asked for are words
+    of the vocabulary where they are typed between spaces, as in bilm-tf: the first two are read as the marks
+    of a sentence, the third as its bytes.
 
     Args:
         vocabulary: Words `<S>`, `</S>`, `<UNK>`, then others by descending count, which sampled softmax
@@ -40,10 +41,12 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         lowercase: True to lower-case and strip accents.
         max_characters: Characters of a word, with the marks at its begin and end.
         normalization: Steps that bring text to one form before all else, as `TextNormalization` takes them.
+        special_texts: Special words that are read as such where they are typed in a text.
         **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
-        ValueError: for a vocabulary with duplicates or other first words.
+        ValueError: for a vocabulary with duplicates or other first words, or for a name in `special_texts`
+            that is not a special word.
 
     Example:
 
@@ -58,7 +61,6 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         bos_id: Id of `<S>`.
         eos_id: Id of `</S>`.
         unk_id: Id of `<UNK>`.
-        special_texts: `<S>`, `</S>` and `<UNK>`.
         special_ids: Ids of `<S>`, `</S>` and `<UNK>`.
     """
 
@@ -66,7 +68,6 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     bos_id: ClassVar[int] = SPECIAL_WORDS.index(BOS)
     eos_id: ClassVar[int] = SPECIAL_WORDS.index(EOS)
     unk_id: ClassVar[int] = SPECIAL_WORDS.index(UNK)
-    special_texts: ClassVar[tuple[str, ...]] = SPECIAL_WORDS
     special_ids: ClassVar[tuple[int, ...]] = tuple(range(len(SPECIAL_WORDS)))
 
     kind = "words"
@@ -77,6 +78,7 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         lowercase: bool = False,
         max_characters: int = 50,
         normalization: Sequence[Sequence[str]] = (),
+        special_texts: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"dtype": "int32", **kwargs})
@@ -87,6 +89,7 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             )
         self._ids = check_pieces(vocabulary)
         self._words = tuple(vocabulary)
+        self.special_texts = _checked(special_texts)
         self._normalization = TextNormalization(normalization)
         self.lowercase = lowercase
         self.max_characters = max_characters
@@ -106,36 +109,50 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         """What an exported model holds on to: the table of words, for models that write."""
         return self._table
 
-    def split(self, inputs: tf.Tensor | Sequence[str], normalized: bool = False) -> tf.RaggedTensor:
+    def split(
+        self,
+        inputs: tf.Tensor | Sequence[str],
+        normalized: bool = False,
+        specials: Sequence[str] | None = None,
+    ) -> tf.RaggedTensor:
         """Returns the words of texts: string [batch] to string [batch, (words)], ragged.
 
         Args:
             inputs: Texts, string [batch].
             normalized: True if the texts have their one form already; see `PieceTokenizer.tokenize`.
+            specials: Special words that are read as such between spaces; None for `special_texts`.
+
+        Raises:
+            ValueError: for a name that is not a special word.
         """
+        asked = self.special_texts if specials is None else _checked(specials)
         with tf.device("CPU"):
             text = tf.convert_to_tensor(inputs, tf.string)
-            marked = mark_words(text if normalized else self._normalization(text), SPECIAL_WORDS)
+            marked = mark_words(text if normalized else self._normalization(text), asked)
             cleaned = self._normalizer.normalize(marked)
             words = tf.strings.split(tf.strings.regex_replace(cleaned, ideograph_pattern(), r" \1 "))
-            return words.with_flat_values(unmark_words(words.flat_values, SPECIAL_WORDS))
+            return words.with_flat_values(unmark_words(words.flat_values, asked))
 
     def tokenize(
-        self, inputs: tf.Tensor | str | Sequence[str], normalized: bool = False
+        self,
+        inputs: tf.Tensor | str | Sequence[str],
+        normalized: bool = False,
+        specials: Sequence[str] | None = None,
     ) -> tf.RaggedTensor | tf.Tensor:
         """Returns the ids of texts, without `<S>` and `</S>`.
 
         Args:
             inputs: Texts, string [batch] or string [], tensors or Python strings.
             normalized: True if the texts have their one form already, as for `split`.
+            specials: Special words that are read as such, as for `split`.
 
         Returns:
             int32 [batch, (words)], ragged; int32 [words] for a single string.
         """
         text = tf.convert_to_tensor(inputs, tf.string)
         if text.shape.rank == 0:
-            return self.word_ids(self.split(text[tf.newaxis], normalized)).flat_values
-        return self.word_ids(self.split(text, normalized))
+            return self.word_ids(self.split(text[tf.newaxis], normalized, specials)).flat_values
+        return self.word_ids(self.split(text, normalized, specials))
 
     def tokens_and_words(  # noqa: D102
         self, texts: Sequence[str]
@@ -145,14 +162,14 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     @classmethod
     def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
-        return functools.partial(count_words, lowercase=config.lowercase)
+        return functools.partial(count_words, lowercase=config.lowercase, specials=config.special_texts)
 
     @classmethod
     def train(  # noqa: D102
         cls, word_counts: Mapping[str, int], config: Any, normalization: Sequence[Sequence[str]] = ()
     ) -> "WordTokenizer":
         words = build_word_vocabulary(word_counts, config.vocabulary_size, config.min_frequency)
-        return cls(words, config.lowercase, config.max_characters, normalization)
+        return cls(words, config.lowercase, config.max_characters, normalization, config.special_texts)
 
     def word_ids(self, words: tf.Tensor | tf.RaggedTensor) -> tf.RaggedTensor | tf.Tensor:
         """Returns the ids of words: int32, of the same shape.
@@ -244,12 +261,20 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     @property
     def settings(self) -> dict[str, Any]:
         """Arguments that make this tokenizer again, next to its vocabulary."""
-        return {**self.recipe_settings, **self._normalization.settings}
+        asked = {"special_texts": list(self.special_texts)} if self.special_texts else {}
+        return {**self.recipe_settings, **self._normalization.settings, **asked}
 
     @property
     def digest(self) -> str:
         """SHA-256 over vocabulary, settings and the normalisation table, in hex."""
         return digest_of("words", self.get_vocabulary(), self.settings, table_digest("characters"))
+
+
+def _checked(specials: Sequence[str]) -> tuple[str, ...]:
+    for name in specials:
+        if name not in SPECIAL_WORDS:
+            raise ValueError(f"special_texts: {name!r} is not one of {', '.join(SPECIAL_WORDS)}")
+    return tuple(specials)
 
 
 def build_word_vocabulary(

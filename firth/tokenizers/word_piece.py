@@ -29,14 +29,14 @@ class WordPieceTokenizer(PieceTokenizer):
     `[UNK]`.
 
     Ids equal those of Hugging Face's `BertTokenizerFast` with the same vocabulary, for every character of
-    Unicode. A special piece typed in text, such as `[MASK]`, is that piece; `[mask]` is three words. Bytes
-    that are not valid UTF-8 are dropped, so the ids are those of `text.decode("utf-8", errors="ignore")`. One
-    difference is known: two spacing marks that both have a combining class, in an order that is not canonical
+    Unicode. A special piece typed in text, such as `[MASK]`, is ordinary text, three words, unless it is
+    asked for. Bytes that are not valid UTF-8 are dropped, so the ids are those of
+    `text.decode("utf-8", errors="ignore")`. One difference is known: two spacing marks that both have a combining class, in an order that is not canonical
     (a Balinese virama after a Hangul tone mark), are not put in order when lower-casing. No orthography has
     that.
 
     In decoded text, words have one space between them, and pieces with `##` are joined to the piece before.
-    Special pieces are words, so tokenizing the result gives the same ids, without the padding.
+    Special pieces are written as words.
 
     Args:
         vocabulary: Pieces in the order of their ids, as for `PieceTokenizer`; pieces that go on inside a word
@@ -55,7 +55,7 @@ class WordPieceTokenizer(PieceTokenizer):
 
     >>> pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "qu", "##ick", "fox", "."]
     >>> tokenizer = WordPieceTokenizer(pieces)
-    >>> tokenizer.tokenize(["The quick [MASK].", "Zoë"]).to_list()
+    >>> tokenizer.tokenize(["The quick [MASK].", "Zoë"], specials=["[MASK]"]).to_list()
     [[5, 6, 7, 4, 9], [1]]
     >>> tokenizer.detokenize([[5, 6, 7, 4, 9, 0]]).numpy()[0]
     b'the quick [MASK] .'
@@ -85,7 +85,7 @@ class WordPieceTokenizer(PieceTokenizer):
 
     @classmethod
     def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
-        return functools.partial(count_words, lowercase=config.lowercase)
+        return functools.partial(count_words, lowercase=config.lowercase, specials=config.special_texts)
 
     @classmethod
     def train(  # noqa: D102
@@ -93,7 +93,8 @@ class WordPieceTokenizer(PieceTokenizer):
     ) -> "WordPieceTokenizer":
         size = config.vocabulary_size
         vocabulary = train_wordpiece(word_counts, size, config.min_frequency, sentinels=config.sentinels)
-        return cls(vocabulary, config.lowercase, config.max_word_characters, normalization)
+        settings = (config.lowercase, config.max_word_characters, normalization)
+        return cls(vocabulary, *settings, special_texts=config.special_texts)
 
     @staticmethod
     def _bytes_of(piece: str) -> bytes:

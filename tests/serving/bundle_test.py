@@ -13,7 +13,7 @@ PROGRAM = """
 import json, sys
 from firth.serving import load_served
 served = load_served(sys.argv[1])
-features = served.encode(["the cat [MASK] on the mat .", "a word"]).features
+features = served.encode(["the cat [MASK] on the mat .", "a word"], ["[MASK]"]).features
 hidden, logits = served.model.backbone(features), served.model.logits(features)
 loaded = [name for name in ("tfx", "apache_beam") if name in sys.modules]
 mlm = logits["mlm"].numpy().tolist()
@@ -27,7 +27,7 @@ def test_a_bundle_reads_texts_in_a_process_without_tfx(tmp_path):
     save_model(served.model, RECIPE, tmp_path / "tokenizer", tmp_path / "bundle")
     done = run_python(["-c", PROGRAM, str(tmp_path / "bundle")], check=True)
     found = json.loads(done.stdout.splitlines()[-1])
-    features = served.encode(["the cat [MASK] on the mat .", "a word"]).features
+    features = served.encode(["the cat [MASK] on the mat .", "a word"], ["[MASK]"]).features
     assert found["loaded"] == []
     np.testing.assert_allclose(found["hidden"], served.model.backbone(features), atol=1e-5)
     np.testing.assert_allclose(found["mlm"], served.model.logits(features)["mlm"], atol=1e-4)

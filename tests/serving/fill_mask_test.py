@@ -1,6 +1,7 @@
 import numpy as np
+import tensorflow as tf
 
-from firth.serving.fill_mask import fill_mask
+from firth.serving.fill_mask import encode_masked, fill_mask
 from tests.exported_model import VOCABULARY, WORDS, exported_model
 from tests.serving.served_texts import features_of, run, with_export
 
@@ -30,3 +31,18 @@ def test_fill_mask_pads_to_the_text_with_most_masks():
     assert outputs["mask_positions"].tolist() == [[0, 2], [0, 0], [0, 0]]
     assert outputs["pieces"][1, 1].tolist() == [b""] * 3
     assert not outputs["scores"][2].any()
+
+
+def test_the_mask_is_the_one_special_piece_that_is_read_from_a_text():
+    served = exported_model().served
+    typed = tf.constant(["a [MASK] [SEP] [CLS] [PAD] [mask] ［MASK］"])
+    masked = encode_masked(served, typed)
+    ids = served.tokenizer.special_ids
+    frame = [*served.ids_before_text, *served.ids_after_text]
+    found = [each for each in masked.features["token_ids"].numpy()[0] if each in ids]
+    assert sorted(each for each in found if each != served.tokenizer.unk_id) == sorted(
+        [*frame, served.tokenizer.mask_id]
+    )
+    assert masked.count.numpy().tolist() == [1]
+    # No other signature reads it.
+    assert served.tokenizer.mask_id not in served.encode(typed).features["token_ids"].numpy()

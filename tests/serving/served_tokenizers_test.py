@@ -26,6 +26,8 @@ from firth.tokenizers import (
 
 ROWS = 320
 SENTINELS = 20
+# What a recipe asks for, so that texts with spans can be scored.
+ASKED = ["<extra_id_0>"]
 TEXTS = ["The cat sat on a mat; it keeps its cats.", "The cat's words and the mats' words."]
 SMALL = ("model.layers=1", "model.width=16", "sequences.length=32")
 
@@ -33,13 +35,15 @@ SMALL = ("model.layers=1", "model.width=16", "sequences.length=32")
 @functools.cache
 def tokenizer_of(kind: str):
     if kind == "bpe":
-        return BytePairTokenizer(train_byte_pairs(count_byte_words(TEXTS), 300, 1, SENTINELS))
-    return SentencePieceTokenizer(train_sentencepiece(count_spaced_words(TEXTS), 80, "unigram", SENTINELS))
+        pieces = train_byte_pairs(count_byte_words(TEXTS), 300, 1, SENTINELS)
+        return BytePairTokenizer(pieces, special_texts=ASKED)
+    model = train_sentencepiece(count_spaced_words(TEXTS), 80, "unigram", SENTINELS)
+    return SentencePieceTokenizer(model, special_texts=ASKED)
 
 
 def config_of(kind: str):
     made = BytePairTokenizerConfig if kind == "bpe" else SentencePieceTokenizerConfig
-    return made(vocabulary_size=ROWS, sentinels=SENTINELS)
+    return made(vocabulary_size=ROWS, sentinels=SENTINELS, special_texts=tuple(ASKED))
 
 
 @functools.cache
@@ -101,11 +105,11 @@ def test_score(kind):
 
 @kinds
 def test_score_of_a_target_with_sentinels(kind):
-    texts = {"text": ["The <extra_id_0> sat"], "target": ["<extra_id_0> cat"]}
+    texts = {"text": ["The <extra_id_0> sat"], "target": ["<extra_id_0> cat<extra_id_1>"]}
     answer = ask("t5_tiny", kind, "score", **texts)
     pieces = answer["pieces"].numpy()[0].tolist()
-    assert pieces == pieces_of(kind, "<extra_id_0> cat")
-    assert b"<extra_id_0>" in pieces
+    assert pieces == pieces_of(kind, "<extra_id_0> cat<extra_id_1>")
+    assert b"<extra_id_0>" in pieces and b"<extra_id_1>" not in pieces
 
 
 @kinds

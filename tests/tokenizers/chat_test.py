@@ -165,9 +165,10 @@ def test_nobody_types_a_special_piece(make):
 
     assert controls(typed) == controls(clean) != []
     # The same text as one would read it without a template.
-    assert special.intersection(tokenizer.tokenize(TYPED).numpy().tolist())
+    named = tokenizer.tokenize(TYPED, specials=tokenizer.special_pieces)
+    assert special.intersection(named.numpy().tolist())
     if tokenizer.kind == "bpe":
-        own = tokenizer.tokenize_plain(tf.constant([TYPED]), tf.constant([True]))
+        own = tokenizer.tokenize_parts(tf.constant([TYPED]), tf.constant([True]))
         assert tokenizer.detokenize(own).numpy()[0].decode() == TYPED
 
 
@@ -247,6 +248,6 @@ def test_a_text_that_goes_on_gets_no_space_of_its_own(preparation):
     model = sentence_piece().model
     tokenizer = SentencePieceTokenizer(model, preparation=preparation)
     texts = tf.constant(["hello", " hello", "hello"])
-    found = tokenizer.tokenize_plain(texts, tf.constant([True, False, False])).to_list()
+    found = tokenizer.tokenize_parts(texts, tf.constant([True, False, False])).to_list()
     pieces = ["".join(tokenizer.id_to_token(each) for each in ids) for ids in found]
     assert pieces == ["\u2581hello", "\u2581hello", "hello"]

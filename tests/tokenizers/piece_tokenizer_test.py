@@ -85,12 +85,12 @@ def test_roles(tokenizer):
 
 
 def test_special_pieces_typed_in_text(tokenizer):
-    ids = tokenizer.tokenize("the [MASK] sat<extra_id_2> [SEP]").numpy().tolist()
+    ids = tokenizer.tokenize("the [MASK] sat<extra_id_2> [SEP]", specials=tokenizer.special_pieces).numpy().tolist()
     special = [id for id in ids if id in tokenizer.special_ids]
     assert special == [tokenizer.mask_id, tokenizer.sentinel_ids[2], tokenizer.sep_id]
     # A mask stands for a word with its space, so none is left before it.
     whole, first = (tokenizer.tokenize(text).numpy().tolist() for text in ("the sat", "the"))
-    masked = tokenizer.tokenize("the [MASK] sat").numpy().tolist()
+    masked = tokenizer.tokenize("the [MASK] sat", specials=["[MASK]"]).numpy().tolist()
     assert masked == [*first, tokenizer.mask_id, *whole[len(first) :]]
 
 

@@ -11,12 +11,15 @@ class _Tokenizer(Config):
     """The facts that every kind of tokenizer states.
 
     Attributes:
+        special_texts: Special pieces that are read as such where they are typed in a text, of the corpus or
+            of a request, such as `[SEP]`. The name of any other special piece is ordinary text there.
         of_words: Whether its tokens are whole words, which a model reads by their characters.
         fixed_because: Why a trained one takes no more pieces; empty if it does.
     """
 
     of_words: ClassVar[bool] = False
     fixed_because: ClassVar[str] = ""
+    special_texts: tuple[str, ...] = ()
 
 
 class WordPieceTokenizerConfig(_Tokenizer):

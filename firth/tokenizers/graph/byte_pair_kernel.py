@@ -26,6 +26,10 @@ def _characters(data: bytes) -> str:
     return data.decode("latin-1").replace("\x00", _ZERO)
 
 
+def _any_of(pieces: Collection[str]) -> str:
+    return any_of(_characters(piece.encode()) for piece in pieces)
+
+
 class WordSplitter(tf.Module):
     """Text to words, in which each byte is a character.
 
@@ -47,7 +51,7 @@ class WordSplitter(tf.Module):
         self._pattern = split_pattern.PATTERNS[pattern]
         spaces = f"{split_pattern.space()}*" if all_spaces else " ?"
         # One expression, so that the leftmost special piece is found first, whichever it is.
-        found = [f"{spaces}{any_of(after_space)}"] * bool(after_space) + [any_of(alone)] * bool(alone)
+        found = [f"{spaces}{_any_of(after_space)}"] * bool(after_space) + [_any_of(alone)] * bool(alone)
         self._specials, self._groups = "|".join(found), "".join(f"\\{n + 1}" for n in range(len(found)))
 
     def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
@@ -97,7 +101,7 @@ class BytePairKernel(tf.Module):
         every = {piece: index for index, piece in enumerate(vocabulary)}
         ranks = every if ranks is None else {**dict.fromkeys(byte_pieces(), 0), **ranks}
         pieces = (
-            MergingPiece(_SPECIAL + piece, 0, is_special=True)
+            MergingPiece(_SPECIAL + _characters(piece.encode()), 0, is_special=True)
             if piece in special
             else MergingPiece(_characters(to_bytes(piece)), ranks[piece])
             if piece in ranks
@@ -105,8 +109,8 @@ class BytePairKernel(tf.Module):
             else MergingPiece(f"{_BREAK}{index}", 0)
             for piece, index in every.items()
         )
-        self._splitter = WordSplitter(alone, after_space, all_spaces, pattern)
-        self._plain_splitter = WordSplitter(pattern=pattern)
+        self._alone, self._after_space = tuple(alone), tuple(after_space)
+        self._all_spaces, self._pattern = all_spaces, pattern
         self._merger = ModelKernel(merging_model(pieces, _UNKNOWN))
         self._never_made = None
         if whole_words:
@@ -114,20 +118,21 @@ class BytePairKernel(tf.Module):
             words = {_characters(to_bytes(piece)): id for piece, id in made.items()}
             self._never_made = _never_made(self._merger, words)
 
-    def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
-        """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""
-        return self._of_words(self._splitter(text))
-
-    def plain(self, text: tf.Tensor, begins: tf.Tensor) -> tf.RaggedTensor:
-        """Tokenizes as a call does, but for special pieces, which are read as the characters of their names.
+    def __call__(
+        self, text: tf.Tensor, begins: tf.Tensor | None = None, asked: Collection[str] = ()
+    ) -> tf.RaggedTensor:
+        """Tokenizes texts.
 
         Args:
             text: Texts, string [batch].
             begins: Not read: no text gets a space in front.
-        """
-        return self._of_words(self._plain_splitter(text))
+            asked: Special pieces that are found in text; all others are ordinary text.
 
-    def _of_words(self, words: tf.RaggedTensor) -> tf.RaggedTensor:
+        Returns:
+            int32 [batch, (pieces)], with int64 row splits.
+        """
+        found = [[piece for piece in each if piece in asked] for each in (self._alone, self._after_space)]
+        words = WordSplitter(*found, self._all_spaces, self._pattern)(text)
         distinct, index = tf.unique(words.flat_values)
         distinct = tf.strings.regex_replace(distinct, r"\x00", _ZERO)
         ids = self._merger.tokenize(distinct)

@@ -1,6 +1,7 @@
 """What is done to text before a model of SentencePiece reads it, as settings."""
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -12,7 +13,30 @@ _PREFIXES = ("first", "always", "never")
 Step = tuple[str, ...]
 # Spaces as the model itself treats them: single, and none at the end.
 SINGLE_SPACES: tuple[Step, ...] = ((" {2,}", " "), (r" +\z", ""))
+# Stands for text that no model knows: not a character, so that no text holds it.
+_NO_CHARACTER = "\ufdd3"
 PREPENDED: Step = (r"\A((?s:.))", "\u2581\\1")
+
+
+def unknown_step(unknown: str) -> Step:
+    """Returns the step that makes unknown text of the unknown piece where normalization brings it about.
+
+    It is skipped unless the piece is asked for: typed in a text, its name is ordinary text.
+
+    Args:
+        unknown: Piece for unknown text.
+    """
+    return re.escape(unknown), _NO_CHARACTER
+
+
+def is_unknown_step(step: Step, unknown: str) -> bool:
+    """Returns whether a step is the one that `unknown_step` returns.
+
+    Args:
+        step: Step of a preparation.
+        unknown: Piece for unknown text.
+    """
+    return bool(unknown) and step == unknown_step(unknown)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""SentencePiece in a graph of constants: special pieces are split off, then come steps, then the model."""
+"""SentencePiece in a graph of constants: steps, then the model; special pieces that are asked for come first."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -7,8 +7,8 @@ import tensorflow as tf
 import tensorflow_text as tf_text
 
 from firth.tokenizers.graph.model_kernel import ModelKernel
-from firth.tokenizers.graph.preparation import PREPENDED, Preparation
-from firth.tokenizers.graph.sentencepiece_model import without_normalization, without_pieces
+from firth.tokenizers.graph.preparation import PREPENDED, Preparation, is_unknown_step
+from firth.tokenizers.graph.sentencepiece_model import unknown_piece, without_normalization, without_pieces
 from firth.tokenizers.graph.specials import any_of
 from firth.tokenizers.graph.text_steps import SPACE, TextSteps
 
@@ -123,65 +123,59 @@ class SentencePieceKernel(tf.Module):
         spaces_before: str = "one",
     ) -> None:
         super().__init__()
-        spaces = _SPACES_BEFORE[spaces_before]
-        late = set(preparation.late)
-        self._early = SpecialSplitter(set(alone) - late, set(after_space) - late, spaces)
-        self._late = SpecialSplitter(late.intersection(alone), late.intersection(after_space), spaces)
-        self._steps = TextSteps(preparation.steps, model)
-        self._prefix = preparation.prefix
-        self._bytes, self._specials = model, (*alone, *after_space)
-        self._later = tuple(step for step in preparation.steps if step != PREPENDED)
-        self._prepends = self._later != preparation.steps
-        self._of_plain: ModelKernel | None = None
-        self._of_later: TextSteps | None = None
-        self._model = ModelKernel(without_normalization(model))
+        self._spaces = _SPACES_BEFORE[spaces_before]
+        self._alone, self._after_space, self._late = tuple(alone), tuple(after_space), preparation.late
+        # No text becomes a special piece but where one is asked for, and then it is split off before.
+        ordinary = without_pieces(model, (*alone, *after_space))
+        self._steps, self._prefix = TextSteps(preparation.steps, ordinary), preparation.prefix
+        self._unknown = unknown_piece(model)
+        steps = list(enumerate(preparation.steps))
+        self._prepended = tuple(place for place, step in steps if step == PREPENDED)
+        self._of_unknown = tuple(place for place, step in steps if is_unknown_step(step, self._unknown))
+        self._model = ModelKernel(without_normalization(ordinary))
 
-    def __call__(self, text: tf.Tensor, after_space: tf.Tensor | None = None) -> tf.RaggedTensor:
-        """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits.
+    def __call__(
+        self, text: tf.Tensor, begins: tf.Tensor | None = None, asked: Collection[str] = ()
+    ) -> tf.RaggedTensor:
+        """Tokenizes texts.
 
-        Where texts are words of longer texts, `after_space`, bool [batch], tells which of them get a space
-        before them.
+        Args:
+            text: Texts, string [batch].
+            begins: Whether a text may get a space in front, bool [batch]; one that continues another may not.
+                None if all may.
+            asked: Special pieces that are found in text; all others are ordinary text.
+
+        Returns:
+            int32 [batch, (pieces)], with int64 row splits.
         """
         rows = Segments.of_rows(text)
-        segments = self._early(rows if after_space is None else rows._replace(firsts=after_space))
-        segments = self._late(segments._replace(texts=self._steps(segments.texts)))
-        first_alone = self._prefix == "first" or after_space is not None
+        segments = rows if begins is None else rows._replace(firsts=begins)
+        if asked:
+            segments = self._splitter(set(asked).difference(self._late))(segments)
+        skipped = () if self._unknown in asked else self._of_unknown
+        texts = self._steps(segments.texts, skipped)
+        if begins is not None and self._prepended:
+            continued = self._steps(segments.texts, (*skipped, *self._prepended))
+            texts = tf.where(segments.firsts, texts, continued)
+        segments = segments._replace(texts=texts)
+        if asked:
+            segments = self._splitter(set(asked).intersection(self._late))(segments)
+        first_alone = self._prefix == "first" or begins is not None
         ids = self._model.tokenize(self._with_prefix(segments, first_alone)).with_row_splits_dtype(tf.int64)
+        return self._with_specials(ids, segments) if asked else ids
+
+    def _splitter(self, asked: Collection[str]) -> SpecialSplitter:
+        found = [[piece for piece in each if piece in asked] for each in (self._alone, self._after_space)]
+        return SpecialSplitter(*found, self._spaces)
+
+    def _with_specials(self, ids: tf.RaggedTensor, segments: Segments) -> tf.RaggedTensor:
+        """Returns the ids of rows, of those of their segments."""
         is_special = segments.specials != ""
         specials = self._model.string_to_id(segments.specials[is_special])
         one_each = tf.RaggedTensor.from_row_lengths(specials, tf.cast(is_special, tf.int64), validate=False)
         ids = tf.concat([one_each, ids], axis=1)
         splits = tf.gather(ids.row_splits, segments.splits)
         return tf.RaggedTensor.from_row_splits(ids.flat_values, splits, validate=False)
-
-    def plain(self, text: tf.Tensor, begins: tf.Tensor) -> tf.RaggedTensor:
-        """Tokenizes as a call does, but for special pieces, which are read as the characters of their names.
-
-        Args:
-            text: Texts, string [batch].
-            begins: Whether a text may get a space in front, bool [batch]; one that goes on after another may
-                not.
-        """
-        texts = self._steps(text)
-        if self._prepends:
-            texts = tf.where(begins, texts, self._later_steps(text))
-        segments = Segments.of_rows(texts)._replace(firsts=begins)
-        return self._plain_model.tokenize(self._with_prefix(segments, True)).with_row_splits_dtype(tf.int64)
-
-    # Made when they are first needed, since most models never read a text in this way; and set as attributes,
-    # so that a saved graph holds them.
-    @property
-    def _plain_model(self) -> ModelKernel:
-        if self._of_plain is None:
-            model = without_normalization(without_pieces(self._bytes, self._specials))
-            self._of_plain = ModelKernel(model)
-        return self._of_plain
-
-    @property
-    def _later_steps(self) -> TextSteps:
-        if self._of_later is None:
-            self._of_later = TextSteps(self._later, self._bytes)
-        return self._of_later
 
     def _with_prefix(self, segments: Segments, first_alone: bool) -> tf.Tensor:
         texts = segments.texts

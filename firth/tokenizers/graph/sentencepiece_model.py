@@ -89,6 +89,16 @@ def without_normalization(model: bytes) -> bytes:
     return _with_identity(model, escaped=True)
 
 
+def unknown_piece(model: bytes) -> str:
+    """Returns the piece for unknown text; empty if there is no such piece.
+
+    Args:
+        model: Bytes of a model.
+    """
+    pieces = parse_model(model).pieces
+    return next((str(piece.piece) for piece in pieces if piece.type == PieceType.UNKNOWN), "")
+
+
 def without_pieces(model: bytes, pieces: Collection[str]) -> bytes:
     """Returns the model with some pieces that no text becomes any more; all ids stay.
 

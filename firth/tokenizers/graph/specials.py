@@ -1,12 +1,15 @@
-"""The special pieces, and their search in raw text before normalisation would split them."""
+"""The search for special pieces in raw text, before normalisation would split them.
+
+Text is never read as special pieces, but for those that somebody asks for by name.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import tensorflow as tf
 
 from firth.tokenizers.graph.normalizer import SPECIAL_MARK
-from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES, SpecialPieces
+from firth.tokenizers.graph.special_pieces import SpecialPieces
 from firth.tokenizers.graph.vocabulary import sentinel_pieces
 
 # Names that are as short as a special piece while in the kernel, and that one expression finds.
@@ -36,7 +39,7 @@ def _plain(names: Iterable[str]) -> str:
 
 
 class SpecialMarks:
-    r"""Marks special pieces that are typed in text, each as a word that no other text can make.
+    r"""Marks special pieces that are asked for in text, each as a word that no other text can make.
 
     Args:
         specials: Special pieces by their roles.
@@ -45,8 +48,10 @@ class SpecialMarks:
     Example:
 
     >>> marks = SpecialMarks(SpecialPieces(mask="<mask>"))
-    >>> marks(tf.constant(["a<mask>"])).numpy()[0].decode().split() == ["a", marks.word("<mask>", False)]
-    True
+    >>> marks(tf.constant(["a<mask>"]), ["<mask>"]).numpy()[0].decode().split()
+    ['a', '\x80x4\x80']
+    >>> marks.word("<mask>", False), marks(tf.constant(["a<mask>"])).numpy()[0]
+    ('\x80x4\x80', b'a<mask>')
     """
 
     def __init__(self, specials: SpecialPieces, sentinels: int = 0) -> None:
@@ -60,27 +65,30 @@ class SpecialMarks:
             piece: str(number) for number, piece in enumerate(sentinel_pieces(sentinels)[::-1])
         }
 
-    def __call__(self, text: tf.Tensor) -> tf.Tensor:
-        """Puts each special piece between marks.
+    def __call__(self, text: tf.Tensor, asked: Collection[str] = ()) -> tf.Tensor:
+        """Puts special pieces between marks.
 
         Args:
             text: Raw texts, string [batch].
+            asked: Special pieces to find; all others are ordinary text.
 
         Returns:
             string [batch]. Marks that were in the text are replaced by a character that is dropped anyway.
         """
         replace, between_marks = tf.strings.regex_replace, f" {SPECIAL_MARK}\\1{SPECIAL_MARK} "
         text = without_marks(text)
-        if self._is_plain:
-            text = replace(text, _plain(self._names.values()), between_marks)
-        else:
+        names = {piece: name for piece, name in self._names.items() if piece in asked}
+        sentinels = [number for piece, number in self._sentinels.items() if piece in asked]
+        if names and self._is_plain:
+            text = replace(text, _plain(names.values()), between_marks)
+        elif names:
             # All are found at once, as the leftmost and longest, before any gets the name of its word.
-            text = replace(text, any_of(self._names), between_marks)
-            for piece, name in self._names.items():
+            text = replace(text, any_of(names), between_marks)
+            for piece, name in names.items():
                 found = f"{SPECIAL_MARK}{re.escape(piece)}{SPECIAL_MARK}"
                 text = replace(text, found, f"{SPECIAL_MARK}{name}{SPECIAL_MARK}")
-        if self._sentinels:
-            text = replace(text, f"<extra_id_({'|'.join(self._sentinels.values())})>", between_marks)
+        if sentinels:
+            text = replace(text, f"<extra_id_({'|'.join(sentinels)})>", between_marks)
         return text
 
     def word(self, special: str, lowercase: bool) -> str:
@@ -143,15 +151,16 @@ def without_marks(text: tf.Tensor) -> tf.Tensor:
     return tf.strings.regex_replace(text, SPECIAL_MARK, _DROPPED)
 
 
-def without_specials(text: tf.Tensor) -> tf.Tensor:
-    """Returns texts with each of the five special pieces replaced by a space: string [batch].
+def without_specials(text: tf.Tensor, asked: Collection[str]) -> tf.Tensor:
+    """Returns texts with special pieces replaced by a space: string [batch].
 
     Args:
         text: Raw texts, string [batch].
+        asked: Special pieces that are replaced.
 
     Example:
 
-    >>> without_specials(tf.constant(["a[MASK]b [mask]"])).numpy()[0]
-    b'a b [mask]'
+    >>> without_specials(tf.constant(["a[MASK]b [mask] [SEP]"]), ["[MASK]"]).numpy()[0]
+    b'a b [mask] [SEP]'
     """
-    return tf.strings.regex_replace(text, _plain(special.strip("[]") for special in SPECIAL_PIECES), " ")
+    return tf.strings.regex_replace(text, any_of(asked), " ") if asked else text

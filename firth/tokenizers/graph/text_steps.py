@@ -1,6 +1,6 @@
 """Steps that bring text to the form that a model of SentencePiece reads, in the TensorFlow graph."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import tensorflow as tf
 import tensorflow_text as tf_text
@@ -44,10 +44,15 @@ class TextSteps(tf.Module):
         with tf.init_scope(), tf.device("CPU"):
             self._operations = [_operation(tuple(step), model) for step in steps]
 
-    def __call__(self, text: tf.Tensor) -> tf.Tensor:
-        """Returns string [batch] after all steps."""
-        for operation in self._operations:
-            text = operation(text)
+    def __call__(self, text: tf.Tensor, skipped: Collection[int] = ()) -> tf.Tensor:
+        """Returns texts after the steps, string [batch].
+
+        Args:
+            text: Texts, string [batch].
+            skipped: Places of steps that are left out, counted from 0.
+        """
+        for place, operation in enumerate(self._operations):
+            text = text if place in skipped else operation(text)
         return text
 
 

@@ -137,6 +137,24 @@ class Vocabulary:
             return []
         return [*filter(None, [self.specials.mask]), *sentinel_pieces(self.sentinels)]
 
+    def check_special(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Returns names of special pieces.
+
+        Args:
+            names: Names.
+
+        Raises:
+            ValueError: for a name that is not a special piece, with the nearest one.
+        """
+        known = self.special_pieces if names else ()
+        for name in names:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
+                raise ValueError(
+                    f"special_texts: {name!r} is not a special piece; the nearest one is {near!r}"
+                )
+        return tuple(names)
+
     def id_of(self, piece: str) -> int:
         """Returns the id of a piece.
 

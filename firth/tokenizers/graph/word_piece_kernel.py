@@ -1,13 +1,14 @@
 """WordPiece on tensorflow-text's `FastWordpieceTokenizer`, equal to the reference in every id."""
 
 import functools
+from collections.abc import Collection
 
 import tensorflow as tf
 import tensorflow_text as tf_text
 
 from firth.tokenizers.graph.characters import is_word
 from firth.tokenizers.graph.normalizer import SPECIAL_MARK, build_normalizer_model, stand_ins
-from firth.tokenizers.graph.specials import SpecialMarks, without_marks
+from firth.tokenizers.graph.specials import SpecialMarks
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK, Vocabulary
 
 # The kernel limits words in bytes; a character has at most four.
@@ -76,21 +77,20 @@ class WordPieceKernel(tf.Module):
                 for limit in (max_word_characters, max_word_characters * _BYTES_OF_CHARACTER)
             )
 
-    def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
-        """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""
-        return self._of_marked(self._mark(text))
-
-    def plain(self, text: tf.Tensor, begins: tf.Tensor) -> tf.RaggedTensor:
-        """Tokenizes as a call does, but for special pieces, which are read as the characters of their names.
+    def __call__(
+        self, text: tf.Tensor, begins: tf.Tensor | None = None, asked: Collection[str] = ()
+    ) -> tf.RaggedTensor:
+        """Tokenizes texts.
 
         Args:
             text: Texts, string [batch].
             begins: Not read: no text gets a space in front.
-        """
-        return self._of_marked(without_marks(text))
+            asked: Special pieces that are found in text; all others are ordinary text.
 
-    def _of_marked(self, text: tf.Tensor) -> tf.RaggedTensor:
-        words = self._normalizer.normalize(text)
+        Returns:
+            int32 [batch, (pieces)], with int64 row splits.
+        """
+        words = self._normalizer.normalize(self._mark(text, asked))
         ids, starts, ends = self._pieces.tokenize_with_offsets(words)
         lengths = ends.flat_values - starts.flat_values
         given_up = (ids.flat_values == self._unknown) & (

@@ -18,15 +18,17 @@ from tests.corpus.helpers import document, random_text, read_records
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "whale", "ship", "sea", "the"]
 
 
-def run(directory, stages):
+def run(directory, stages, typed="", asked=()):
     generator = random.Random(1)
+    directory.mkdir(exist_ok=True)
     documents, tokenizer, examples = standard_artifacts.Examples(), Tokenizer(), standard_artifacts.Examples()
     documents.uri, tokenizer.uri, examples.uri = (str(directory / name) for name in ("in", "pieces", "out"))
     documents.split_names = artifact_utils.encode_split_names(["train", "eval"])
     for split in ("train", "eval"):
-        texts = [document(random_text(generator, 40), f"{split} {index}") for index in range(12)]
+        texts = [document(typed + random_text(generator, 40), f"{split} {index}") for index in range(12)]
         write_records(f"{documents.uri}/Split-{split}", 0, 1, [each.to_example() for each in texts])
-    tokenizer.set_string_custom_property("digest", save_tokenizer(WordPieceTokenizer(PIECES), tokenizer.uri))
+    made = WordPieceTokenizer(PIECES, special_texts=asked)
+    tokenizer.set_string_custom_property("digest", save_tokenizer(made, tokenizer.uri))
     component = SequenceGen(
         channel_utils.as_channel([documents]),
         channel_utils.as_channel([tokenizer]),
@@ -40,10 +42,15 @@ def run(directory, stages):
     return directory / "out"
 
 
+def rows_in(folder):
+    """The tokens of a split's rows."""
+    rows = [tf.train.Example.FromString(record) for record in read_records(f"{folder}/*")]
+    return [list(row.features.feature[features.RAW_TOKENS].int64_list.value) for row in rows]
+
+
 def tokens_in(folder):
     """The numbers of tokens of a split's rows."""
-    rows = [tf.train.Example.FromString(record) for record in read_records(f"{folder}/*")]
-    return [len(row.features.feature[features.RAW_TOKENS].int64_list.value) for row in rows]
+    return [len(row) for row in rows_in(folder)]
 
 
 def test_rows_of_another_length_hold_the_same_tokens(tmp_path):
@@ -56,3 +63,13 @@ def test_rows_of_another_length_hold_the_same_tokens(tmp_path):
         "sequence_counts.json",
     ]
     assert not (tmp_path / "out" / rows_folder(32)).exists()
+
+
+def test_what_a_document_types_is_no_special_piece_of_a_row(tmp_path):
+    typed = "[MASK] sea[SEP]ship [CLS] [PAD] ［MASK］ [mask] <|endoftext|> <extra_id_0> [MASK][MASK]. "
+    special = {PIECES.index(piece) for piece in ("[PAD]", "[CLS]", "[SEP]", "[MASK]")}
+    found = [token for row in rows_in(run(tmp_path / "plain", {}, typed) / "Split-train") for token in row]
+    assert not special.intersection(found)
+    asked = run(tmp_path / "asked", {}, typed, asked=["[SEP]"]) / "Split-train"
+    found = [token for row in rows_in(asked) for token in row]
+    assert special.intersection(found) == {PIECES.index("[SEP]")} and found.count(3) == 12

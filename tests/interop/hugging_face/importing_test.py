@@ -34,7 +34,7 @@ def test_a_model_with_its_heads(tmp_path):
 def test_a_text_is_read_with_the_tokenizer_that_came_along(tmp_path):
     import_model(checkpoint(tmp_path), tmp_path / "bundle", "tiny")
     served = load_served(tmp_path / "bundle")
-    ids = served.encode(["The cats sat", "[MASK] mat"]).features["token_ids"].numpy()
+    ids = served.encode(["The cats sat", "[MASK] mat"], specials=["[MASK]"]).features["token_ids"].numpy()
     assert ids.tolist() == [[2, 5, 7, 11, 8, 3], [2, 4, 10, 3, 0, 0]]
 
 

@@ -13,7 +13,7 @@ PIECES = [piece.piece for piece in parse_model(MODEL).pieces]
 def pieces_of(text, spaces_before="one", alone=("[CLS]", "[UNK]"), **preparation):
     made = Preparation(**{"steps": [("own_map",)], **preparation})
     kernel = SentencePieceKernel(MODEL, made, alone, ["[MASK]"], spaces_before)
-    return [PIECES[id] for id in kernel(tf.constant([text]))[0].numpy()]
+    return [PIECES[id] for id in kernel(tf.constant([text]), asked=[*alone, "[MASK]"])[0].numpy()]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_late_pieces_are_found_in_what_the_steps_make():
 
 def test_the_longer_of_two_that_begin_alike():
     kernel = SentencePieceKernel(MODEL, Preparation(), ["the", "them", "[SEP]"])
-    assert [PIECES[id] for id in kernel(tf.constant(["themthe[SEP]"]))[0].numpy()][-1] == "[SEP]"
+    assert [PIECES[id] for id in kernel(tf.constant(["themthe[SEP]"]), asked=["the", "them", "[SEP]"])[0].numpy()][-1] == "[SEP]"
 
 
 def test_another_prefix_is_refused():
@@ -62,7 +62,7 @@ class Exported(tf.Module):
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def ids(self, text):
-        return self.kernel(text).to_tensor(-1)
+        return self.kernel(text, asked=["[CLS]"]).to_tensor(-1)
 
 
 def test_the_two_kernels_of_a_saved_graph_keep_apart(tmp_path):

@@ -100,6 +100,6 @@ def test_impossible_settings(size, frequency, name):
 
 
 def test_words_of_a_literal_text():
-    counts = count_byte_words(["The cat's  hat[MASK]\n", "[PAD] é", "", "x" * 257])
+    counts = count_byte_words(["The cat's  hat[MASK]\n", "[PAD] é", "", "x" * 257], ["[PAD]", "[MASK]"])
     assert counts == {"The": 1, "Ġcat": 1, "'s": 1, "Ġ": 1, "Ġhat": 1, "Ċ": 1, "ĠÃ©": 1}
     assert count_byte_words([]) == {}

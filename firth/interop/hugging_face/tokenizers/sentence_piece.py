@@ -15,7 +15,6 @@ from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
 from firth.interop.hugging_face.tokenizers.sentence_piece_text import (
     PYTHON_SPACES,
     read_preparation,
-    unknown_step,
 )
 from firth.interop.hugging_face.tokenizers.sentence_piece_writing import write_model, write_parts
 from firth.interop.hugging_face.tokenizers.specials import (
@@ -27,7 +26,7 @@ from firth.interop.hugging_face.tokenizers.specials import (
 )
 from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, with_added
 from firth.tokenizers import SentencePieceTokenizer
-from firth.tokenizers.graph.preparation import PREPENDED, Preparation, Step
+from firth.tokenizers.graph.preparation import PREPENDED, Preparation, Step, unknown_step
 from firth.tokenizers.graph.sentencepiece_proto import parse_model
 from firth.tokenizers.graph.text_steps import TextSteps
 from firth.tokenizers.graph.vocabulary import sentinel_pieces
@@ -98,9 +97,10 @@ def _made(
             f"{folder.path}: unk_token: {specials.unk!r} is not the unknown piece of the model, {unknown!r}"
         )
     spaces = read_spaces_before(folder.place(SETTINGS_FILE), added, specials)
-    return SentencePieceTokenizer(
-        model, preparation=preparation, specials=dataclasses.replace(specials, spaces_before=spaces)
-    )
+    # Words that somebody added to the vocabulary; special pieces are never read from text.
+    words = [each.content for each in added if not each.special and each.content in specials.others]
+    specials = dataclasses.replace(specials, spaces_before=spaces)
+    return SentencePieceTokenizer(model, preparation=preparation, specials=specials, special_texts=words)
 
 
 def _of_file(name: str, folder: Folder) -> SentencePieceTokenizer:

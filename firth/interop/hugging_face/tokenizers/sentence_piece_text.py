@@ -26,8 +26,6 @@ _STRIPS = {"strip_left": rf"\A{SPACE}+", "strip_right": rf"{SPACE}+\z"}
 # What `WhitespaceSplit` and then `Metaspace` do: words get one space each before them, if they have none.
 WORDS: tuple[Step, ...] = ((f"{SPACE}+", " "), (f" {META_SPACE}", META_SPACE), (r"\A | \z", ""))
 _PREPENDING = {True: "always", False: "never"}
-# A code point that is not a character, and is in no vocabulary.
-_NO_CHARACTER = "\ufdd3"
 
 
 def read_preparation(
@@ -105,17 +103,6 @@ def _steps(file: str, said: dict[str, Any]) -> list[Step]:
         return [(re.escape(pattern["String"]), content)]
     one_of(file, "normalizer.pattern.Regex", pattern.get("Regex"), _PATTERNS)
     return [(_PATTERNS[pattern["Regex"]], content)]
-
-
-def unknown_step(unknown: str) -> Step:
-    """Returns the step that makes unknown text of the unknown piece where normalization brings it about.
-
-    Such a piece is a piece of the vocabulary like all others there, and none that text becomes here.
-
-    Args:
-        unknown: Piece for unknown text.
-    """
-    return re.escape(unknown), _NO_CHARACTER
 
 
 def write_preparation(

@@ -8,10 +8,10 @@ import numpy as np
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers.sentence_piece_models import BPE, splits, unknown_of
-from firth.interop.hugging_face.tokenizers.sentence_piece_text import unknown_step, write_preparation
+from firth.interop.hugging_face.tokenizers.sentence_piece_text import write_preparation
 from firth.interop.hugging_face.tokenizers.specials import AddedToken
 from firth.tokenizers import SentencePieceTokenizer
-from firth.tokenizers.graph.preparation import SINGLE_SPACES, Preparation
+from firth.tokenizers.graph.preparation import SINGLE_SPACES, Preparation, unknown_step
 from firth.tokenizers.graph.sentencepiece_model import PieceType
 from firth.tokenizers.graph.sentencepiece_proto import parse_model
 from firth.tokenizers.graph.vocabulary import Vocabulary

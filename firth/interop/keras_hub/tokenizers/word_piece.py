@@ -57,7 +57,7 @@ def _arguments(tokenizer: WordPieceTokenizer, pieces: Sequence[str]) -> dict[str
         "vocabulary": list(pieces),
         "lowercase": tokenizer.lowercase,
         "strip_accents": tokenizer.lowercase,
-        "special_tokens_in_strings": True,
+        "special_tokens_in_strings": False,
     }
 
 

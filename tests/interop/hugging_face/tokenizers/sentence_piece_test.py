@@ -16,7 +16,7 @@ from firth.tokenizers.graph.sentencepiece_proto import parse_model
 from tests.interop.hugging_face.tokenizers.lines import SAMPLE, hostile_lines
 from tests.interop.hugging_face.tokenizers.sentence_piece_ids_test import shape, without_ties
 from tests.interop.hugging_face.tokenizers.sentence_piece_shapes import MODEL_FILES, write
-from tests.interop.hugging_face.tokenizers.trained import ids_of
+from tests.interop.hugging_face.tokenizers.trained import ids_of, named_ids
 
 MASK = {"content": "[MASK]", "special": True}
 CLASSES = {
@@ -35,7 +35,7 @@ def write_model(folder, name, **settings):
 
 
 def test_a_setting_that_is_null_is_a_setting_that_is_missing(tmp_path):
-    assert read_tokenizer(write_model(tmp_path, "llama", legacy=None)).tokenize(["the</s>fox"]).to_list() == (
+    assert named_ids(read_tokenizer(write_model(tmp_path, "llama", legacy=None)), ["the</s>fox"]) == (
         ids_of(shape("llama")[1], ["the</s>fox"])
     )
 
@@ -46,18 +46,18 @@ def test_models_without_tokenizer_json(name, tmp_path):
     ours = read_tokenizer(write_model(tmp_path, name))
     lines = [line.replace("\0", "") for line in hostile_lines(5000, ["<q>"])]
     expected = sentencepiece.SentencePieceProcessor(model_proto=shape(name)[0]).encode(lines)
-    others, ties = without_ties(ours, lines, ours.tokenize(lines).to_list(), expected)
+    others, ties = without_ties(ours, lines, named_ids(ours, lines), expected)
     assert [(ascii(line), mine, other) for line, mine, other in others] == []
     assert ties < 250
     typed = ["[MASK] a", "the<extra_id_3> fox", "a</s>b", "[CLS]the"]
-    assert ours.tokenize(typed).to_list() == ids_of(shape(name)[1], typed)
+    assert named_ids(ours, typed) == ids_of(shape(name)[1], typed)
 
 
 @pytest.mark.parametrize("name", ["albert", "xlnet"])
 def test_models_whose_class_changes_text(name, tmp_path):
     texts = ["``The'' Café  is [MASK] a\tplace", "Ünï </s> Words"]
     ours = read_tokenizer(write_model(tmp_path, name))
-    assert ours.tokenize(texts).to_list() == ids_of(shape(name)[1], texts)
+    assert named_ids(ours, texts) == ids_of(shape(name)[1], texts)
     kept = read_tokenizer(write_model(tmp_path, name, keep_accents=True, do_lower_case=False))
     package = sentencepiece.SentencePieceProcessor(model_proto=shape(name)[0])
     assert kept.tokenize("Café Ünï").numpy().tolist() == package.encode("Café Ünï")
@@ -113,14 +113,14 @@ def test_no_model_file_where_the_package_reads_text_otherwise(tmp_path):
     assert "spiece.model" not in write_tokenizer(ours, tmp_path / "to", "albert")
     texts = ["``The''  Café\x1c is \t [MASK] a\u3000place\x85", "Ünï [SEP] Words "]
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "to" / "tokenizer.json"))
-    assert ids_of(theirs, texts) == ours.tokenize(texts).to_list()
-    assert read_tokenizer(tmp_path / "to").tokenize(texts).to_list() == ours.tokenize(texts).to_list()
+    assert ids_of(theirs, texts) == named_ids(ours, texts)
+    assert named_ids(read_tokenizer(tmp_path / "to"), texts) == named_ids(ours, texts)
 
 
 def test_a_model_that_is_not_legacy_gets_one_space(tmp_path):
     ours = read_tokenizer(write_model(tmp_path, "llama", legacy=False))
     texts = ["<s>the fox", "the</s>fox"]
-    assert ours.tokenize(texts).to_list() == ids_of(shape("llama, not legacy")[1], texts)
+    assert named_ids(ours, texts) == ids_of(shape("llama, not legacy")[1], texts)
 
 
 @pytest.mark.parametrize(

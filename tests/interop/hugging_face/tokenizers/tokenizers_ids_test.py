@@ -72,7 +72,9 @@ def test_ids_of_what_is_read(name, tmp_path):
     theirs = published(name)
     theirs.save(str(tmp_path / "tokenizer.json"))
     lines = hostile_lines(10_000, READ[name][1])
-    assert read_tokenizer(tmp_path).tokenize(lines).to_list() == trained.ids_of(theirs, lines)
+    ours = read_tokenizer(tmp_path)
+    assert ours.tokenize(lines).to_list() == trained.ids_of(theirs, lines, splits=True)
+    assert trained.named_ids(ours, lines) == trained.ids_of(theirs, lines)
 
 
 def test_words_of_llama3(tmp_path):
@@ -85,7 +87,7 @@ def test_words_of_llama3(tmp_path):
     theirs = published("llama3")
     theirs.save(str(tmp_path / "tokenizer.json"))
     ours = read_tokenizer(tmp_path)
-    assert ours.tokenize(lines).to_list() == trained.ids_of(theirs, lines)
+    assert trained.named_ids(ours, lines) == trained.ids_of(theirs, lines)
     assert ours.whole_words and ours.tokenize("zzzq").shape == [1]
 
 
@@ -98,7 +100,7 @@ def test_ids_of_the_older_files(name, tmp_path):
     merges = "".join(f"{' '.join(each)}\n" for each in content["model"]["merges"])
     (tmp_path / "merges.txt").write_text(f"#version: 0.2\n{merges}")
     lines = hostile_lines(1_000, READ[name][1], seed=1)
-    assert read_tokenizer(tmp_path).tokenize(lines).to_list() == trained.ids_of(theirs, lines)
+    assert trained.named_ids(read_tokenizer(tmp_path), lines) == trained.ids_of(theirs, lines)
 
 
 @pytest.mark.parametrize("name", READ)
@@ -126,8 +128,9 @@ def test_our_own_are_written(name, tmp_path):
     write_tokenizer(ours, tmp_path, "bert")
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     lines = hostile_lines(5_000, [*SPECIAL_PIECES, *SENTINELS], seed=3)
-    ids = ours.tokenize(lines).to_list()
+    ids = trained.named_ids(ours, lines)
     assert trained.ids_of(theirs, lines) == ids
+    assert trained.ids_of(theirs, lines, splits=True) == ours.tokenize(lines).to_list()
     assert trained.ids_of(theirs, lines[:9], framed=True) == [[2, *row, 3] for row in ids[:9]]
     again = read_tokenizer(tmp_path)
     assert (again.digest, again.settings) == (ours.digest, ours.settings)
@@ -141,7 +144,7 @@ def test_a_real_tokenizer(tmp_path):
     theirs.no_truncation()
     theirs.no_padding()
     lines = hostile_lines(10_000, SPECIAL_PIECES)
-    assert ours.tokenize(lines).to_list() == trained.ids_of(theirs, lines)
+    assert trained.named_ids(ours, lines) == trained.ids_of(theirs, lines)
     assert ours.specials == SpecialPieces()
     write_tokenizer(ours, tmp_path, "bert", 512)
     written = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))

@@ -97,6 +97,16 @@ def bert(lowercase=True):
     return made
 
 
-def ids_of(tokenizer, texts, framed=False):
-    """The ids of texts, and with `framed` those of the special pieces around them."""
+def ids_of(tokenizer, texts, framed=False, splits=False):
+    """The ids of texts, and with `framed` those of the special pieces around them.
+
+    With `splits`, special pieces that are typed in a text are split as other text is: `split_special_tokens` of
+    transformers.
+    """
+    tokenizer.encode_special_tokens = splits
     return [row.ids for row in tokenizer.encode_batch(texts, add_special_tokens=framed)]
+
+
+def named_ids(tokenizer, texts):
+    """The ids of our tokenizer for texts in which all special pieces are read as such."""
+    return tokenizer.tokenize(texts, specials=tokenizer.special_pieces).to_list()
