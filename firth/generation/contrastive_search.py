@@ -8,7 +8,6 @@ import tensorflow as tf
 
 from firth.generation.choices import likeliest
 from firth.generation.controls import Controls
-from firth.generation.penalties import adjusted
 from firth.generation.reading import Prompts, TokenReader, last_states
 from firth.generation.writing import GOES_ON, OverWriting, Writer, Writing
 from firth.recipes.generation.samplers import ContrastiveSearch
@@ -77,7 +76,7 @@ class ContrastiveSearcher(OverWriting[Contrasting]):
         """
         writing, count = contrasting.writing, self._compared
         logits = self._writer.allowed(contrasting.logits)
-        proposed = adjusted(logits, controls, writing.occurred, writing.written)
+        proposed = self._writer.proposed(logits, controls, writing.seen)
         confidence, tokens = tf.math.top_k(tf.nn.softmax(proposed), count)
         batch = tf.shape(tokens)[0]
         before = writing.rows.standing(writing.ended != GOES_ON)

@@ -26,6 +26,8 @@ class Controls(NamedTuple):
         typical_p: float32 [batch].
         repetition_penalty: float32 [batch].
         presence_penalty: float32 [batch].
+        no_repeat_ngram_size: int32 [batch], 0 for none.
+        min_new_tokens: int32 [batch].
         bias_ids: Tokens with a bias, int32 [batch, biases]; 0 where a row has fewer.
         biases: Their biases, float32 [batch, biases]; 0 where a row has fewer.
         seeds: Two words of each row's seed, int32 [batch, 2].
@@ -39,6 +41,8 @@ class Controls(NamedTuple):
     typical_p: tf.Tensor
     repetition_penalty: tf.Tensor
     presence_penalty: tf.Tensor
+    no_repeat_ngram_size: tf.Tensor
+    min_new_tokens: tf.Tensor
     bias_ids: tf.Tensor
     biases: tf.Tensor
     seeds: tf.Tensor
@@ -72,12 +76,15 @@ def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Contro
     def floats(found: Sequence[float]) -> tf.Tensor:
         return tf.constant(np.array(found, np.float32))
 
+    def integers(name: str) -> tf.Tensor:
+        return tf.constant([getattr(each, name) for each in requests], tf.int32)
+
     def of_samplers(name: str) -> list[Any]:
         return [getattr(each.sampler, name, getattr(_NEUTRAL, name)) for each in requests]
 
     words = np.array([each.seed for each in requests], np.int64).view(np.int32).reshape(-1, 2)
     return Controls(
-        most=tf.constant([each.max_new_tokens for each in requests], tf.int32),
+        most=integers("max_new_tokens"),
         temperature=floats(of_samplers("temperature")),
         top_k=tf.constant([each or 0 for each in of_samplers("top_k")], tf.int32),
         top_p=floats(of_samplers("top_p")),
@@ -85,6 +92,8 @@ def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Contro
         typical_p=floats(of_samplers("typical_p")),
         repetition_penalty=floats([each.repetition_penalty for each in requests]),
         presence_penalty=floats([each.presence_penalty for each in requests]),
+        no_repeat_ngram_size=integers("no_repeat_ngram_size"),
+        min_new_tokens=integers("min_new_tokens"),
         bias_ids=tf.constant(ids),
         biases=tf.constant(values),
         seeds=tf.constant(words),
@@ -111,6 +120,8 @@ def neutral_controls(batch: tf.Tensor | int, most: int) -> Controls:
         typical_p=same(1.0),
         repetition_penalty=same(1.0),
         presence_penalty=same(0.0),
+        no_repeat_ngram_size=same(0, tf.int32),
+        min_new_tokens=same(0, tf.int32),
         bias_ids=tf.zeros([batch, 0], tf.int32),
         biases=tf.zeros([batch, 0]),
         seeds=tf.zeros([batch, 2], tf.int32),

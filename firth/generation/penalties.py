@@ -1,32 +1,142 @@
 """What requests add to logits and take off them, before a token is chosen."""
 
+from typing import Any, NamedTuple
+
 import tensorflow as tf
 
 from firth.generation.controls import Controls
+from firth.generation.reading import Prompts, TokenReader
 
 
-def adjusted(logits: tf.Tensor, controls: Controls, occurred: tf.Tensor, written: tf.Tensor) -> tf.Tensor:
+class Seen(NamedTuple):
+    """The text of each row so far, with the prompt, or with what a decoder starts from after it.
+
+    Attributes:
+        occurred: Tokens that occur in it, bool [batch, vocabulary].
+        written: Tokens that have been written, bool [batch, vocabulary].
+        tokens: The text, int32 [batch, places]; any tokens after it.
+        count: Number of its tokens, int32 [batch].
+        new: Number of tokens that have been written, int32 [batch].
+    """
+
+    occurred: tf.Tensor
+    written: tf.Tensor
+    tokens: tf.Tensor
+    count: tf.Tensor
+    new: tf.Tensor
+
+    @classmethod
+    def of_prompts(cls, prompts: Prompts, reader: TokenReader, vocabulary: int, room: Any) -> "Seen":
+        """Returns texts of which no token has been written.
+
+        Args:
+            prompts: Prompts of the batch.
+            reader: Model that reads them.
+            vocabulary: Number of tokens of the vocabulary.
+            room: Most tokens that are written, an int or int32 [].
+        """
+        ids, lengths = prompts.ids, prompts.lengths
+        batch = tf.shape(lengths)[0] if lengths.shape[0] is None else lengths.shape[0]
+        if not reader.predicts_prompt:
+            start = tf.constant([reader.start], tf.int32, [1, len(reader.start)])
+            ids, lengths = tf.tile(start, [batch, 1]), tf.fill([batch], len(reader.start))
+        return cls(
+            tokens_of(ids, lengths, vocabulary),
+            tf.zeros([batch, vocabulary], tf.bool),
+            tf.pad(ids, [[0, 0], [0, room]]),
+            lengths,
+            tf.zeros_like(lengths),
+        )
+
+    def with_token(self, new: tf.Tensor, is_new: tf.Tensor) -> "Seen":
+        """Returns the texts after one more token.
+
+        Args:
+            new: Token of each row, int32 [batch].
+            is_new: Whether the row has got it, bool [batch].
+        """
+        here = (tf.range(tf.shape(self.tokens)[1]) == self.count[:, tf.newaxis]) & is_new[:, tf.newaxis]
+        more = tf.cast(is_new, tf.int32)
+        return Seen(
+            with_token(self.occurred, new, is_new),
+            with_token(self.written, new, is_new),
+            tf.where(here, new[:, tf.newaxis], self.tokens),
+            self.count + more,
+            self.new + more,
+        )
+
+    def taken(self, rows: tf.Tensor) -> "Seen":
+        """Returns some rows, in any order and as often as is asked for.
+
+        Args:
+            rows: Numbers of rows, int32 [n].
+        """
+        return Seen(*(tf.gather(each, rows) for each in self))
+
+
+def adjusted(logits: tf.Tensor, controls: Controls, seen: Seen, end_id: int) -> tf.Tensor:
     """Returns logits with biases and penalties, float32 [batch, vocabulary].
+
+    Tokens that may not come are minus infinity. Where no token may come, the end does.
 
     Args:
         logits: float32 [batch, vocabulary].
         controls: What each row asks for.
-        occurred: Whether a token occurs in the text so far, with the prompt, bool [batch, vocabulary].
-        written: Whether it has been written, bool [batch, vocabulary].
+        seen: The texts so far.
+        end_id: Id of the token that ends a text.
     """
     logits = tf.cond(
         tf.reduce_any(controls.repetition_penalty != 1.0),
-        lambda: _divided(logits, controls.repetition_penalty[:, tf.newaxis], occurred),
+        lambda: _divided(logits, controls.repetition_penalty[:, tf.newaxis], seen.occurred),
         lambda: tf.identity(logits),
     )
     logits = tf.cond(
         tf.reduce_any(controls.presence_penalty != 0.0),
-        lambda: logits - controls.presence_penalty[:, tf.newaxis] * tf.cast(written, tf.float32),
+        lambda: logits - controls.presence_penalty[:, tf.newaxis] * tf.cast(seen.written, tf.float32),
         lambda: tf.identity(logits),
     )
-    if controls.biases.shape[1] == 0:
-        return logits
-    return tf.tensor_scatter_nd_add(logits, _pairs(controls.bias_ids), controls.biases)
+    if controls.biases.shape[1] != 0:
+        logits = tf.tensor_scatter_nd_add(logits, _pairs(controls.bias_ids), controls.biases)
+    return tf.cond(
+        tf.reduce_any((controls.no_repeat_ngram_size > 0) | (seen.new < controls.min_new_tokens)),
+        lambda: _without_ruled_out(logits, controls, seen, end_id),
+        lambda: tf.identity(logits),
+    )
+
+
+def _without_ruled_out(logits: tf.Tensor, controls: Controls, seen: Seen, end_id: int) -> tf.Tensor:
+    is_end = tf.range(tf.shape(logits)[1]) == end_id
+    too_early = is_end & (seen.new < controls.min_new_tokens)[:, tf.newaxis]
+    left = tf.where(too_early | repeating(seen, controls.no_repeat_ngram_size), -float("inf"), logits)
+    nothing = tf.reduce_all(left == -float("inf"), axis=1, keepdims=True)
+    return tf.where(nothing & is_end, logits, left)
+
+
+def repeating(seen: Seen, sizes: tf.Tensor) -> tf.Tensor:
+    """Returns the tokens that would repeat a run of tokens of a text, bool [batch, vocabulary].
+
+    Paulus et al. 2018, "A Deep Reinforced Model for Abstractive Summarization", section 2.5, for runs of
+    three.
+
+    Args:
+        seen: The texts so far.
+        sizes: Number of tokens of a run, int32 [batch]; 0 to rule out none.
+    """
+    tokens, count, sizes = seen.tokens, seen.count, sizes[:, tf.newaxis]
+    places = tf.range(tf.shape(tokens)[1])
+    whole = (sizes > 0) & (places >= sizes - 1) & (places < count[:, tf.newaxis])
+
+    def compared(back: tf.Tensor, agree: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Compares what is so many places before each place and before the next one of the text."""
+        # A guess beyond the last place is never kept.
+        here = tf.clip_by_value(count - back, 0, tf.shape(tokens)[1] - 1)
+        last = tf.gather(tokens, here, batch_dims=1)[:, tf.newaxis]
+        return back + 1, agree & ((tf.roll(tokens, back, axis=1) == last) | (back >= sizes))
+
+    longest = tf.reduce_max(sizes)
+    agree = tf.while_loop(lambda back, _: back < longest, compared, (tf.constant(1), whole))[1]
+    found = tf.zeros_like(seen.occurred, tf.int32)
+    return tf.tensor_scatter_nd_add(found, _pairs(tokens), tf.cast(agree, tf.int32)) > 0
 
 
 def _divided(logits: tf.Tensor, penalty: tf.Tensor, occurred: tf.Tensor) -> tf.Tensor:

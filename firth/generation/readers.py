@@ -21,6 +21,7 @@ class _CachedReader:
     goes_back = True
     _token_ids, _position_ids = names.TOKEN_IDS, names.POSITION_IDS
     _model: BackboneWithHeads
+    start: tuple[int, ...] = ()
 
     def read(self, tokens: tf.Tensor, rows: ReadRows) -> tuple[tf.Tensor, ReadRows]:
         """Reads the next tokens of each row; see `TokenReader`.
@@ -88,7 +89,7 @@ class DecoderReader(_CachedReader):
     _token_ids, _position_ids = names.DECODER_TOKEN_IDS, names.DECODER_POSITION_IDS
 
     def __init__(self, model: BackboneWithHeads, start: tuple[int, ...]) -> None:
-        self._model, self._start = model, start
+        self._model, self.start = model, start
 
     def begin(self, prompts: Prompts, room: Any) -> tuple[tf.Tensor, ReadRows]:
         """Lets the encoder read the prompts and the decoder what it starts from; see `TokenReader`.
@@ -99,7 +100,7 @@ class DecoderReader(_CachedReader):
         """
         batch, length = _shape(prompts.ids)
         real = tf.sequence_mask(prompts.lengths, length, tf.int32)
-        of_decoder = tf.ones([batch, len(self._start) + room], tf.int32)
+        of_decoder = tf.ones([batch, len(self.start) + room], tf.int32)
         encoded = {
             **prompts.facts,
             names.TOKEN_IDS: prompts.ids,
@@ -109,7 +110,7 @@ class DecoderReader(_CachedReader):
         }
         facts = {**prompts.facts, names.DOCUMENT_IDS: real, names.DECODER_DOCUMENT_IDS: of_decoder}
         rows = ReadRows(tf.zeros_like(prompts.lengths), facts, self._model.backbone.empty_cache(encoded))
-        return self.read(tf.tile(tf.constant([self._start], tf.int32), [batch, 1]), rows)
+        return self.read(tf.tile(tf.constant([self.start], tf.int32), [batch, 1]), rows)
 
 
 class WordReader:
@@ -123,6 +124,7 @@ class WordReader:
     """
 
     goes_back, predicts_prompt = False, True
+    start: tuple[int, ...] = ()
 
     def __init__(self, model: BackboneWithHeads, characters: npt.NDArray[np.int32]) -> None:
         self._model, self._characters = model, characters

@@ -77,10 +77,12 @@ class TokenReader(Protocol):
     Attributes:
         goes_back: Whether rows can be read again from an earlier place, by smaller `lengths`.
         predicts_prompt: Whether the states of a prompt's tokens tell the tokens after them.
+        start: Special tokens that a decoder next to an encoder starts from; none of one stack.
     """
 
     goes_back: bool
     predicts_prompt: bool
+    start: tuple[int, ...]
 
     def begin(self, prompts: Prompts, room: Any) -> tuple[tf.Tensor, ReadRows]:
         """Reads the prompts, or, next to an encoder, what a decoder starts from.

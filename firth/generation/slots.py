@@ -7,7 +7,6 @@ import tensorflow as tf
 from firth.generation.choices import sampled
 from firth.generation.controls import Controls
 from firth.generation.framing import PromptFraming
-from firth.generation.penalties import adjusted
 from firth.generation.reading import Prompts, TokenReader, last_states
 from firth.generation.writing import GOES_ON, Writer, Writing
 
@@ -71,7 +70,11 @@ class SlotWriter:
         prompts = Prompts(ids, length, {})
         states, rows = self._reader.begin(prompts, room)
         most = tf.zeros_like(length) + self._framing.goal.written_places(self._framing.sequences, length)
-        return Slots(self._writer.empty(prompts, rows, 1), last_states(states, rows), most)
+        # Of a text's tokens only the last one is kept; what penalties read of it is whole.
+        # As large for every length of a prompt, which may be a part of it.
+        seen = (room if self._reader.predicts_prompt else self._places) + 1
+        writing = self._writer.empty(prompts, rows, 1, seen)
+        return Slots(writing, last_states(states, rows), most)
 
     @property
     def _places(self) -> int:
@@ -92,7 +95,7 @@ class SlotWriter:
         """
         before = slots.writing
         logits = self._writer.allowed(self._reader.logits(slots.states))
-        proposed = adjusted(logits, controls, before.occurred, before.written)
+        proposed = self._writer.proposed(logits, controls, before.seen)
         tokens = sampled(tf.where(may_come, proposed, -float("inf")), controls, before.count)
         controls = controls._replace(most=tf.minimum(controls.most, slots.room))
         writing = self._writer.extended(before, tokens, logits, controls, active)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth.generation.controls import Controls
-from firth.generation.penalties import adjusted, tokens_of, with_token
+from firth.generation.penalties import Seen, adjusted
 from firth.generation.reading import Prompts, ReadRows, TokenReader, last_states
 
 # Why a row has ended, as `Writing.ended` says it: it goes on, the end was written, there is no more room, or
@@ -34,9 +34,7 @@ class Writing(NamedTuple):
             that may be written, before biases, penalties and the sampler.
         count: Number of tokens so far, int32 [batch].
         ended: Why a row has ended, int32 [batch]; `GOES_ON` if it has not.
-        occurred: Tokens of the text so far, with the prompt unless an encoder has read it, bool [batch,
-            vocabulary].
-        written: Tokens that have been written, bool [batch, vocabulary].
+        seen: What penalties read of the text so far.
     """
 
     rows: ReadRows
@@ -45,8 +43,7 @@ class Writing(NamedTuple):
     log_probabilities: tf.Tensor
     count: tf.Tensor
     ended: tf.Tensor
-    occurred: tf.Tensor
-    written: tf.Tensor
+    seen: Seen
 
     def taken(self, rows: tf.Tensor) -> "Writing":
         """Returns some rows, in any order and as often as is said.
@@ -111,17 +108,17 @@ class Writer:
         writing = self.empty(prompts, rows, room)
         return self.chosen(self._reader.logits(last_states(states, rows)), writing, controls), states
 
-    def empty(self, prompts: Prompts, rows: ReadRows, room: Any) -> Writing:
+    def empty(self, prompts: Prompts, rows: ReadRows, room: Any, seen: Any = None) -> Writing:
         """Returns texts without a token.
 
         Args:
             prompts: Prompts of the batch.
             rows: What the model has read of them.
-            room: Most tokens of any row, an int or int32 [].
+            room: Most tokens of any row that are kept, an int or int32 [].
+            seen: Most tokens of any row that penalties read; None for those that are kept.
         """
-        batch, size = tf.shape(prompts.lengths)[0], len(self._ruled_out)
+        batch = tf.shape(prompts.lengths)[0]
         nothing = tf.zeros([batch], tf.int32)
-        written = tf.zeros([batch, size], tf.bool)
         return Writing(
             rows,
             nothing,
@@ -129,8 +126,7 @@ class Writer:
             tf.zeros([batch, room], tf.float32),
             nothing,
             nothing,
-            tokens_of(prompts.ids, prompts.lengths, size) if self._reader.predicts_prompt else written,
-            written,
+            Seen.of_prompts(prompts, self._reader, len(self._ruled_out), room if seen is None else seen),
         )
 
     def go_on(self, writing: Writing, controls: Controls, steps: tf.Tensor | int) -> Writing:
@@ -182,8 +178,18 @@ class Writer:
             controls: What each row asks for.
         """
         logits = self.allowed(logits)
-        proposed = adjusted(logits, controls, writing.occurred, writing.written)
+        proposed = self.proposed(logits, controls, writing.seen)
         return self.extended(writing, self._choose(proposed, controls, writing.count), logits, controls)
+
+    def proposed(self, logits: tf.Tensor, controls: Controls, seen: Seen) -> tf.Tensor:
+        """Returns what `adjusted` makes of logits, float32 [batch, vocabulary].
+
+        Args:
+            logits: What `allowed` returned, float32 [batch, vocabulary].
+            controls: What each row asks for.
+            seen: The texts so far.
+        """
+        return adjusted(logits, controls, seen, self._end_id)
 
     def allowed(self, logits: tf.Tensor) -> tf.Tensor:
         """Returns logits that are minus infinity for tokens that may not be written.
@@ -216,8 +222,7 @@ class Writer:
             log_probabilities=_put(writing.log_probabilities, writing.count, gained, going),
             count=count,
             ended=tf.where(going, ended, writing.ended),
-            occurred=with_token(writing.occurred, tokens, going),
-            written=with_token(writing.written, tokens, going),
+            seen=writing.seen.with_token(tokens, going),
         )
 
 

@@ -1,18 +1,20 @@
 """A backbone with the heads of what it is trained for."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import keras
+import numpy.typing as npt
 
 from firth import features as names
 from firth.layers.elements.extensible import Additions
 from firth.layers.elements.noise import example_noise
 from firth.layers.elements.seeds import plain_seed, seed_generator
 from firth.layers.elements.types import Tensor
+from firth.models.features_model import FeaturesModel, Specs, naming_missing
 from firth.models.outputs.epoch_metrics import EpochMetrics
 from firth.models.outputs.example_sums import example_sums, total_loss
-from firth.models.outputs.predictions import Predictions
 from firth.models.tables import BACKBONES, HEADS
 from firth.recipes.goals.goal import Goal
 from firth.recipes.models.model import AnyModel
@@ -21,12 +23,13 @@ from firth.recipes.models.model import AnyModel
 WEIGHTS = ("sample_weight", "class_weight")
 
 
-class BackboneWithHeads(keras.Model):
+class BackboneWithHeads(FeaturesModel):
     """Features to the predictions of each loss of a goal: of an objective, or of a task.
 
     Keras's own `compile`, `fit` and `evaluate` work on it: `compile` takes an optimizer and no loss, for the
     goal is the loss, and data are batches of features, which hold labels and weights. `firth.training` has a
-    loop of its own, which also resumes exactly.
+    loop of its own, which also resumes exactly. `predict` gives the logits of each loss by its name, as
+    `logits` does, and so does what `export` writes; both need no labels.
 
     Its parts are attributes: `backbone`; `heads`, of a class that `HEADS` names for the goal; and `added`,
     which holds what a method of `firth.tuning` adds, at first nothing.
@@ -46,6 +49,7 @@ class BackboneWithHeads(keras.Model):
     name_in_paths: ClassVar[str]
     # What the goal is called in a config, and in errors.
     _goal_key: ClassVar[str]
+    _gives_logits: bool = False
 
     def __init__(
         self,
@@ -83,9 +87,15 @@ class BackboneWithHeads(keras.Model):
         """
         self.backbone.build()
         self.heads.build()
+        self._all_are_built()
 
-    def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> dict[str, Predictions]:
-        """Returns the predictions of each loss, by its name.
+    @property
+    def feature_specs(self) -> Specs:
+        """What the backbone reads; losses need labels and weights too, and logits do not."""
+        return self.backbone.feature_specs
+
+    def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> dict[str, Any]:
+        """Returns the predictions of each loss, by its name, as `Predictions`; in `predict` their logits.
 
         Args:
             features: Features as the `specs` of the objective or task, batched. With
@@ -93,8 +103,16 @@ class BackboneWithHeads(keras.Model):
                 whichever batch it stands in.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        with example_noise(features.get(names.NOISE_KEYS)):
+        if self._gives_logits:
+            return self.logits(features, training)
+        with self._reading(features):
             return self.heads.predictions(self.backbone, features, training=training)
+
+    @contextlib.contextmanager
+    def _reading(self, features: Mapping[str, Tensor]) -> Iterator[None]:
+        noise = example_noise(features.get(names.NOISE_KEYS))
+        with naming_missing(type(self).__name__, features), noise:
+            yield
 
     def logits(self, features: Mapping[str, Tensor], training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of each loss, by its name; the features need no labels.
@@ -107,8 +125,48 @@ class BackboneWithHeads(keras.Model):
         Returns:
             float32 [batch, predictions or length, classes] each. A loss is the cross-entropy of its logits.
         """
-        with example_noise(features.get(names.NOISE_KEYS)):
+        with self._reading(features):
             return self.heads.logits(self.backbone, features, training)
+
+    @contextlib.contextmanager
+    def _giving_logits(self) -> Iterator[None]:
+        """Lets a call return logits: what Keras compiles inside does so from then on."""
+        vars(self)["_gives_logits"] = True
+        try:
+            yield
+        finally:
+            vars(self)["_gives_logits"] = False
+
+    def predict(self, *args: Any, **kwargs: Any) -> dict[str, npt.NDArray[Any]]:
+        """Returns the logits of each loss, by its name, of all batches; see `logits`.
+
+        Args:
+            *args: Arguments of `keras.Model.predict`: batches of features first.
+            **kwargs: Keywords of `keras.Model.predict`.
+        """
+        with self._giving_logits():
+            made: dict[str, npt.NDArray[Any]] = super().predict(*args, **kwargs)
+        return made
+
+    def predict_on_batch(self, x: Any) -> dict[str, npt.NDArray[Any]]:
+        """Returns the logits of each loss, by its name, of one batch.
+
+        Args:
+            x: Features of the batch.
+        """
+        with self._giving_logits():
+            made: dict[str, npt.NDArray[Any]] = super().predict_on_batch(x)
+        return made
+
+    def export(self, *args: Any, **kwargs: Any) -> None:
+        """Writes the model for inference, which gives the logits of each loss; see `FeaturesModel.export`.
+
+        Args:
+            *args: Arguments of `FeaturesModel.export`.
+            **kwargs: Keywords of `FeaturesModel.export`.
+        """
+        with self._giving_logits():
+            super().export(*args, **kwargs)
 
     def compile(
         self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, **kwargs: Any

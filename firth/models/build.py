@@ -54,7 +54,8 @@ def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
     Args:
         recipe: The whole recipe of a run of any kind; its `model`, its goal, `tokenizer.vocabulary_size`,
             `seed`, `training.precision` and method are read.
-        dtype: A Keras dtype or policy in the place of `recipe.training.precision`.
+        dtype: A Keras dtype or policy. None for Keras's global policy if that is not float32, and otherwise
+            for `recipe.training.precision`.
 
     Raises:
         TuningError: if the method's additions do not fit the model.
@@ -67,7 +68,7 @@ def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
         recipe.goal,
         vocabulary_size=recipe.tokenizer.vocabulary_size,
         seed=recipe.seed,
-        dtype=dtype or recipe.training.precision,
+        dtype=dtype or _precision(recipe),
         name=kind.name_in_paths,
     )
     model.build()
@@ -80,12 +81,18 @@ def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
     return model
 
 
+def _precision(recipe: RunRecipe) -> str:
+    """Returns Keras's global policy where somebody has set one, otherwise the recipe's."""
+    policy = str(keras.config.dtype_policy().name)
+    return recipe.training.precision if policy == "float32" else policy
+
+
 def build_pretraining_model(recipe: Recipe, dtype: Any = None) -> PretrainingModel:
     """Returns the model that a recipe pre-trains, as `build_model` does.
 
     Args:
         recipe: The whole recipe of a run that pre-trains.
-        dtype: A Keras dtype or policy in the place of `recipe.training.precision`.
+        dtype: A Keras dtype or policy, as for `build_model`.
 
     Example:
 

@@ -114,7 +114,7 @@ def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> BackboneWit
     Args:
         folder: The folder that `save_model` wrote, such as the `bundle` next to an exported model. Its
             tokenizer is `firth.tokenizers.load_tokenizer(folder + "/tokenizer")`.
-        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+        dtype: A Keras dtype or policy; None as for `build_model`.
 
     Raises:
         firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.

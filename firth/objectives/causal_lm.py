@@ -13,7 +13,8 @@ class CausalLMObjective(ObjectiveFunction):
     """Predicts each token of a document from those before it.
 
     A document is `[CLS] x1 ... xn`, and its labels are `x1 ... xn [SEP]`: its beginning and its end are
-    learned as well. Documents of a row do not see one another, and positions start again with each.
+    learned as well. Where documents begin with no special token, the labels are `x2 ... xn [SEP]`. Documents
+    of a row do not see one another, and positions start again with each.
     Nothing is random.
 
     Args:
@@ -50,7 +51,8 @@ class CausalLMObjective(ObjectiveFunction):
 
     def _prepare(self, tokenizer: Tokenizer) -> None:
         self._end_id = tokenizer.sep_id
-        self._frame = Frame(before=(tokenizer.cls_id,))
+        roles = self._config.text_frame.before
+        self._frame = Frame(before=tuple(getattr(tokenizer, f"{role}_id") for role in roles))
 
     def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""

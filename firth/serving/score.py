@@ -12,7 +12,12 @@ from firth.serving.signature import Answer, Signature
 
 _OF_TOKENS = ("batch", "tokens")
 OUTPUTS = {
-    "pieces": Output("pieces that are scored; empty after the last one", "string", _OF_TOKENS),
+    "pieces": Output(
+        "pieces that are scored; empty after the last one. The first piece of a text is not one of them if "
+        "the model reads texts without a special piece in front",
+        "string",
+        _OF_TOKENS,
+    ),
     "log_probabilities": Output(
         "natural logarithm of each one's probability after all before it; zeros after", shape=_OF_TOKENS
     ),
@@ -56,7 +61,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
 class _Row(NamedTuple):
     """Special tokens and text that a decoder is given, and the text that it is asked about."""
 
-    given: tf.RaggedTensor
+    given: tf.RaggedTensor | tf.Tensor
     asked: tf.RaggedTensor
 
 
@@ -72,10 +77,13 @@ def score(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """
     whole = served.tokenizer.tokenize(text)
     before = served.ids_before_text
+    asked = kept = whole[:, : served.row_length - len(before)]
     given = _special(before, whole)
-    asked = whole[:, : served.row_length - len(before)]
+    if not before:
+        # Nothing predicts the first token.
+        given, asked = kept[:, :1], kept[:, 1:]
     features = _stack_features(_Row(given, asked), served.tokenizer.pad_id)
-    return _answer(served, features, asked, _is_cut(whole, asked))
+    return _answer(served, features, asked, _is_cut(whole, kept))
 
 
 def score_target(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str, tf.Tensor]:

@@ -10,6 +10,7 @@ from firth import storage
 from firth.corpus.contamination.evidence import CorpusEvidence
 from firth.corpus.contamination.held_out_search import HeldOutSearch
 from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.example import FeatureError
 from firth.corpus.io.record_files import read_records, write_records
 from firth.corpus.packing.packed_rows import Row
 from firth.recipes.tasks.tasks import AnyTask
@@ -25,7 +26,7 @@ _BATCH = 4096
 
 
 def make_task_rows(
-    patterns: Mapping[str, str],
+    patterns: Mapping[str, Sequence[str]],
     task: AnyTask,
     sequences: Sequences,
     tokenizer: Any,
@@ -41,7 +42,7 @@ def make_task_rows(
     The files are the same, byte for byte, whatever the order and the number of the files that are read.
 
     Args:
-        patterns: Pattern of each split's files of labelled records, as `to_example` writes them.
+        patterns: Patterns of each split's files of labelled records, as `to_example` writes them.
         task: Task of the recipe.
         sequences: Rows of the recipe; `shards` is the number of files.
         tokenizer: Tokenizer of the base.
@@ -62,10 +63,10 @@ def make_task_rows(
     kind = TASKS[task.kind](task, sequences, tokenizer)
     report: dict[str, dict[str, Any]] = {}
     held_out = HeldOutSearch(corpora)
-    for split, pattern in patterns.items():
+    for split, own in patterns.items():
         read: Counter[str] = Counter()
         search = held_out if corpora and split == EVAL else None
-        packed = pack_records(_encoded(kind, _records(pattern), read, search), task, sequences)
+        packed = pack_records(_encoded(kind, _records(own), read, search), task, sequences)
         report[split] = {"read": read.total(), **packed.report}
         said = {"splits": report, "contamination": held_out.report()}
         storage.write_json(f"{report_folder}/{REPORT_FILE}", said)
@@ -75,9 +76,12 @@ def make_task_rows(
     return report
 
 
-def _records(pattern: str) -> Iterator[tuple[LabelledRecord, str]]:
-    for path in storage.glob(pattern):
-        yield from map(from_example, read_records(path))
+def _records(patterns: Sequence[str]) -> Iterator[tuple[LabelledRecord, str]]:
+    for path in sorted({path for pattern in patterns for path in storage.glob(pattern)}):
+        try:
+            yield from map(from_example, read_records(path))
+        except FeatureError as error:
+            raise FeatureError(f"{path}: {error}") from error
 
 
 def _encoded(

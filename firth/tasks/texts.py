@@ -12,6 +12,7 @@ import tensorflow as tf
 from firth import features as names
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
 from firth.objectives.transforms.pairs import Pairs, chunk_starts, single_segments
+from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
@@ -268,9 +269,14 @@ class ClassificationTask(TextsTask):
 
         Args:
             config: The recipe's `task`.
-            label: Name of the class.
+            label: Name of the class; a number, as CsvExampleGen reads one, is a name too.
+
+        Raises:
+            ValueError: for a label that is not a class, with the nearest.
         """
-        return config.labels.index(label)
+        if str(label) not in config.labels:
+            raise ValueError(f"label: {label!r} is not a class; {suggest(str(label), config.labels)}")
+        return config.labels.index(str(label))
 
     @staticmethod
     def answer_of_label(config: Classification, label: Any) -> str:

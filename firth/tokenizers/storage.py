@@ -38,7 +38,7 @@ class TokenizerMismatchError(ValueError):
 
 
 def _ids_of(tokenizer: AnyTokenizer, texts: list[str]) -> list[list[int]]:
-    """Returns the ids of texts in which all special pieces are read as such, so that their search is checked."""
+    """Returns the ids of texts in which all special pieces are read, so that their search is checked."""
     found: list[list[int]] = tokenizer.tokenize(texts, specials=tokenizer.special_pieces).to_list()
     return found
 

@@ -31,9 +31,9 @@ class WordPieceTokenizer(PieceTokenizer):
     Ids equal those of Hugging Face's `BertTokenizerFast` with the same vocabulary, for every character of
     Unicode. A special piece typed in text, such as `[MASK]`, is ordinary text, three words, unless it is
     asked for. Bytes that are not valid UTF-8 are dropped, so the ids are those of
-    `text.decode("utf-8", errors="ignore")`. One difference is known: two spacing marks that both have a combining class, in an order that is not canonical
-    (a Balinese virama after a Hangul tone mark), are not put in order when lower-casing. No orthography has
-    that.
+    `text.decode("utf-8", errors="ignore")`. One difference is known: two spacing marks that both have a
+    combining class, in an order that is not canonical (a Balinese virama after a Hangul tone mark), are not
+    put in order when lower-casing. No orthography has that.
 
     In decoded text, words have one space between them, and pieces with `##` are joined to the piece before.
     Special pieces are written as words.

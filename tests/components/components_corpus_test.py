@@ -223,3 +223,75 @@ def test_sequence_gen_refuses_another_tokenizer(tmp_path, artifacts):
     other.set_string_custom_property("digest", "0" * 64)
     with pytest.raises(TokenizerMismatchError):
         run(sequence_gen(), {"documents": artifacts["curated"], "tokenizer": other}, tmp_path)
+
+
+def stock_examples(folder, records, splits=("train", "eval"), name="data_tfrecord-00000-of-00001.gz"):
+    """Examples as a component of TFX writes them: `records` are the features of each, by name."""
+    artifact = standard_artifacts.Examples()
+    artifact.uri, artifact.split_names = str(folder), artifact_utils.encode_split_names(list(splits))
+    for number, split in enumerate(splits):
+        (folder / f"Split-{split}").mkdir(parents=True)
+        options = tf.io.TFRecordOptions(compression_type="GZIP" if name.endswith(".gz") else "")
+        with tf.io.TFRecordWriter(str(folder / f"Split-{split}" / name), options) as file:
+            for record in records[number :: len(splits)]:
+                example = tf.train.Example()
+                for key, value in record.items():
+                    feature = example.features.feature[key]
+                    if isinstance(value, int):
+                        feature.int64_list.value.append(value)
+                    elif value is not None:
+                        feature.bytes_list.value.append(value.encode())
+                file.write(example.SerializeToString())
+    return artifact
+
+
+def table_of(count, source="table"):
+    """Rows as CsvExampleGen reads them: numbers are integers, and an empty cell has no value."""
+    return [
+        {"id": n, "text": f"the cat sat {n} times", "source": source, "licence": "CC0", "uri": None}
+        for n in range(count)
+    ]
+
+
+def run_all(component, inputs, folder):
+    """Runs an executor with inputs of several artifacts."""
+    outputs = {name: [made.type()] for name, made in component.outputs.items()}
+    for name, (artifact,) in outputs.items():
+        artifact.uri = str(folder / name)
+        os.makedirs(artifact.uri)
+    context = BaseBeamExecutor.Context(tmp_dir=str(folder / "temporary"), unique_id="1")
+    component.EXECUTOR_SPEC.executor_class(context).Do(inputs, outputs, component.exec_properties)
+    return {name: artifact for name, (artifact,) in outputs.items()}
+
+
+def test_examples_of_other_components_of_several_splits_and_artifacts_are_read(tmp_path):
+    table = stock_examples(tmp_path / "table", table_of(20))
+    name = "transformed_examples-00000-of-00001.gz"
+    other = stock_examples(tmp_path / "other", table_of(10, "other"), ["train"], name)
+    made = run_all(curator(), {"documents": [table, other]}, tmp_path / "curated")
+    report = json.loads(pathlib.Path(made["report"].uri, "corpus_report.json").read_text())
+    assert sum(row["documents"] for row in report["splits"]) == 30
+    assert {row["source"] for row in report["splits"]} == {"table", "other"}
+    config = WordPieceTokenizerConfig(vocabulary_size=80, min_frequency=1)
+    inputs = {"examples": [table, other]}
+    component = TokenizerGen(examples=channel(standard_artifacts.Examples), tokenizer=config)
+    pieces = run_all(component, inputs, tmp_path / "pieces")["tokenizer"]
+    rows = run_all(sequence_gen(), {"documents": [table, other], "tokenizer": [pieces]}, tmp_path / "rows")[
+        "examples"
+    ]
+    counts = json.loads(pathlib.Path(rows.uri, "sequence_counts.json").read_text())
+    assert artifact_utils.decode_split_names(rows.split_names) == ["train", "eval"]
+    assert counts["train"]["documents"] == 20 and counts["eval"]["documents"] == 10
+
+
+def test_features_that_a_document_lacks_are_named(tmp_path):
+    records = [{"id": 1, "txt": "the cat", "source": "table"}]
+    table = stock_examples(tmp_path / "table", records, ["train"])
+    with pytest.raises(Exception, match=r"no text, licence, uri, only \['id', 'source', 'txt'\]"):
+        run_all(curator(), {"documents": [table]}, tmp_path / "curated")
+    with pytest.raises(ValueError, match="no split 'train', only eval"):
+        evaluated = stock_examples(tmp_path / "evaluated", table_of(2), ["eval"])
+        inputs = {"documents": [evaluated], "tokenizer": [Tokenizer()]}
+        run_all(sequence_gen(), inputs, tmp_path / "rows")
+    with pytest.raises(ValueError, match="the input has no examples"):
+        run_all(curator(), {"documents": []}, tmp_path / "nothing")

@@ -60,7 +60,7 @@ def generator_of(name: str, **changes: int) -> Generator:
 
 # Values of the request of the n-th prompt, by the kind of its sampler.
 OF_SAMPLERS = {
-    "greedy": lambda number: {"repetition_penalty": 1.2},
+    "greedy": lambda number: {"repetition_penalty": 1.2, "no_repeat_ngram_size": 2, "min_new_tokens": 2},
     "sample": lambda number: {
         "temperature": 1.0 + number,
         "top_k": (None, 5, 9)[number],
@@ -68,6 +68,8 @@ OF_SAMPLERS = {
         "min_p": (0.0, 0.05, 0.0)[number],
         "typical_p": (1.0, 0.9, 1.0)[number],
         "presence_penalty": 0.5,
+        "no_repeat_ngram_size": (0, 2, 1)[number],
+        "min_new_tokens": number,
     },
 }
 

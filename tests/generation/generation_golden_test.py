@@ -3,6 +3,7 @@
 import contextlib
 import json
 import pathlib
+import types
 
 import keras
 import numpy as np
@@ -19,7 +20,7 @@ from firth.generation import Prompts, StackReader, Writer
 from firth.generation.choices import likeliest
 from firth.generation.controls import neutral_controls
 from firth.generation.filters import filtered, keep_min_p, keep_top_k, keep_top_p, keep_typical
-from firth.generation.penalties import adjusted, tokens_of
+from firth.generation.penalties import Seen, adjusted
 from firth.models import PretrainingModel
 from tests.generation.cases import eagerly
 from tests.models import references
@@ -90,8 +91,9 @@ def test_what_all_cuts_leave():
 
 def test_a_repetition_penalty():
     controls = neutral_controls(2, 1)._replace(repetition_penalty=both(1.5))
-    occurred = tokens_of(tf.constant(PROCESSORS["so_far"]), both(3, tf.int32), 12)
-    assert_equal(adjusted(LOGITS, controls, occurred, occurred), PROCESSORS["repetition_penalty"])
+    prompts = Prompts(tf.constant(PROCESSORS["so_far"]), both(3, tf.int32), {})
+    seen = Seen.of_prompts(prompts, types.SimpleNamespace(predicts_prompt=True), 12, 4)
+    assert_equal(adjusted(LOGITS, controls, seen, 0), PROCESSORS["repetition_penalty"])
 
 
 def assert_equal(found, theirs):

@@ -111,6 +111,30 @@ def test_penalties_and_biases():
 
 
 @eagerly()
+def test_runs_that_come_once_and_a_text_that_is_not_too_short():
+    """Also where nothing else may come: then the text ends."""
+    generator = generator_of("causal_lm")
+    end = generator.tokenizer.id_to_token(generator.framing.end_id)
+    short = {"logit_bias": {end: 1e4}, "max_new_tokens": 6}
+    values = [short, {**short, "min_new_tokens": 4}]
+    values += [{"max_new_tokens": 10, "no_repeat_ngram_size": size} for size in (1, 2)]
+    asked = [GenerationRequest.with_values(each) for each in values]
+    at_once, later, single, pairs = generator.generate(["the fox"] * 4, asked)
+    assert (at_once.ended, len(at_once.ids)) == ("end", 1)
+    assert (later.ended, len(later.ids)) == ("end", 5)
+    prompt = [generator.tokenizer.token_to_id(word) for word in ("the", "fox")]
+    assert len({*prompt, *single.ids}) == 2 + len(single.ids)
+    whole = [*prompt, *pairs.ids]
+    assert len(set(itertools.pairwise(whole))) == len(whole) - 1
+    allowed = {generator.tokenizer.id_to_token(each) for each in single.ids[:1]}
+    biases = {word: -1e4 for word in generator.tokenizer.get_vocabulary() if word not in allowed}
+    lonely = generator.generate("the fox", logit_bias=biases, no_repeat_ngram_size=1, min_new_tokens=6)
+    assert lonely.ended in ("end", "length")
+    with pytest.raises(ValueError, match=r"min_new_tokens is 9, .*max_new_tokens, 4"):
+        GenerationRequest(min_new_tokens=9, max_new_tokens=4)
+
+
+@eagerly()
 def test_probabilities_of_a_prompt():
     generator = generator_of("causal_lm")
     prompts = ["the fox jumps over", "a"]

@@ -14,7 +14,7 @@ class PlainReader:
 
     def __init__(self, generator):
         self._model, self._tokenizer = generator.model, generator.tokenizer
-        self._start = generator.framing.start
+        self.start = self._start = generator.framing.start
         self.goes_back, self.predicts_prompt = generator.reader.goes_back, generator.reader.predicts_prompt
 
     def begin(self, prompts: Prompts, room):

@@ -92,6 +92,7 @@ CASES = {
     "permutation": Case(PermutationLM(), recovery.permuted),
     "permutation-hard": Case(PermutationLM(predicted_fraction=0.6, max_predictions=7), recovery.permuted),
     "causal": to_the_end(CausalLM(), recovery.causal, is_random=False),
+    "causal-none": to_the_end(CausalLM(begin="none"), recovery.causal, is_random=False),
     "prefix": to_the_end(PrefixLM(), recovery.split),
     "prefix-encoder": to_the_end(PrefixLM(architecture="encoder_decoder"), recovery.split),
     "bidirectional": Case(

@@ -20,3 +20,11 @@ def test_causal_lm_of_a_full_row():
     """The last place is of the first document, as is what stands after it on a ring."""
     made = made_of(TOKENIZER, CausalLM(), [LECTURE], length=12, max_documents=1)
     assert spoken(TOKENIZER, made["label_ids"]) == f"{LECTURE} [SEP]"
+
+
+def test_documents_without_a_special_token_in_front():
+    made = made_of(TOKENIZER, CausalLM(begin="none"), [LECTURE, OTHER, "fun"])
+    assert spoken(TOKENIZER, made["token_ids"]) == f"{LECTURE} {OTHER} fun"
+    rest = [text.split(" ", 1)[1] for text in (LECTURE, OTHER)]
+    assert spoken(TOKENIZER, made["label_ids"]) == f"{rest[0]} [SEP] {rest[1]} [SEP] [SEP]"
+    assert made["position_ids"].tolist()[:11] == [*range(11)]

@@ -56,7 +56,9 @@ def causal(config, made):
     """The labels, which the tokens repeat one place later."""
     texts, labels = (by_document(made, made[name]) for name in (features.TOKEN_IDS, features.LABEL_IDS))
     assert [text[1:] for text in texts] == [label[:-1] for label in labels]
-    return [label[:-1] for label in labels]
+    # Without a special token in front, the first token is not predicted.
+    alone = config.begin == "none"
+    return [[*text[:alone], *label[:-1]] for text, label in zip(texts, labels)]
 
 
 def split(config, made):

@@ -114,9 +114,8 @@ def test_each_byte_and_all_of_them_come_back(trained):
     assert tokenizer.tokenize([b"\xff"]).to_list() == [[tokenizer.token_to_id("ÿ")]]
 
 
-def test_every_character_is_split_as_the_reference_splits_it(trained):
+def test_every_character_is_split_as_the_reference_splits_it():
     """Each between a letter, a digit and a mark; a tenth of all characters, another tenth each day."""
-    ours, _ = trained
     splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
     points = [point for point in range(0x110000) if not 0xD800 <= point < 0xE000][::97]
     texts = [f"a{chr(point)}1{chr(point)}!{chr(point)} {chr(point)}" for point in points]

@@ -85,7 +85,11 @@ def test_roles(tokenizer):
 
 
 def test_special_pieces_typed_in_text(tokenizer):
-    ids = tokenizer.tokenize("the [MASK] sat<extra_id_2> [SEP]", specials=tokenizer.special_pieces).numpy().tolist()
+    ids = (
+        tokenizer.tokenize("the [MASK] sat<extra_id_2> [SEP]", specials=tokenizer.special_pieces)
+        .numpy()
+        .tolist()
+    )
     special = [id for id in ids if id in tokenizer.special_ids]
     assert special == [tokenizer.mask_id, tokenizer.sentinel_ids[2], tokenizer.sep_id]
     # A mask stands for a word with its space, so none is left before it.

@@ -30,7 +30,7 @@ class Reference:
     def __call__(self, texts: list[str]) -> list[list[int]]:
         return [row.ids for row in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
-    def words(self, text: str, specials: list[str]) -> list[str]:
+    def words(self, text: str, specials: list[str] | tuple[()] = ()) -> list[str]:
         """The words of a text, special pieces left out."""
         for special in specials:
             text = text.replace(special, " ")

@@ -1,3 +1,5 @@
+import unicodedata
+
 import hypothesis
 import pytest
 import sentencepiece
@@ -46,7 +48,9 @@ def pair(request):
 
 def test_ids_and_texts_equal_the_reference_s(pair):
     ours, theirs = pair
-    texts = [text for text in SAMPLE if not any(mark in text for mark in SPECIAL_MARKS)]
+    # Of a special piece that its map of characters brings about, the package makes that piece.
+    forms = [(text, unicodedata.normalize("NFKC", text)) for text in SAMPLE]
+    texts = [text for text, form in forms if not any(mark in form for mark in SPECIAL_MARKS)]
     ids = ours.tokenize(texts)
     assert other_than_ties(ids.to_list(), theirs.encode(texts)) == []
     known = [row for row in ids.to_list() if ours.unk_id not in row]
@@ -66,7 +70,9 @@ def test_a_literal_example():
     tokenizer = SentencePieceTokenizer(train_sentencepiece(WORDS, 22, "bpe", sentinels=2))
     assert tokenizer.get_vocabulary()[:5] == SPECIALS
     assert tokenizer.get_vocabulary()[-2:] == sentinel_pieces(2)
-    pieces = [tokenizer.id_to_token(id) for id in tokenizer.tokenize("the  other [MASK] them", specials=["[MASK]"])]
+    pieces = [
+        tokenizer.id_to_token(id) for id in tokenizer.tokenize("the  other [MASK] them", specials=["[MASK]"])
+    ]
     assert pieces == ["▁the", "▁", "other", "[MASK]", "▁them"]
     assert tokenizer.detokenize(tokenizer.tokenize(" the  other\nmother ")).numpy() == b"the other mother"
 
@@ -103,7 +109,10 @@ def test_case_is_folded_where_asked():
     tokenizer = SentencePieceTokenizer(
         train_sentencepiece(WORDS, 20, "unigram", lowercase=True), lowercase=True
     )
-    assert tokenizer.detokenize(tokenizer.tokenize("The MOTHER [MASK]", specials=["[MASK]"])) == b"the mother[MASK]"
+    assert (
+        tokenizer.detokenize(tokenizer.tokenize("The MOTHER [MASK]", specials=["[MASK]"]))
+        == b"the mother[MASK]"
+    )
 
 
 def test_bytes_that_are_no_text_are_replaced():

@@ -8,7 +8,6 @@ import tensorflow as tf
 
 from firth.recipes.corpus.normalization import Normalization
 from firth.tokenizers import (
-
     BytePairTokenizer,
     SentencePieceTokenizer,
     WordPieceTokenizer,
@@ -37,13 +36,15 @@ def word_pieces(specials, lowercase):
 
 
 def byte_pairs(specials, **settings):
-    pieces = dict.fromkeys([*specials.pieces, *byte_pieces(), "MA", "SK", "MASK", "Ġ<", "s>", "<s", *SENTINELS])
+    pieces = dict.fromkeys(
+        [*specials.pieces, *byte_pieces(), "MA", "SK", "MASK", "Ġ<", "s>", "<s", *SENTINELS]
+    )
     return lambda **more: BytePairTokenizer(list(pieces), specials=specials, **settings, **more)
 
 
 def sentence_pieces(model, **settings):
     words = {"fox": 9, "foxes": 5, "the": 20, "[MASK]": 30, "<extra_id_0>": 30, "[cls]": 30, "[UNK]": 30}
-    words |= {each: 1 for each in [*SPECIAL_PIECES, *LETTERS, "＜", *SENTINELS]}
+    words |= dict.fromkeys([*SPECIAL_PIECES, *LETTERS, "＜", *SENTINELS], 1)
     trained = train_sentencepiece(words, 400 if "byte_fallback" in settings else 90, model, 2, **settings)
     lowercase = settings.get("lowercase", False)
     return lambda **more: SentencePieceTokenizer(trained, lowercase, **more)
@@ -104,7 +105,9 @@ def test_no_text_becomes_a_special_piece(made, normalization, tmp_path):
     module = tf.Module()
     module.tokenizer, module.kernel = tokenizer, tokenizer.kernel
     signature = [tf.TensorSpec([None], tf.string)]
-    module.ids = tf.function(lambda texts: tokenizer.tokenize(texts).to_tensor(-1), signature, autograph=False)
+    module.ids = tf.function(
+        lambda texts: tokenizer.tokenize(texts).to_tensor(-1), signature, autograph=False
+    )
     tf.saved_model.save(module, str(tmp_path / "saved"))
     in_graph = tf.saved_model.load(str(tmp_path / "saved")).ids(tf.constant(texts)).numpy()
     assert [[id for id in row if id >= 0] for row in in_graph.tolist()] == expected
@@ -118,7 +121,9 @@ def test_a_piece_that_is_asked_for_is_found_and_no_other(made, tmp_path):
     make, _ = made
     tokenizer = make()
     for piece in tokenizer.special_pieces:
-        other = next((each for each in tokenizer.special_pieces if each not in piece and piece not in each), "")
+        other = next(
+            (each for each in tokenizer.special_pieces if each not in piece and piece not in each), ""
+        )
         text = f"the {piece} fox {other}"
         ids = tokenizer.tokenize(text, specials=[piece]).numpy().tolist()
         special = [each for each in ids if each in set(tokenizer.special_ids)]
@@ -132,7 +137,7 @@ def test_a_piece_that_is_asked_for_is_found_and_no_other(made, tmp_path):
     for each in (*again, type(asking).from_config(settings)):
         assert each.special_texts == (piece,)
         assert each.tokenize(text).numpy().tolist() == ids
-    with pytest.raises(ValueError, match="special_texts.*fox"):
+    with pytest.raises(ValueError, match=r"special_texts.*fox"):
         make(special_texts=["fox"])
-    with pytest.raises(ValueError, match="special_texts.*fox"):
+    with pytest.raises(ValueError, match=r"special_texts.*fox"):
         tokenizer.tokenize("fox", specials=["fox"])

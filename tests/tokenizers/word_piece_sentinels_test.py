@@ -59,7 +59,9 @@ def test_ids_equal_the_reference_s(pair):
     ours, reference = pair
     texts = [TEXT, *STRINGS]
     assert ours.tokenize(texts, specials=ours.special_pieces).to_list() == reference(texts)
-    assert set(ours.sentinel_ids[[0, 11, 1]]) <= set(ours.tokenize(TEXT, specials=ours.special_pieces).numpy())
+    assert set(ours.sentinel_ids[[0, 11, 1]]) <= set(
+        ours.tokenize(TEXT, specials=ours.special_pieces).numpy()
+    )
 
 
 @hypothesis.settings(max_examples=60, deadline=None, derandomize=True)

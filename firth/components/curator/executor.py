@@ -7,11 +7,11 @@ from tfx.dsl.components.base import base_beam_executor
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
 from tfx.types.artifact import Artifact
-from tfx.utils import io_utils
 
 from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keeping
+from firth.components.split_folders import split_patterns
 from firth.corpus import SPLITS, CorpusError, curate
 from firth.corpus.curation.curate import REPORT_FILE
 from firth.corpus.quality.quality_model import MODEL_FILE
@@ -25,24 +25,25 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         """Writes the splits and `corpus_report.json`.
 
         Args:
-            input_dict: `documents`, of one split.
+            input_dict: `documents`, one artifact or several, whose splits are read together.
             output_dict: `examples`, `report`, and `classifiers` where the cleaning trains any.
             exec_properties: `cleaning` as JSON, and `files_digest`.
 
         Raises:
             firth.corpus.EmptyCorpusError: if nothing is left, or nothing for one of the splits.
         """
-        documents = artifact_utils.get_single_instance(input_dict["documents"])
+        documents = input_dict["documents"]
+        patterns = [each for own in split_patterns(documents).values() for each in own]
         examples = artifact_utils.get_single_instance(output_dict["examples"])
-        (split,) = artifact_utils.decode_split_names(documents.split_names)
         examples.split_names = artifact_utils.encode_split_names(list(SPLITS))
         examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         report = artifact_utils.get_single_uri(output_dict["report"])
         with keeping(report, REPORT_FILE, errors=CorpusError):
             curate(
                 self._make_beam_pipeline,
-                corpus_folder=documents.uri,
-                corpus_pattern=io_utils.all_files_pattern(artifact_utils.get_split_uri([documents], split)),
+                # Of several artifacts, the counts of reading are not added up.
+                corpus_folder=documents[0].uri if len(documents) == 1 else report,
+                corpus_patterns=patterns,
                 cleaning=Cleaning.from_json(exec_properties["cleaning"]),
                 split_folders={name: artifact_utils.get_split_uri([examples], name) for name in SPLITS},
                 report_folder=report,

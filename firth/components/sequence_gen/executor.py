@@ -10,12 +10,11 @@ from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_beam_executor
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
-from tfx.utils import io_utils
 
 from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keeping
-from firth.components.split_folders import split_folders
+from firth.components.split_folders import split_folders, split_patterns
 from firth.corpus import CorpusError, make_sequences
 from firth.corpus.contamination.evidence import copy_found
 from firth.corpus.documents.split import TRAIN
@@ -46,7 +45,9 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             firth.corpus.EmptyCorpusError: if a split has no rows.
             firth.tokenizers.TokenizerMismatchError: if the tokenizer is not the one that was stamped.
         """
-        documents = artifact_utils.get_single_instance(input_dict["documents"])
+        patterns = split_patterns(input_dict["documents"])
+        if TRAIN not in patterns:
+            raise ValueError(f"documents: they have no split {TRAIN!r}, only {', '.join(patterns)}")
         tokenizer = artifact_utils.get_single_instance(input_dict["tokenizer"])
         examples = artifact_utils.get_single_instance(output_dict["examples"])
         digest = tokenizer.get_string_custom_property("digest")
@@ -55,22 +56,21 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         load_tokenizer(folder, expected_digest=digest)
         for report in input_dict.get("report", []):
             copy_found(report.uri, examples.uri)
-        examples.split_names = documents.split_names
+        examples.split_names = artifact_utils.encode_split_names(list(patterns))
         with keeping(examples.uri, MIXTURE_FILE, COUNTS_FILE, errors=CorpusError):
-            self._make_rows(documents, examples, folder, exec_properties)
+            self._make_rows(patterns, examples, folder, exec_properties)
         examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("tokenizer_digest", digest)
 
     def _make_rows(
         self,
-        documents: types.Artifact,
+        patterns: dict[str, list[str]],
         examples: types.Artifact,
         tokenizer_folder: str,
         exec_properties: dict[str, Any],
     ) -> None:
         sequences = Sequences.from_json(exec_properties["sequences"])
-        read, written = split_folders(documents), split_folders(examples)
-        patterns = {split: io_utils.all_files_pattern(folder) for split, folder in read.items()}
+        written = split_folders(examples)
         make = functools.partial(
             make_sequences,
             self._make_beam_pipeline,

@@ -6,11 +6,10 @@ from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_executor
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
-from tfx.utils import io_utils
 
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keeping
-from firth.components.split_folders import split_folders
+from firth.components.split_folders import split_folders, split_patterns
 from firth.corpus.contamination.evidence import read_evidence
 from firth.recipes.reading.bundles import check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER
@@ -37,7 +36,7 @@ class Executor(base_executor.BaseExecutor):
             firth.tasks.packing.TaskRowsError: if a split has no rows, or a record stands in it twice.
             firth.tokenizers.TokenizerMismatchError: if the bundle's tokenizer is damaged.
         """
-        records = artifact_utils.get_single_instance(input_dict["records"])
+        patterns = split_patterns(input_dict["records"])
         base = artifact_utils.get_single_instance(input_dict["base"])
         examples = artifact_utils.get_single_instance(output_dict["examples"])
         if digest := base.get_string_custom_property("digest"):
@@ -46,10 +45,10 @@ class Executor(base_executor.BaseExecutor):
         folder = os.path.join(examples.uri, TOKENIZER_FOLDER)
         task = task_from_json(exec_properties["task"])
         tokenizer = take_tokenizer(os.path.join(base.uri, TOKENIZER_FOLDER), folder, task)
-        examples.split_names = records.split_names
+        examples.split_names = artifact_utils.encode_split_names(list(patterns))
         with keeping(examples.uri, REPORT_FILE, errors=TaskRowsError):
             make_task_rows(
-                {split: io_utils.all_files_pattern(path) for split, path in split_folders(records).items()},
+                patterns,
                 task,
                 Sequences.from_json(exec_properties["sequences"]),
                 tokenizer,

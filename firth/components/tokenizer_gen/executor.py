@@ -6,10 +6,10 @@ import os
 from tfx import types
 from tfx.dsl.components.base import base_beam_executor
 from tfx.types import artifact_utils
-from tfx.utils import io_utils
 
 from firth import storage
 from firth.components.execution import Artifacts, Properties
+from firth.components.split_folders import split_patterns
 from firth.corpus import TRAIN, count_corpus_words, train_tokenizer
 from firth.recipes.reading.bundles import blessed_bundle, check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER
@@ -59,9 +59,11 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         self, input_dict: Artifacts, exec_properties: Properties
     ) -> tuple[dict[str, int], AnyTokenizerConfig]:
         config = tokenizer_from_json(exec_properties["config"])
-        pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri(input_dict["examples"], TRAIN))
+        patterns = split_patterns(input_dict["examples"])
+        if TRAIN not in patterns:
+            raise ValueError(f"examples: they have no split {TRAIN!r}, only {', '.join(patterns)}")
         scratch = self._context_of_launcher.get_tmp_path()
-        return count_corpus_words(self._make_beam_pipeline, pattern, config, scratch), config
+        return count_corpus_words(self._make_beam_pipeline, patterns[TRAIN], config, scratch), config
 
     def _take(self, bundle: str, input_dict: Artifacts, exec_properties: Properties, folder: str) -> str:
         """Writes a bundle's tokenizer, with the words that are added to it, and returns the digest."""

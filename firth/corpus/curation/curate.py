@@ -14,7 +14,7 @@ from firth.corpus.documents.counting_fn import CORPUS_COUNTS
 from firth.corpus.documents.document import Document
 from firth.corpus.grouping.repeated_ids import RepeatedIds
 from firth.corpus.grouping.values import grouping_for
-from firth.corpus.io.records import ReadBatches
+from firth.corpus.io.records import Patterns, ReadBatches
 from firth.corpus.io.removal import remove_leftovers
 from firth.corpus.privacy.excerpts import scrubber_for
 from firth.corpus.readers.read import (
@@ -38,7 +38,7 @@ SCRATCH_FOLDER = "scratch"
 def curate(
     make_pipeline: Callable[[], beam.Pipeline],
     corpus_folder: str,
-    corpus_pattern: str,
+    corpus_patterns: Patterns,
     cleaning: Cleaning,
     split_folders: Mapping[str, str],
     report_folder: str,
@@ -48,7 +48,7 @@ def curate(
     Args:
         make_pipeline: Returns a new Beam pipeline.
         corpus_folder: Folder to which `ReadSources` wrote its counts.
-        corpus_pattern: Path pattern of the TFRecord files of documents.
+        corpus_patterns: Path patterns of the TFRecord files of documents.
         cleaning: The steps, the split and the limits of the recipe.
         split_folders: Folders of the documents of "train" and of "eval". Files of an earlier call are removed
             from them.
@@ -66,10 +66,10 @@ def curate(
     domain_files = f"{report_folder}/{DOMAINS_FOLDER}"
     storage.remove(domain_files)
     remove_leftovers(scratch, split_folders)
-    grouping = grouping_for(corpus_pattern, scratch)
+    grouping = grouping_for(corpus_patterns, scratch)
     try:
         with make_pipeline() as pipeline:
-            raw = pipeline | "Documents" >> ReadBatches(corpus_pattern) | "Parse" >> beam.Map(_parse)
+            raw = pipeline | "Documents" >> ReadBatches(corpus_patterns) | "Parse" >> beam.Map(_parse)
             clean = Clean(cleaning.steps, source_names(corpus_folder), report_folder, grouping)
             cleaned, partial_totals = raw | "Clean" >> clean
             written = cleaned | "Split" >> WriteSplits(cleaning.split, split_folders, grouping)

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 
-from firth.corpus.documents.example import Example
+from firth.corpus.documents.example import Example, FeatureError, text_of
 from firth.corpus.documents.hashing import digest
 from firth.segmentation.words import count_words
 
@@ -82,15 +82,15 @@ class Document:
             record: A serialized `tf.train.Example`.
 
         Raises:
-            ValueError: if a field is missing; the message names the missing fields and those that are there.
+            FeatureError: if a field is missing; the message names it and the fields that are there.
         """
         features = Example.FromString(record).features.feature
         missing = [name for name in FIELDS if name not in features]
         if missing:
-            raise ValueError(
+            raise FeatureError(
                 f"the record is not a document: it has no {', '.join(missing)}, only {sorted(features)}"
             )
-        return cls(*(features[name].bytes_list.value[0].decode("utf-8") for name in FIELDS))
+        return cls(*(text_of(name, features[name]) for name in FIELDS))
 
 
 def document_id(source: str, place: str, stated: str = "") -> str:

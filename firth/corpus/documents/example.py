@@ -54,3 +54,36 @@ def _make_class() -> Any:
 
 Example = _make_class()
 """A `google.protobuf` message with the fields and the bytes of `tf.train.Example`."""
+
+
+class FeatureError(ValueError):
+    """A `tf.train.Example` of another component that lacks a feature, or holds what cannot be read."""
+
+
+def text_of(name: str, feature: Any) -> str:
+    """Returns the text of a feature with one value, or with none, as CsvExampleGen writes an empty cell.
+
+    Args:
+        name: Name of the feature, for the error.
+        feature: Feature of an example; a number is written in decimals.
+
+    Raises:
+        FeatureError: for several values, or bytes that are not UTF-8.
+
+    Example:
+
+    >>> example = Example()
+    >>> example.features.feature["id"].int64_list.value.append(7)
+    >>> text_of("id", example.features.feature["id"])
+    '7'
+    """
+    kind = feature.WhichOneof("kind")
+    values = getattr(feature, kind).value if kind else ()
+    if len(values) > 1:
+        raise FeatureError(f"{name}: it has {len(values)} values, where one text is read")
+    if not values:
+        return ""
+    try:
+        return values[0].decode("utf-8") if isinstance(values[0], bytes) else str(values[0])
+    except UnicodeDecodeError as error:
+        raise FeatureError(f"{name}: it is not UTF-8: {error}") from error

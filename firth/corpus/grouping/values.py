@@ -15,6 +15,7 @@ from apache_beam.transforms.window import GlobalWindows
 from firth.corpus.documents.coders import as_row
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Grouping
+from firth.corpus.io.records import Patterns, record_files
 
 # Number of bytes that a worker gathers before it writes a file.
 FILE_BYTES = 2**25
@@ -29,14 +30,14 @@ Value = np.ndarray | list[Any]
 Part = tuple[int, tuple[str, Value]]
 
 
-def grouping_for(pattern: str, scratch: str) -> Grouping:
+def grouping_for(patterns: Patterns, scratch: str) -> Grouping:
     """Returns a grouping with as many groups as keep each group small.
 
     Args:
-        pattern: Path pattern of the files of documents.
+        patterns: Path patterns of the files of documents.
         scratch: Folder that all workers can read and write, for the values of groups.
     """
-    size = sum(each.size_in_bytes for each in FileSystems.match([pattern])[0].metadata_list)
+    size = sum(size for _, size in record_files(patterns))
     return Grouping(max(MIN_GROUPS, -(-size // GROUP_BYTES)), scratch)
 
 

@@ -1,6 +1,6 @@
 """TFRecords read and written by Beam, in batches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apache_beam as beam
@@ -17,32 +17,36 @@ from firth.corpus.io.record_files import read_records, write_file
 BATCH_BYTES = 2**20
 RECORD_BYTES = 2**9
 FILE_BYTES = 2**23
+# A pattern, or several: an input may be of several artifacts.
+Patterns = str | Sequence[str]
 
 
-def record_files(pattern: str) -> list[tuple[str, int]]:
+def record_files(patterns: Patterns) -> list[tuple[str, int]]:
     """Returns the sorted paths and the sizes in bytes of the files that workers will read.
 
     Args:
-        pattern: Path pattern of the files on any of Beam's file systems.
+        patterns: Path patterns of the files on any of Beam's file systems.
     """
+    asked = [patterns] if isinstance(patterns, str) else list(patterns)
     # Workers read through Beam, so Beam says what there is to read.
-    return sorted((each.path, each.size_in_bytes) for each in FileSystems.match([pattern])[0].metadata_list)
+    matches = FileSystems.match(asked)
+    return sorted({(each.path, each.size_in_bytes) for found in matches for each in found.metadata_list})
 
 
 @beam.ptransform_fn
-def ReadBatches(pipeline: beam.Pipeline, pattern: str) -> PCollection[list[bytes]]:
+def ReadBatches(pipeline: beam.Pipeline, patterns: Patterns) -> PCollection[list[bytes]]:
     """Reads TFRecord files, gzipped or not, as lists of records of about a mebibyte.
 
     Args:
         pipeline: The pipeline.
-        pattern: Path pattern of the files on any of Beam's file systems.
+        patterns: Path patterns of the files on any of Beam's file systems.
 
     Raises:
         OSError: when applied, if no file matches.
     """
-    paths = [path for path, _ in record_files(pattern)]
+    paths = [path for path, _ in record_files(patterns)]
     if not paths:
-        raise OSError(f"no file matches {pattern!r}")
+        raise OSError(f"no file matches {patterns!r}")
     paths = pipeline | "Paths" >> beam.Create(paths) | "Spread" >> beam.Reshuffle()
     return paths | "Read" >> beam.FlatMap(read_batches).with_output_types(list[bytes])
 

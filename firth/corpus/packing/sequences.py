@@ -14,7 +14,7 @@ from firth.corpus.documents.split import EVAL, TRAIN
 from firth.corpus.documents.steps import IN_RUNNER, Grouping
 from firth.corpus.grouping.values import GroupValues
 from firth.corpus.io.record_files import write_records
-from firth.corpus.io.records import ReadBatches
+from firth.corpus.io.records import Patterns, ReadBatches
 from firth.corpus.packing.mixing import Group, Mix, MixedGroup, measure
 from firth.corpus.packing.mixture_report import build_mixture_report, check_mixture
 from firth.corpus.packing.negative_rows import AddNegatives
@@ -39,7 +39,7 @@ _AS_IS = AsIs()
 
 def make_sequences(
     make_pipeline: Callable[[], beam.Pipeline],
-    split_patterns: Mapping[str, str],
+    split_patterns: Mapping[str, Patterns],
     tokenizer_folder: str,
     sequences: Sequences,
     special_tokens: int,
@@ -57,7 +57,7 @@ def make_sequences(
 
     Args:
         make_pipeline: Returns a new Beam pipeline.
-        split_patterns: Path pattern of each split's TFRecord files of documents.
+        split_patterns: Path patterns of each split's TFRecord files of documents.
         tokenizer_folder: Folder of a saved tokenizer.
         sequences: The number of documents in a row, the share of short rows, and the number of files.
         special_tokens: Number of special tokens that the objective adds to each chunk.

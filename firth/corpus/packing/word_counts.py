@@ -10,7 +10,7 @@ import apache_beam as beam
 from firth.corpus.documents.counters import sum_counters
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import EmptyCorpusError
-from firth.corpus.io.records import ReadBatches
+from firth.corpus.io.records import Patterns, ReadBatches
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig
 from firth.storage import read_json, write_json
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def count_corpus_words(
-    make_pipeline: Callable[[], beam.Pipeline], pattern: str, config: AnyTokenizerConfig, scratch_folder: str
+    make_pipeline: Callable[[], beam.Pipeline],
+    patterns: Patterns,
+    config: AnyTokenizerConfig,
+    scratch_folder: str,
 ) -> dict[str, int]:
     """Returns the number of occurrences of each word in the documents of TFRecord files.
 
@@ -28,7 +31,7 @@ def count_corpus_words(
 
     Args:
         make_pipeline: Returns a new Beam pipeline.
-        pattern: Path pattern of the TFRecord files of documents.
+        patterns: Path patterns of the TFRecord files of documents.
         config: Settings of the tokenizer that will be trained on the counts.
         scratch_folder: Folder that the workers can write and this process can read. It is made if
             need be.
@@ -40,7 +43,7 @@ def count_corpus_words(
     with make_pipeline() as pipeline:
         _ = (
             pipeline
-            | "Documents" >> ReadBatches(pattern)
+            | "Documents" >> ReadBatches(patterns)
             | "Count" >> beam.Map(_count, TOKENIZERS[config.kind].word_counter(config))
             | "Sum" >> beam.CombineGlobally(sum_counters)
             | "Write" >> beam.Map(lambda counts: write_json(path, dict(counts)))

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from firth.generation.beams.hypotheses import Hypotheses
 from firth.generation.controls import Controls
-from firth.generation.penalties import adjusted, tokens_of, with_token
+from firth.generation.penalties import Seen, adjusted
 from firth.generation.reading import Prompts, ReadRows, TokenReader, last_states
 from firth.generation.writing import AT_END, AT_LENGTH, BY_CALLER, GOES_ON, DecodedTexts, repeated
 from firth.recipes.generation.samplers import BeamSearch
@@ -24,16 +24,14 @@ class Searching(NamedTuple):
         found: Texts that have ended, [batch, beams]; their score is that sum, divided by their number of
             tokens to the power of the length penalty.
         ended: Why each row's search has ended, int32 [batch], as `Writing` says it.
-        occurred: Tokens of each beam's text so far, as `Writing` has them, bool [batch * beams, vocabulary].
-        written: Tokens that have been written, bool [batch * beams, vocabulary].
+        seen: What penalties read of each beam's text so far, [batch * beams] rows.
     """
 
     rows: ReadRows
     running: Hypotheses
     found: Hypotheses
     ended: tf.Tensor
-    occurred: tf.Tensor
-    written: tf.Tensor
+    seen: Seen
 
 
 class BeamSearcher:
@@ -41,8 +39,9 @@ class BeamSearcher:
 
     At each step a row's beams are tried with every token, and twice as many texts as it has beams are looked
     at. Of the better half those that end are kept; of all of them the best that go on are the next beams.
-    What comes out is what `generate` of Hugging Face's transformers 5 finds with the same values. A row's
-    texts do not depend on what else is in the batch.
+    What comes out is what `generate` of Hugging Face's transformers 5 finds with the same values, penalties
+    among them: they are taken off the logarithms of probabilities. A row's texts do not depend on what else
+    is in the batch.
 
     Args:
         reader: Model that reads.
@@ -70,20 +69,17 @@ class BeamSearcher:
         """
         states, rows = self._reader.begin(prompts, room)
         logits = self._reader.logits(last_states(states, rows))
-        batch, size, beams = tf.shape(prompts.lengths)[0], len(self._ruled_out), self._sampler.beams
+        batch, beams = tf.shape(prompts.lengths)[0], self._sampler.beams
         each = tf.repeat(tf.range(batch), beams)
         running = Hypotheses.empty(batch, beams, room, 0.0)
-        written = tf.zeros([batch * beams, size], tf.bool)
+        seen = Seen.of_prompts(prompts, self._reader, len(self._ruled_out), room)
         searching = Searching(
             rows.taken(each),
             # They are all alike: one of them is enough.
             running.only(tf.broadcast_to(tf.range(beams) == 0, [batch, beams])),
             Hypotheses.empty(batch, beams, room, -float("inf")),
             tf.zeros([batch], tf.int32),
-            tf.gather(tokens_of(prompts.ids, prompts.lengths, size), each)
-            if self._reader.predicts_prompt
-            else written,
-            written,
+            seen.taken(each),
         )
         return self._chosen(tf.gather(logits, each), searching, controls), states
 
@@ -148,15 +144,13 @@ class BeamSearcher:
         found = self._found(candidates.only(ended != GOES_ON), searching.found)
         rows = self._flat(tf.gather(places, chosen, batch_dims=1))
         tokens = tf.reshape(tf.gather(tokens, chosen, batch_dims=1), [-1])
-        everywhere = tf.ones_like(tokens, tf.bool)
         goes_on = searching.ended == GOES_ON
         return Searching(
             searching.rows.taken(rows),
             running.where(goes_on, searching.running),
             found.where(goes_on, searching.found),
             tf.where(goes_on, self._ended(running, found, controls), searching.ended),
-            with_token(tf.gather(searching.occurred, rows), tokens, everywhere),
-            with_token(tf.gather(searching.written, rows), tokens, everywhere),
+            searching.seen.taken(rows).with_token(tokens, tf.ones_like(tokens, tf.bool)),
         )
 
     def _candidates(
@@ -166,8 +160,12 @@ class BeamSearcher:
         beams, size = self._sampler.beams, len(self._ruled_out)
         logits = tf.cast(logits, tf.float32) + self._ruled_out
         of_beams = controls.taken(tf.repeat(tf.range(tf.shape(searching.ended)[0]), beams))
-        proposed = adjusted(logits, of_beams, searching.occurred, searching.written)
-        sums = tf.reshape(searching.running.scores, [-1, 1]) + tf.nn.log_softmax(proposed)
+        if beams == 1:
+            # With one beam, theirs takes penalties off logits.
+            proposed = tf.nn.log_softmax(adjusted(logits, of_beams, searching.seen, self._end_id))
+        else:
+            proposed = adjusted(tf.nn.log_softmax(logits), of_beams, searching.seen, self._end_id)
+        sums = tf.reshape(searching.running.scores, [-1, 1]) + proposed
         scores, chosen = tf.math.top_k(tf.reshape(sums, [-1, beams * size]), 2 * beams)
         places, tokens = chosen // size, chosen % size
         rows = self._flat(places)

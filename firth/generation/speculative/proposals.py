@@ -6,7 +6,6 @@ import tensorflow as tf
 
 from firth.generation.controls import Controls
 from firth.generation.filters import drawn, filtered
-from firth.generation.penalties import adjusted, with_token
 from firth.generation.randomness import uniforms
 from firth.generation.reading import Prompts, ReadRows, TokenReader
 from firth.generation.writing import GOES_ON, Writer, Writing
@@ -87,18 +86,19 @@ class DraftProposer:
             writing: Texts so far.
             controls: What each row asks for.
         """
-        batch, size = tf.shape(writing.token)[0], writing.written.shape[1]
+        written = writing.seen.written
+        batch, size = tf.shape(writing.token)[0], written.shape[1]
         steps = self.count + 1
         tokens = tf.TensorArray(tf.int32, steps, element_shape=writing.token.shape)
-        shares = tf.TensorArray(tf.float32, steps, element_shape=writing.written.shape)
+        shares = tf.TensorArray(tf.float32, steps, element_shape=written.shape)
 
         def body(step: tf.Tensor, token: tf.Tensor, rows: ReadRows, seen: Any, found: Any) -> Any:
             states, rows = self._reader.read(token[:, tf.newaxis], rows)
-            proposed = adjusted(self._writer.allowed(self._reader.logits(states[:, 0])), controls, *seen)
+            logits = self._writer.allowed(self._reader.logits(states[:, 0]))
+            proposed = self._writer.proposed(logits, controls, seen)
             kept = filtered(proposed, controls)
             token = drawn(kept, uniforms(controls.seeds, writing.count + step, _DRAFTING))
-            everywhere = tf.ones_like(token, tf.bool)
-            seen = tuple(with_token(each, token, everywhere) for each in seen)
+            seen = seen.with_token(token, tf.ones_like(token, tf.bool))
             return (
                 step + 1,
                 token,
@@ -108,7 +108,7 @@ class DraftProposer:
             )
 
         rows = known.standing(writing.ended != GOES_ON)
-        start = (tf.constant(0), writing.token, rows, (writing.occurred, writing.written), (tokens, shares))
+        start = (tf.constant(0), writing.token, rows, writing.seen, (tokens, shares))
         # The last guess is read too, for when it is kept; what follows from it is not.
         _, _, rows, _, found = tf.while_loop(lambda step, *_: step < steps, body, start)
         guessed = tf.reshape(tf.transpose(found[0].stack()), [batch, steps])

@@ -6,7 +6,6 @@ import tensorflow as tf
 
 from firth.generation.controls import Controls
 from firth.generation.filters import drawn, filtered
-from firth.generation.penalties import adjusted
 from firth.generation.randomness import uniforms
 from firth.generation.reading import Prompts, TokenReader
 from firth.generation.speculative.acceptance import accept
@@ -92,12 +91,16 @@ class SpeculativeWriter(OverWriting[Speculating]):
         """Returns the distribution of each place, if all guesses before it are kept."""
         places, size = self._proposer.count + 1, logits.shape[2]
         # Each place has the guesses before it.
-        guessed = tf.cumsum(tf.one_hot(tokens, size, dtype=tf.int32), axis=1) > 0
-        guessed = tf.pad(guessed, [[0, 0], [1, 0], [0, 0]])
-        seen = [
-            tf.reshape(each[:, tf.newaxis] | guessed, [-1, size])
-            for each in (writing.occurred, writing.written)
-        ]
+        seen, everywhere = [writing.seen], tf.ones_like(writing.token, tf.bool)
+        for place in range(places - 1):
+            seen.append(seen[-1].with_token(tokens[:, place], everywhere))
+        joined = tf.nest.map_structure(_in_rows, *seen)
         each = controls.taken(tf.repeat(tf.range(tf.shape(tokens)[0]), places))
-        proposed = adjusted(tf.reshape(logits, [-1, size]), each, *seen)
+        proposed = self._writer.proposed(tf.reshape(logits, [-1, size]), each, joined)
         return tf.reshape(tf.nn.softmax(filtered(proposed, each)), [-1, places, size])
+
+
+def _in_rows(*places: tf.Tensor) -> tf.Tensor:
+    """Returns tensors [batch, ...] as one, the rows of each example one after another."""
+    stacked = tf.stack(places, axis=1)
+    return tf.reshape(stacked, tf.concat([[-1], tf.shape(stacked)[2:]], 0))

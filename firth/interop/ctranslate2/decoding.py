@@ -9,7 +9,7 @@ from firth.recipes.generation.samplers import BeamSearch, Sampling
 
 _REFUSAL = "the engine ctranslate2 has no such value; leave it out or take keras"
 # Values that the runtime has nothing for.
-_LACKING = ("presence_penalty", "logit_bias")
+_LACKING = ("presence_penalty", "no_repeat_ngram_size", "min_new_tokens", "logit_bias")
 
 
 def _greedy(sampler: Any) -> dict[str, Any]:

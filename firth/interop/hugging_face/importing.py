@@ -7,7 +7,12 @@ from firth.interop.given_files import expected_shape
 from firth.interop.hugging_face.checkpoint.directory import Directory
 from firth.interop.hugging_face.generation import generation_notes
 from firth.interop.hugging_face.pooling import read_embedding, transformer_place, without_vectors
-from firth.interop.hugging_face.tokenizers import frame_notes, read_chat_template, read_tokenizer
+from firth.interop.hugging_face.tokenizers import (
+    frame_notes,
+    read_as_published,
+    read_chat_template,
+    read_tokenizer,
+)
 from firth.interop.hugging_face.tokenizers.files import Folder
 from firth.interop.hugging_face.weights import incoming_weights
 from firth.interop.imported import Imported
@@ -44,7 +49,7 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
             path=directory.path,
             origin=f"{family.model_type} in Hugging Face's format",
             model=family.of_tensors(directory.model(), tensors),
-            objective=family.objective(tensors),
+            objective=read_as_published(family.objective(tensors), path, family.model_type, tokenizer),
             vocabulary_size=directory.vocabulary_size,
             tokenizer=tokenizer,
             export=embedding.export,
@@ -57,7 +62,7 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
         with expected_shape(directory.path):
             notes = [
                 *directory.notes(),
-                *frame_notes(path, family.model_type, tokenizer),
+                *frame_notes(path, family.model_type, tokenizer, imported.objective),
                 *said.notes,
                 *embedding.notes,
                 *generation_notes(Folder(path), directory.config, imported.objective, tokenizer, has_both),

@@ -11,6 +11,7 @@ from firth.layers.attention.projected_heads import ProjectedHeads
 from firth.layers.attention.read_heads import read_heads
 from firth.layers.attention.row_bias import RowBias
 from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
+from firth.layers.elements.document_ids import with_mask
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.norms import RMSNorm
@@ -142,6 +143,7 @@ class Attention(ProjectedHeads):
         causal: bool = False,
         content: Tensor | None = None,
         local: bool = False,
+        mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width].
@@ -164,9 +166,16 @@ class Attention(ProjectedHeads):
             local: A Python bool, whether `bias` hides all keys that are not near their query. Of long rows
                 only those blocks are read then in which a key is seen, where their number can be left to the
                 data.
+            mask: Bool tensor [batch, keys], False on tokens that nobody sees, which Keras hands on; None for
+                none.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
+
+        Raises:
+            ValueError: with `cross`, without a `context`.
         """
-        hidden = ops.cast(hidden, self.compute_dtype)
+        if self.cross and context is None:
+            raise ValueError("Attention: with `cross` it needs `context`. Received: context=None")
+        bias, hidden = with_mask(bias, mask), ops.cast(hidden, self.compute_dtype)
         if content is None:
             query, key, value = self._project(hidden, context, positions)
         else:

@@ -10,6 +10,7 @@ from firth.layers.attention.by_rows import read_by_rows
 from firth.layers.attention.read_heads import times
 from firth.layers.attention.row_bias import Block, RowBias, states_from
 from firth.layers.elements.checks import check_own_keys
+from firth.layers.elements.document_ids import with_mask
 from firth.layers.elements.types import Tensor
 from firth.layers.positions.relative_shift import relative_shift
 
@@ -72,6 +73,7 @@ class DisentangledAttention(Attention):
         positions: Tensor | None = None,
         content: Tensor | None = None,
         causal: bool = False,
+        mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width].
@@ -86,9 +88,16 @@ class DisentangledAttention(Attention):
             content: Float tensor [batch, length, width] that keys and values are made of; `hidden` itself
                 where it is None.
             causal: Python bool, whether `bias` hides every key after its query.
+            mask: Bool tensor [batch, length], False on tokens that nobody sees, which Keras hands on; None
+                for none.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
+
+        Raises:
+            ValueError: without `positions`.
         """
-        hidden = ops.cast(hidden, self.compute_dtype)
+        if positions is None:
+            raise ValueError("DisentangledAttention: it needs `positions`. Received: positions=None")
+        bias, hidden = with_mask(bias, mask), ops.cast(hidden, self.compute_dtype)
         query, key, value = (
             self._project(hidden, None, None) if content is None else self._apart(hidden, content)
         )

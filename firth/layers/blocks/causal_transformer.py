@@ -11,6 +11,7 @@ from firth.layers.attention.key_value_cache import Write, places_from, values_at
 from firth.layers.attention.row_bias import AttentionMask
 from firth.layers.blocks.transformer_stack import Cache, TransformerStack
 from firth.layers.elements.configs import AnyStack, stack_of
+from firth.layers.elements.document_ids import document_ids_of
 from firth.layers.elements.types import Seed, Tensor
 
 
@@ -74,38 +75,42 @@ class CausalTransformer(TransformerStack):
     def call(
         self,
         hidden: Tensor,
-        document_ids: Tensor,
+        document_ids: Tensor | None = None,
         attention_order: Tensor | None = None,
         position_ids: Tensor | None = None,
         context: Tensor | None = None,
         context_document_ids: Tensor | None = None,
+        mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width].
 
         Args:
             hidden: Float tensor [batch, length, width].
-            document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
+            document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other; None
+                for rows of one document.
             attention_order: Int tensor [batch, length]; a token sees those whose order is not above its own.
                 None for the order of the row.
             position_ids: int32 [batch, length]; only positions that belong to attention need them.
             context: Float tensor [batch, keys, width], an encoder's states; None for no attention to them.
             context_document_ids: Int tensor [batch, keys]; a token attends to its own document. None without
                 a context.
+            mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             A float tensor [batch, length, width] of the compute dtype.
         """
         is_causal = self._is_causal(attention_order)
-        mask = AttentionMask(document_ids, attention_order, is_causal)
+        document_ids = document_ids_of(hidden, document_ids, mask)
+        seen = AttentionMask(document_ids, attention_order, is_causal)
         reading: dict[str, Any] = {"causal": is_causal, "training": training}
         if context is not None:
             reading["context"] = context
             reading["context_bias"] = described(
                 AttentionMask(document_ids, key_document_ids=context_document_ids)
             )
-        return self._run(hidden, mask, position_ids, **reading)
+        return self._run(hidden, seen, position_ids, **reading)
 
     def empty_cache(self, batch: int, length: int, context: Tensor | None = None) -> Cache:
         """Returns the cache of rows of `length` tokens of which none has been read.

@@ -113,15 +113,19 @@ class InputEmbedding(Layer):
 
         Args:
             tokens: Float tensor [batch, length, width], rows of the token table.
-            position_ids: int32 [batch, length], each below `length` where positions are learned; None where
-                none are added.
-            segment_ids: int32 [batch, length]; read with `segments` only.
+            position_ids: int32 [batch, length], each below `length` where positions are learned; None for the
+                places in the row.
+            segment_ids: int32 [batch, length]; read with `segments` only. None for the first segment.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        total = tokens
+        total, rows = tokens, ops.shape(tokens)[:2]
         if self.segment is not None:
+            segment_ids = ops.zeros(rows, "int32") if segment_ids is None else segment_ids
             total = ops.add(total, self.segment(segment_ids))
         if self.position is not None:
+            if position_ids is None:
+                places = ops.arange(rows[1], dtype="int32")
+                position_ids = ops.broadcast_to(ops.expand_dims(places, 0), rows)
             if self.longest is not None:
                 check_positions("InputEmbedding", position_ids, **{"positions.length": self.longest})
             total = ops.add(total, self.position(ops.add(position_ids, self._unused)))

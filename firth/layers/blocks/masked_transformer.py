@@ -8,6 +8,7 @@ from keras import ops
 from firth.layers.attention.row_bias import AttentionMask
 from firth.layers.blocks.transformer_stack import TransformerStack
 from firth.layers.elements.configs import AnyStack
+from firth.layers.elements.document_ids import document_ids_of
 from firth.layers.elements.types import Seed, Tensor
 from firth.layers.positions.disentangled_positions import DisentangledPositions
 
@@ -48,19 +49,21 @@ class MaskedTransformer(TransformerStack):
     def call(
         self,
         hidden: Tensor,
-        document_ids: Tensor,
+        document_ids: Tensor | None = None,
         attention_order: Tensor | None = None,
         position_ids: Tensor | None = None,
         absolute: Tensor | None = None,
         passes: int = 2,
         wanted: Tensor | None = None,
+        mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width], or [batch, wanted, width].
 
         Args:
             hidden: Float tensor [batch, length, width].
-            document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
+            document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other; None
+                for rows of one document.
             attention_order: Int tensor [batch, length]; a token sees those whose order is not above its own.
                 Without it, it sees all.
             position_ids: int32 [batch, length]; only positions that belong to attention need them.
@@ -72,6 +75,7 @@ class MaskedTransformer(TransformerStack):
             wanted: int32 [batch, wanted], places of the tokens whose states are returned, of which the last
                 block then makes no others where its attention reads no positions. None for all tokens, and
                 with `absolute`.
+            mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
@@ -80,12 +84,12 @@ class MaskedTransformer(TransformerStack):
         Raises:
             ValueError: for `absolute` without disentangled positions.
         """
-        mask = AttentionMask(document_ids, attention_order)
+        seen = AttentionMask(document_ids_of(hidden, document_ids, mask), attention_order)
         if absolute is None:
-            return self._run(hidden, mask, position_ids, training=training, wanted=wanted)
+            return self._run(hidden, seen, position_ids, training=training, wanted=wanted)
         if not isinstance(self.positions, DisentangledPositions):
             raise ValueError("MaskedTransformer: `absolute` needs disentangled positions")
-        bias, positions = self._relate_mask(mask, position_ids)[0]
+        bias, positions = self._relate_mask(seen, position_ids)[0]
         reading = {"positions": positions, "training": training}
         *before, last = self._order
         for place in before:

@@ -1,6 +1,6 @@
 """A learned average of a model's layers."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
@@ -40,6 +40,8 @@ class ScalarMix(Layer):
     >>> np.array(ScalarMix(layers=2)(np.array([[[[1.0, 4.0]], [[3.0, 0.0]]]]))).tolist()
     [[[2.0, 2.0]]]
     """
+
+    keeps_places: ClassVar[bool] = False
 
     def __init__(
         self, layers: int, layer_norm: bool = False, dropout: float = 0.0, seed: Seed = None, **kwargs: Any

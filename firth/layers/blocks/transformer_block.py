@@ -12,6 +12,7 @@ from firth.layers.attention.key_value_cache import KeysValues, Write, with_token
 from firth.layers.attention.row_bias import RowBias
 from firth.layers.blocks.feed_forward import build_feed_forward
 from firth.layers.elements.configs import AnyStack, stack_of
+from firth.layers.elements.document_ids import with_mask
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.extensible import ExtensibleLayer, Place
 from firth.layers.elements.norms import build_norm
@@ -113,6 +114,7 @@ class TransformerBlock(ExtensibleLayer):
         causal: bool = False,
         queries: Tensor | None = None,
         local: bool = False,
+        mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width].
@@ -131,9 +133,11 @@ class TransformerBlock(ExtensibleLayer):
                 does not renew it; `bias` is that of these queries then. With `positions` of disentangled
                 attention there are as many as tokens; other attention takes no `positions` then.
             local: A Python bool, whether `bias` hides all keys that are not near their query.
+            mask: Bool tensor [batch, length], False on tokens that nobody sees, which Keras hands on; None
+                for none.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        hidden = ops.cast(hidden, self.compute_dtype)
+        bias, hidden = with_mask(bias, mask), ops.cast(hidden, self.compute_dtype)
         reading = {"positions": positions, "causal": causal, "training": training}
         if local:
             reading["local"] = local

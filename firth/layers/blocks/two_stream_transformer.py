@@ -10,6 +10,7 @@ from firth.layers.attention.row_bias import AttentionMask
 from firth.layers.attention.stream_rows import Stream, StreamRows
 from firth.layers.blocks.two_stream_block import TwoStreamBlock
 from firth.layers.elements.configs import AnyTwoStreams, two_streams_of
+from firth.layers.elements.document_ids import document_ids_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
@@ -79,24 +80,28 @@ class TwoStreamTransformer(BlocksLayer):
     def call(
         self,
         content: Tensor,
-        document_ids: Tensor,
-        segment_ids: Tensor,
+        document_ids: Tensor | None = None,
+        segment_ids: Tensor | None = None,
         attention_order: Tensor | None = None,
         query: Tensor | None = None,
         positions: Tensor | None = None,
+        mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns the content stream, or with `query` the query stream.
 
         Args:
             content: Float tensor [batch, length, width], embeddings of the tokens.
-            document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
-            segment_ids: Int tensor [batch, length]; only whether two tokens have the same one matters.
+            document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other; None
+                for rows of one document.
+            segment_ids: Int tensor [batch, length]; only whether two tokens have the same one matters. None
+                for one segment.
             attention_order: Int tensor [batch, length]. Without it the content stream sees whole documents;
                 the query stream needs it.
             query: Float tensor [batch, predictions, width] that the query stream starts from, or None.
             positions: int32 [batch, predictions], places of the query stream's tokens in their rows; None
                 without `query`.
+            mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
@@ -106,9 +111,11 @@ class TwoStreamTransformer(BlocksLayer):
         content = self.dropout(ops.cast(content, self.compute_dtype), training=training)
         relative = relative_sinusoids(ops.shape(content)[1], self.stack.width)
         relative = self.relative_dropout(relative, training=training)
-        mask = AttentionMask(document_ids, attention_order)
-        by_rows = suits_rows(mask)
-        own = Stream(mask, segment_ids, segment_ids)
+        document_ids = document_ids_of(content, document_ids, mask)
+        segment_ids = ops.zeros_like(document_ids) if segment_ids is None else segment_ids
+        seen_by_content = AttentionMask(document_ids, attention_order)
+        by_rows = suits_rows(seen_by_content)
+        own = Stream(seen_by_content, segment_ids, segment_ids)
         if query is None:
             reading = _seen((own,), by_rows)
             for block in self.blocks:

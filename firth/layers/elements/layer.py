@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 import numpy as np
@@ -15,7 +15,8 @@ class Layer(keras.layers.Layer):
     """A Keras layer whose constructor's signature says what its attributes and its config are.
 
     Numbers, flags, names and None are attributes before `__init__` begins, which may resolve them; `seed` is
-    an int or None, as a config keeps it. Unless a subclass says otherwise, the output has the input's shape.
+    an int or None, as a config keeps it. Unless a subclass says otherwise, the output has the input's shape,
+    and its mask.
 
     Example:
 
@@ -26,6 +27,8 @@ class Layer(keras.layers.Layer):
     (3.0, 3.0)
     """
 
+    # Whether the first two axes of the output are those of the first input, so that its mask is handed on.
+    keeps_places: ClassVar[bool] = True
     _arguments: dict[str, Any]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -51,13 +54,29 @@ class Layer(keras.layers.Layer):
                 setattr(layer, name, value)
         return layer
 
-    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
+    def compute_output_shape(self, hidden_shape: Shape | None = None, **shapes: Shape) -> Shape:
         """The shape of the input.
 
         Args:
             hidden_shape: Shape of the first input, (..., width); None on an axis of unknown length.
+            **shapes: The same by the name that `build` has for it.
+
+        Raises:
+            NotImplementedError: if no shape is known.
         """
-        return tuple(hidden_shape)
+        found = hidden_shape if hidden_shape is not None else next(iter(shapes.values()), None)
+        if found is None:
+            raise NotImplementedError(f"{type(self).__name__}: the shape of the input is not known")
+        return tuple(found)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        """The mask of the first input, where the output has its places; otherwise None.
+
+        Args:
+            inputs: First input; not read.
+            previous_mask: Its mask.
+        """
+        return previous_mask if self.keeps_places else None
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments, recipe types among them as plain values."""

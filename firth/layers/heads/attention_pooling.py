@@ -1,11 +1,12 @@
 """The mean of each document's hidden states, weighted by what a layer attends to."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive, check_width
+from firth.layers.elements.document_ids import document_ids_of
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.seeds import seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor
@@ -38,6 +39,8 @@ class AttentionPooling(Layer):
     [[[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]]
     """
 
+    keeps_places: ClassVar[bool] = False
+
     def __init__(
         self, width: int, initializer_stddev: float = 0.02, seed: Seed = None, **kwargs: Any
     ) -> None:
@@ -61,14 +64,23 @@ class AttentionPooling(Layer):
             name="context", shape=(self.width,), initializer=self._start, autocast=False
         )
 
-    def call(self, hidden: Tensor, document_ids: Tensor, documents: int) -> Tensor:
+    def call(
+        self,
+        hidden: Tensor,
+        document_ids: Tensor | None = None,
+        documents: int = 1,
+        mask: Tensor | None = None,
+    ) -> Tensor:
         """Returns a float tensor [batch, documents, width]; zeros for a document that is not there.
 
         Args:
             hidden: Float tensor [batch, length, width].
-            document_ids: Int tensor [batch, length], 0 on what is not read and i + 1 on document i.
+            document_ids: Int tensor [batch, length], 0 on what is not read and i + 1 on document i; None for
+                rows of one document.
             documents: Most documents of a row.
+            mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
         """
+        document_ids = document_ids_of(hidden, document_ids, mask)
         scores = ops.matmul(ops.cast(self.dense(hidden), "float32"), ops.expand_dims(self.context, -1))
         places = ops.reshape(ops.arange(1, documents + 1, dtype="int32"), (1, -1, 1))
         belongs = ops.equal(ops.expand_dims(ops.cast(document_ids, "int32"), 1), places)
@@ -76,19 +88,22 @@ class AttentionPooling(Layer):
         shares = ops.softmax(own, axis=-1) * ops.cast(belongs, "float32")
         return ops.cast(ops.matmul(shares, ops.cast(hidden, "float32")), self.compute_dtype)
 
-    def compute_output_spec(self, hidden: Tensor, document_ids: Tensor, documents: int) -> keras.KerasTensor:
+    def compute_output_spec(
+        self, hidden: Tensor, document_ids: Tensor | None = None, documents: int = 1, **named: Any
+    ) -> keras.KerasTensor:
         """The shape of `compute_output_shape`, which Keras would call without the number of documents.
 
         Args:
             hidden: Float tensor [batch, length, width].
-            document_ids: Int tensor [batch, length].
+            document_ids: Int tensor [batch, length]; not read.
             documents: Most documents of a row.
+            **named: Other arguments of the call; not read.
         """
-        shape = self.compute_output_shape(hidden.shape, document_ids.shape, documents)
+        shape = self.compute_output_shape(hidden.shape, documents=documents)
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
 
     def compute_output_shape(  # type: ignore[override]
-        self, hidden_shape: Shape, document_ids_shape: Shape, documents: int
+        self, hidden_shape: Shape, document_ids_shape: Shape | None = None, documents: int = 1
     ) -> Shape:
         """The shape of the states, with a place for each document.
 

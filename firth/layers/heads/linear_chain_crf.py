@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
+from firth.layers.elements.document_ids import document_ids_of
 from firth.layers.elements.layer import Float32Layer
 from firth.layers.elements.types import Shape, Tensor
 
@@ -63,17 +64,19 @@ class LinearChainCRF(Float32Layer):
             for name, shape in shapes.items()
         )
 
-    def call(self, emissions: Tensor, chain_ids: Tensor) -> Tensor:
+    def call(self, emissions: Tensor, chain_ids: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         """Returns the log probability of each tag of each token, over all tags of the others.
 
         Args:
             emissions: Float tensor [batch, length, tags].
             chain_ids: Int tensor [batch, length], 0 on tokens of no chain, and the same number on the tokens
-                of a chain, which stand next to each other.
+                of a chain, which stand next to each other; None for rows of one chain.
+            mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
 
         Returns:
             float32 [batch, length, tags]; without meaning on tokens of no chain.
         """
+        chain_ids = document_ids_of(emissions, chain_ids, mask)
         summed = self._with_messages(emissions, chain_ids, _log_sum)
         return summed - ops.logsumexp(summed, axis=-1, keepdims=True)
 

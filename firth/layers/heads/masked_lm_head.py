@@ -1,7 +1,7 @@
 """The head that says which pieces stood at the masked positions."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
@@ -47,6 +47,8 @@ class MaskedLMHead(Divided, Float32Layer):
     >>> tuple(head(np.ones((2, 6, 4)), np.array([[0, 5, 1], [2, 0, 0]]), np.ones((10, 4))).shape)
     (2, 3, 10)
     """
+
+    keeps_places: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -112,14 +114,17 @@ class MaskedLMHead(Divided, Float32Layer):
         return [(self.bias, 0)]
 
     def compute_output_shape(  # type: ignore[override]
-        self, hidden_shape: Shape, masked_positions_shape: Shape, token_table_shape: Shape | None = None
+        self,
+        hidden_shape: Shape,
+        masked_positions_shape: Shape | None = None,
+        token_table_shape: Shape | None = None,
     ) -> Shape:
         """The shape of the positions, and `vocabulary_size`.
 
         Args:
-            hidden_shape: Shape of `hidden`, (batch, length, width); not read.
+            hidden_shape: Shape of `hidden`, (batch, length, width).
             masked_positions_shape: Shape of `masked_positions`, (batch, predictions); None on an axis of
-                unknown length.
+                unknown length, and None for any number of predictions.
             token_table_shape: Shape of `token_table`, (vocabulary_size, embedding_width); not read.
         """
-        return (*masked_positions_shape, self.vocabulary_size)
+        return (*(masked_positions_shape or (hidden_shape[0], None)), self.vocabulary_size)

@@ -1,8 +1,9 @@
 """One vector for each document of a row."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
+from keras import ops
 
 from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.gather_rows import gather_tokens
@@ -33,6 +34,8 @@ class Pooler(Layer):
     (2, 2, 4)
     """
 
+    keeps_places: ClassVar[bool] = False
+
     def __init__(
         self, width: int, initializer_stddev: float = 0.02, seed: Seed = None, **kwargs: Any
     ) -> None:
@@ -53,23 +56,26 @@ class Pooler(Layer):
         check_width("Pooler", self.width, hidden_shape)
         self.dense.build((None, self.width))
 
-    def call(self, hidden: Tensor, pooled_positions: Tensor) -> Tensor:
+    def call(self, hidden: Tensor, pooled_positions: Tensor | None = None) -> Tensor:
         """Returns a float tensor [batch, documents, width].
 
         Args:
             hidden: Float tensor [batch, length, width].
-            pooled_positions: int32 [batch, documents], where each `[CLS]` stands.
+            pooled_positions: int32 [batch, documents], where each `[CLS]` stands; None for the first place.
         """
+        if pooled_positions is None:
+            return self.dense(ops.cast(hidden[:, :1], self.compute_dtype))
         return self.dense(gather_tokens(hidden, pooled_positions))
 
     def compute_output_shape(  # type: ignore[override]
-        self, hidden_shape: Shape, pooled_positions_shape: Shape
+        self, hidden_shape: Shape, pooled_positions_shape: Shape | None = None
     ) -> Shape:
         """The shape of the positions, and `width`.
 
         Args:
-            hidden_shape: Shape of `hidden`, (batch, length, width); not read.
+            hidden_shape: Shape of `hidden`, (batch, length, width).
             pooled_positions_shape: Shape of `pooled_positions`, (batch, documents); None on an axis of
-                unknown length.
+                unknown length, and None for the first place alone.
         """
-        return (*pooled_positions_shape, self.width)
+        places = (hidden_shape[0], 1) if pooled_positions_shape is None else pooled_positions_shape
+        return (*places, self.width)

@@ -1,7 +1,7 @@
 """The head that says what a span holds from the two tokens around it."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
@@ -47,6 +47,8 @@ class SpanBoundaryHead(Divided, Float32Layer):
     >>> tuple(head(np.ones((1, 6, 4)), left, right, offsets, np.ones((10, 4))).shape)
     (1, 2, 10)
     """
+
+    keeps_places: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -134,18 +136,19 @@ class SpanBoundaryHead(Divided, Float32Layer):
     def compute_output_shape(  # type: ignore[override]
         self,
         hidden_shape: Shape,
-        left_shape: Shape,
-        right_shape: Shape,
-        offsets_shape: Shape,
+        left_shape: Shape | None = None,
+        right_shape: Shape | None = None,
+        offsets_shape: Shape | None = None,
         token_table_shape: Shape | None = None,
     ) -> Shape:
         """The shape of the positions, and `vocabulary_size`.
 
         Args:
-            hidden_shape: Shape of `hidden`, (batch, length, width); not read.
-            left_shape: Shape of `left`, (batch, predictions); None on an axis of unknown length.
+            hidden_shape: Shape of `hidden`, (batch, length, width).
+            left_shape: Shape of `left`, (batch, predictions); None on an axis of unknown length, and None for
+                any number of predictions.
             right_shape: Shape of `right`, (batch, predictions); not read.
             offsets_shape: Shape of `offsets`, (batch, predictions); not read.
             token_table_shape: Shape of `token_table`, (vocabulary_size, width); not read.
         """
-        return (*left_shape, self.vocabulary_size)
+        return (*(left_shape or (hidden_shape[0], None)), self.vocabulary_size)

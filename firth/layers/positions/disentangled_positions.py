@@ -1,6 +1,6 @@
 """DeBERTa's embeddings of distances, which all layers share."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 import numpy as np
@@ -42,6 +42,8 @@ class DisentangledPositions(Layer):
     >>> tuple(DisentangledPositions(width=4)(np.array([[0, 1, 2]])).shape)
     (7, 4)
     """
+
+    keeps_places: ClassVar[bool] = False
 
     def __init__(
         self,

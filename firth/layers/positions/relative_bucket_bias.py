@@ -1,6 +1,6 @@
 """A learned bias for the distance of query and key."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 import numpy as np
@@ -45,6 +45,8 @@ class RelativeBucketBias(Float32Layer):
     (1, 2, 4, 4)
     """
 
+    keeps_places: ClassVar[bool] = False
+
     def __init__(
         self,
         heads: int,
@@ -71,18 +73,18 @@ class RelativeBucketBias(Float32Layer):
             name="table", shape=(self.buckets, self.heads), initializer=self._initializer, autocast=False
         )
 
-    def call(self, query_places: Tensor, key_places: Tensor) -> Tensor:
+    def call(self, query_places: Tensor, key_places: Tensor | None = None) -> Tensor:
         """Returns float32 [batch or 1, heads, length, keys].
 
         Args:
             query_places: int32 [batch or 1, length], places of the queries in the row.
-            key_places: int32 [batch or 1, keys], places of the keys in the row. Only the differences of both
-                matter.
+            key_places: int32 [batch or 1, keys], places of the keys in the row; None for the queries' own.
+                Only the differences of both matter.
 
         Returns:
             float32 [batch or 1, heads, length, keys], under every dtype policy.
         """
-        return self.of_table(self.table, query_places, key_places)
+        return self.of_table(self.table, query_places, query_places if key_places is None else key_places)
 
     def of_table(self, table: Tensor, query_places: Tensor, key_places: Tensor) -> Tensor:
         """Returns what the call does, of a table that is given.
@@ -117,15 +119,16 @@ class RelativeBucketBias(Float32Layer):
         return relative_shift(ops.cast(by_query, "float32"))
 
     def compute_output_shape(  # type: ignore[override]
-        self, query_places_shape: Shape, key_places_shape: Shape
+        self, query_places_shape: Shape | None = None, key_places_shape: Shape | None = None
     ) -> Shape:
         """A number for each head and pair.
 
         Args:
-            query_places_shape: Shape of `query_places`, (batch or 1, length).
-            key_places_shape: Shape of `key_places`, (batch or 1, keys).
+            query_places_shape: Shape of `query_places`, (batch or 1, length); None if it is not known.
+            key_places_shape: Shape of `key_places`, (batch or 1, keys); None for that of the queries.
         """
-        return query_places_shape[0], self.heads, query_places_shape[1], key_places_shape[1]
+        batch, length = query_places_shape or (None, None)
+        return batch, self.heads, length, (key_places_shape or (None, length))[1]
 
 
 def buckets_by_distance(buckets: int, max_distance: int, bidirectional: bool) -> np.ndarray[Any, Any]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import keras
 import numpy as np
@@ -44,6 +44,8 @@ class RotaryPositions(Float32Layer):
     >>> [round(float(value), 4) for value in RotaryPositions(head_width=2)(np.array([[1]]))[0, :, 0, 0]]
     [0.5403, 0.8415]
     """
+
+    keeps_places: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
+from firth.layers.elements.document_ids import document_ids_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
@@ -88,16 +89,25 @@ class BiLSTM(BlocksLayer):
             width = self.projection_width
         self.dropout.build(None)
 
-    def call(self, inputs: Tensor, document_ids: Tensor, training: bool | None = None) -> Tensor:
+    def call(
+        self,
+        inputs: Tensor,
+        document_ids: Tensor | None = None,
+        mask: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensor:
         """Returns the last layer's outputs: a float tensor [batch, length, 2 * projection_width].
 
         The first half is that of the forward direction, which has seen a token and those before it.
 
         Args:
             inputs: Float tensor [batch, length, width].
-            document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document.
+            document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document; None
+                for rows of one document.
+            mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
+        document_ids = document_ids_of(inputs, document_ids, mask)
         return self.run(inputs, document_ids, training=training)[0][-1]
 
     def run(

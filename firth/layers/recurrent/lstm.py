@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
+from firth.layers.elements.document_ids import document_ids_of
 from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
@@ -104,7 +105,7 @@ class LSTM(ExtensibleLayer):
         gate = ops.ones((self.directions, self.cells), dtype)
         return ops.concatenate([0 * gate, gate, 0 * gate, 0 * gate], axis=1)
 
-    def call(self, inputs: Tensor, document_ids: Tensor | None = None) -> Tensor:
+    def call(self, inputs: Tensor, document_ids: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         """Returns a float tensor [batch, length, directions * width].
 
         Args:
@@ -112,7 +113,10 @@ class LSTM(ExtensibleLayer):
                 that of the one before.
             document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document; None
                 for rows of one document without padding.
+            mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
         """
+        if mask is not None:
+            document_ids = document_ids_of(inputs, document_ids, mask)
         return self.call_with_state(inputs, document_ids)[0]
 
     def call_with_state(

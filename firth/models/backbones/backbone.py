@@ -10,12 +10,13 @@ from firth import features as names
 from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.models.features_model import FeaturesModel
 
 # Of each stage, from the inputs to the outputs, what the paths of its weights begin with.
 Stages: TypeAlias = tuple[tuple[str, ...], ...]
 
 
-class Backbone(keras.Model):
+class Backbone(FeaturesModel):
     """The part of a model from features to hidden states; `_make` makes its parts.
 
     Args:
@@ -53,6 +54,7 @@ class Backbone(keras.Model):
             features_shape: Shapes of the features; not read.
         """
         self._build_parts()
+        self._all_are_built()
 
     def _build_parts(self) -> None:
         """Creates the weights of the parts."""

@@ -11,6 +11,7 @@ from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbones.backbone import Backbone, Stages, stages_of
 from firth.models.backbones.carried_state import CarriedState
+from firth.models.features_model import Specs, token_specs
 from firth.recipes.models.bilstm import BiLSTMConfig as BiLSTMConfig
 
 
@@ -99,6 +100,13 @@ class BiLSTMBackbone(Backbone):
         if self.carried_state is None:
             raise ValueError("the backbone carries no state: it was made with carry_state=False")
         self.carried_state.build(rows)
+
+    @property
+    def feature_specs(self) -> Specs:
+        """Characters, [batch, length, max_characters], and documents, [batch, length]."""
+        shape = (None, None, self.config.characters.max_characters)
+        characters = keras.layers.InputSpec(shape=shape, dtype="int32")
+        return {names.CHARACTERS: characters, **token_specs(names.DOCUMENT_IDS)}
 
     def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the last layer, both directions: a float tensor [batch, length, 2 projection_width].

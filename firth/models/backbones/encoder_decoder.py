@@ -12,6 +12,7 @@ from firth.layers.blocks.transformer_stack import Cache
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbones.backbone import Stages, stages_of
 from firth.models.backbones.transformer_backbone import TransformerBackbone, after_prefix
+from firth.models.features_model import Specs, token_specs
 from firth.recipes.models.transformers import EncoderDecoderConfig as EncoderDecoderConfig
 
 
@@ -123,6 +124,12 @@ class EncoderDecoderBackbone(TransformerBackbone):
             context_document_ids=self._encoded_documents(features),
             training=training,
         )
+
+    @property
+    def feature_specs(self) -> Specs:
+        """Tokens, positions and documents of both sides, each [batch, length]."""
+        own = token_specs(names.DECODER_TOKEN_IDS, names.DECODER_POSITION_IDS, names.DECODER_DOCUMENT_IDS)
+        return {**super().feature_specs, **own}
 
     def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the decoder's states, a float tensor [batch, target length, width].

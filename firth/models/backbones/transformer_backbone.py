@@ -14,6 +14,7 @@ from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.backbone import Backbone, Stages, stages_of
 from firth.models.backbones.virtual_tokens import VirtualTokens
+from firth.models.features_model import Specs, token_specs
 
 
 class TransformerBackbone(Divided, Backbone):
@@ -33,6 +34,12 @@ class TransformerBackbone(Divided, Backbone):
         self.virtual_tokens = VirtualTokens(
             self.config.embedding_width, dtype=self.variable_dtype, name="virtual_tokens"
         )
+
+    @property
+    def feature_specs(self) -> Specs:
+        """Tokens, positions and documents, and segments if it has a table of them, each [batch, length]."""
+        segments = [names.SEGMENT_IDS] * bool(self.config.embeddings.segments)
+        return token_specs(names.TOKEN_IDS, names.POSITION_IDS, names.DOCUMENT_IDS, *segments)
 
     def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
         """Returns the token table, with the axis of the vocabulary."""

@@ -11,6 +11,7 @@ from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
 from firth.layers.elements.divided import Divided
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.backbone import Backbone, Stages, stages_of
+from firth.models.features_model import Specs, token_specs
 from firth.recipes.models.two_stream_transformer import (
     TwoStreamTransformerConfig as TwoStreamTransformerConfig,
 )
@@ -57,6 +58,11 @@ class TwoStreamTransformerBackbone(Divided, Backbone):
         self.token_embedding.build((None, None))
         self.mask_embedding.build((None, None))
         self.encoder.build((None, None, self.width))
+
+    @property
+    def feature_specs(self) -> Specs:
+        """Tokens, documents and segments, each [batch, length]."""
+        return token_specs(names.TOKEN_IDS, names.DOCUMENT_IDS, names.SEGMENT_IDS)
 
     def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the content stream, a float tensor [batch, length, width] of the compute dtype.

@@ -16,16 +16,18 @@ def causal_lm_rates(sample: Sample) -> Rates:
         sample: Rows with their features.
     """
     right = predicted = 0
+    # Without a special token in front, nothing predicts a document's first token.
+    begun = len(sample.config.text_frame.before)
     for row, number, raw in sample.documents():
         labels = _labels(sample, row, number)
-        right += labels == [*raw.tolist(), sample.tokenizer.sep_id]
+        right += labels == [*raw.tolist()[1 - begun :], sample.tokenizer.sep_id]
         predicted += len(labels)
     documents = _count(sample)
     tokens = int(sample.rows[features.CHUNK_LENGTHS].sum())
     return Rates(
         (
             exactly("next_token", right, documents, documents),
-            exactly("predicted", predicted, tokens, tokens + documents),
+            exactly("predicted", predicted, tokens, tokens + begun * documents),
             padding_share(sample),
         )
     )

@@ -22,8 +22,12 @@ class GenerationRequest(Config):
         sampler: Way to choose tokens.
         repetition_penalty: Number that the logit of a token which occurs in the text so far, the prompt
             included, is divided by where it is above zero, and multiplied by where it is below (Keskar et al.
-            2019, section 4.1); 1 for none. Next to an encoder the text so far is what has been written.
+            2019, section 4.1); 1 for none. Next to an encoder the text so far is that of the decoder, with
+            what it starts from.
         presence_penalty: Number taken off the logit of a token that has been written before; 0 for none.
+        no_repeat_ngram_size: Number of tokens of the runs that come at most once in the text so far, as
+            `repetition_penalty` reads it (Paulus et al. 2018, section 2.5); 0 for none.
+        min_new_tokens: Least number of tokens to write before the end.
         logit_bias: Number added to the logit of a token, by the token as the vocabulary has it.
         stop: Texts before the first of which the written text ends.
         seed: Seed of what is drawn; the same request with the same seed gives the same text.
@@ -46,11 +50,21 @@ class GenerationRequest(Config):
     sampler: AnySampler = Greedy()
     repetition_penalty: Annotated[float, pydantic.Field(gt=0.0, le=1e4)] = 1.0
     presence_penalty: Annotated[float, _FINITE] = 0.0
+    no_repeat_ngram_size: Annotated[int, pydantic.Field(ge=0, le=MAX_SIZE)] = 0
+    min_new_tokens: Annotated[int, pydantic.Field(ge=0, le=MAX_SIZE)] = 0
     logit_bias: Mapping[str, Annotated[float, _FINITE]] = {}
     stop: tuple[Annotated[str, pydantic.Field(min_length=1)], ...] = ()
     seed: Annotated[int, _SEED] = 0
     log_probabilities: bool = False
     prompt_log_probabilities: bool = False
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> "GenerationRequest":
+        if self.min_new_tokens > self.max_new_tokens:
+            raise ValueError(
+                f"min_new_tokens is {self.min_new_tokens}, more than max_new_tokens, {self.max_new_tokens}"
+            )
+        return self
 
     @classmethod
     def with_values(cls, values: Mapping[str, Any]) -> "GenerationRequest":

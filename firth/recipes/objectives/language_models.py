@@ -1,5 +1,6 @@
 """Objectives that predict the tokens of a text one after another."""
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import pydantic
@@ -16,6 +17,11 @@ class CausalLM(Objective):
     """Predict each token from those before it (Radford et al. 2018, "GPT", section 3.1).
 
     A document is `[CLS] x1 ... xn` with the labels `x1 ... xn [SEP]`: its start and its end are a part of it.
+
+    Attributes:
+        begin: Special token that each document, prompt and scored text begins with: `cls`, or `none`, as
+            GPT-2 reads texts. Without one, the first token is not predicted. An imported model has that of
+            its published tokenizer.
     """
 
     model_architecture: ClassVar[str] = "decoder"
@@ -23,11 +29,28 @@ class CausalLM(Objective):
     score_inputs: ClassVar[tuple[str, ...]] = ("text",)
     text_end: ClassVar[str] = "sep"
 
-    # `[CLS]`.
-    special_tokens: ClassVar[int] = 1
-    # `[CLS]` and the text.
-    text_frame: ClassVar[TextFrame] = TextFrame(after=())
     kind: Literal["causal_lm"] = "causal_lm"
+    begin: Literal["cls", "none"] = "cls"
+
+    @property
+    def special_tokens(self) -> int:  # type: ignore[override]
+        """Special tokens that are added to each document of a row: `[CLS]`, if it begins with it."""
+        return len(self.text_frame.before)
+
+    @property
+    def text_frame(self) -> TextFrame:
+        """`[CLS]` and the text, or the text alone."""
+        return TextFrame(("cls",) if self.begin == "cls" else (), ())
+
+    def read_after(self, roles: Sequence[str]) -> "CausalLM":
+        """Returns the objective whose texts have some special tokens in front; this one, if none has.
+
+        Args:
+            roles: Roles of the tokens in front of a text.
+        """
+        known = {(): "none", ("cls",): "cls"}
+        begin = known.get(tuple(roles), self.begin)
+        return self.model_copy(update={"begin": begin})
 
 
 class BidirectionalLM(Objective):

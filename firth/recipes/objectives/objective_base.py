@@ -1,6 +1,6 @@
 """The facts that every objective states, so that data, model and evaluation can be fitted to it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import pydantic
@@ -37,6 +37,14 @@ class Objective(Goal):
             sequences: Rows of the recipe.
         """
         return 0
+
+    def read_after(self, roles: Sequence[str]) -> Any:
+        """Returns the objective whose texts have some special tokens in front; here this one.
+
+        Args:
+            roles: Roles of the tokens in front of a text.
+        """
+        return self
 
     def conflicts(self, model: Any, sequences: Sequences) -> Iterator[str]:
         """Yields a line for each choice of the model or the rows that does not fit this objective.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from firth.corpus.documents.example import Example
+from firth.corpus.documents.example import Example, FeatureError
 from firth.recipes.base.size_units import size_features
 from firth.segmentation.words import count_words
 from firth.tasks.readers.records import ROLES, WORDS, AnswerSpan, Label, LabelledRecord
@@ -129,7 +129,10 @@ def from_example(data: bytes) -> tuple[LabelledRecord, str]:
     """Returns the record that `to_example` wrote, and its source. It names no file and no line.
 
     Args:
-        data: Serialized `tf.train.Example`.
+        data: Serialized `tf.train.Example`, of this module or of another component.
+
+    Raises:
+        FeatureError: if it has no id, no source or no text of a known role, with what it has.
 
     Example:
 
@@ -138,8 +141,14 @@ def from_example(data: bytes) -> tuple[LabelledRecord, str]:
     (LabelledRecord(id='7', texts={'text': 'a film', 'pair': 'a movie'}, label=4.5, file='', line=0), 'stsb')
     """
     found = {name: _values(each) for name, each in Example.FromString(data).features.feature.items()}
-    texts = {role: found[role] if role in LISTS else found[role][0] for role in ROLES if role in found}
-    return LabelledRecord(found[ID][0], texts, _label(found), "", 0), found[SOURCE][0]
+    missing = [name for name in (ID, SOURCE) if not found.get(name)]
+    missing += [] if any(found.get(role) for role in ROLES) else [f"text ({' or '.join(ROLES)})"]
+    if missing:
+        raise FeatureError(
+            f"the record is not a labelled one: it has no {', '.join(missing)}, only {sorted(found)}"
+        )
+    texts = {role: found[role] if role in LISTS else found[role][0] for role in ROLES if found.get(role)}
+    return LabelledRecord(str(found[ID][0]), texts, _label(found), "", 0), str(found[SOURCE][0])
 
 
 def _extend(feature: Any, values: Sequence[Any]) -> None:

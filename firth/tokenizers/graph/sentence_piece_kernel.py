@@ -1,4 +1,4 @@
-"""SentencePiece in a graph of constants: steps, then the model; special pieces that are asked for come first."""
+"""SentencePiece in a graph of constants: steps, then the model, and before them asked special pieces."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple

@@ -12,6 +12,7 @@ from tfx.types import artifact_utils, channel_utils, standard_artifacts
 from firth import storage
 from firth.components import TaskRowGen
 from firth.corpus.contamination.evidence import CorpusEvidence, found_in, write_evidence
+from firth.corpus.documents.example import FeatureError
 from firth.corpus.io.record_files import write_records
 from firth.recipes.reading.bundles import NoBundleError, digest_of_bundle
 from firth.recipes.tasks.classification import Classification
@@ -178,3 +179,51 @@ def test_held_out_records_that_the_base_has_seen_are_marked_in_their_rows(base, 
     report = json.loads(pathlib.Path(made.uri, "report.json").read_text())["contamination"]
     assert (report["records"], report["found"]) == (10, 2) and report["corpora"][0]["model"] == "mine"
     assert json.loads(pathlib.Path(examples.uri, "report.json").read_text())["contamination"] == {}
+
+
+def test_records_of_csv_example_gen_are_read_and_what_they_lack_is_named(base, tmp_path):
+    """Their ids and classes are numbers, and features of no meaning here are left alone."""
+    task = TASK.model_copy(update={"labels": ("0", "1")})
+
+    def examples_of(name, record):
+        folder = tmp_path / name
+        artifact = standard_artifacts.Examples()
+        artifact.uri, artifact.split_names = str(folder), artifact_utils.encode_split_names(["train"])
+        made = []
+        for number in range(6):
+            example = tf.train.Example()
+            for key, value in record(number).items():
+                kind = "int64_list" if isinstance(value, int) else "bytes_list"
+                values = getattr(example.features.feature[key], kind).value
+                values.append(value if isinstance(value, int) else value.encode())
+            made.append(example.SerializeToString())
+        write_records(str(folder / "Split-train"), 0, 1, made)
+        return artifact
+
+    def rows(name, record, *more):
+        component = TaskRowGen(
+            channel_utils.as_channel([standard_artifacts.Examples()]),
+            channel_utils.as_channel([base]),
+            task,
+            SEQUENCES,
+        )
+        examples = standard_artifacts.Examples()
+        examples.uri = str(tmp_path / f"{name} rows")
+        inputs = {"records": [examples_of(name, record), *more], "base": [base]}
+        context = BaseExecutor.Context(tmp_dir=str(tmp_path), unique_id="1")
+        component.EXECUTOR_SPEC.executor_class(context).Do(
+            inputs, {"examples": [examples]}, component.exec_properties
+        )
+        return list(records_in(rows_of(examples, "train")))
+
+    def record(number):
+        texts = {"text": f"w{number} w1", "pair": "w2"}
+        return {"id": number, "source": "table", **texts, "label": number % 2, "other": 7}
+
+    other = examples_of("other", lambda number: {**record(number), "id": f"o{number}"})
+    found = rows("table", record, other)
+    assert len(found) == 12 and sorted(label for *_, label in found) == [0] * 6 + [1] * 6
+    with pytest.raises(FeatureError, match=r"no id, text \(text or pair.*only \['label', 'source', 'txet'\]"):
+        rows("lacking", lambda number: {"source": "table", "txet": "w1", "label": 1})
+    with pytest.raises(ValueError, match=r"label: 7 is not a class.*0, 1"):
+        rows("class", lambda number: {**record(number), "label": 7})

@@ -26,10 +26,10 @@ def reader(name):
     return reader_of(build_model(name), None, tuple(FAMILIES[name]["start"]))
 
 
-def searched(name, prompts, end, may_write, most, presence_penalty=0.0, in_graph=False, **values):
+def searched(name, prompts, end, may_write, most, asked, in_graph=False, **values):
     """Returns the texts and scores of each prompt, found in one batch."""
     sampler = BeamSearch(**values)
-    request = GenerationRequest(max_new_tokens=max(most), sampler=sampler, presence_penalty=presence_penalty)
+    request = GenerationRequest(max_new_tokens=max(most), sampler=sampler, **asked)
     controls = controls_of([request] * len(prompts), None)._replace(most=tf.constant(most))
     searcher = BeamSearcher(reader(name), end, may_write, sampler)
 
@@ -68,20 +68,37 @@ def test_texts_and_scores_are_those_of_transformers(name, number):
     everything = np.ones(VOCABULARY, bool)
     in_graph = (name, number) == ("t5", 2)
     best = searched(
-        name, prompts, FAMILIES[name]["end"], everything, [MOST] * len(prompts), in_graph=in_graph, **values
+        name, prompts, FAMILIES[name]["end"], everything, [MOST] * len(prompts), {}, in_graph, **values
     )
     for row, theirs in enumerate(golden["found"]):
         assert plain(best, row) == [text for text, _ in theirs]
         np.testing.assert_allclose(best.scores[row], [score for _, score in theirs], atol=2e-5)
 
 
+@pytest.mark.parametrize(
+    ("name", "in_graph"), [("gpt2", False), ("llama", True), ("t5", False), ("bart", False)]
+)
+def test_penalties_are_those_of_transformers(name, in_graph):
+    """Of four beams, whose scores they change, and of the likeliest token at each place."""
+    family, prompts = FAMILIES[name], GOLDEN["prompts"]
+    most, everything = [MOST] * len(prompts), np.ones(VOCABULARY, bool)
+    for number, golden in enumerate(family["penalised"]):
+        shared = (name, prompts, family["end"], everything, most, golden["asked"], in_graph and number == 5)
+        best = searched(*shared, beams=4, n_best=2)
+        for row, theirs in enumerate(golden["beams"]):
+            assert plain(best, row) == [text for text, _ in theirs], golden["asked"]
+            np.testing.assert_allclose(best.scores[row], [score for _, score in theirs], atol=2e-5)
+        assert [plain(searched(*shared, beams=1), row)[0] for row in range(len(prompts))] == golden["greedy"]
+
+
 @pytest.mark.parametrize(("length_penalty", "presence_penalty"), [(-1.0, 1.5), (0.6, 0.0)])
 def test_with_beams_for_every_text_the_best_of_all_are_found(length_penalty, presence_penalty):
     """Three tokens may be written, and three in a row: rows with less room have fewer texts."""
     prompts, most, tokens, end = [[5, 7, 9], [11]], [3, 2], (16, 24, 25), 25
-    values = {"length_penalty": length_penalty, "presence_penalty": presence_penalty}
+    asked, values = {"presence_penalty": presence_penalty}, {"length_penalty": length_penalty}
     allowed = np.isin(np.arange(VOCABULARY), tokens)
-    best = searched("gpt2", prompts, end, allowed, most, beams=27, n_best=10, **values)
+    best = searched("gpt2", prompts, end, allowed, most, asked, beams=27, n_best=10, **values)
+    values |= asked
     for row, prompt in enumerate(prompts):
         texts = every_text(prompt, most[row], tokens, end, **values)
         expected = sorted(texts, key=texts.get, reverse=True)[:10]
@@ -113,8 +130,8 @@ def every_text(prompt, most, tokens, end, length_penalty, presence_penalty):
                 Prompts.of(tf.ragged.constant([[*prompt, *begun]], tf.int32), 0), 0
             )
             logits = reader("gpt2").logits(states[0, -1]).numpy()[list(tokens)]
-            logits = logits - presence_penalty * np.isin(tokens, begun)
-            sums[begun] = dict(zip(tokens, logits - np.logaddexp.reduce(logits)))
+            logs = logits - np.logaddexp.reduce(logits)
+            sums[begun] = dict(zip(tokens, logs - presence_penalty * np.isin(tokens, begun)))
         return sums[begun]
 
     return {

@@ -6,7 +6,8 @@ that script's weights:
     build/transformers/bin/python tests/generation/golden/make_beams_golden.py
 
 The file holds what it was made with and the prompts; and of each family the token that ends a text, the
-tokens that a decoder starts from, and of each search the texts and scores for each prompt, the best first.
+tokens that a decoder starts from, and of each search the texts and scores for each prompt, the best first;
+and of penalties the texts and scores of four beams, and the texts of the likeliest tokens.
 """
 
 import json
@@ -35,6 +36,17 @@ SEARCHES = [
     {"beams": 3, "length_penalty": 1.0, "n_best": 2, "early_stopping": True},
     {"beams": 2, "length_penalty": 1.0, "n_best": 2, "early_stopping": "never"},
 ]
+# What is asked for next to a search of four beams, and of the likeliest token at each place.
+PENALTIES = [
+    {"repetition_penalty": 1.7},
+    {"repetition_penalty": 0.8},
+    {"no_repeat_ngram_size": 2},
+    {"no_repeat_ngram_size": 1, "min_new_tokens": 3},
+    {"min_new_tokens": 6},
+    {"repetition_penalty": 1.3, "no_repeat_ngram_size": 3, "min_new_tokens": 2},
+]
+FOUR = {"beams": 4, "length_penalty": 1.0, "n_best": 2, "early_stopping": False}
+ONE = {"beams": 1, "length_penalty": 1.0, "n_best": 1, "early_stopping": False}
 
 
 def model_of(name: str) -> transformers.PreTrainedModel:
@@ -48,7 +60,7 @@ def model_of(name: str) -> transformers.PreTrainedModel:
     return model
 
 
-def found(model, prompt: list[int], end: int, start: list[int] | None, search: dict) -> list:
+def found(model, prompt: list[int], end: int, start: list[int] | None, search: dict, **penalties) -> list:
     given = {
         "input_ids": torch.tensor([prompt]),
         "attention_mask": torch.ones([1, len(prompt)], dtype=torch.long),
@@ -69,9 +81,12 @@ def found(model, prompt: list[int], end: int, start: list[int] | None, search: d
         decoder_start_token_id=None if start is None else start[0],
         return_dict_in_generate=True,
         output_scores=True,
+        **penalties,
     )
     skipped = len(start or prompt)
     texts = [[token for token in row[skipped:].tolist() if token != PADDING] for row in answer.sequences]
+    if search["beams"] == 1:
+        return texts
     return [[text, round(float(score), 5)] for text, score in zip(texts, answer.sequences_scores)]
 
 
@@ -86,7 +101,15 @@ def main() -> None:
             {**search, "found": [found(model, prompt, end, start, search) for prompt in PROMPTS]}
             for search in SEARCHES
         ]
-        families[name] = {"end": end, "start": start or [], "searches": searches}
+        penalised = [
+            {
+                "asked": asked,
+                "beams": [found(model, prompt, end, start, FOUR, **asked) for prompt in PROMPTS],
+                "greedy": [found(model, prompt, end, start, ONE, **asked)[0] for prompt in PROMPTS],
+            }
+            for asked in PENALTIES
+        ]
+        families[name] = {"end": end, "start": start or [], "searches": searches, "penalised": penalised}
     made_with = {
         "python": platform.python_version(),
         "torch": torch.__version__,

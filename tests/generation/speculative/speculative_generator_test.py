@@ -41,6 +41,8 @@ def test_greedy_texts_are_those_of_the_model_alone(name, guesses, in_graph):
         "log_probabilities": True,
         "presence_penalty": 0.3,
         "repetition_penalty": 1.2,
+        "no_repeat_ngram_size": 2,
+        "min_new_tokens": 3,
     }
     # Each layer is traced in each graph.
     changes = {"layers": 1} if in_graph else {}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from firth.generation.turns import framing_of
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import export_model, import_model
 from firth.models import PretrainingModel, load_model
@@ -15,6 +16,7 @@ from firth.models.bundle import read_recipe
 from firth.recipes.run.imported import ImportedRecipe
 from firth.serving import load_served
 from firth.serving.embeddings import embed
+from firth.serving.score import score
 from tests.interop.hugging_face.checkpoints import PIECES, checkpoint
 from tests.models import references
 
@@ -111,7 +113,7 @@ def test_what_stays_outside_is_noted(tmp_path):
     (tmp_path / "tokenizer_config.json").write_text("{}")
     assert import_model(path, tmp_path / "bundle", "tiny").notes == (
         "generation_config.json is not read, and does not go out again: num_beams",
-        "eos_token_id: texts end at [3, 7] in the published model, here at 3 alone",
+        "eos_token_id: texts end at '[SEP]' or 'cat' in the published model, here at '[SEP]' alone",
         "decoder_start_token_id: the published decoder starts from 2, here it starts from '[SEP]'",
     )
 
@@ -121,6 +123,37 @@ def test_what_is_of_the_training_alone_is_noted(tmp_path):
     notes = import_model(path, tmp_path / "bundle", "tiny").notes
     assert "embd_pdrop: 0.3 is of the training alone, where 0.0 is in force here" in notes
     assert "num_beams: of how texts are written, which is not read here" in notes
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "before"),
+    [
+        ("gpt2", {}, []),
+        ("gpt2", {"add_bos_token": True}, [2]),
+        ("llama", {}, [2]),
+        ("llama", {"add_bos_token": False}, []),
+        # It has no piece that begins a text.
+        ("qwen_3", {"bos_token": None, "cls_token": None, "eos_token": "[SEP]", "add_bos_token": False}, []),
+    ],
+)
+def test_texts_begin_as_the_published_tokenizer_begins_them(name, settings, before, tmp_path):
+    path = checkpoint(tmp_path, (), name, eos_token_id=3)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    notes = import_model(path, tmp_path / "bundle", "tiny").notes
+    # Of one text; two are framed by tasks.
+    assert not [note for note in notes if "a text A" in note or "eos_token_id" in note]
+    served = load_served(tmp_path / "bundle")
+    assert served.recipe.objective.begin == ("cls" if before else "none")
+    assert served.encode(["the cat"]).features["token_ids"].numpy().tolist() == [[*before, 5, 7]]
+    framing = framing_of(served.recipe, served.tokenizer)
+    assert framing.read(["the cat"])[0].ids == (*before, 5, 7)
+    scored = score(served, tf.constant(["the cat sat", "the", ""]))
+    assert scored["token_count"].numpy().tolist() == ([3, 1, 0] if before else [2, 0, 0])
+    logits = served.model.logits(served.encode(["the cat sat"]).features)["lm"]
+    places = [[*before, 5, 7, 8].index(each) for each in ([5, 7, 8] if before else [7, 8])]
+    logs = keras.ops.log_softmax(logits)[0]
+    expected = [float(logs[place - 1, token]) for place, token in zip(places, [5, 7, 8][-len(places) :])]
+    np.testing.assert_allclose(scored["log_probabilities"][0], expected, atol=1e-5)
 
 
 def test_a_tokenizer_of_other_weights_is_refused(tmp_path):

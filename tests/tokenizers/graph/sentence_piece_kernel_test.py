@@ -45,7 +45,9 @@ def test_late_pieces_are_found_in_what_the_steps_make():
 
 def test_the_longer_of_two_that_begin_alike():
     kernel = SentencePieceKernel(MODEL, Preparation(), ["the", "them", "[SEP]"])
-    assert [PIECES[id] for id in kernel(tf.constant(["themthe[SEP]"]), asked=["the", "them", "[SEP]"])[0].numpy()][-1] == "[SEP]"
+    assert [
+        PIECES[id] for id in kernel(tf.constant(["themthe[SEP]"]), asked=["the", "them", "[SEP]"])[0].numpy()
+    ][-1] == "[SEP]"
 
 
 def test_another_prefix_is_refused():

@@ -9,7 +9,9 @@ from tests.tokenizers.golden.hard_strings import SPECIALS
 
 
 def test_words_of_a_literal_text():
-    counts = count_words(["The fox's Zoë—THE\u00a0end.", "[MASK] 中文 [mask]", ""], lowercase=True, specials=["[MASK]"])
+    counts = count_words(
+        ["The fox's Zoë—THE\u00a0end.", "[MASK] 中文 [mask]", ""], lowercase=True, specials=["[MASK]"]
+    )
     assert counts == {
         **{"the": 2, "fox": 1, "'": 1, "s": 1, "zoe": 1, "—": 1, "end": 1, ".": 1},
         **{"中": 1, "文": 1, "[": 1, "mask": 1, "]": 1},

@@ -1,4 +1,4 @@
-"""What a published tokenizer puts around texts, next to what stands there here."""
+"""Special pieces that a published tokenizer puts around texts, compared with ours."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -9,6 +9,8 @@ from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, TOKENIZER
 from firth.interop.hugging_face.tokenizers.framing import Framing, framing_of
 from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson
 from firth.recipes.base.errors import suggest
+from firth.recipes.goals.goal import Goal
+from firth.recipes.objectives.objective import AnyObjective
 from firth.tokenizers.graph.special_pieces import MissingPieceError
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
@@ -27,10 +29,13 @@ class Frames(NamedTuple):
     pair: tuple[Part, ...] = (_A, _B)
 
 
-def frame_notes(path: str | os.PathLike[str], model_type: str, tokenizer: PieceTokenizer) -> Iterator[str]:
-    """Yields where a folder's tokenizer frames texts otherwise than its family does here.
+def read_as_published(
+    objective: AnyObjective, path: str | os.PathLike[str], model_type: str, tokenizer: PieceTokenizer
+) -> AnyObjective:
+    """Returns an objective whose texts have the published pieces in front of them, if it can.
 
     Args:
+        objective: Objective of the family.
         path: Path of the folder.
         model_type: Family, as `config.json` names it.
         tokenizer: Tokenizer that was read of the folder.
@@ -38,13 +43,38 @@ def frame_notes(path: str | os.PathLike[str], model_type: str, tokenizer: PieceT
     Raises:
         InteropError: if what the folder says of frames cannot be read.
     """
+    framing = framing_of(model_type)
+    frames = _published(Folder(path), framing, _family_frames(framing, tokenizer) or Frames(), tokenizer)
+    before = [piece for piece, _ in frames.single[: frames.single.index(_A)]]
+    roles = ["cls" if piece == tokenizer.specials.cls else piece for piece in before]
+    made: AnyObjective = objective.read_after(roles)
+    return made
+
+
+def frame_notes(
+    path: str | os.PathLike[str], model_type: str, tokenizer: PieceTokenizer, goal: Goal | None = None
+) -> Iterator[str]:
+    """Yields where a folder's tokenizer frames texts otherwise than its family does here.
+
+    Args:
+        path: Path of the folder.
+        model_type: Family, as `config.json` names it.
+        tokenizer: Tokenizer that was read of the folder.
+        goal: What the model is for here, which frames one text; None for the frame of the family.
+
+    Raises:
+        InteropError: if what the folder says of frames cannot be read.
+    """
     folder, framing = Folder(path), framing_of(model_type)
-    try:
-        ours = _read("", framing.processor(tokenizer))
-    except MissingPieceError:
-        # No text can be framed without the piece, which is said when it is asked for.
+    of_family = _family_frames(framing, tokenizer)
+    theirs = _published(folder, framing, of_family or Frames(), tokenizer)
+    ours = of_family
+    if goal is not None and (single := _of_goal(goal, tokenizer)):
+        # Two texts are framed by tasks, as the family has them.
+        ours = Frames(single, of_family.pair if of_family else theirs.pair)
+    if ours is None:
+        # No text can be framed without the piece, which is named when it is asked for.
         return
-    theirs = _published(folder, framing, ours, tokenizer)
     for texts, published, here in zip(("a text A", "two texts A and B"), theirs, ours):
         said, expected = _shown(published, framing.has_types), _shown(here, framing.has_types)
         if said != expected:
@@ -52,6 +82,25 @@ def frame_notes(path: str | os.PathLike[str], model_type: str, tokenizer: PieceT
                 f"the published tokenizer makes {said!r} of {texts}, here {expected!r}, since a model's "
                 "objective decides the frame here"
             )
+
+
+def _family_frames(framing: Framing, tokenizer: PieceTokenizer) -> Frames | None:
+    """Returns the frames of a family; None if the tokenizer lacks a piece of them."""
+    try:
+        return _read("", framing.processor(tokenizer))
+    except MissingPieceError:
+        return None
+
+
+def _of_goal(goal: Goal, tokenizer: PieceTokenizer) -> tuple[Part, ...]:
+    """Returns the frame of one text here; nothing if the tokenizer lacks a piece of it."""
+    frame, pieces = goal.text_frame, tokenizer.specials.by_role
+    if not {*frame.before, *frame.after} <= pieces.keys():
+        return ()
+    before, after = ([(pieces[role], 0) for role in roles] for roles in frame[:2])
+    if after and frame.last_segment is not None:
+        after[-1] = (after[-1][0], frame.last_segment)
+    return (*before, _A, *after)
 
 
 def _shown(parts: tuple[Part, ...], has_types: bool) -> str:
@@ -73,7 +122,9 @@ def _published(folder: Folder, framing: Framing, ours: Frames, tokenizer: PieceT
     begins = frames.single[0] != _A if begins is None else begins
     ends = frames.single[-1] != _A if ends is None else ends
     pieces = tokenizer.specials.by_role
-    before, after = [pieces.get("cls", "bos_token")] * bool(begins), [pieces["sep"]] * bool(ends)
+    # Where there is no first piece, none is put in front, whatever the key says.
+    before = [pieces["cls"]] if begins and "cls" in pieces else []
+    after = [pieces["sep"]] if ends else []
     one, other = (
         (*((piece, text[1]) for piece in before), text, *((piece, text[1]) for piece in after))
         for text in (_A, _B)

@@ -108,9 +108,14 @@ def test_ids_equal_the_tokenizers_package_s(read):
     if parse_model(model).normalizer_spec.precompiled_charsmap:
         texts = [row[0] for row in others]
         others, _ = without_ties(ours, texts, [row[1] for row in others], Mapped(model, theirs)(texts))
-    assert [(ascii(text), mine, other) for text, mine, other in others] == []
-    assert ties < LINES / 20
     special = set(ours.special_ids) - {ours.unk_id}
+    special_in = lambda ids: [each for each in ids if each in special]  # noqa: E731
+    # Theirs finds a special piece that making letters small brings about: it is in the vocabulary.
+    brought = [row for row in others if len(special_in(row[2])) > len(special_in(row[1]))]
+    others = [row for row in others if row not in brought]
+    assert [(ascii(text), mine, other) for text, mine, other in others] == []
+    assert all(any(piece in text.lower() for piece in ours.special_pieces) for text, _, _ in brought)
+    assert ties < LINES / 20 and len(brought) < LINES / 50
     assert not special.intersection(ours.tokenize(lines).flat_values.numpy().tolist())
 
 

@@ -100,8 +100,8 @@ def bert(lowercase=True):
 def ids_of(tokenizer, texts, framed=False, splits=False):
     """The ids of texts, and with `framed` those of the special pieces around them.
 
-    With `splits`, special pieces that are typed in a text are split as other text is: `split_special_tokens` of
-    transformers.
+    With `splits`, special pieces that are typed in a text are split as other text is, as by
+    `split_special_tokens` of transformers.
     """
     tokenizer.encode_special_tokens = splits
     return [row.ids for row in tokenizer.encode_batch(texts, add_special_tokens=framed)]

@@ -1,0 +1,165 @@
+"""What a Keras user does with every layer: summaries, the functional API, `Sequential`, masks and files."""
+
+import functools
+import inspect
+import warnings
+
+import keras
+import numpy as np
+import pytest
+
+import firth.layers
+from tests.layers.inputs import BATCH, LENGTH, VOCABULARY, WIDTH
+from tests.layers.layers_checklist_test import call, make, numpy
+from tests.layers.table import CASES
+
+layers = pytest.mark.parametrize("name", CASES)
+IDS = np.array([[1, 2, 3, 4, 0, 0], [5, 6, 7, 8, 9, 10], [1, 0, 0, 0, 0, 0]], "int32")
+# Layers of states that need something else next to them, which no mask says.
+NEEDS_MORE = {
+    "TwoStreamAttention": "content",
+    "TwoStreamBlock": "content",
+    "MaskedLMHead": "masked_positions",
+    "SpanBoundaryHead": "left",
+    "Attention, cross": "context",
+    "DisentangledAttention": "positions",
+}
+# Those whose output has a place for each token, so that they hand a mask on; no other has.
+OTHER_PLACES = {"Pooler", "AttentionPooling", "ScalarMix"}
+
+
+def reads_states(name) -> bool:
+    first = CASES[name].inputs(0)[0]
+    return first.shape == (BATCH, LENGTH, WIDTH) and first.dtype == "float32"
+
+
+def needed_by(name) -> str:
+    return NEEDS_MORE.get(name) or NEEDS_MORE.get(name.split(",")[0], "")
+
+
+STATES = [name for name in CASES if reads_states(name)]
+ALONE = [name for name in STATES if not needed_by(name)]
+
+
+class Holding(keras.Model):
+    """A model with one layer."""
+
+    def __init__(self, layer, name, **kwargs):
+        super().__init__(**kwargs)
+        self.layer, self._case = layer, name
+
+    def call(self, inputs):
+        return call(self.layer, self._case, *inputs)
+
+
+@functools.cache
+def masked(tokens: bytes = IDS.tobytes()):
+    """States of tokens, with the mask of an embedding, and the embedding."""
+    keras.utils.set_random_seed(3)
+    embedding = keras.layers.Embedding(VOCABULARY, WIDTH, mask_zero=True)
+    embedding(IDS)
+    return embedding
+
+
+def test_every_exported_layer_is_in_the_table():
+    exported = {
+        name
+        for name in firth.layers.__all__
+        if inspect.isclass(each := getattr(firth.layers, name)) and issubclass(each, keras.layers.Layer)
+    }
+    assert exported - {case.make.__name__ for case in CASES.values()} == {"LSTM"} - set(CASES)
+
+
+@layers
+def test_a_summary_of_a_model_that_holds_it(name):
+    inputs = CASES[name].inputs(0)
+    layer = make(name, seed=5)
+    model = Holding(layer, name)
+    model(inputs)
+    lines = []
+    for each in (model, keras.Sequential([model])):
+        each.summary(print_fn=lambda line, **_: lines.append(line), expand_nested=True)
+    assert layer.name in "".join(lines)
+    # What Keras knows of a layer that another one has built.
+    built = make(name, seed=5)
+    build = inspect.signature(type(built).build).parameters
+    if "kwargs" not in build and len(build) > 1:
+        shape = inputs[0].shape
+        built.build(shape)
+        known = dict(list(build.items())[1:2])
+        try:
+            found = built.compute_output_shape(**dict.fromkeys(known, shape), **CASES[name].named)
+        except NotImplementedError:
+            return
+        assert len(found) == len(CASES[name].output_shape)
+
+
+@layers
+def test_in_the_functional_api_saved_and_cloned(name, tmp_path):
+    case = CASES[name]
+    inputs = case.inputs(0)
+    if any(place in case.shared for place in range(len(inputs))) or not case.batched:
+        pytest.skip("an input or the output has no batch axis")
+    symbols = [
+        None if each is None else keras.Input(batch_shape=each.shape, dtype=str(each.dtype))
+        for each in inputs
+    ]
+    model = keras.Model(
+        [each for each in symbols if each is not None], call(make(name, seed=5), name, *symbols)
+    )
+    given = [each for each in inputs if each is not None]
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(numpy(loaded(given)), numpy(model(given)), atol=1e-6)
+    assert keras.models.clone_model(model).count_params() == model.count_params()
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_in_sequence_after_an_embedding_with_a_mask(name):
+    """Whatever stands where the mask is False, the rest is the same; and the mask goes on."""
+    embedding, layer = masked(), make(name, seed=5)
+    model = keras.Sequential([embedding, layer])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        found = numpy(model(IDS))
+    states = embedding(IDS)
+    mask = keras.ops.not_equal(IDS, 0)
+    takes_mask = "mask" in inspect.signature(layer.call).parameters
+    if takes_mask:
+        np.testing.assert_allclose(
+            numpy(layer(keras.ops.stop_gradient(states) * 1.0, mask=mask)), found, atol=1e-5
+        )
+        other = np.where(np.array(mask)[..., None], numpy(states), 7.0).astype("float32")
+        changed = numpy(layer(other, mask=mask))
+        places = np.array(mask) if found.shape[:2] == IDS.shape else np.ones(found.shape[:2], bool)
+        np.testing.assert_allclose(changed[places], found[places], atol=1e-5)
+    kept = getattr(layer(states), "_keras_mask", None)
+    assert (kept is None) == (name.split(",")[0] in OTHER_PLACES)
+
+
+@pytest.mark.parametrize("name", [name for name in STATES if needed_by(name)])
+def test_what_is_needed_next_to_states_is_named(name):
+    layer = make(name, seed=5)
+    with pytest.raises((TypeError, ValueError), match=needed_by(name)):
+        layer(CASES[name].inputs(0)[0])
+
+
+@pytest.mark.parametrize(
+    "name", ["Attention", "FeedForward", "MaskedTransformer", "CausalTransformer", "BiLSTM"]
+)
+def test_distributed_over_time(name):
+    case = CASES[name]
+    first = case.inputs(0)[0]
+    spread = keras.layers.TimeDistributed(make(name, seed=5))(np.stack([first, 2 * first], axis=1))
+    alone = make(name, seed=5)(first)
+    np.testing.assert_allclose(numpy(spread)[:, 0], numpy(alone), atol=1e-5)
+
+
+def test_document_ids_and_a_mask_together():
+    layer = make("MaskedTransformer", seed=5)
+    hidden, documents = CASES["MaskedTransformer"].inputs(0)
+    mask = np.ones_like(documents, bool)
+    mask[:, -2:] = False
+    both = numpy(layer(hidden, documents, mask=mask))
+    one = numpy(layer(hidden, np.where(mask, documents, 0)))
+    np.testing.assert_allclose(both, one, atol=1e-6)
