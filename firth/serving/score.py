@@ -92,7 +92,8 @@ def score_target(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str
     Args:
         served: Model and tokenizer.
         text: Texts that the model is given, string [batch].
-        target: Targets that are scored, string [batch]. Both may hold sentinels, such as `<extra_id_0>`.
+        target: Targets that are scored, string [batch]. Both may hold sentinels, such as `<extra_id_0>`, if
+            the recipe's `tokenizer.special_texts` names them.
 
     Returns:
         As `score` does, of the targets; `truncated` also tells of a text that was cut.

@@ -201,7 +201,7 @@ def test_a_row_alone_adds_what_it_adds_in_a_batch(name):
 
 def test_masks_are_filled_by_the_mask_decoder():
     made, text = served("deberta_v3_tiny"), "the [MASK] sat on a [MASK]"
-    features = made.encode(tf.constant([text])).features
+    features = made.encode(tf.constant([text]), ["[MASK]"]).features
     places = np.flatnonzero(features["token_ids"][0].numpy() == made.tokenizer.mask_id)[None].astype("int32")
     row = {
         **features,

@@ -105,8 +105,15 @@ def _added(tokenizer: SentencePieceTokenizer, vocabulary: Vocabulary) -> list[Ad
         )
     strips = vocabulary.after_space if spaces == "all" else ()
     late = tokenizer.preparation.late
+    words = set(tokenizer.special_texts).intersection(vocabulary.specials.others)
     return [
-        AddedToken(piece, vocabulary.ids[piece], lstrip=piece in strips, normalized=piece in late)
+        AddedToken(
+            piece,
+            vocabulary.ids[piece],
+            lstrip=piece in strips,
+            normalized=piece in late,
+            special=piece not in words,
+        )
         for piece in vocabulary.special_pieces
     ]
 

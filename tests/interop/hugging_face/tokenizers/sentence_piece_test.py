@@ -252,3 +252,17 @@ def test_what_cannot_be_written(tmp_path):
     ]:
         with pytest.raises(InteropError, match=message):
             write_tokenizer(tokenizer, tmp_path)
+
+
+def test_a_word_that_was_added_is_read_in_a_text_and_a_special_piece_is_not(tmp_path):
+    theirs = tokenizers.Tokenizer.from_str(shape("deberta-v2")[1].to_str())
+    theirs.add_tokens([tokenizers.AddedToken("<q>", normalized=False)])
+    for name in ("in", "out"):
+        (tmp_path / name).mkdir()
+    ours = read_tokenizer(write(tmp_path / "in", theirs))
+    texts = ["the <q> fox", "a<q>brown <q>"]
+    assert ours.special_texts == ("<q>",)
+    assert ours.tokenize(texts).to_list() == ids_of(theirs, texts, splits=True)
+    write_tokenizer(ours, tmp_path / "out")
+    again = read_tokenizer(tmp_path / "out")
+    assert (again.digest, again.special_texts) == (ours.digest, ("<q>",))
