@@ -60,7 +60,8 @@ class Seen(NamedTuple):
         return Seen(
             with_token(self.occurred, new, is_new),
             with_token(self.written, new, is_new),
-            tf.where(here, new[:, tf.newaxis], self.tokens),
+            # Of the same static shape, as loops want it.
+            tf.ensure_shape(tf.where(here, new[:, tf.newaxis], self.tokens), self.tokens.shape),
             self.count + more,
             self.new + more,
         )

@@ -64,11 +64,11 @@ def test_an_export_serves_rows_of_any_length(name, called, tmp_path):
     if called:
         backbone(features)
     backbone.export(tmp_path / "model", verbose=False)
-    served = tf.saved_model.load(str(tmp_path / "model")).serve
+    loaded = tf.saved_model.load(str(tmp_path / "model"))
     needed = {key: features[key] for key in backbone.feature_specs}
     for length in (12, 9):
         cut = {key: tf.constant(each[:2, :length]) for key, each in needed.items()}
-        np.testing.assert_allclose(numpy(served(cut)), numpy(backbone(cut)), atol=1e-5)
+        np.testing.assert_allclose(numpy(loaded.serve(cut)), numpy(backbone(cut)), atol=1e-5)
 
 
 @backbones
@@ -119,7 +119,8 @@ def test_an_export_of_a_model_with_heads_gives_logits(name, tmp_path):
     model.fit(features, verbose=0)
     model.export(tmp_path / "model", verbose=False)
     given = {key: tf.constant(features[key]) for key in model.feature_specs}
-    found = tf.saved_model.load(str(tmp_path / "model")).serve(given)
+    loaded = tf.saved_model.load(str(tmp_path / "model"))
+    found = loaded.serve(given)
     for key, value in model.logits(given).items():
         np.testing.assert_allclose(numpy(found[key]), numpy(value), atol=1e-4)
 

@@ -47,6 +47,7 @@ class ScalarMix(Layer):
         self, layers: int, layer_norm: bool = False, dropout: float = 0.0, seed: Seed = None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        self._count = layers
         check_positive("ScalarMix", layers=layers)
         if not 0.0 <= dropout <= 0.99:
             raise ValueError(f"ScalarMix: `dropout` must be from 0 to 0.99. Received: dropout={dropout}")
@@ -62,13 +63,13 @@ class ScalarMix(Layer):
         Raises:
             ValueError: if the second axis of the input is not `layers` long.
         """
-        if hidden_shape[1] != self.layers:
+        if hidden_shape[1] != self._count:
             raise ValueError(
                 "ScalarMix: the second axis of the input must be `layers`. "
-                f"Received: layers={self.layers}, input shape {tuple(hidden_shape)}"
+                f"Received: layers={self._count}, input shape {tuple(hidden_shape)}"
             )
         self.scores = self.add_weight(
-            name="scores", shape=(self.layers,), initializer="zeros", autocast=False
+            name="scores", shape=(self._count,), initializer="zeros", autocast=False
         )
         self.gamma = self.add_weight(name="gamma", shape=(), initializer="ones", autocast=False)
 
@@ -90,7 +91,7 @@ class ScalarMix(Layer):
     def _left_out(self, training: bool | None) -> Tensor | float:
         if not training or self.dropout == 0.0:
             return 0.0
-        draws = keras.random.uniform((self.layers,), dtype="float32", seed=self.seed_generator)
+        draws = keras.random.uniform((self._count,), dtype="float32", seed=self.seed_generator)
         # Where all are left out, all stay: softmax does not see what is added to each score.
         return ops.cast(draws < self.dropout, "float32") * _NEVER
 

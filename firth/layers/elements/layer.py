@@ -50,7 +50,8 @@ class Layer(keras.layers.Layer):
         # Past Keras, which would track what it holds.
         vars(layer)["_arguments"] = arguments
         for name, value in arguments.items():
-            if value is None or isinstance(value, bool | int | float | str):
+            # Keras takes `layers` of a layer for the layers in it.
+            if name != "layers" and (value is None or isinstance(value, bool | int | float | str)):
                 setattr(layer, name, value)
         return layer
 
@@ -97,10 +98,11 @@ class Float32Layer(Layer):
             *inputs: Inputs of the call, of which only the shapes are read.
             **named: Those that were given by name.
         """
-        shapes = {f"{name}_shape": value.shape for name, value in named.items()}
-        return keras.KerasTensor(
-            self.compute_output_shape(*(value.shape for value in inputs), **shapes), dtype="float32"
-        )
+        known = inspect.signature(self.compute_output_shape).parameters
+        given = {f"{name}_shape": value for name, value in named.items() if value is not None}
+        shapes = {name: value.shape for name, value in given.items() if name in known}
+        positional = (None if value is None else value.shape for value in inputs)
+        return keras.KerasTensor(self.compute_output_shape(*positional, **shapes), dtype="float32")
 
 
 def _plain(value: Any) -> Any:

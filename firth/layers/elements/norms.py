@@ -96,6 +96,15 @@ class RMSNorm(keras.layers.RMSNormalization):
         self.scale = self.add_weight(name="scale", shape=shape, initializer="ones", autocast=False)
         self.axis, self.built = axes, True
 
+    def compute_mask(self, inputs: Tensor, previous_mask: Any) -> Any:
+        """The mask of the inputs.
+
+        Args:
+            inputs: Float tensor [..., width]; not read.
+            previous_mask: Mask of the inputs, or None.
+        """
+        return previous_mask
+
     def call(self, inputs: Tensor) -> Tensor:
         """Returns a tensor of the inputs' shape, in the layer's compute dtype.
 

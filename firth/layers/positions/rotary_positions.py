@@ -75,13 +75,14 @@ class RotaryPositions(Float32Layer):
         angles = positions * ops.cast(self._frequencies, "float32")
         return ops.stack([ops.cos(angles), ops.sin(angles)], axis=1)
 
-    def compute_output_shape(self, position_ids_shape: Shape) -> Shape:
+    def compute_output_shape(self, position_ids_shape: Shape | None = None, **shapes: Shape) -> Shape:
         """Cosines and sines of each position.
 
         Args:
             position_ids_shape: Shape of `position_ids`, (batch, length); None on an axis of unknown length.
+            **shapes: The same by the name that `build` has for it.
         """
-        batch, length = position_ids_shape
+        batch, length = super().compute_output_shape(position_ids_shape, **shapes)
         return batch, 2, length, self.head_width // 2
 
 

@@ -49,10 +49,11 @@ class SinusoidalPositions(Layer):
         angles = places * ops.cast(self._frequencies, "float32") + ops.cast(self._phases, "float32")
         return ops.cast(ops.sin(angles), self.compute_dtype)
 
-    def compute_output_shape(self, position_ids_shape: Shape) -> Shape:
+    def compute_output_shape(self, position_ids_shape: Shape | None = None, **shapes: Shape) -> Shape:
         """The shape of the ids, and `width`.
 
         Args:
             position_ids_shape: Shape of `position_ids`, (batch, length); None on an axis of unknown length.
+            **shapes: The same by the name that `build` has for it.
         """
-        return (*position_ids_shape, self.width)
+        return (*super().compute_output_shape(position_ids_shape, **shapes), self.width)
