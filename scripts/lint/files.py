@@ -81,7 +81,7 @@ LOCAL = {
     "cli/quietly.py": ("os.remove tempfile.mkstemp", _LOG),
     "cli/runs_on_disk.py": (".exists .glob .stat", "the folders of local runs"),
     "corpus/grouping/values.py": (
-        "FileSystems.create FileSystems.match FileSystems.open",
+        "FileSystems.create FileSystems.open",
         "scratch of Beam's workers: each file has a random name, and goes with the folder",
     ),
     "corpus/io/content_digests.py": ("FileSystems.checksum FileSystems.open os.stat", _BEAM),

@@ -248,7 +248,7 @@ def stock_examples(folder, records, splits=("train", "eval"), name="data_tfrecor
 def table_of(count, source="table"):
     """Rows as CsvExampleGen reads them: numbers are integers, and an empty cell has no value."""
     return [
-        {"id": n, "text": f"the cat sat {n} times", "source": source, "licence": "CC0", "uri": None}
+        {"id": n, "text": f"the {source} sat {n} times", "source": source, "licence": "CC0", "uri": None}
         for n in range(count)
     ]
 

@@ -44,6 +44,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             firth.corpus.MixtureError: if the mixture cannot be had.
             firth.corpus.EmptyCorpusError: if a split has no rows.
             firth.tokenizers.TokenizerMismatchError: if the tokenizer is not the one that was stamped.
+            ValueError: if the documents have no split `train`.
         """
         patterns = split_patterns(input_dict["documents"])
         if TRAIN not in patterns:

@@ -11,9 +11,9 @@ from firth.layers.attention.projected_heads import ProjectedHeads
 from firth.layers.attention.read_heads import read_heads
 from firth.layers.attention.row_bias import RowBias
 from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
-from firth.layers.elements.document_ids import with_mask
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.initializers import normal
+from firth.layers.elements.layer import with_mask
 from firth.layers.elements.norms import RMSNorm
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor

@@ -10,7 +10,7 @@ from firth.layers.attention.by_rows import read_by_rows
 from firth.layers.attention.read_heads import times
 from firth.layers.attention.row_bias import Block, RowBias, states_from
 from firth.layers.elements.checks import check_own_keys
-from firth.layers.elements.document_ids import with_mask
+from firth.layers.elements.layer import with_mask
 from firth.layers.elements.types import Tensor
 from firth.layers.positions.relative_shift import relative_shift
 

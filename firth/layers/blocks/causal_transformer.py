@@ -11,7 +11,7 @@ from firth.layers.attention.key_value_cache import Write, places_from, values_at
 from firth.layers.attention.row_bias import AttentionMask
 from firth.layers.blocks.transformer_stack import Cache, TransformerStack
 from firth.layers.elements.configs import AnyStack, stack_of
-from firth.layers.elements.document_ids import document_ids_of
+from firth.layers.elements.layer import document_ids_of
 from firth.layers.elements.types import Seed, Tensor
 
 

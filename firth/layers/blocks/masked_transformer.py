@@ -8,7 +8,7 @@ from keras import ops
 from firth.layers.attention.row_bias import AttentionMask
 from firth.layers.blocks.transformer_stack import TransformerStack
 from firth.layers.elements.configs import AnyStack
-from firth.layers.elements.document_ids import document_ids_of
+from firth.layers.elements.layer import document_ids_of
 from firth.layers.elements.types import Seed, Tensor
 from firth.layers.positions.disentangled_positions import DisentangledPositions
 

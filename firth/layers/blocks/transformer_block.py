@@ -12,9 +12,9 @@ from firth.layers.attention.key_value_cache import KeysValues, Write, with_token
 from firth.layers.attention.row_bias import RowBias
 from firth.layers.blocks.feed_forward import build_feed_forward
 from firth.layers.elements.configs import AnyStack, stack_of
-from firth.layers.elements.document_ids import with_mask
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.extensible import ExtensibleLayer, Place
+from firth.layers.elements.layer import with_mask
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor

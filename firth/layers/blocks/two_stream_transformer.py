@@ -10,8 +10,8 @@ from firth.layers.attention.row_bias import AttentionMask
 from firth.layers.attention.stream_rows import Stream, StreamRows
 from firth.layers.blocks.two_stream_block import TwoStreamBlock
 from firth.layers.elements.configs import AnyTwoStreams, two_streams_of
-from firth.layers.elements.document_ids import document_ids_of
 from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.layer import document_ids_of
 from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor

@@ -6,8 +6,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive, check_width
-from firth.layers.elements.document_ids import document_ids_of
-from firth.layers.elements.layer import Layer
+from firth.layers.elements.layer import Layer, document_ids_of
 from firth.layers.elements.seeds import seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor
 

@@ -7,8 +7,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
-from firth.layers.elements.document_ids import document_ids_of
-from firth.layers.elements.layer import Float32Layer
+from firth.layers.elements.layer import Float32Layer, document_ids_of
 from firth.layers.elements.types import Shape, Tensor
 
 # From scores [batch, tags before, tags] to [batch, tags].

@@ -7,8 +7,8 @@ import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
-from firth.layers.elements.document_ids import document_ids_of
 from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.layer import document_ids_of
 from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor

@@ -7,8 +7,8 @@ import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
-from firth.layers.elements.document_ids import document_ids_of
 from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place
+from firth.layers.elements.layer import document_ids_of
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.recurrent.lstm_recurrence import Masks, lstm_recurrence
