@@ -45,7 +45,8 @@ def call(layer, name, *inputs, **named):
 
 def shapes(layer, inputs) -> list:
     """The shapes of those inputs that the layer's output shape may depend on."""
-    count = len(inspect.signature(layer.compute_output_shape).parameters)
+    named = inspect.signature(layer.compute_output_shape).parameters.values()
+    count = len([each for each in named if each.kind is not each.VAR_KEYWORD])
     return [None if value is None else value.shape for value in inputs[:count]]
 
 

@@ -20,9 +20,9 @@ def word_tokenizer(*texts: str, sentinels: int = 9, pieces=()) -> WordPieceToken
 
 def word_row(tokenizer, texts, raw_length, max_documents):
     """A row of documents, given as texts in which `|` begins a sentence."""
-    masks = [piece for piece in tokenizer.special_pieces if piece == tokenizer.mask_token]
-    tokens = [tokenizer.tokenize(text.replace("|", " "), specials=masks).numpy() for text in texts]
-    parts = [tokenizer.tokenize(text.split("|"), specials=masks) for text in texts]
+    specials = tokenizer.special_pieces
+    tokens = [tokenizer.tokenize(text.replace("|", " "), specials=specials).numpy() for text in texts]
+    parts = [tokenizer.tokenize(text.split("|"), specials=specials) for text in texts]
     sentences = [sentence for part in parts for sentence in part.to_list()]
     starts = [int(index == 0) for sentence in sentences for index in range(len(sentence))]
     flat = np.concatenate([*tokens, np.zeros(0, np.int32)]).astype(int)
