@@ -119,7 +119,7 @@ def test_in_the_functional_api_saved_and_cloned(name, tmp_path):
 
 @pytest.mark.parametrize("name", ALONE)
 def test_in_sequence_after_an_embedding_with_a_mask(name):
-    """Whatever stands where the mask is False, the rest is the same; and the mask goes on."""
+    """What the mask hides changes nothing else, and the mask is handed on."""
     embedding, layer = masked(), make(name, seed=5)
     model = keras.Sequential([embedding, layer])
     with warnings.catch_warnings():
