@@ -87,20 +87,20 @@ class InputEmbedding(Layer):
             )
         self.dropout = Dropout(dropout, seed=shared, dtype=self.dtype_policy, name="dropout")
 
-    def build(self, tokens_shape: Shape) -> None:
+    def build(self, hidden_shape: Shape) -> None:
         """Creates the tables and the norm, each where there is one.
 
         They are `position/table` [unused + length, width], `segment/table` [segments, width] and `norm`.
 
         Args:
-            tokens_shape: Shape of `tokens`, (batch, length, width); None on an axis of unknown length.
+            hidden_shape: Shape of `tokens`, (batch, length, width); None on an axis of unknown length.
         """
         for part in (self.position, self.segment):
             if part is not None and not part.built:
-                part.build(tokens_shape[:-1])
+                part.build(hidden_shape[:-1])
         if self.norm is not None:
-            self.norm.build(tokens_shape)
-        self.dropout.build(tokens_shape)
+            self.norm.build(hidden_shape)
+        self.dropout.build(hidden_shape)
 
     def call(
         self,

@@ -50,6 +50,14 @@ class Dropout(Layer):
         self.seed_generator = seed_generator(seed)
         self.supports_masking = True
 
+    def build(self, hidden_shape: Shape | None = None) -> None:
+        """Creates nothing: there are no weights.
+
+        Args:
+            hidden_shape: Shape of the inputs; not read.
+        """
+        self.built = True
+
     def call(
         self, inputs: Tensor, parts: tuple[Tensor, Tensor] | None = None, training: bool | None = None
     ) -> Tensor:

@@ -56,20 +56,18 @@ class Layer(keras.layers.Layer):
                 setattr(layer, name, value)
         return layer
 
-    def compute_output_shape(self, hidden_shape: Shape | None = None, **shapes: Shape) -> Shape:
+    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
         """The shape of the input.
 
         Args:
             hidden_shape: Shape of the first input, (..., width); None on an axis of unknown length.
-            **shapes: The same by the name that `build` has for it.
 
         Raises:
-            NotImplementedError: if no shape is known.
+            NotImplementedError: if the layer was built without a shape.
         """
-        found = hidden_shape if hidden_shape is not None else next(iter(shapes.values()), None)
-        if found is None:
+        if hidden_shape is None:
             raise NotImplementedError(f"{type(self).__name__}: the shape of the input is not known")
-        return tuple(found)
+        return tuple(hidden_shape)
 
     def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
         """The mask of the first input, where the output has its places; otherwise None.

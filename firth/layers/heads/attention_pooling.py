@@ -101,7 +101,7 @@ class AttentionPooling(Layer):
         shape = self.compute_output_shape(hidden.shape, documents=documents)
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
 
-    def compute_output_shape(  # type: ignore[override]
+    def compute_output_shape(
         self, hidden_shape: Shape, document_ids_shape: Shape | None = None, documents: int = 1
     ) -> Shape:
         """The shape of the states, with a place for each document.

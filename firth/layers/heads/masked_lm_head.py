@@ -113,7 +113,7 @@ class MaskedLMHead(Divided, Float32Layer):
         """Returns the bias of the vocabulary."""
         return [(self.bias, 0)]
 
-    def compute_output_shape(  # type: ignore[override]
+    def compute_output_shape(
         self,
         hidden_shape: Shape,
         masked_positions_shape: Shape | None = None,

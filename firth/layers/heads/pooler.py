@@ -67,9 +67,7 @@ class Pooler(Layer):
             return self.dense(ops.cast(hidden[:, :1], self.compute_dtype))
         return self.dense(gather_tokens(hidden, pooled_positions))
 
-    def compute_output_shape(  # type: ignore[override]
-        self, hidden_shape: Shape, pooled_positions_shape: Shape | None = None
-    ) -> Shape:
+    def compute_output_shape(self, hidden_shape: Shape, pooled_positions_shape: Shape | None = None) -> Shape:
         """The shape of the positions, and `width`.
 
         Args:

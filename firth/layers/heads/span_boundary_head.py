@@ -133,7 +133,7 @@ class SpanBoundaryHead(Divided, Float32Layer):
         """Returns the bias of the vocabulary."""
         return [(self.bias, 0)]
 
-    def compute_output_shape(  # type: ignore[override]
+    def compute_output_shape(
         self,
         hidden_shape: Shape,
         left_shape: Shape | None = None,

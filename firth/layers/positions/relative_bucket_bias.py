@@ -118,7 +118,7 @@ class RelativeBucketBias(Float32Layer):
         by_query = ops.broadcast_to(by_distance, (1, self.heads, count, columns))
         return relative_shift(ops.cast(by_query, "float32"))
 
-    def compute_output_shape(  # type: ignore[override]
+    def compute_output_shape(
         self, query_places_shape: Shape | None = None, key_places_shape: Shape | None = None
     ) -> Shape:
         """A number for each head and pair.

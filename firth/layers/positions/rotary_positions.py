@@ -62,6 +62,14 @@ class RotaryPositions(Float32Layer):
         frequencies = base ** (-np.arange(0, head_width, 2) / head_width)
         self._frequencies = frequencies if self.scaling is None else _stretched(frequencies, self.scaling)
 
+    def build(self, position_ids_shape: Shape | None = None) -> None:
+        """Creates nothing: there are no weights.
+
+        Args:
+            position_ids_shape: Shape of `position_ids`, (batch, length); not read.
+        """
+        self.built = True
+
     def call(self, position_ids: Tensor) -> Tensor:
         """Returns float32 [batch, 2, length, head_width / 2].
 
@@ -75,14 +83,13 @@ class RotaryPositions(Float32Layer):
         angles = positions * ops.cast(self._frequencies, "float32")
         return ops.stack([ops.cos(angles), ops.sin(angles)], axis=1)
 
-    def compute_output_shape(self, position_ids_shape: Shape | None = None, **shapes: Shape) -> Shape:
+    def compute_output_shape(self, position_ids_shape: Shape) -> Shape:
         """Cosines and sines of each position.
 
         Args:
             position_ids_shape: Shape of `position_ids`, (batch, length); None on an axis of unknown length.
-            **shapes: The same by the name that `build` has for it.
         """
-        batch, length = super().compute_output_shape(position_ids_shape, **shapes)
+        batch, length = position_ids_shape
         return batch, 2, length, self.head_width // 2
 
 

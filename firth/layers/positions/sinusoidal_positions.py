@@ -39,6 +39,14 @@ class SinusoidalPositions(Layer):
         self._frequencies = 10_000.0 ** (-(columns - columns % 2) / width)
         self._phases = columns % 2 * (np.pi / 2)
 
+    def build(self, position_ids_shape: Shape | None = None) -> None:
+        """Creates nothing: there are no weights.
+
+        Args:
+            position_ids_shape: Shape of `position_ids`, (batch, length); not read.
+        """
+        self.built = True
+
     def call(self, position_ids: Tensor) -> Tensor:
         """Returns a float tensor [batch, length, width].
 
@@ -49,11 +57,10 @@ class SinusoidalPositions(Layer):
         angles = places * ops.cast(self._frequencies, "float32") + ops.cast(self._phases, "float32")
         return ops.cast(ops.sin(angles), self.compute_dtype)
 
-    def compute_output_shape(self, position_ids_shape: Shape | None = None, **shapes: Shape) -> Shape:
+    def compute_output_shape(self, position_ids_shape: Shape) -> Shape:
         """The shape of the ids, and `width`.
 
         Args:
             position_ids_shape: Shape of `position_ids`, (batch, length); None on an axis of unknown length.
-            **shapes: The same by the name that `build` has for it.
         """
-        return (*super().compute_output_shape(position_ids_shape, **shapes), self.width)
+        return (*position_ids_shape, self.width)

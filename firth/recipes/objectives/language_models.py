@@ -33,7 +33,7 @@ class CausalLM(Objective):
     begin: Literal["cls", "none"] = "cls"
 
     @property
-    def special_tokens(self) -> int:  # type: ignore[override]
+    def special_tokens(self) -> int:
         """Special tokens that are added to each document of a row: `[CLS]`, if it begins with it."""
         return len(self.text_frame.before)
 
