@@ -245,10 +245,10 @@ def stock_examples(folder, records, splits=("train", "eval"), name="data_tfrecor
     return artifact
 
 
-def table_of(count, source="table"):
+def table_of(count, source="table", first=0):
     """Rows as CsvExampleGen reads them: numbers are integers, and an empty cell has no value."""
     return [
-        {"id": n, "text": f"the {source} sat {n} times", "source": source, "licence": "CC0", "uri": None}
+        {"id": first + n, "text": f"the {source} sat {n} times", "source": source, "licence": "CC0", "uri": None}
         for n in range(count)
     ]
 
@@ -267,7 +267,7 @@ def run_all(component, inputs, folder):
 def test_examples_of_other_components_of_several_splits_and_artifacts_are_read(tmp_path):
     table = stock_examples(tmp_path / "table", table_of(20))
     name = "transformed_examples-00000-of-00001.gz"
-    other = stock_examples(tmp_path / "other", table_of(10, "other"), ["train"], name)
+    other = stock_examples(tmp_path / "other", table_of(10, "other", 100), ["train"], name)
     made = run_all(curator(), {"documents": [table, other]}, tmp_path / "curated")
     report = json.loads(pathlib.Path(made["report"].uri, "corpus_report.json").read_text())
     assert sum(row["documents"] for row in report["splits"]) == 30
