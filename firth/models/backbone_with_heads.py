@@ -131,11 +131,11 @@ class BackboneWithHeads(FeaturesModel):
     @contextlib.contextmanager
     def _giving_logits(self) -> Iterator[None]:
         """Lets a call return logits: what Keras compiles inside does so from then on."""
-        vars(self)["_gives_logits"] = True
+        object.__setattr__(self, "_gives_logits", True)
         try:
             yield
         finally:
-            vars(self)["_gives_logits"] = False
+            object.__setattr__(self, "_gives_logits", False)
 
     def predict(self, *args: Any, **kwargs: Any) -> dict[str, npt.NDArray[Any]]:
         """Returns the logits of each loss, by its name, of all batches; see `logits`.

@@ -112,8 +112,8 @@ def encode_masked(served: Served, text: tf.Tensor) -> Masked:
         text: Texts with the tokenizer's mask, string [batch].
     """
     # The mask, and no other special piece, though the recipe may ask for more of them in its texts.
-    asked = dict.fromkeys([*served.tokenizer.special_texts, served.tokenizer.mask_token])
-    encoded = served.encode(text, list(asked))
+    mask = served.tokenizer.id_to_token(served.tokenizer.mask_id)
+    encoded = served.encode(text, list(dict.fromkeys([*served.tokenizer.special_texts, mask])))
     positions, count = _mask_positions(encoded.ids, served.tokenizer.mask_id)
     features = {**encoded.features, names.MASKED_POSITIONS: positions + encoded.before}
     return Masked(features, positions, count, encoded.truncated)

@@ -248,7 +248,13 @@ def stock_examples(folder, records, splits=("train", "eval"), name="data_tfrecor
 def table_of(count, source="table", first=0):
     """Rows as CsvExampleGen reads them: numbers are integers, and an empty cell has no value."""
     return [
-        {"id": first + n, "text": f"the {source} sat {n} times", "source": source, "licence": "CC0", "uri": None}
+        {
+            "id": first + n,
+            "text": f"the {source} sat {n} times",
+            "source": source,
+            "licence": "CC0",
+            "uri": None,
+        }
         for n in range(count)
     ]
 

@@ -100,8 +100,9 @@ class Float32Layer(Layer):
         known = inspect.signature(self.compute_output_shape).parameters
         given = {f"{name}_shape": value for name, value in named.items() if value is not None}
         shapes = {name: value.shape for name, value in given.items() if name in known}
+        shape_of: Any = self.compute_output_shape
         positional = (None if value is None else value.shape for value in inputs)
-        return keras.KerasTensor(self.compute_output_shape(*positional, **shapes), dtype="float32")
+        return keras.KerasTensor(shape_of(*positional, **shapes), dtype="float32")
 
 
 def _plain(value: Any) -> Any:

@@ -131,8 +131,10 @@ class BytePairKernel(tf.Module):
         Returns:
             int32 [batch, (pieces)], with int64 row splits.
         """
-        found = [[piece for piece in each if piece in asked] for each in (self._alone, self._after_space)]
-        words = WordSplitter(*found, self._all_spaces, self._pattern)(text)
+        alone, after_space = (
+            [piece for piece in each if piece in asked] for each in (self._alone, self._after_space)
+        )
+        words = WordSplitter(alone, after_space, self._all_spaces, self._pattern)(text)
         distinct, index = tf.unique(words.flat_values)
         distinct = tf.strings.regex_replace(distinct, r"\x00", _ZERO)
         ids = self._merger.tokenize(distinct)

@@ -165,8 +165,10 @@ class SentencePieceKernel(tf.Module):
         return self._with_specials(ids, segments) if asked else ids
 
     def _splitter(self, asked: Collection[str]) -> SpecialSplitter:
-        found = [[piece for piece in each if piece in asked] for each in (self._alone, self._after_space)]
-        return SpecialSplitter(*found, self._spaces)
+        alone, after_space = (
+            [piece for piece in each if piece in asked] for each in (self._alone, self._after_space)
+        )
+        return SpecialSplitter(alone, after_space, self._spaces)
 
     def _with_specials(self, ids: tf.RaggedTensor, segments: Segments) -> tf.RaggedTensor:
         """Returns the ids of rows, of those of their segments."""

@@ -9,11 +9,11 @@ from firth.interop.errors import InteropError
 from firth.interop.given_files import read_bytes
 from firth.interop.hugging_face.tokenizers.files import Folder
 from firth.interop.hugging_face.tokenizers.sentence_piece_models import unknown_of
-from firth.interop.hugging_face.tokenizers.sentence_piece_text import WORDS, unknown_step
+from firth.interop.hugging_face.tokenizers.sentence_piece_text import WORDS
 from firth.interop.keras_hub.tokenizers.format import PresetTokenizer
 from firth.interop.keras_hub.tokenizers.roles import specials_of
 from firth.tokenizers import SentencePieceTokenizer
-from firth.tokenizers.graph.preparation import PREPENDED, SINGLE_SPACES, Preparation
+from firth.tokenizers.graph.preparation import PREPENDED, SINGLE_SPACES, Preparation, unknown_step
 from firth.tokenizers.graph.sentencepiece_model import PieceType, with_sentinels
 from firth.tokenizers.graph.sentencepiece_proto import parse_model
 from firth.tokenizers.graph.text_steps import OWN_MAP
