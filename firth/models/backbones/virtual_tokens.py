@@ -32,11 +32,11 @@ class VirtualTokens(ExtensibleLayer):
     def __init__(self, width: int, **kwargs: Any) -> None:
         super().__init__(autocast=False, **kwargs)
 
-    def build(self, tokens_shape: Shape) -> None:
+    def build(self, hidden_shape: Shape) -> None:
         """Creates no weights.
 
         Args:
-            tokens_shape: Shape of the embedded tokens, (batch, length, width); not read.
+            hidden_shape: Shape of the embedded tokens, (batch, length, width); not read.
         """
 
     def places(self) -> list[Place]:
