@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import re
 
 from firth.corpus.documents.example import Example, FeatureError, text_of
 from firth.corpus.documents.hashing import digest
@@ -10,6 +11,7 @@ from firth.segmentation.words import count_words
 FIELDS = ("id", "text", "source", "licence", "uri")
 # A share for the document itself, next to its text.
 DOCUMENT_BYTES = 2**9
+_OWN_ID = re.compile("[0-9a-f]{32}")
 # Bytes of an id that depend on what the record states.
 _HALF = 8
 
@@ -76,7 +78,9 @@ class Document:
 
     @classmethod
     def from_example(cls, record: bytes) -> "Document":
-        """Returns the document that `to_example` serialized.
+        """Returns the document that `to_example` serialized, or another component wrote.
+
+        An id that is not one of ours becomes a hash of the source and the id.
 
         Args:
             record: A serialized `tf.train.Example`.
@@ -90,7 +94,10 @@ class Document:
             raise FeatureError(
                 f"the record is not a document: it has no {', '.join(missing)}, only {sorted(features)}"
             )
-        return cls(*(text_of(name, features[name]) for name in FIELDS))
+        found = {name: text_of(name, features[name]) for name in FIELDS}
+        if not _OWN_ID.fullmatch(found["id"]):
+            found["id"] = digest(found["source"], "stated", found["id"]).hex()
+        return cls(**found)
 
 
 def document_id(source: str, place: str, stated: str = "") -> str:
