@@ -245,11 +245,11 @@ def stock_examples(folder, records, splits=("train", "eval"), name="data_tfrecor
     return artifact
 
 
-def table_of(count, source="table", first=0):
+def table_of(count, source="table"):
     """Rows as CsvExampleGen reads them: numbers are integers, and an empty cell has no value."""
     return [
         {
-            "id": first + n,
+            "id": n if source == "table" else f"{source}-{n}",
             "text": f"the {source} sat {n} times",
             "source": source,
             "licence": "CC0",
@@ -273,7 +273,7 @@ def run_all(component, inputs, folder):
 def test_examples_of_other_components_of_several_splits_and_artifacts_are_read(tmp_path):
     table = stock_examples(tmp_path / "table", table_of(20))
     name = "transformed_examples-00000-of-00001.gz"
-    other = stock_examples(tmp_path / "other", table_of(10, "other", 100), ["train"], name)
+    other = stock_examples(tmp_path / "other", table_of(10, "other"), ["train"], name)
     made = run_all(curator(), {"documents": [table, other]}, tmp_path / "curated")
     report = json.loads(pathlib.Path(made["report"].uri, "corpus_report.json").read_text())
     assert sum(row["documents"] for row in report["splits"]) == 30
