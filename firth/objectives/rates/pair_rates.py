@@ -1,4 +1,4 @@
-"""Measured rates of segment pairs: their origin, and whether their lengths tell the label."""
+"""Measured rates of segment pairs: their origin, and whether their form tells the label."""
 
 import math
 from collections.abc import Iterator
@@ -8,12 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from firth import features
-from firth.objectives.rates.length_leak import told_by_length
+from firth.objectives.rates.label_leak import told_by_forest
 from firth.objectives.rates.rate_checks import SIGMAS, RateCheck, by_chance, exactly
 from firth.objectives.rates.sample import Sample
 
-# What a threshold may tell beyond the more frequent label, chance aside.
-_LEAK = 0.03
+# What a forest may tell beyond the more frequent label, chance aside.
+_LEAK = 0.01
+# Characters that end a sentence, where a piece ends with one.
+_ENDS = tuple(".!?…。！？।؟")
 
 
 def pair_checks(sample: Sample, original: npt.NDArray[Any]) -> list[RateCheck]:
@@ -51,7 +53,7 @@ def _next_sentence(sample: Sample, original: npt.NDArray[Any]) -> list[RateCheck
         exactly("true_pairs_broken", broken, len(found), 0),
         RateCheck("pairs_without_label", 1.0 - len(found) / max(documents, 1), 0.0, 1.0),
         RateCheck("text_left_out", _left_out(sample, found), 0.0, 1.0),
-        _length_leak(found, _LEAK),
+        _label_leak(sample, pairs, found, _LEAK),
     ]
 
 
@@ -69,7 +71,7 @@ def _sentence_order(sample: Sample, original: npt.NDArray[Any]) -> list[RateChec
     return [
         by_chance("swapped", int(found[:, 3].sum()), [sample.config.swap_rate] * len(found)),
         exactly("pairs_broken", broken, len(found), 0),
-        _length_leak(found, 1.0),
+        _label_leak(sample, pairs, found, 1.0),
     ]
 
 
@@ -96,19 +98,42 @@ def _lengths(sample: Sample, pairs: list[_Pair]) -> npt.NDArray[np.int64]:
     return np.array(found, np.int64).reshape(-1, 5)
 
 
-def _length_leak(found: npt.NDArray[Any], leak: float) -> RateCheck:
-    """Checks what a threshold on any length tells of the label.
+def _label_leak(sample: Sample, pairs: list[_Pair], found: npt.NDArray[Any], leak: float) -> RateCheck:
+    """Checks what a forest tells of the label from the lengths and from the form of segment B.
 
     Args:
-        found: Lengths, int64 [pairs, 5].
+        sample: Rows with their features.
+        pairs: The pairs that have a label.
+        found: Their lengths, int64 [pairs, 5].
         leak: What it may tell beyond the share of the more frequent label, chance aside.
     """
     first, second, padding, labels, _ = found.T
-    shares = [told_by_length(length, labels) for length in (first, second, first + second, padding)]
-    width = SIGMAS * 0.5 / math.sqrt(max(len(found) // 2, 1))
+    values = np.column_stack([first, second, first + second, padding, _forms(sample.tokenizer, pairs)])
+    documents = [sample.rows[features.DOCUMENT_KEYS][row, number] for row, number, *_ in pairs]
+    told = told_by_forest(values, labels, np.array(documents))
     ones = float(labels.mean()) if len(labels) else 0.0
-    most = max(ones, 1.0 - ones) + leak + width
-    return RateCheck("label_told_by_length", max(shares), 0.0, min(most, 1.0))
+    most = max(ones, 1.0 - ones) + leak + SIGMAS * 0.5 / math.sqrt(max(len(labels), 1))
+    return RateCheck("label_told_by_form", told, 0.0, min(most, 1.0))
+
+
+def _forms(tokenizer: Any, pairs: list[_Pair]) -> npt.NDArray[np.int64]:
+    """Returns what can be seen of each segment B without reading it, int64 [pairs, 6]: its sentence ends, the
+    tokens up to the first and after the last of them, whether it ends with one, whether it begins with a
+    capital, and its parts of words.
+    """
+    pieces = [tokenizer.id_to_token(id) for id in range(tokenizer.vocabulary_size())]
+    texts = [piece.lstrip("#\u2581\u0120") for piece in pieces]
+    ends = np.array([text.endswith(_ENDS) for text in texts])
+    capitals = np.array([text[:1].isupper() for text in texts])
+    parts = np.array([piece.startswith("##") for piece in pieces])
+    made = []
+    for *_, second, _ in pairs:
+        ids = np.array(second, np.int64)
+        places = np.flatnonzero(ends[ids])
+        until, after = (places[0], len(ids) - 1 - places[-1]) if len(places) else (len(ids), len(ids))
+        begins = len(ids) > 0 and capitals[ids[0]]
+        made.append((len(places), until, after, after == 0, begins, parts[ids].sum()))
+    return np.array(made, np.int64).reshape(-1, 6)
 
 
 def _left_out(sample: Sample, found: npt.NDArray[Any]) -> float:

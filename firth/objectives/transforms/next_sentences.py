@@ -2,7 +2,10 @@
 
 google-research/bert draws the label first, fills a random segment up to the target length, and cuts what is
 too long. There a document that ends early is shorter where its pair is true, so that its length tells the
-label. Here the lengths of both segments are chosen before the label is drawn, and are the same for either.
+label. Here a chunk and a chunk of the negative row are split alike before the label is drawn: both offer the
+rest after a split, and the longer rest is cut to the shorter one. The label says which of the two is taken,
+so that second segments of both labels have the same lengths, as many sentences, and the same ends. Some more
+tokens are cut off both: otherwise a full row would say that its own rest is the shorter one, and whole.
 
 The reference tries ten times for another document and then takes what it has, so that small corpora get
 "random" segments of the same document. Here the segment is one of another document, or the pair has no label.
@@ -16,38 +19,55 @@ from firth import features
 from firth.objectives.transforms.documents import Row, find_parts
 from firth.objectives.transforms.pairs import Pairs, is_sentence, true_pairs
 
-_MARKS = (features.SENTENCE_STARTS, features.WORD_STARTS)
+# The cost of a split that is none, and the most tokens, also as a share of both rests, that are cut off.
+_NEVER = 1e9
+_MOST_CUT, _CUT_SHARE = 8, 8
 
 
 class _Places(NamedTuple):
-    """The places of the negative row, for each chunk of the row.
+    """The places of a row, all tensors [raw_length].
 
     Attributes:
-        allowed: bool [max_documents, raw_length], where a random segment may begin: in a chunk of another
-            document, after its first token.
-        left: int32 [raw_length], tokens from each place to the end of its chunk.
-        is_end: bool [raw_length + 1], True where a sentence has just ended.
+        chunks: int32, number of the chunk of each place, `max_documents` on padding.
+        left: int32, tokens from each place to the end of its chunk.
+        at_sentence: bool, True where a sentence begins that is not the first of its chunk.
+        at_word: bool, True where a word begins within the last sentence of a chunk.
     """
 
-    allowed: tf.Tensor
+    chunks: tf.Tensor
     left: tf.Tensor
-    is_end: tf.Tensor
+    at_sentence: tf.Tensor
+    at_word: tf.Tensor
+
+
+class _Splits(NamedTuple):
+    """The splits of two chunks, tensors [max_documents].
+
+    Attributes:
+        own: int32, place of the row where the rest of the chunk begins.
+        other: int32, place of the negative row where the rest of the other chunk begins.
+        length: int32, tokens that both rests have.
+        exists: bool, False for a chunk that has no other chunk, or no place to be split at.
+    """
+
+    own: tf.Tensor
+    other: tf.Tensor
+    length: tf.Tensor
+    exists: tf.Tensor
 
 
 def choose_pairs(row: Row, negative: Row, random_rate: float, seeds: tf.Tensor) -> Pairs:
     """Splits each chunk in two and replaces some second segments by random ones.
 
-    The chunk is split before a sentence (see `split_chunks`), one whose rest is not longer than the segments
-    that the negative row offers. A random segment begins before a sentence of another document and has as
-    many tokens as the true one, so both labels have the same lengths. If a run of whole sentences has this
-    length, it is taken. If none has, the second segment is cut within its last sentence, whichever label it
-    gets: otherwise a segment that ends within a sentence would always be a random one.
+    Each chunk has one chunk of the negative row, at random. Both are split before a sentence, at places whose
+    rests are as nearly of one length as can be, and both rests are cut to the shorter one without its last
+    tokens, one to eight. A random second segment is the rest of the other chunk. Where one of the two has a
+    single sentence, both are split within their last sentences, at a word.
 
-    A chunk of a single sentence is split within it, at a word. A random segment then begins within a sentence
-    too, at a word if the true one does, and both end with a sentence.
-
-    A pair has a label only if the negative row has a segment for it, whether it is taken or not. Text that is
-    replaced by a random segment is not in the row; it is in the epochs that draw the other label.
+    A pair has no label where the other chunk is of the same document, or one of the two cannot be split; and
+    where the negative row has fewer chunks, so that each chunk of any row is as often the other one as it has
+    another one. Text that is replaced by a random segment is not in the row; it is in the epochs that draw
+    the other label.
 
     Args:
         row: Tensors of one row, as `features.row_specs`.
@@ -55,7 +75,7 @@ def choose_pairs(row: Row, negative: Row, random_rate: float, seeds: tf.Tensor) 
         random_rate: Probability of a random second segment.
         seeds: Seeds, int32 or int64 [4, 2].
 
-    Example: (3 4 5 6) is split before the sentence at 5, and two tokens are a sentence of the other document.
+    Example: (3 4 5 6) is split before the sentence at 5, as is the chunk of the other document, without 6.
 
     >>> row = {
     ...     "tokens": tf.constant([3, 4, 5, 6]),
@@ -67,78 +87,110 @@ def choose_pairs(row: Row, negative: Row, random_rate: float, seeds: tf.Tensor) 
     >>> negative = {**row, "document_keys": tf.constant([2])}
     >>> pairs = choose_pairs(row, negative, random_rate=1.0, seeds=tf.reshape(tf.range(8), (4, 2)))
     >>> pairs.second_sources.numpy(), pairs.second_lengths.numpy(), pairs.is_other.numpy()
-    (array([6], dtype=int32), array([2], dtype=int32), array([ True]))
+    (array([6], dtype=int32), array([1], dtype=int32), array([ True]))
     """
-    places = _foreign_places(row, negative)
-    at_sentences = places.allowed & is_sentence(negative)
-    true = true_pairs(row, seeds[0], tf.reduce_max(tf.where(at_sentences, places.left, 0), axis=1))
-    alike = places._replace(allowed=places.allowed & _begins_alike(row, negative, true.second_sources))
-    sources, exists, is_whole = _choose_sources(alike, true.second_lengths, row, seeds[1])
-    exists &= true.is_pair
-    cut = tf.where(exists & ~is_whole, _cut_tokens(row, seeds[2]), 0)
-    wanted = tf.random.stateless_uniform(tf.shape(cut), seeds[3], alg="philox") < random_rate
-    is_random = exists & wanted
+    true = true_pairs(row, seeds[0])
+    splits = _splits(row, negative, _other_chunks(row, negative, seeds[1]), seeds[2])
+    first_lengths = splits.own - true.first_sources
+    wanted = tf.random.stateless_uniform(tf.shape(first_lengths), seeds[3], alg="philox") < random_rate
+    is_random = splits.exists & wanted
+    in_negative = splits.other + tf.size(row[features.RAW_TOKENS])
     return true._replace(
-        second_sources=tf.where(is_random, sources + tf.size(row[features.RAW_TOKENS]), true.second_sources),
-        second_lengths=true.second_lengths - cut,
+        first_lengths=tf.where(splits.exists, first_lengths, true.first_lengths),
+        second_sources=tf.where(
+            splits.exists, tf.where(is_random, in_negative, splits.own), true.second_sources
+        ),
+        second_lengths=tf.where(splits.exists, splits.length, true.second_lengths),
         is_other=is_random,
-        is_pair=exists,
+        is_pair=splits.exists,
     )
 
 
-def _foreign_places(row: Row, negative: Row) -> _Places:
-    lengths = negative[features.CHUNK_LENGTHS]
-    chunks, offsets = find_parts(lengths, tf.size(negative[features.RAW_TOKENS]))
-    left = tf.gather(tf.concat([lengths, [0]], 0), chunks) - offsets
-    is_foreign = row[features.DOCUMENT_KEYS][:, tf.newaxis] != negative[features.DOCUMENT_KEYS][tf.newaxis]
-    of_others = tf.gather(tf.pad(is_foreign, [[0, 0], [0, 1]]), chunks, axis=1)
-    # After the last token of a chunk stands the first one of the next chunk, or padding.
-    is_end = tf.concat([is_sentence(negative) | (offsets == 0), [True]], 0)
-    return _Places(of_others & (offsets > 0), left, is_end)
+def _other_chunks(row: Row, negative: Row, seed: tf.Tensor) -> tf.Tensor:
+    """Returns the number of the negative row's chunk for each chunk, -1 for none: int32 [max_documents].
 
-
-def _begins_alike(row: Row, negative: Row, places: tf.Tensor) -> tf.Tensor:
-    """Returns bool [max_documents, raw_length]: a sentence where the true segment begins with one, or else a
-    word where it begins with one, and within a sentence.
+    A chunk of the negative row is that of one chunk at most, and each two are as likely to meet as the other
+    way round, with the negative row in the place of the row.
     """
-    places = tf.minimum(places, tf.size(row[features.RAW_TOKENS]) - 1)
-    sentences, words = (tf.gather(row[name], places)[:, tf.newaxis] > 0 for name in _MARKS)
-    others = tuple(negative[name][tf.newaxis] > 0 for name in _MARKS)
-    return tf.where(sentences, others[0], ~others[0] & (others[1] == words))
+    numbers = tf.range(tf.size(row[features.CHUNK_LENGTHS]))
+    own, others = (
+        tf.math.count_nonzero(each[features.CHUNK_LENGTHS], dtype=tf.int32) for each in (row, negative)
+    )
+    most = tf.maximum(tf.maximum(own, others), 1)
+    offset = tf.random.stateless_uniform([], seed, 0, most, tf.int32, alg="philox")
+    chosen = (numbers + offset) % most
+    keys = tf.gather(negative[features.DOCUMENT_KEYS], tf.minimum(chosen, tf.size(numbers) - 1))
+    exists = (numbers < own) & (chosen < others) & (keys != row[features.DOCUMENT_KEYS])
+    return tf.where(exists, chosen, -1)
 
 
-def _choose_sources(
-    places: _Places, lengths: tf.Tensor, row: Row, seed: tf.Tensor
-) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Returns where random segments of given lengths begin, whether one does, and whether a sentence ends it.
+def _splits(row: Row, negative: Row, others: tf.Tensor, seed: tf.Tensor) -> _Splits:
+    """Returns where each chunk and its other one are split.
 
-    Returns:
-        int32 [max_documents], bool [max_documents], bool [max_documents].
+    Args:
+        row: Tensors of one row.
+        negative: Tensors of the other row.
+        others: What `_other_chunks` returns.
+        seed: Seed, which decides between splits that are as good.
     """
-    size = tf.size(places.left)
-    fits = places.allowed & (places.left >= lengths[:, tf.newaxis])
-    ends = tf.minimum(tf.range(size) + lengths[:, tf.newaxis], size)
-    whole = fits & tf.gather(places.is_end, ends)
-    is_whole = tf.reduce_any(whole, axis=1)
-    # A segment that begins within a sentence always has one that fits whole, or is empty.
-    has_sentences = _last_sentences(row) > 0
-    possible = tf.where(is_whole[:, tf.newaxis], whole, fits & has_sentences[:, tf.newaxis])
-    draws = tf.random.stateless_uniform(tf.shape(possible), seed, alg="philox")
-    chosen = tf.argmax(tf.where(possible, draws, -1.0), axis=1, output_type=tf.int32)
-    return chosen, tf.reduce_any(possible, axis=1), is_whole
+    own, other, count = _places(row), _places(negative), tf.size(others)
+    # The chunk of the row that each chunk of the negative row is for.
+    of_others = tf.scatter_nd(
+        tf.where(others >= 0, others, count)[:, tf.newaxis], tf.range(1, count + 1), [count + 1]
+    )[:-1]
+    by_sentence = _has(own, count) & (others >= 0) & tf.gather(_has(other, count), tf.maximum(others, 0))
+    own_places = _candidates(own, by_sentence)
+    other_chunks = tf.gather(tf.concat([of_others, [0]], 0) - 1, other.chunks)
+    other_places = _candidates(other._replace(chunks=other_chunks), by_sentence)
+    draws = tf.random.stateless_uniform([3, tf.size(own.left)], seed, alg="philox")
+    left, others_left = tf.gather(own.left, own_places), tf.gather(other.left, other_places)
+    apart = tf.cast(tf.abs(left[:, tf.newaxis] - others_left), tf.float32)
+    # Of splits whose rests are as near in length, any.
+    apart += tf.gather(draws[0], own_places)[:, tf.newaxis] + tf.gather(draws[1], other_places)
+    of_own = tf.gather(own.chunks, own_places)
+    apart = tf.where(of_own[:, tf.newaxis] == tf.gather(other_chunks, other_places), apart, _NEVER)
+    # There may be no candidate at all.
+    apart = tf.pad(apart, [[0, 1], [0, 1]], constant_values=_NEVER)
+    nearest, least = tf.argmin(apart, axis=1, output_type=tf.int32), tf.reduce_min(apart, axis=1)
+    is_own = tf.range(count)[:, tf.newaxis] == tf.concat([of_own, [-1]], 0)
+    costs = tf.where(is_own, least, _NEVER)
+    best = tf.argmin(costs, axis=1, output_type=tf.int32)
+    chosen = tf.gather(tf.concat([own_places, [0]], 0), best)
+    chosen_other = tf.gather(tf.concat([other_places, [0]], 0), tf.gather(nearest, best))
+    rest = tf.minimum(tf.gather(own.left, chosen), tf.gather(other.left, chosen_other))
+    most = tf.clip_by_value(rest // _CUT_SHARE, 1, _MOST_CUT)
+    cut = 1 + tf.cast(tf.gather(draws[2], chosen) * tf.cast(most, tf.float32), tf.int32)
+    # A rest of one token stays.
+    length = tf.maximum(rest - tf.minimum(cut, most), tf.minimum(rest, 1))
+    return _Splits(chosen, chosen_other, length, tf.reduce_min(costs, axis=1) < _NEVER)
 
 
-def _cut_tokens(row: Row, seed: tf.Tensor) -> tf.Tensor:
-    """Returns how many tokens to leave out of the last sentence of each chunk: int32 [max_documents]."""
-    lasts = tf.maximum(row[features.CHUNK_LENGTHS] - _last_sentences(row), 1)
-    draws = tf.random.stateless_uniform(tf.shape(lasts), seed, alg="philox")
-    return tf.minimum(tf.cast(draws * tf.cast(lasts, tf.float32), tf.int32), lasts - 1)
-
-
-def _last_sentences(row: Row) -> tf.Tensor:
-    """Returns where the last sentence within each chunk begins, 0 without one: int32 [max_documents]."""
+def _places(row: Row) -> _Places:
     lengths = row[features.CHUNK_LENGTHS]
     chunks, offsets = find_parts(lengths, tf.size(row[features.RAW_TOKENS]))
-    starts = tf.where(is_sentence(row), offsets, 0)
-    found = tf.math.unsorted_segment_max(starts, chunks, tf.size(lengths) + 1)[:-1]
-    return tf.maximum(found, 0)
+    left = tf.gather(tf.concat([lengths, [0]], 0), chunks) - offsets
+    at_sentence = is_sentence(row) & (offsets > 0) & (left > 0)
+    starts = tf.where(at_sentence, offsets, 0)
+    last = tf.maximum(tf.math.unsorted_segment_max(starts, chunks, tf.size(lengths) + 1), 0)
+    at_word = (row[features.WORD_STARTS] > 0) & (offsets > tf.gather(last, chunks)) & (left > 0)
+    return _Places(chunks, left, at_sentence, at_word)
+
+
+def _has(places: _Places, count: tf.Tensor) -> tf.Tensor:
+    """Returns whether each chunk has a second sentence: bool [max_documents]."""
+    found = tf.cast(places.at_sentence, tf.int32)
+    return tf.math.unsorted_segment_max(found, places.chunks, count + 1)[:-1] > 0
+
+
+def _candidates(places: _Places, by_sentence: tf.Tensor) -> tf.Tensor:
+    """Returns the places where a chunk may be split, int32 [candidates].
+
+    Args:
+        places: Places whose chunks are numbers of the row's chunks; others, and -1, are those of none.
+        by_sentence: Whether each chunk is split before a sentence, bool [max_documents].
+    """
+    count = tf.size(by_sentence)
+    kinds = tf.gather(by_sentence, tf.clip_by_value(places.chunks, 0, count - 1))
+    possible = tf.where(kinds, places.at_sentence, places.at_word)
+    is_chunk = (places.chunks >= 0) & (places.chunks < count)
+    return tf.cast(tf.where(possible & is_chunk)[:, 0], tf.int32)

@@ -51,17 +51,16 @@ def single_segments(row: Row) -> Pairs:
     return Pairs(chunk_starts(row), lengths, nothing, nothing, never, never)
 
 
-def true_pairs(row: Row, seed: tf.Tensor, longest: tf.Tensor | None = None, by_place: bool = False) -> Pairs:
+def true_pairs(row: Row, seed: tf.Tensor, by_place: bool = False) -> Pairs:
     """Splits each chunk in two consecutive segments.
 
     Args:
         row: Tensors of one row, as `features.row_specs`.
         seed: Seed, int32 or int64 [2].
-        longest: Most tokens of a second segment, as in `split_chunks`.
         by_place: Choice of the sentence start, as in `split_chunks`.
     """
     lengths, starts = row[features.CHUNK_LENGTHS], chunk_starts(row)
-    splits = split_chunks(row, seed, longest, by_place)
+    splits = split_chunks(row, seed, by_place)
     return Pairs(
         first_sources=starts,
         first_lengths=splits,
@@ -110,9 +109,7 @@ def choose_order(row: Row, swap_rate: float, seeds: tf.Tensor) -> Pairs:
     )
 
 
-def split_chunks(
-    row: Row, seed: tf.Tensor, longest: tf.Tensor | None = None, by_place: bool = False
-) -> tf.Tensor:
+def split_chunks(row: Row, seed: tf.Tensor, by_place: bool = False) -> tf.Tensor:
     """Returns the number of tokens of each chunk's first segment, int32 [max_documents].
 
     The second segment begins at a random sentence start within the chunk; without one, at the word start
@@ -121,8 +118,6 @@ def split_chunks(
     Args:
         row: Tensors of one row, as `features.row_specs`.
         seed: Seed, int32 or int64 [2].
-        longest: Most tokens of a second segment, int32 [max_documents]; sentence starts that keep to it are
-            preferred. Without it, all are as likely.
         by_place: True to take the sentence start nearest to a random place of the chunk.
 
     Example:
@@ -139,9 +134,6 @@ def split_chunks(
     offsets = tf.range(tf.size(row[features.WORD_STARTS]))[tf.newaxis] - chunk_starts(row)[:, tf.newaxis]
     within = (offsets > 0) & (offsets < lengths[:, tf.newaxis])
     scores = _split_scores(row, offsets, lengths, seed, by_place)
-    if longest is not None:
-        preferred = is_sentence(row) & (lengths[:, tf.newaxis] - offsets <= longest[:, tf.newaxis])
-        scores += tf.cast(preferred, tf.float32)
     scores = tf.where(within, scores, -1.0)
     best = tf.argmax(scores, axis=1, output_type=tf.int32) - chunk_starts(row)
     return tf.where(lengths >= 2, best, lengths)

@@ -26,61 +26,70 @@ def choices(example, negative, rate=1.0, seeds=200):
     return dict(zip(names, (each.numpy() for each in run())))
 
 
-def test_a_run_of_whole_sentences_as_long_as_the_true_segment():
-    """B is 13 14. The other document has sentences of 1, 2, 3 and 2 tokens; the first one begins no B."""
-    example = row(range(10, 15), [5], [1], RAW_LENGTH, 2, sentence_starts=marked(5, {0, 3}))
-    negative = row(range(20, 28), [8], [2], RAW_LENGTH, 2, sentence_starts=marked(8, {0, 1, 3, 6}))
+def only(values):
+    (value,) = np.unique(values)
+    return value
+
+
+def test_both_chunks_are_split_where_their_rests_are_most_alike():
+    """Rests of 12 and 6 tokens, and one of 7: both lose what is longer than 6, and a token more."""
+    example = row(range(10, 26), [16], [1], RAW_LENGTH, 2, sentence_starts=marked(16, {0, 4, 10}))
+    negative = row(range(20, 32), [12], [2], RAW_LENGTH, 2, sentence_starts=marked(12, {0, 5}))
+    for rate, source in ((0.0, 10), (1.0, RAW_LENGTH + 5)):
+        made = choices(example, negative, rate, seeds=20)
+        assert made["is_pair"][:, 0].all() and only(made["is_other"][:, 0]) == (rate > 0)
+        found = (made[name][:, 0] for name in ("first_lengths", "second_sources", "second_lengths"))
+        assert [only(each) for each in found] == [10, source, 5]
+
+
+def test_of_splits_that_are_as_good_any_is_taken():
+    example = row(range(10, 18), [8], [1], RAW_LENGTH, 1, sentence_starts=marked(8, {0, 2, 5}))
+    negative = row(range(20, 28), [8], [2], RAW_LENGTH, 1, sentence_starts=marked(8, {0, 2, 5}))
     made = choices(example, negative)
-    assert made["is_other"][:, 0].all() and made["is_pair"][:, 0].all()
-    assert (made["first_lengths"][:, 0] == 3).all() and (made["second_lengths"][:, 0] == 2).all()
-    values, counts = np.unique(made["second_sources"][:, 0], return_counts=True)
-    assert values.tolist() == [RAW_LENGTH + 1, RAW_LENGTH + 6]
-    assert counts.min() > 70
+    values, counts = np.unique(made["first_lengths"], return_counts=True)
+    assert values.tolist() == [2, 5] and counts.min() > 50
+    assert (made["second_sources"] - made["first_lengths"] == RAW_LENGTH).all()
 
 
-def test_without_such_a_run_either_label_is_cut_within_its_last_sentence():
-    """B has up to three sentences, the last of 3 tokens; the other document has one of 9 after its first."""
-    example = row(range(10, 18), [8], [1], RAW_LENGTH, 1, sentence_starts=marked(8, {0, 2, 4, 5}))
-    negative = row(range(20, 30), [10], [2], RAW_LENGTH, 1, sentence_starts=marked(10, {0, 1}))
-    lengths = {}
-    for rate in (0.0, 1.0):
-        made = choices(example, negative, rate)
-        assert made["is_pair"].all()
-        ends = made["first_lengths"] + made["second_lengths"]
-        assert set(np.unique(ends)) == {6, 7, 8}
-        lengths[rate] = made["second_lengths"]
-    np.testing.assert_array_equal(lengths[0.0], lengths[1.0])
+def test_each_chunk_of_the_negative_row_is_that_of_one_chunk():
+    """One of two chunks has none, where the negative row has one; of its three chunks two are taken."""
+    sentences = marked(18, {0, 3, 6, 9, 12, 15})
+    two = row(range(12), [6, 6], [1, 2], RAW_LENGTH, 3, sentence_starts=sentences[:12])
+    one = row(range(6), [6], [3], RAW_LENGTH, 3, sentence_starts=sentences[:6])
+    made = choices(two, one)
+    assert (made["is_pair"].sum(axis=1) == 1).all()
+    assert 60 < made["is_pair"][:, 0].sum() < 140
+    three = row(range(18), [6, 6, 6], [3, 4, 5], RAW_LENGTH, 3, sentence_starts=sentences)
+    made = choices(two, three)
+    sources = made["second_sources"][:, :2] - RAW_LENGTH
+    assert made["is_pair"][:, :2].all() and (sources[:, 0] != sources[:, 1]).all()
+    assert np.unique(sources).tolist() == [3, 9, 15]
 
 
-def test_a_split_whose_rest_the_other_row_can_fill_is_preferred():
-    """It has two tokens from a sentence on, which is the rest after the second of three sentences."""
-    example = row(range(10, 18), [8], [1], RAW_LENGTH, 1, sentence_starts=marked(8, {0, 3, 6}))
-    negative = row(range(20, 25), [5], [2], RAW_LENGTH, 1, sentence_starts=marked(5, {0, 3}))
-    assert np.unique(choices(example, negative)["first_lengths"]).tolist() == [6]
-
-
-def test_a_chunk_of_one_sentence_takes_the_end_of_one_that_begins_as_it_does():
-    """10 to 14 are one sentence of words of two pieces, cut at a word: so is the end of 25 26 27 28."""
-    example = row(range(10, 14), [4], [1], RAW_LENGTH, 1, word_starts=[1, 0, 1, 0])
+def test_a_chunk_of_one_sentence_is_split_within_it_as_is_its_other_one():
+    """Words of two pieces: the end of 24 to 29 is as long as that of 10 to 15, and begins with a word."""
+    words = [1, 0, 1, 0, 1, 0]
+    example = row(range(10, 16), [6], [1], RAW_LENGTH, 1, word_starts=words, sentence_starts=marked(6, {0}))
     negative = row(
-        range(20, 29),
-        [9],
+        range(20, 30),
+        [10],
         [2],
         RAW_LENGTH,
         1,
-        word_starts=[1, 1, 1, 1, 1, 1, 0, 1, 0],
-        sentence_starts=marked(9, {0, 5}),
+        word_starts=[1, 1, 1, 1, *words],
+        sentence_starts=marked(10, {0, 4}),
     )
     made = choices(example, negative)
-    assert made["is_pair"].all() and (made["first_lengths"] == 2).all()
-    assert set(np.unique(made["second_sources"])) == {RAW_LENGTH + 3, RAW_LENGTH + 7}
+    assert made["is_pair"].all() and set(np.unique(made["first_lengths"])) == {2, 4}
+    assert (made["second_sources"] - RAW_LENGTH == made["first_lengths"] + 4).all()
+    assert (made["second_lengths"] == 6 - made["first_lengths"] - 1).all()
 
 
 @pytest.mark.parametrize("negative", [
     row(range(20, 25), [5], [1], RAW_LENGTH, 2, sentence_starts=marked(5, {0, 3})),
-    row(range(20, 25), [5], [2], RAW_LENGTH, 2, sentence_starts=marked(5, {0})),
+    row([20], [1], [2], RAW_LENGTH, 2, sentence_starts=[1]),
     empty_row(RAW_LENGTH, 2),
-], ids=["same document", "one sentence", "nobody"])  # fmt: skip
+], ids=["same document", "one token", "nobody"])  # fmt: skip
 def test_a_pair_for_which_there_is_nothing_has_no_label(negative):
     """Also where its label would not have been a random one: one that can only be true tells its length."""
     example = row(range(10, 15), [5], [1], RAW_LENGTH, 2, sentence_starts=marked(5, {0, 3}))
