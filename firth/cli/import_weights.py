@@ -10,7 +10,7 @@ import typer
 
 from firth.cli import commands
 from firth.cli.importing.progress import drawing_import
-from firth.cli.output import ExitCode, terminal
+from firth.cli.output import ExitCode, fail, terminal
 from firth.cli.quietly import quietly
 from firth.interop.table import FORMATS, Format
 
@@ -35,10 +35,17 @@ def register(app: typer.Typer) -> None:
         *(_example(each) for each in readable),
         "firth predict minilm embed 'A sentence.'",
     )
-    below = typer.Typer(help="Brings a model of another library in.", no_args_is_help=True, epilog=examples)
+    below = typer.Typer(
+        help="Brings a model of another library in, from a folder that you have: nothing is downloaded.",
+        no_args_is_help=True,
+        epilog=examples,
+    )
     below.callback()(_nothing)
     for each in readable:
-        help_text = f"Brings a model in {each.title}'s format in. The folder holds {each.contents}."
+        help_text = (
+            f"Brings a model in {each.title}'s format in. The folder holds {each.contents}. "
+            "Nothing is downloaded."
+        )
         below.command(each.name, help=help_text, epilog=commands.epilog(_example(each)))(_command(each))
     app.add_typer(below, name="import")
 
@@ -63,6 +70,12 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> No
 
     place = free_place(root, name)
     from firth.interop.errors import InteropError
+
+    try:
+        # Before TensorFlow is loaded, which takes seconds.
+        format.check_folder(directory)
+    except InteropError as error:
+        fail(str(error), ExitCode.USAGE)
 
     def work() -> "Read":
         from firth.pipelines.imported import import_run

@@ -6,6 +6,8 @@ from firth.analysis.quantities import seconds_text
 from firth.cli import commands
 from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, all_runs
 
+_WIDEST = 10_000
+
 
 def _runs(root: commands.Root = commands.DEFAULT_ROOT) -> None:
     """Lists the runs below the root, the latest first, with their evaluation."""
@@ -21,7 +23,11 @@ def _runs(root: commands.Root = commands.DEFAULT_ROOT) -> None:
         table.add_column(header, justify="right" if header in ("perplexity", "unigram", "time") else "left")
     for run in found:
         table.add_row(*_cells(run))
-    Console(soft_wrap=True).print(table)
+    console = Console(soft_wrap=True)
+    # A name that is cut cannot be given to the next command: rather a line that the terminal wraps.
+    whole = console.measure(table, options=console.options.update(max_width=_WIDEST)).maximum
+    console.width = max(console.width, whole)
+    console.print(table)
 
 
 def _cells(run: RunOnDisk) -> tuple[str, ...]:

@@ -4,15 +4,13 @@ import dataclasses
 import importlib
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firth import storage
-from firth.generation.generator import Generator
-from firth.generation.text_generator import Requests, TextGenerator
-from firth.models.bundle import load_model, read_recipe
 from firth.recipes.base.errors import suggest
-from firth.recipes.run.base import TOKENIZER_FOLDER
-from firth.tokenizers.storage import load_tokenizer
+
+if TYPE_CHECKING:
+    from firth.generation.text_generator import Requests, TextGenerator
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Engine:
 
 # The first one is that of bundles.
 ENGINES = {
-    "keras": Engine(__name__, "dtype"),
+    "keras": Engine("firth.generation.keras_engine", "dtype"),
     "ctranslate2": Engine("firth.interop.ctranslate2.engine", "quantization", "model.bin"),
 }
 
@@ -53,19 +51,17 @@ def engine_of(folder: str | os.PathLike[str]) -> str:
     return next((name for name, path in own.items() if storage.exists(path)), next(iter(ENGINES)))
 
 
-# As every engine names it.
-model_of = load_model
-
-
-def generator_of(folder: str | os.PathLike[str], dtype: Any = None) -> TextGenerator:
-    """Returns the generator of a bundle that runs the Keras model.
+def check_engine(engine: str) -> None:
+    """Passes if there is an engine of a name.
 
     Args:
-        folder: Path of the folder that `firth.models.save_model` wrote.
-        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+        engine: Name of the engine.
+
+    Raises:
+        ValueError: if there is no such engine, with the nearest.
     """
-    tokenizer = load_tokenizer(os.path.join(folder, TOKENIZER_FOLDER))
-    return Generator(model_of(folder, dtype), tokenizer, read_recipe(folder))
+    if engine not in ENGINES:
+        raise ValueError(f"engine: there is no {engine!r}; {suggest(engine, ENGINES)}")
 
 
 def opened(making: str, engine: str, folder: str | os.PathLike[str], options: Mapping[str, Any]) -> Any:
@@ -80,8 +76,7 @@ def opened(making: str, engine: str, folder: str | os.PathLike[str], options: Ma
     Raises:
         ValueError: if there is no such engine, with the nearest, or it has another option for a dtype.
     """
-    if engine not in ENGINES:
-        raise ValueError(f"engine: there is no {engine!r}; {suggest(engine, ENGINES)}")
+    check_engine(engine)
     said = {name: value for name, value in options.items() if value is not None}
     others = {each.option for each in ENGINES.values()} - {ENGINES[engine].option}
     if wrong := sorted(others & said.keys()):
@@ -93,7 +88,7 @@ def opened(making: str, engine: str, folder: str | os.PathLike[str], options: Ma
 
 def load_generator(
     folder: str | os.PathLike[str], dtype: Any = None, engine: str = "keras", **options: Any
-) -> TextGenerator:
+) -> "TextGenerator":
     """Returns the generator of a bundle. Needs neither TFX nor Beam.
 
     Args:
@@ -121,7 +116,7 @@ def load_generator(
     return made
 
 
-def generate(model: Any, prompts: Any, requests: Requests = None, **values: Any) -> Any:
+def generate(model: Any, prompts: Any, requests: "Requests" = None, **values: Any) -> Any:
     """Returns what a model writes after a prompt, or after each of several; see `Generator.generate`.
 
     For several calls `load_generator` keeps what is loaded and compiled.
@@ -133,6 +128,9 @@ def generate(model: Any, prompts: Any, requests: Requests = None, **values: Any)
         requests: A `GenerationRequest`, or a mapping of its values; or one request for each prompt.
         **values: Values of a request by key, and of its sampler.
     """
+    from firth.generation.generator import Generator
+    from firth.generation.text_generator import TextGenerator
+
     if isinstance(model, str | os.PathLike):
         model = load_generator(model)
     elif not isinstance(model, TextGenerator):

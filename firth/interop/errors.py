@@ -1,5 +1,27 @@
 """The error of what cannot be brought in or out."""
 
+import os
+
+from firth import storage
+from firth.recipes.base.paths import suggest_path
+
 
 class InteropError(ValueError):
     """A model, a tokenizer or a file that cannot be expressed on the other side."""
+
+
+def check_folder(path: str, download: str = "") -> None:
+    """Passes if there is a folder of a model.
+
+    Args:
+        path: Path of the folder, on this machine or with a scheme (`gs://`).
+        download: How people get such a folder, as a sentence; empty where it is not known.
+
+    Raises:
+        InteropError: if there is no such folder, with the nearest, and how to get one.
+    """
+    if storage.is_folder(path):
+        return
+    at = "" if "://" in path or os.path.isabs(path) else f" in {os.getcwd()}"
+    advice = f"; nothing is downloaded: {download}" if download else ""
+    raise InteropError(f"there is no folder {path}{at}{suggest_path(path)}{advice}")

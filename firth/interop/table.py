@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from firth.interop.errors import InteropError
+from firth.interop.errors import InteropError, check_folder
 from firth.interop.read import Read
 from firth.interop.written import Written
 
@@ -23,6 +23,7 @@ class Format:
         package: Package of this library that reads and writes it.
         contents: What a folder of it holds, for people.
         example: A folder and options of its import, as they are typed; empty if no models come in from it.
+        download: How people get a folder of it, in which `{model}` and `{folder}` stand for their names.
         use: What loads a folder that was written, which stands as `{folder}`; empty if no models go out to
             it.
         options: What may be chosen when a model goes out, by the names of arguments.
@@ -33,6 +34,7 @@ class Format:
     package: str
     contents: str = ""
     example: str = ""
+    download: str = ""
     use: str = ""
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
@@ -45,6 +47,20 @@ class Format:
     def writes(self) -> bool:
         """True if models go out to it."""
         return bool(self.use)
+
+    def check_folder(self, path: str | os.PathLike[str]) -> None:
+        """Passes if there is a folder. Nothing is loaded for it.
+
+        Args:
+            path: Path of the folder in this format.
+
+        Raises:
+            firth.interop.errors.InteropError: if there is none, with how people get one.
+        """
+        folder = os.fspath(path)
+        name = os.path.basename(os.path.abspath(folder))
+        model = folder if folder.count("/") == 1 and folder[0] not in "./~" else f"OWNER/{name}"
+        check_folder(folder, self.download.format(model=model, folder=folder, name=name))
 
     def import_model(self, path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
         """Writes the model in a folder of this format as a bundle.
@@ -61,6 +77,7 @@ class Format:
             firth.interop.errors.InteropError: for what cannot be read, or cannot be expressed here.
             FileExistsError: if there is something in the bundle's place.
         """
+        self.check_folder(path)
         read: Read = self._module().import_model(path, folder, name)
         return read
 
@@ -101,6 +118,8 @@ _HUGGING_FACE = Format(
     "firth.interop.hugging_face",
     contents="config.json, model.safetensors (or its shards), and tokenizer.json or the older files",
     example="all-MiniLM-L6-v2 --name minilm",
+    download="`hf download {model} --local-dir {folder}` does that (of the package huggingface_hub), or "
+    "`git clone` with git-lfs",
     use="transformers.AutoModel.from_pretrained('{folder}')",
     options={
         "dtype": "float32, bfloat16 or float16; without it, that of each imported tensor",
@@ -114,6 +133,7 @@ _ELMO = Format(
     "firth.interop.elmo",
     contents="*options*.json and *weights*.hdf5, as AllenNLP publishes them",
     example="elmo_original --name elmo",
+    download="download the options and the weights that AllenNLP publishes into the folder {folder}",
 )
 
 _KERAS_HUB = Format(
@@ -122,6 +142,7 @@ _KERAS_HUB = Format(
     "firth.interop.keras_hub",
     contents="config.json, model.weights.h5 (or its shards), tokenizer.json and assets/tokenizer",
     example="bert_tiny_en_uncased --name bert",
+    download="`Backbone.from_preset('{name}').save_to_preset('{folder}')` of keras_hub.models does that",
     use="keras_hub.models.Backbone.from_preset('{folder}')",
     options={
         "tokenizer": "near writes one that reads some texts otherwise, which is left out otherwise",

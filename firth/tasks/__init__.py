@@ -1,5 +1,5 @@
 """Downstream tasks: pure functions from rows with labels to Features."""
 
-from firth.tasks.table import TASKS
+from firth.lazy import attach_stub
 
-__all__ = ["TASKS"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -181,6 +181,7 @@ COMMANDS = {
     "run bert_tiny --root . --name good.yaml": "'good.yaml' is not a run's name",
     "run demo --text nothing*.txt": "--text nothing*.txt: sources.0.paths.0: {here}/nothing*.txt matches no file",
     "run demo --text god.txt": "did you mean {here}/good.txt?",
+    "curate demo --text good.txt": "sources.0: a single document cannot be both trained on and held out",
     "run demo --text good.txt --text-key body": "give --jsonl too",
     "run demo --jsonl good.txt --text-key=": "sources.0.text_key",
     "run demo --workers 0": "--workers",

@@ -84,6 +84,15 @@ def test_runs_are_listed_with_their_evaluation(firth, make_run):
     assert firth("report", "corpus").stdout == "firth-runs/corpus/corpus_report.html\n"
 
 
+def test_the_name_of_a_run_is_never_cut(firth, make_run, monkeypatch):
+    """The next command needs it. A terminal wraps a line that is longer than it."""
+    monkeypatch.setenv("COLUMNS", "60")
+    name = "a_name_of_ninety_letters_" + "x" * 65
+    make_run(name, summary=BLESSED, timings={"Trainer": {"state": "finished", "seconds": 75.0}})
+    (line,) = [each for each in firth("runs").output.splitlines() if each.startswith("a_name")]
+    assert " ".join(line.split()) == f"{name} blessed 120.5 840.2 - 1 min 15 s yes"
+
+
 def test_a_run_that_failed_after_it_had_finished_is_a_failed_one(firth, make_run):
     folder = make_run(summary=BLESSED, timings={"Trainer": {"state": "failed", "seconds": 1.0}})
     assert " blessed " in firth("runs").output

@@ -69,8 +69,9 @@ def test_where_the_corpus_is_in_other_formats(firth, runner, tmp_path):
 
 
 def test_a_recipe_of_sources_and_cleaning_is_enough(firth, runner, tmp_path):
-    (tmp_path / "a.txt").write_text("Call me Ishmael.")
-    text = "sources: [{kind: text, paths: [a.txt]}]\ncleaning: {steps: [{kind: normalize}]}\n"
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("Call me Ishmael.")
+    text = "sources: [{kind: text, paths: [a.txt, b.txt]}]\ncleaning: {steps: [{kind: normalize}]}\n"
     (tmp_path / "mine.yaml").write_text(text)
     options = ["--root", "r", "--name", "n", "--set", "cleaning.limits.max_dropped_fraction=0.6"]
     beam = ["--beam-arg=--runner=FlinkRunner", "--beam-arg=--parallelism=4"]
@@ -116,7 +117,8 @@ def test_what_is_no_option_of_beam_is_refused(firth, runner):
 
 
 def test_an_option_that_beam_knows_by_nearly_the_same_name_is_told(firth, runner, tmp_path):
-    (tmp_path / "a.txt").write_text("Call me Ishmael.")
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("Call me Ishmael.")
     result = firth("curate", "demo", "--text", "*.txt", "--beam-arg=--runer=FlinkRunner")
     assert result.exit_code == 0 and len(runner.calls) == 1
     assert "note: --beam-arg=--runer: Beam does not know it" in result.stderr
@@ -124,7 +126,8 @@ def test_an_option_that_beam_knows_by_nearly_the_same_name_is_told(firth, runner
 
 
 def test_workers_are_processes_of_beam(firth, runner, tmp_path):
-    (tmp_path / "a.txt").write_text("Call me Ishmael.")
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("Call me Ishmael.")
     assert firth("curate", "demo", "--text", "*.txt", "--workers", "2").exit_code == 0
     assert firth("curate", "demo", "--text", "*.txt").exit_code == 0
     two, one = (called["beam_pipeline_args"] for _, called in runner.calls)
@@ -136,7 +139,8 @@ def test_workers_are_processes_of_beam(firth, runner, tmp_path):
 
 
 def test_the_database_of_a_recipe_is_asked_unless_the_command_names_one(firth, tmp_path):
-    (tmp_path / "a.txt").write_text("Call me Ishmael.")
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("Call me Ishmael.")
     of_recipe, of_command = "postgresql://me@127.0.0.1:1/runs", "mysql://me@127.0.0.1:1/runs"
     given = ("curate", "demo", "--text", "*.txt", f"--set=metadata={of_recipe}")
     result = firth(*given)

@@ -1,9 +1,15 @@
 """What the command loads before it has anything to do, in new processes."""
 
+import json
+import os
 import subprocess
 import sys
 
+import typer
+
+from firth.cli.main import app
 from tests.cli.conftest import METRICS
+from tests.recipes.bundles import write_bundle
 
 HEAVY = ("tensorflow", "tfx", "keras", "numpy", "apache_beam", "matplotlib", "firth.recipes")
 COUNT = """
@@ -69,3 +75,70 @@ def test_a_pattern_without_files_is_refused_before_tfx_is_loaded(tmp_path):
     assert process.stdout.split() == ["2", "False", "False"]
     assert "nothing*.txt matches no file" in process.stderr
     assert not (tmp_path / "firth-runs").exists()
+
+
+# What is wrong with a command: what is said of it.
+WRONG = {
+    "run nothere": "no preset is named 'nothere'",
+    "run demo --set nokey=1": "nokey: unknown key",
+    "run demo --base nothere": "is named 'nothere'",
+    "curate demo --set nokey=1": "nokey: unknown key",
+    "show nothere": "no preset is named 'nothere'",
+    "finetune base": "give a BASE and a --task",
+    "finetune base --task sst2": "name its folder with --data",
+    "finetune base --task sst --data .": "did you mean sst2?",
+    "finetune base --task clasification": "'clasification' needs data",
+    "finetune base --task classification --train a.csv --data x": "give one of them",
+    "finetune base --task classification --train absent.csv": "absent.csv",
+    "finetune base --task classification --train a.csv --text txt": "did you mean text?",
+    "finetune base --task classification --train a.csv --method haed": "did you mean head?",
+    "finetune base --task classification --train a.csv --set epochs=no": "epochs",
+    "finetune nothere --task classification": "is named 'nothere'",
+    "finetune --recipe absent.yaml": "absent.yaml: no such file",
+    "glue base --data absent": "there is no such folder",
+    "glue base --data . --task rta": "did you mean rte?",
+    "compile demo --to nowhere": "No such option: --to",
+    "report nothere": "no run nothere",
+    "compare one two": "no run one",
+    "predict nothere embed x": "no run nothere",
+    "predict nothere embed x --engine onnx": "there is no 'onnx'",
+    "predict nothere embed x --parameter y": "NAME=NUMBER",
+    "generate nothere x": "is named 'nothere'",
+    "generate base x --engine onnx": "there is no 'onnx'",
+    "generate base x --temperature y": "must be a valid number",
+    "import hf all-MiniLM-L6-v2": "hf download OWNER/all-MiniLM-L6-v2 --local-dir all-MiniLM-L6-v2",
+    "import hf sentence-transformers/all-MiniLM-L6-v2": "hf download sentence-transformers/all-MiniLM-L6-v2",
+    "import keras bert_tiny_en_uncased": "nothing is downloaded",
+    "import elmo elmo_original": "nothing is downloaded",
+    "import hf base --name a/b": "not a run's name",
+    "export nothere --format hf": "is named 'nothere'",
+    "export base --format bogus": "there is no format 'bogus'",
+    "merge nothere x --name y": "is named 'nothere'",
+}
+REFUSED = """
+import json, sys, time
+from typer.testing import CliRunner
+from firth.cli.main import app
+for command in json.loads(sys.argv[1]):
+    ended = CliRunner().invoke(app, command.split())
+    loaded = sorted({"tensorflow", "tfx"} & sys.modules.keys())
+    print(json.dumps([command, ended.exit_code, " ".join(ended.output.split()), loaded]))
+"""
+
+
+def test_no_subcommand_loads_tensorflow_to_refuse_its_arguments(tmp_path):
+    write_bundle(tmp_path / "firth-runs" / "base" / "bundle")
+    (tmp_path / "a.csv").write_text("text,label\nthe cat,a\nthe word,b\n")
+    assert {command.split()[0] for command in WRONG} >= subcommands() - {"recipes", "runs", "train-worker"}
+    arguments = [sys.executable, "-c", REFUSED, json.dumps(list(WRONG))]
+    environment = {**os.environ, "COLUMNS": "1000"}
+    process = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    ended = [json.loads(line) for line in process.stdout.splitlines()]
+    assert len(ended) == len(WRONG), process.stderr
+    for command, code, said, loaded in ended:
+        assert code == 2 and WRONG[command] in said, (command, said)
+        assert loaded == [], command
+
+
+def subcommands():
+    return set(typer.main.get_command(app).commands)

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from firth.cli.output import ExitCode, fail
+
 EngineName = Annotated[
     str | None,
     typer.Option(
@@ -28,20 +30,22 @@ def opened_by(
 ) -> tuple[str, dict[str, Any]]:
     """Returns the folder of a model and how an engine opens it, as arguments of `load_generator`.
 
+    Ends the command if there is no such model, or no such engine, with the nearest. TensorFlow is not loaded.
+
     Args:
         name: Name of a run or of an imported model, or path of a bundle or of an engine's own.
         root: Folder of all runs.
         engine: Name of the engine; None for that which reads the folder.
         dtype: How numbers are kept, in the words of the engine; None for its own choice.
-
-    Raises:
-        ValueError: if there is no such model, with the nearest.
     """
     from firth.cli.bundles import bundle_of
-    from firth.generation.engines import ENGINES, engine_of
+    from firth.generation.engines import ENGINES, check_engine, engine_of
 
-    usual = next(iter(ENGINES))
-    folder = bundle_of(name, root) if engine_of(name) == usual else name
+    try:
+        if engine is not None:
+            check_engine(engine)
+        folder = bundle_of(name, root) if engine_of(name) == next(iter(ENGINES)) else name
+    except ValueError as error:
+        fail(str(error), ExitCode.USAGE)
     chosen = engine or engine_of(folder)
-    said = {ENGINES[chosen].option: dtype} if dtype is not None and chosen in ENGINES else {}
-    return folder, {"engine": chosen, **said}
+    return folder, {"engine": chosen, **({} if dtype is None else {ENGINES[chosen].option: dtype})}

@@ -144,11 +144,12 @@ def _read_stdin() -> str:
 def _loaded(
     name: str, root: pathlib.Path, engine: str | None, dtype: str | None, verbose: bool
 ) -> "TextGenerator":
+    folder, opening = opened_by(name, root, engine, dtype)
+
     def work() -> "tuple[TextGenerator, list[str]]":
         from firth.generation.engines import engine_of, load_generator
         from firth.generation.fresh import fresh_heads
 
-        folder, opening = opened_by(name, root, engine, dtype)
         is_bundle = engine_of(folder) != opening["engine"] or engine_of(folder) == engine_of("")
         return load_generator(folder, **opening), fresh_heads(folder) if is_bundle else []
 

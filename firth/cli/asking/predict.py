@@ -179,11 +179,11 @@ def _ask_engine(
     verbose: bool,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Asks the bundle of a run, by an engine in the place of the exported model."""
+    folder, opening = opened_by(run, root, engine, dtype)
 
     def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
         from firth.serving.bundle import ask_served, load_served
 
-        folder, opening = opened_by(run, root, engine, dtype)
         return ask_served(load_served(folder, **opening), name, texts)
 
     return quietly(work, "predict", {ValueError: ExitCode.USAGE}, verbose)

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import numpy as np
 
 from firth import storage
-from firth.interop.errors import InteropError
+from firth.interop.errors import InteropError, check_folder
 from firth.interop.given_files import check_file, expected_shape, read_mapping
 from firth.interop.imported import Imported
 from firth.interop.incoming import Incoming
@@ -73,8 +73,7 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
 
 
 def _the_one(folder: str, pattern: str) -> str:
-    if not storage.is_folder(folder):
-        raise InteropError(f"there is no folder {folder}")
+    check_folder(folder)
     found = fnmatch.filter(storage.list_folder(folder), pattern)
     if len(found) != 1:
         names = f": {', '.join(found)}" if found else ""

@@ -8,7 +8,7 @@ from typing import Any
 import keras_hub
 
 from firth import storage
-from firth.interop.errors import InteropError
+from firth.interop.errors import InteropError, check_folder
 from firth.interop.given_files import check_file, read_mapping
 from firth.interop.hugging_face.rules import Array
 from firth.interop.keras_hub.families import FAMILIES
@@ -41,8 +41,7 @@ class Preset:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
-        if not storage.is_folder(self.path):
-            raise InteropError(f"there is no folder {self.path}")
+        check_folder(self.path)
         self._check_is_preset()
         name, self._given = self.read_object(CONFIG_FILE, FAMILIES)
         self.family: PresetFamily = FAMILIES[name]

@@ -62,7 +62,10 @@ def bundle_in(folder: str) -> str:
     """
     folder = os.path.abspath(folder) if storage.is_local(folder) else folder.rstrip("/")
     if not storage.is_folder(folder):
-        raise NoBundleError(f"there is no folder {folder}{suggest_path(folder)}")
+        advice = (
+            suggest_path(folder) or "; a published model is downloaded first, and comes in by firth import"
+        )
+        raise NoBundleError(f"there is no folder {folder}{advice}")
     found = _bundles_below(folder)
     if not found:
         raise NoBundleError(_why_none(folder))

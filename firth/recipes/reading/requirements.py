@@ -11,12 +11,14 @@ from firth.recipes.corpus.sources import AnySource
 from firth.recipes.reading.bases import BASE
 from firth.recipes.reading.bundles import NoBundleError, check_bundle, digest_of_bundle
 from firth.recipes.reading.raw_recipes import RawRecipe
+from firth.recipes.run.advice import SINGLE_DOCUMENT, document_sizes
 from firth.recipes.run.packages import find_package, suggest_package
 from firth.recipes.run.recipe import Recipe
 
 
 def missing(recipe: Recipe, raw: RawRecipe) -> list[str]:
-    """Returns a line for each file or package that the recipe names and this machine does not have.
+    """Returns a line for each file or package that the recipe names and this machine does not have, or for a
+    single document, which cannot be both trained on and held out.
 
     Args:
         recipe: Recipe, as `load_with_places` returns it.
@@ -32,6 +34,7 @@ def missing(recipe: Recipe, raw: RawRecipe) -> list[str]:
     lines = [(file.key, problem) for file in named_files(recipe) if (problem := _file_problem(file))]
     lines += _missing_packages(recipe)
     lines += _missing_base(recipe)
+    lines += [] if lines else _missing_documents(recipe)
     return [f"{raw.origin(key).place}: {'.'.join(key)}: {problem}" for key, problem in lines]
 
 
@@ -71,6 +74,11 @@ def _missing_base(recipe: Recipe) -> Iterator[tuple[Path, str]]:
     if digest_of_bundle(recipe.base.bundle) != recipe.base.digest:
         changed = f"{recipe.base.bundle} is another bundle than the recipe was read with"
         yield (BASE, "digest"), f"{changed}; `base: PATH`, without a digest, starts from it"
+
+
+def _missing_documents(recipe: Recipe) -> Iterator[tuple[Path, str]]:
+    if len(document_sizes(recipe)) == 1:
+        yield ("sources", "0"), f"{SINGLE_DOCUMENT}; give more files, or documents: blank_line"
 
 
 def _sources(recipe: Recipe) -> Iterator[tuple[Path, AnySource]]:

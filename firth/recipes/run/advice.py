@@ -8,6 +8,7 @@ from firth.recipes.run.recipe import Recipe
 
 # A share that is so many times as large as asked for is worth a warning.
 FAR = 2.0
+SINGLE_DOCUMENT = "a single document cannot be both trained on and held out"
 
 
 def notices(recipe: Recipe) -> list[str]:
@@ -50,6 +51,26 @@ def _on_cleaning(recipe: Recipe) -> list[str]:
 
 def _on_split(recipe: Recipe) -> list[str]:
     """Warns if a single document is far larger than the part that is to be held out."""
+    sizes = document_sizes(recipe)
+    asked, total = recipe.cleaning.split.eval_fraction, sum(sizes)
+    if not sizes or len(sizes) * asked * FAR >= 1:
+        return []
+    finer = "More files, or documents: blank_line,"
+    if len(sizes) == 1:
+        return [f"cleaning.split.eval_fraction: {SINGLE_DOCUMENT}. {finer} are needed"]
+    return [
+        f"cleaning.split.eval_fraction: {asked:g} of {len(sizes)} documents is less than one; at least one "
+        f"is held out, which is {min(sizes) / total:.2g} to {max(sizes) / total:.2g} of the bytes. "
+        f"{finer} make the share finer"
+    ]
+
+
+def document_sizes(recipe: Recipe) -> list[int]:
+    """Returns the bytes of each document, where all of them are local files; otherwise nothing.
+
+    Args:
+        recipe: Recipe.
+    """
     if not all(source.documents_are_files for source in recipe.sources):
         return []
     patterns = [os.path.expanduser(pattern) for source in recipe.sources for pattern in source.reads]
@@ -57,21 +78,7 @@ def _on_split(recipe: Recipe) -> list[str]:
         return []
     paths = {path for pattern in patterns for path in files_of(pattern)}
     # An empty file is not a document.
-    sizes = [size for path in paths if (size := os.path.getsize(path))]
-    asked, total = recipe.cleaning.split.eval_fraction, sum(sizes)
-    if not total or len(sizes) * asked * FAR >= 1:
-        return []
-    finer = "More files, or documents: blank_line,"
-    if len(sizes) == 1:
-        return [
-            "cleaning.split.eval_fraction: a single document cannot be both trained on and held out. "
-            f"{finer} are needed"
-        ]
-    return [
-        f"cleaning.split.eval_fraction: {asked:g} of {len(sizes)} documents is less than one; at least one "
-        f"is held out, which is {min(sizes) / total:.2g} to {max(sizes) / total:.2g} of the bytes. "
-        f"{finer} make the share finer"
-    ]
+    return [size for path in paths if (size := os.path.getsize(path))]
 
 
 def _on_training(recipe: Recipe) -> list[str]:

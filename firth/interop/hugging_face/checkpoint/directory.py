@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from firth import storage
-from firth.interop.errors import InteropError
+from firth.interop.errors import InteropError, check_folder
 from firth.interop.given_files import expected_shape, read_mapping
 from firth.interop.hugging_face.checkpoint.tensors import Tensors
 from firth.interop.hugging_face.families import FAMILIES
@@ -35,8 +35,7 @@ class Directory:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
-        if not storage.is_folder(self.path):
-            raise InteropError(f"there is no folder {self.path}")
+        check_folder(self.path)
         self.config = self._read_json(CONFIG_FILE)
         self._files = self._find_files()
 

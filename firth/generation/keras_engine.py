@@ -1,0 +1,23 @@
+"""Keras as an engine of `firth.generation.engines`, by the names that every engine has."""
+
+import os
+from typing import Any
+
+from firth.generation.generator import Generator
+from firth.generation.text_generator import TextGenerator
+from firth.models.bundle import load_model, read_recipe
+from firth.recipes.run.base import TOKENIZER_FOLDER
+from firth.tokenizers.storage import load_tokenizer
+
+model_of = load_model
+
+
+def generator_of(folder: str | os.PathLike[str], dtype: Any = None) -> TextGenerator:
+    """Returns the generator of a bundle that runs the Keras model.
+
+    Args:
+        folder: Path of the folder that `firth.models.save_model` wrote.
+        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+    """
+    tokenizer = load_tokenizer(os.path.join(folder, TOKENIZER_FOLDER))
+    return Generator(model_of(folder, dtype), tokenizer, read_recipe(folder))
