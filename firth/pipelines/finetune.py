@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 
 from tfx.components import ExampleValidator, Pusher as TfxPusher, StatisticsGen, Trainer
 from tfx.dsl.components.base.base_node import BaseNode
+from tfx.dsl.components.common.importer import Importer
 from tfx.dsl.components.common.resolver import ResolverStrategy
 from tfx.orchestration.pipeline import Pipeline
 
@@ -96,7 +97,7 @@ def create_pipeline(
     """
     base = import_base(recipe.base)
     records = LabelledExampleGen(recipe.data, recipe.task, digests.of_data(recipe.data))
-    checks = _record_checks(recipe, records, digests, is_local=bool(metadata_path))
+    checks = _record_checks(recipe, records, base, digests, is_local=bool(metadata_path))
     rows = TaskRowGen(
         examples=records.outputs["examples"],
         base=base.outputs["result"],
@@ -139,7 +140,12 @@ def create_pipeline(
 
 
 def _record_checks(
-    recipe: AdaptingRecipe, records: LabelledExampleGen, digests: FileDigests, *, is_local: bool
+    recipe: AdaptingRecipe,
+    records: LabelledExampleGen,
+    base: Importer,
+    digests: FileDigests,
+    *,
+    is_local: bool,
 ) -> list[BaseNode]:
     """Returns the components that compare the records with what the task asks, and with others.
 
@@ -149,7 +155,13 @@ def _record_checks(
     schema = TaskSchemaGen(task=recipe.task)
     validator = ExampleValidator(statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"])
     gate = TaskDataValidator(
-        statistics=statistics.outputs["statistics"], anomalies=validator.outputs["anomalies"]
+        statistics=statistics.outputs["statistics"],
+        anomalies=validator.outputs["anomalies"],
+        examples=records.outputs["examples"],
+        base=base.outputs["result"],
+        task=recipe.task,
+        sequences=recipe.sequences,
+        unknown_targets=recipe.validation.unknown_targets,
     )
     requests = _request_statistics(recipe, digests)
     others = compared_with_others(

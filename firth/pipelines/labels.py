@@ -20,9 +20,6 @@ from firth.tasks.readers import FORMATS, format_of
 from firth.tasks.readers.records import PAIR, QUESTION, TEXT
 from firth.tasks.readers.table import has_split
 from firth.tasks.splits.mixing import TRAIN
-from firth.tokenizers import load_tokenizer
-from firth.tokenizers.chat import Chat, ChatTemplateError
-from firth.tokenizers.storage import with_template_of
 
 # Keys of tasks that a format's labels state.
 _STATED = ("positive", "unanswerable")
@@ -84,11 +81,43 @@ def check_template(recipe: AdaptingRecipe) -> None:
     """
     if recipe.task.template_with(None) is None:
         return
+    from firth.tokenizers import load_tokenizer
+    from firth.tokenizers.chat import Chat, ChatTemplateError
+    from firth.tokenizers.storage import with_template_of
+
     tokenizer = load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER))
     try:
         Chat(with_template_of(tokenizer, recipe.task))
     except ChatTemplateError as error:
         raise ValueError(f"task.template: {error}") from None
+
+
+def target_sentences(recipe: AdaptingRecipe, found: LabelledData) -> list[str]:
+    """Returns what a model cannot learn to write of the targets of labelled data, a sentence each.
+
+    The base's tokenizer is loaded only for a task that writes texts.
+
+    Args:
+        recipe: Recipe that adapts a model.
+        found: Its data, as `read_for` returns them.
+
+    Raises:
+        firth.tasks.targets.TargetsError: if more of the targets to train on than `validation.unknown_targets`
+            is not in the vocabulary, with counts and examples.
+    """
+    if not recipe.task.most_written(recipe.sequences)[1]:
+        return []
+    from firth.tasks.targets import check_targets, count_targets
+    from firth.tokenizers import load_tokenizer
+
+    tokenizer = load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER))
+    said = []
+    for split, each in found.splits.items():
+        counts = count_targets(recipe.task, recipe.sequences, tokenizer, each.records)
+        if split == TRAIN:
+            check_targets(counts, recipe.validation.unknown_targets)
+        said += counts.sentences(split)
+    return said
 
 
 def checked_scores(task: Task) -> None:

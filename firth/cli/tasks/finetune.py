@@ -222,7 +222,7 @@ def _task(
 def _read_or_exit(
     path: pathlib.Path | None, options: "Sequence[str | Option]", root: pathlib.Path
 ) -> "tuple[AdaptingRecipe, dict[str, Any]]":
-    from firth.pipelines.labels import read_for
+    from firth.pipelines.labels import read_for, target_sentences
     from firth.recipes.reading.adapting import load_adapting_with_places
 
     try:
@@ -237,9 +237,10 @@ def _read_or_exit(
                 key, why = problem
                 fail(f"{raw.origin(key).place}: {'.'.join(key)}: {why}", ExitCode.USAGE)
         recipe, found = read_for(said)
+        lost = target_sentences(recipe, found)
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
-    return recipe, found.report()
+    return recipe, {**found.report(), "lost": lost}
 
 
 register = commands.registrar(

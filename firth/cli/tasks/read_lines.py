@@ -43,7 +43,8 @@ def read_lines(report: Mapping[str, Any]) -> list[str]:
     """Returns what was read of labelled data: records, rejections with file and line, and repeated texts.
 
     Args:
-        report: What `firth.tasks.labelled.data.LabelledData.report` returns.
+        report: What `firth.tasks.labelled.data.LabelledData.report` returns; under `lost` also what a model
+            cannot learn to write.
     """
     lines = []
     for name, split in report["splits"].items():
@@ -52,7 +53,7 @@ def read_lines(report: Mapping[str, Any]) -> list[str]:
         lines += [
             f"  {each}" for each in (_labels(split["labels"]), _duplicates(split["duplicates"])) if each
         ]
-    return [*lines, *_in_both(report)]
+    return [*lines, *_in_both(report), *report.get("lost", ())]
 
 
 def rejected_text(counts: Mapping[str, int]) -> str:

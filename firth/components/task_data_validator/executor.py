@@ -1,18 +1,30 @@
 """The work of TaskDataValidator: writes the anomalies and the skew of labelled records."""
 
+import dataclasses
 import os
+from collections.abc import Iterator
 
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
+from tfx.utils import io_utils
 
 from firth import storage
 from firth.components.anomalies import anomalies_of, anomalies_text
 from firth.components.execution import Artifacts, Properties
-from firth.components.kept_files import keep_files
+from firth.components.kept_files import keep_files, keeping
+from firth.components.split_folders import split_folders
 from firth.components.statistics import statistics_of
+from firth.corpus.io.record_files import read_records
+from firth.recipes.run.base import TOKENIZER_FOLDER
+from firth.recipes.tasks.tasks import task_from_json
+from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.tasks.labelled.examples import from_example
 from firth.tasks.labelled.skew import find_skew
+from firth.tasks.readers.records import LabelledRecord
+from firth.tasks.targets import TargetCounts, TargetsError, check_targets, count_targets
+from firth.tokenizers import load_tokenizer
 
-FOUND_FILE, SKEW_FILE = "anomalies.json", "skew.json"
+FOUND_FILE, SKEW_FILE, TARGETS_FILE = "anomalies.json", "skew.json", "targets.json"
 _SPLITS = ("train", "eval")
 
 
@@ -24,15 +36,16 @@ class Executor(base_executor.BaseExecutor):
     """Validates the labelled records of one run."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes `anomalies.json` and `skew.json`.
+        """Writes `anomalies.json`, `skew.json` and `targets.json`.
 
         Args:
-            input_dict: `statistics` and `anomalies`.
+            input_dict: `statistics` and `anomalies`; perhaps `records` and `base`.
             output_dict: `found`.
-            exec_properties: An empty dictionary.
+            exec_properties: `task` and `sequences` as JSON, empty without a base; `unknown_targets`.
 
         Raises:
             TaskDataError: naming each anomaly.
+            firth.tasks.targets.TargetsError: if the base cannot write the targets.
         """
         statistics = artifact_utils.get_single_instance(input_dict["statistics"])
         found = anomalies_of(artifact_utils.get_single_instance(input_dict["anomalies"]))
@@ -40,9 +53,37 @@ class Executor(base_executor.BaseExecutor):
         storage.write_json(os.path.join(folder, FOUND_FILE), found)
         skew = find_skew(*(statistics_of(statistics, split).datasets[0] for split in _SPLITS))
         storage.write_json(os.path.join(folder, SKEW_FILE), skew)
+        counts = _targets(input_dict, exec_properties)
+        said = {split: dataclasses.asdict(each) for split, each in counts.items()}
+        storage.write_json(os.path.join(folder, TARGETS_FILE), said)
         if found:
-            keep_files(folder, FOUND_FILE, SKEW_FILE)
+            keep_files(folder, FOUND_FILE, SKEW_FILE, TARGETS_FILE)
             raise TaskDataError(
                 f"the labelled records do not fit the task: {anomalies_text(found)}. Its schema is that of "
                 "TaskSchemaGen"
             )
+        if counts:
+            with keeping(folder, FOUND_FILE, SKEW_FILE, TARGETS_FILE, errors=TargetsError):
+                check_targets(counts[_SPLITS[0]], exec_properties["unknown_targets"])
+
+
+def _targets(input_dict: Artifacts, exec_properties: Properties) -> dict[str, TargetCounts]:
+    """Returns the counts of the targets by split; nothing for a task that writes no texts."""
+    if not exec_properties["task"]:
+        return {}
+    task = task_from_json(exec_properties["task"])
+    sequences = Sequences.from_json(exec_properties["sequences"])
+    if not task.most_written(sequences)[1]:
+        return {}
+    base = artifact_utils.get_single_instance(input_dict["base"])
+    tokenizer = load_tokenizer(os.path.join(base.uri, TOKENIZER_FOLDER))
+    records = split_folders(artifact_utils.get_single_instance(input_dict["records"]))
+    return {
+        split: count_targets(task, sequences, tokenizer, _records(folder))
+        for split, folder in records.items()
+    }
+
+
+def _records(folder: str) -> Iterator[LabelledRecord]:
+    for path in storage.glob(io_utils.all_files_pattern(folder)):
+        yield from (from_example(each)[0] for each in read_records(path))

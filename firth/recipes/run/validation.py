@@ -80,6 +80,8 @@ class TaskValidation(Validation):
             `<role>/bytes` and `<role>/words`.
         requests: csv, tsv, jsonl or txt file of texts that a served model was asked about, in columns of the
             same names as in the recipe's data, or of the texts' roles; compressed with gzip or not.
+        unknown_targets: Largest share of the pieces of the texts to write that stand for text which the
+            base's vocabulary lacks; more of them end the run before anything is trained.
 
     Raises:
         ValueError: if only one of the two is given.
@@ -87,6 +89,7 @@ class TaskValidation(Validation):
 
     skew: Distances = pydantic.Field(default={})
     requests: Annotated[str | None, NamesFiles()] = None
+    unknown_targets: Fraction = 0.1
 
     @property
     def compares(self) -> bool:

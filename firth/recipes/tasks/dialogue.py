@@ -1,5 +1,6 @@
 """Dialogues whose replies a model learns to write, and instructions with what is to be answered."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from firth.features import REPLY_TOKENS, Spec
@@ -84,6 +85,25 @@ class Dialogue(Task):
     def texts(self) -> int:
         """The number of chunks that each record is laid out as: one."""
         return 1
+
+    def targets_of(self, texts: Mapping[str, Any], label: Any) -> Sequence[str]:
+        """Returns the replies that are learned of a dialogue.
+
+        Args:
+            texts: Texts of the record by role.
+            label: Speakers of its messages.
+        """
+        said = zip(label, texts[self.roles[0]], strict=True)
+        replies = tuple(text for speaker, text in said if speaker == "assistant")
+        return replies if self.replies == "all" else replies[-1:]
+
+    def most_written(self, sequences: Sequences) -> tuple[int, str]:
+        """Returns the most tokens of a reply that is learned, and the key that says it.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return sequences.length, "sequences.length"
 
     @property
     def constant_bounds(self) -> dict[str, tuple[float | None, float | None]]:

@@ -199,6 +199,23 @@ class Task(Goal):
         """The scores that it is compared by: the first one, of several tasks the first of each."""
         return self.score_names[:1]
 
+    def targets_of(self, texts: Mapping[str, Any], label: Any) -> Sequence[str]:
+        """Returns the texts that a model learns to write of a record: here none.
+
+        Args:
+            texts: Texts of the record by role.
+            label: Label of the record.
+        """
+        return ()
+
+    def most_written(self, sequences: Sequences) -> tuple[int, str]:
+        """Returns the most pieces of such a text, and the key that says it: here none.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return 0, ""
+
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
         """Returns the answers of models that read no record: the same answer for all, by its title.
 

@@ -149,6 +149,23 @@ class WritingTask(Task):
         most = self.target_length(sequences) or sequences.length
         return min(self.target_tokens, most) - self.target_specials
 
+    def targets_of(self, texts: Mapping[str, Any], label: Any) -> Sequence[str]:
+        """Returns the text to write for a label.
+
+        Args:
+            texts: Texts of the record by role; not read.
+            label: Label of the record.
+        """
+        return (self.text_of(label),)
+
+    def most_written(self, sequences: Sequences) -> tuple[int, str]:
+        """Returns the most raw tokens of a target, and the key that says it.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return self.target_room(sequences), "task.target_tokens"
+
     def sample_chunks(self, tokens: int, sequences: Sequences) -> tuple[int, ...]:
         """Returns the lengths of an input and a target that the first and the second half of a text make.
 

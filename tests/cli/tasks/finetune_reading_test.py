@@ -1,6 +1,7 @@
 """What `firth finetune` says of labelled data, and what it makes of its options, before anything runs."""
 
 import json
+import shutil
 from typing import NamedTuple
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from firth.cli import execution
 from firth.pipelines.run_folder import remember_recipe
 from firth.recipes.reading.loading import load_run_recipe
+from firth.tokenizers import WordPieceTokenizer, save_tokenizer
+from tests.objectives.rows import SPECIALS
 from tests.recipes.bundles import write_bundle
 
 CSV = "text,label\n" + "".join(f"film {number},{('bad', 'good')[number % 2]}\n" for number in range(20))
@@ -203,3 +206,18 @@ def test_a_method_that_does_not_fit_is_refused_before_the_data_are_read(firth, t
     assert named.exit_code == 2 and "did you mean attention/query" in named.stderr
     large = firth(*asked, "--set", "method.rank=5000")
     assert large.exit_code == 2 and "method.rank: 5000, but" in large.stderr
+
+
+def test_targets_that_are_cut_or_cannot_be_written_are_said_before_anything_runs(finetune, tmp_path):
+    bundle = tmp_path / "firth-runs" / "writer" / "bundle"
+    write_bundle(bundle, preset="t5_tiny")
+    shutil.rmtree(bundle / "tokenizer")
+    save_tokenizer(WordPieceTokenizer([*SPECIALS, "hello"]), bundle / "tokenizer")
+    rows = "".join(f"text {n},{'hello ' * (9 if n % 5 == 0 else 2)}\n" for n in range(30))
+    options = ("--task", "text_to_text", "--train", "a.csv", "--set=task.target_tokens=6")
+    write(tmp_path, "a.csv", f"text,label\n{rows}")
+    said = " ".join(finetune(*options, base="writer").output.split())
+    assert "targets of train have more than 5 pieces, and lose the rest: task.target_tokens" in said
+    write(tmp_path, "a.csv", f"text,label\n{rows}x,यह\ny,है\nz,film\n")
+    refused = finetune(*options, "--set=validation.unknown_targets=0.01", base="writer", exit_code=2)
+    assert refused.recipe is None and "validation.unknown_targets" in refused.output

@@ -13,9 +13,14 @@ from firth.components import TaskDataValidator, TaskSchemaGen
 from firth.components.task_data_validator.executor import TaskDataError
 from firth.corpus.io.record_files import write_records
 from firth.recipes.tasks.classification import Classification
+from firth.recipes.tasks.text_to_text import LabelWords
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.labelled.examples import to_example
 from firth.tasks.readers.records import LabelledRecord
+from firth.tasks.targets import TargetsError
+from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from tests.components.components_corpus_test import run
+from tests.objectives.rows import SPECIALS
 
 
 def record(number, label):
@@ -38,18 +43,23 @@ def statistics(tmp_path_factory):
         part = [to_example(each, "films") for each in records]
         write_records(artifact_utils.get_split_uri([examples], split), 0, 1, part)
     component = StatisticsGen(examples=channel_utils.as_channel([examples]))
-    return run(component, {"examples": examples}, folder / "statistics")["statistics"]
+    return run(component, {"examples": examples}, folder / "statistics")["statistics"], examples
 
 
-def check(folder, statistics, task):
+def check(folder, statistics, task, more=None, **options):
     """Returns the folder that the gate wrote in; it raises if the records do not fit the task."""
+    statistics, _ = statistics
     schema = run(TaskSchemaGen(task=task), {}, folder / "schema")["schema"]
     given = {"statistics": statistics, "schema": schema}
     validator = ExampleValidator(**{name: channel_utils.as_channel([each]) for name, each in given.items()})
     anomalies = run(validator, given, folder / "ExampleValidator")["anomalies"]
-    given = {"statistics": statistics, "anomalies": anomalies}
+    given = {"statistics": statistics, "anomalies": anomalies, **(more or {})}
     channels = {name: channel_utils.as_channel([each]) for name, each in given.items()}
-    return run(TaskDataValidator(**channels), given, folder / "TaskDataValidator" / "7")["found"].uri
+    given["records"] = given.pop("examples", None)
+    given = {name: each for name, each in given.items() if each is not None}
+    return run(TaskDataValidator(**channels, **options), given, folder / "TaskDataValidator" / "7")[
+        "found"
+    ].uri
 
 
 def test_records_of_the_task_pass_and_what_differs_between_splits_is_told(tmp_path, statistics):
@@ -69,3 +79,26 @@ def test_records_of_the_task_pass_and_what_differs_between_splits_is_told(tmp_pa
 def test_records_that_do_not_fit_stop_the_run(tmp_path, statistics, task, problem):
     with pytest.raises(TaskDataError, match=problem):
         check(tmp_path, statistics, task)
+
+
+def test_targets_that_the_base_cannot_write_stop_the_run(tmp_path, statistics):
+    """The texts of the labels are in English; the vocabulary has none of their words but one."""
+    save_tokenizer(WordPieceTokenizer([*SPECIALS, "yes"]), tmp_path / "base" / "tokenizer")
+    base = standard_artifacts.Model()
+    base.uri = str(tmp_path / "base")
+    task = LabelWords(labels=("no", "yes"))
+    given = {"examples": statistics[1], "base": base}
+
+    def targets(limit):
+        options = {"task": task, "sequences": Sequences(length=16, max_documents=2), "unknown_targets": limit}
+        folder = check(tmp_path / str(limit), statistics, task, given, **options)
+        return json.loads(pathlib.Path(folder, "targets.json").read_text())
+
+    found = targets(0.5)
+    assert {split: (each["targets"], each["with_unknown"]) for split, each in found.items()} == {
+        "train": (80, 20),
+        "eval": (40, 30),
+    }
+    with pytest.raises(TargetsError, match=r"20 of 80 targets of train .*'no'.*validation\.unknown_targets"):
+        targets(0.1)
+    assert list(tmp_path.glob("0.1/TaskDataValidator/failed/7/targets.json"))
