@@ -29,14 +29,14 @@ def recipe_or_exit(
     from firth.recipes import RecipeError
     from firth.recipes.reading.base_notices import base_notices
     from firth.recipes.reading.loading import load_with_places
-    from firth.recipes.reading.requirements import missing
+    from firth.recipes.reading.requirements import missing, too_few_documents
     from firth.recipes.run.advice import notices
 
     try:
         recipe, places = load_with_places(name, options, root)
     except RecipeError as error:
         fail(str(error), ExitCode.USAGE)
-    if problems := missing(recipe, places) if require_all else []:
+    if problems := (missing(recipe, places) or too_few_documents(recipe, places)) if require_all else []:
         fail("\n".join(problems), ExitCode.USAGE)
     for notice in [*notices(recipe), *base_notices(recipe, places)]:
         note(notice)

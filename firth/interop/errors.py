@@ -3,7 +3,6 @@
 import os
 
 from firth import storage
-from firth.recipes.base.paths import suggest_path
 
 
 class InteropError(ValueError):
@@ -22,6 +21,8 @@ def check_folder(path: str, download: str = "") -> None:
     """
     if storage.is_folder(path):
         return
+    from firth.recipes.base.paths import suggest_path
+
     at = "" if "://" in path or os.path.isabs(path) else f" in {os.getcwd()}"
     advice = f"; nothing is downloaded: {download}" if download else ""
     raise InteropError(f"there is no folder {path}{at}{suggest_path(path)}{advice}")

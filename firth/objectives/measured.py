@@ -37,7 +37,7 @@ def measure_rates(
             special_tokens_touched: Predicted or corrupted special tokens.
             random_next, same_document; swapped: Of next sentences, and of sentence order.
             label_told_by_form: Share of their labels that a small forest tells of documents it has not seen,
-                from the lengths of A, of B and of both, the row's padding, and the sentence ends of B.
+                from the lengths of A, of B and of both and the row's padding, or from B's sentence ends.
             pairs_without_label: Documents that are too short for a pair, or whose negative row has nothing.
             text_left_out: Tokens that this epoch's random and cut segments leave out of the rows.
             noise, sentinels_per_document, mean_span, first_corrupted, last_corrupted: Of spans.

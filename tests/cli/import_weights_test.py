@@ -45,7 +45,8 @@ def test_what_is_wrong_is_one_sentence(firth, tmp_path):
     result = firth("import", "elmo", str(tmp_path))
     assert result.exit_code == 2
     assert result.stderr.strip().endswith("holds 0 files of the form *options*.json, not one")
-    assert firth("import", "hf", "nowhere").stderr.strip().endswith("there is no folder nowhere")
+    said = firth("import", "hf", "nowhere").stderr
+    assert said.startswith("error: there is no folder nowhere") and "hf download OWNER/nowhere" in said
 
 
 def test_an_imported_model_is_no_run(firth, imported, tmp_path):

@@ -69,6 +69,11 @@ def _pip(words):
     _exist(words[1:])
 
 
+def _hf(words):
+    """A download of huggingface_hub, of a model into a folder of its name."""
+    assert words[0] == "download" and words[2:] == ["--local-dir", words[1].partition("/")[2]]
+
+
 def _unzip(words):
     assert words[0] == "-q" and words[1].endswith(".whl") and words[2] == "-d"
 
@@ -138,6 +143,7 @@ CHECKS = {
     "python3.11": _python,
     "pip": _pip,
     "unzip": _unzip,
+    "hf": _hf,
     "tensorboard": _tensorboard,
     "tfx": _tfx,
     "docker": _docker,

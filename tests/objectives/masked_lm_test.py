@@ -12,29 +12,30 @@ PAD, CLS, SEP, MASK = 0, 2, 3, 4
 def test_literal_example():
     """Two documents in a row of 20; all is masked, and the second segments come from the negative row.
 
-    The first chunk (10 11 12 13 14) is split before the sentence at 13: two tokens, and (53 54) is a sentence
-    of the negative. The second chunk (20 21 22 23) is split before 21: three, and (52 53 54) are two
-    sentences.
+    The first chunk (10 11 12 13 14) is split before the sentence at 13, with a rest of two tokens, as (62 63)
+    of the negative. The second chunk (20 21 22 23) is split before 22, not 21, as its other one has the rest
+    (53 54). The rests lose a token.
     """
     config = MaskedLM(mask_rate=0.99, mask_token_rate=1.0, random_token_rate=0.0, random_next_rate=1.0)
     objective = MaskedLMObjective(config, Sequences(length=20, max_documents=3), tokenizer())
     tokens = [10, 11, 12, 13, 14, 20, 21, 22, 23]
-    example = row(tokens, [5, 4], [1, 2], 17, 3, sentence_starts=[1, 0, 0, 1, 0, 1, 1, 0, 0])
-    negative = row([50, 51, 52, 53, 54], [5], [3], 17, 3, sentence_starts=[1, 0, 1, 1, 0])
+    example = row(tokens, [5, 4], [1, 2], 17, 3, sentence_starts=[1, 0, 0, 1, 0, 1, 1, 1, 0])
+    others = [50, 51, 52, 53, 54, 60, 61, 62, 63]
+    negative = row(others, [5, 4], [3, 4], 17, 3, sentence_starts=[1, 0, 0, 1, 0, 1, 0, 1, 0])
     made = {name: value.numpy().tolist() for name, value in objective(example, negative, seed=[3, 4]).items()}
     assert made == {
         "token_ids": [
-            *(CLS, MASK, MASK, MASK, SEP, MASK, MASK, SEP),
-            *(CLS, MASK, SEP, MASK, MASK, MASK, SEP),
-            *(PAD, PAD, PAD, PAD, PAD),
+            *(CLS, MASK, MASK, MASK, SEP, MASK, SEP),
+            *(CLS, MASK, MASK, SEP, MASK, SEP),
+            *[PAD] * 7,
         ],
-        "segment_ids": [0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0],
-        "position_ids": [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0],
-        "document_ids": [1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0],
-        "masked_positions": [1, 2, 3, 5, 6, 9, 11, 12, 13, *[0] * 11],
-        "masked_labels": [10, 11, 12, 53, 54, 20, 52, 53, 54, *[0] * 11],
-        "masked_weights": [*[1.0] * 9, *[0.0] * 11],
-        "pooled_positions": [0, 8, 0],
+        "segment_ids": [0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, *[0] * 7],
+        "position_ids": [0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, *[0] * 7],
+        "document_ids": [*[1] * 7, *[2] * 6, *[0] * 7],
+        "masked_positions": [1, 2, 3, 5, 8, 9, 11, *[0] * 13],
+        "masked_labels": [10, 11, 12, 62, 20, 21, 53, *[0] * 13],
+        "masked_weights": [*[1.0] * 7, *[0.0] * 13],
+        "pooled_positions": [0, 7, 0],
         "next_sentence_labels": [1, 1, 0],
         "next_sentence_weights": [1.0, 1.0, 0.0],
     }

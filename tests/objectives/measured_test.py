@@ -46,7 +46,7 @@ def test_a_right_objective_is_within_its_bounds(name):
         ("masked_lm", {"mask_rate": 0.2, "max_predictions": 20}, "selected"),
         ("masked_lm", {"mask_token_rate": 0.72, "random_token_rate": 0.18}, "masked"),
         ("masked_lm", {"random_token_rate": 0.0, "mask_token_rate": 0.8}, "kept"),
-        ("masked_lm", {"random_next_rate": 0.7}, "random_next"),
+        ("masked_lm", {"random_next_rate": 0.95}, "random_next"),
         ("masked_lm-exact", {"paper_exact": False}, "special_tokens_drawn"),
         ("masked_lm-order", {"swap_rate": 0.3}, "swapped"),
         ("span_masking-hard", {"length_parameter": 0.6}, "mean_span_words"),

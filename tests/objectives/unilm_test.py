@@ -86,10 +86,9 @@ def test_the_paper_s_rows(name):
     used = made["masked_weights"] > 0
     tokens[made["masked_positions"][used]] = made["masked_labels"][used]
     apart = {"sequence_to_sequence": " [SEP] for", "left_to_right": " for", "right_to_left": " for"}
-    if (
-        name == "bidirectional"
-    ):  # The other row has no ten tokens for the first document, and "fun ." for the second.
-        assert spoken(TOKENIZER, tokens).endswith("[CLS] It was [SEP] fun . [SEP]")
+    if name == "bidirectional":
+        # The other row has nothing for the first document, and "fun ." for the second, without its end.
+        assert spoken(TOKENIZER, tokens).endswith("[CLS] It was [SEP] fun [SEP]")
         assert made["next_sentence_weights"].tolist() == made["next_sentence_labels"].tolist() == [0, 1]
         return
     pair = name == "sequence_to_sequence"

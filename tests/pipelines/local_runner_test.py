@@ -21,7 +21,7 @@ TASK = """
 name: texts
 base: {{bundle: {bundle}}}
 task: {{kind: classification}}
-evaluation: {{thresholds: []}}
+evaluation: {{beats_constant: false}}
 data: {{kind: columns, train: texts.csv}}
 sequences: {{length: 32}}
 epochs: 1

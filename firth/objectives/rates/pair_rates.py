@@ -99,7 +99,9 @@ def _lengths(sample: Sample, pairs: list[_Pair]) -> npt.NDArray[np.int64]:
 
 
 def _label_leak(sample: Sample, pairs: list[_Pair], found: npt.NDArray[Any], leak: float) -> RateCheck:
-    """Checks what a forest tells of the label from the lengths and from the form of segment B.
+    """Checks what a forest tells of the label by the lengths, or by the length and the form of segment B.
+
+    Not from both at once: a short A, which is a short sentence, tells of the style of its document.
 
     Args:
         sample: Rows with their features.
@@ -108,9 +110,10 @@ def _label_leak(sample: Sample, pairs: list[_Pair], found: npt.NDArray[Any], lea
         leak: What it may tell beyond the share of the more frequent label, chance aside.
     """
     first, second, padding, labels, _ = found.T
-    values = np.column_stack([first, second, first + second, padding, _forms(sample.tokenizer, pairs)])
-    documents = [sample.rows[features.DOCUMENT_KEYS][row, number] for row, number, *_ in pairs]
-    told = told_by_forest(values, labels, np.array(documents))
+    documents = np.array([sample.rows[features.DOCUMENT_KEYS][row, number] for row, number, *_ in pairs])
+    lengths = np.column_stack([first, second, first + second, padding])
+    form = np.column_stack([second, _forms(sample.tokenizer, pairs)])
+    told = max(told_by_forest(each, labels, documents) for each in (lengths, form))
     ones = float(labels.mean()) if len(labels) else 0.0
     most = max(ones, 1.0 - ones) + leak + SIGMAS * 0.5 / math.sqrt(max(len(labels), 1))
     return RateCheck("label_told_by_form", told, 0.0, min(most, 1.0))

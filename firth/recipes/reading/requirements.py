@@ -17,8 +17,7 @@ from firth.recipes.run.recipe import Recipe
 
 
 def missing(recipe: Recipe, raw: RawRecipe) -> list[str]:
-    """Returns a line for each file or package that the recipe names and this machine does not have, or for a
-    single document, which cannot be both trained on and held out.
+    """Returns a line for each file or package that the recipe names and this machine does not have.
 
     Args:
         recipe: Recipe, as `load_with_places` returns it.
@@ -34,8 +33,21 @@ def missing(recipe: Recipe, raw: RawRecipe) -> list[str]:
     lines = [(file.key, problem) for file in named_files(recipe) if (problem := _file_problem(file))]
     lines += _missing_packages(recipe)
     lines += _missing_base(recipe)
-    lines += [] if lines else _missing_documents(recipe)
     return [f"{raw.origin(key).place}: {'.'.join(key)}: {problem}" for key, problem in lines]
+
+
+def too_few_documents(recipe: Recipe, raw: RawRecipe) -> list[str]:
+    """Returns a line if the sources are local files of a single document, which cannot be split.
+
+    Args:
+        recipe: Recipe, as `load_with_places` returns it.
+        raw: Origins of its values.
+    """
+    if len(document_sizes(recipe)) != 1:
+        return []
+    key = ("sources", "0")
+    advice = "give more files, or documents: blank_line"
+    return [f"{raw.origin(key).place}: {'.'.join(key)}: {SINGLE_DOCUMENT}; {advice}"]
 
 
 def _file_problem(file: NamedFile) -> str:
@@ -74,11 +86,6 @@ def _missing_base(recipe: Recipe) -> Iterator[tuple[Path, str]]:
     if digest_of_bundle(recipe.base.bundle) != recipe.base.digest:
         changed = f"{recipe.base.bundle} is another bundle than the recipe was read with"
         yield (BASE, "digest"), f"{changed}; `base: PATH`, without a digest, starts from it"
-
-
-def _missing_documents(recipe: Recipe) -> Iterator[tuple[Path, str]]:
-    if len(document_sizes(recipe)) == 1:
-        yield ("sources", "0"), f"{SINGLE_DOCUMENT}; give more files, or documents: blank_line"
 
 
 def _sources(recipe: Recipe) -> Iterator[tuple[Path, AnySource]]:

@@ -76,6 +76,14 @@ def finetune(firth, tmp_path, monkeypatch):
     return call
 
 
+def write_writer(bundle, *words):
+    """Writes a bundle of a model that writes, with a vocabulary of some words."""
+    write_bundle(bundle, preset="t5_tiny")
+    shutil.rmtree(bundle / "tokenizer")
+    letters = [mark + letter for letter in "abcdefghijklmnopqrstuvwxyz0123456789." for mark in ("", "##")]
+    save_tokenizer(WordPieceTokenizer([*SPECIALS, *letters, *words]), bundle / "tokenizer")
+
+
 def write(folder, name, content):
     text = content if isinstance(content, str) else "".join(f"{json.dumps(row)}\n" for row in content)
     (folder / name).write_bytes(text.encode())
@@ -189,7 +197,7 @@ def test_a_run_is_run_again_from_its_own_recipe(finetune, tmp_path):
 
 
 def test_a_published_set_without_a_split_to_evaluate_on_holds_out_a_part(firth, finetune, tmp_path):
-    write_bundle(tmp_path / "firth-runs" / "t5" / "bundle", preset="t5_tiny")
+    write_writer(tmp_path / "firth-runs" / "t5" / "bundle")
     rows = "".join(f"{n},Long text {n}.,Short {n}.\n" for n in range(9))
     write(tmp_path, "xsum.csv", f"id,article,highlights\n{rows}")
     ran = finetune("--task", "xsum", "--data", ".", base="t5")
@@ -209,10 +217,7 @@ def test_a_method_that_does_not_fit_is_refused_before_the_data_are_read(firth, t
 
 
 def test_targets_that_are_cut_or_cannot_be_written_are_said_before_anything_runs(finetune, tmp_path):
-    bundle = tmp_path / "firth-runs" / "writer" / "bundle"
-    write_bundle(bundle, preset="t5_tiny")
-    shutil.rmtree(bundle / "tokenizer")
-    save_tokenizer(WordPieceTokenizer([*SPECIALS, "hello"]), bundle / "tokenizer")
+    write_writer(tmp_path / "firth-runs" / "writer" / "bundle", "hello")
     rows = "".join(f"text {n},{'hello ' * (9 if n % 5 == 0 else 2)}\n" for n in range(30))
     options = ("--task", "text_to_text", "--train", "a.csv", "--set=task.target_tokens=6")
     write(tmp_path, "a.csv", f"text,label\n{rows}")

@@ -27,7 +27,7 @@ name: reviews
 data: {{kind: columns, train: '{REVIEWS}'}}
 task: {{kind: classification}}
 epochs: 9
-evaluation: {{thresholds: []}}
+evaluation: {{beats_constant: false}}
 search:
   algorithm: grid
   space: {{training.optimizer.weight_decay: {{kind: choices, values: [0.0, 0.1]}}}}
