@@ -22,7 +22,7 @@ from tests.objectives.rows import PIECES, SPECIALS, make_batch, negatives_of, ra
 SEQUENCES = Sequences(length=40, max_documents=4)
 ROWS = 100
 # More, for what is a share of all.
-MANY_ROWS = 300
+MANY_ROWS = 400
 # Two thirds of the pieces are capitalised, so that the rules for salient words find some.
 PIECES_OF_WORDS = [f"{'W' if index % 3 else 'w'}{'x' * index}" for index in range(PIECES)]
 WORD_PIECES = WordPieceTokenizer([*SPECIALS, *PIECES_OF_WORDS, *sentinel_pieces(40)], lowercase=False)

@@ -170,11 +170,11 @@ def check_alike(found, expected, signature):
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_text_alone_gets_the_answer_that_it_gets_in_a_batch(name):
     assert tuple(text_signatures(served(name).recipe)) == PRESETS[name]
-    # Over the models, each signature is asked with a text alone, and with an empty one.
+    # Over the models, each signature is asked with a long text alone, an empty one, and a short one.
     first = [*PRESETS].index(name)
     for number, signature in enumerate(PRESETS[name], first):
-        index = number % 2
-        together, alone = asked(name, signature, TEXTS[:2]), asked(name, signature, [TEXTS[index]])
+        index = number % len(TEXTS)
+        together, alone = asked(name, signature, TEXTS), asked(name, signature, [TEXTS[index]])
         part = {
             key: together[key][index : index + 1][tuple(slice(size) for size in values.shape)]
             for key, values in alone.items()
