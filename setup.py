@@ -27,6 +27,8 @@ INSTALL_REQUIRES = [
     "apache-beam>=2.60,<3",
     # HTTP's encoding br.
     "brotli>=1.2",
+    # Encodings of text files that resiliparse does not tell.
+    "charset-normalizer>=3.3",
     "filelock>=3.12",
     "flatbuffers>=23",
     "ftfy>=6.1",

@@ -1,7 +1,9 @@
 """`firth curate`: from a recipe's sources to a cleaned corpus and its funnel."""
 
 import pathlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from firth import storage
 from firth.cli import commands, execution
@@ -11,6 +13,13 @@ if TYPE_CHECKING:
     from firth.pipelines.local import CurationResult
     from firth.recipes import Recipe
 
+MeasureOnly = Annotated[
+    bool,
+    typer.Option(
+        "--measure-only",
+        help="Drop nothing, and count by value what the steps measure: --set cleaning.measure=only.",
+    ),
+]
 # The table is as wide as it has to be, because names of rules must not be cut.
 WIDEST = 1000
 
@@ -65,12 +74,39 @@ def _output_lines(result: "CurationResult") -> list[str]:
     return lines
 
 
+def _command(
+    context: typer.Context,
+    recipe: commands.AnyRecipeName = None,
+    base: commands.Base = None,
+    text: execution.Text = None,
+    jsonl: execution.Jsonl = None,
+    text_key: execution.TextKey = None,
+    overrides: commands.Overrides = None,
+    root: commands.Root = commands.DEFAULT_ROOT,
+    name: execution.Name = None,
+    reuse_folder: execution.ReuseFolder = False,
+    measure_only: MeasureOnly = False,
+    workers: execution.Workers = 1,
+    beam_arg: execution.BeamArgs = None,
+    metadata: execution.Metadata = "",
+    verbose: execution.Verbose = False,
+) -> None:
+    overrides = [*(overrides or ()), *(["cleaning.measure=only"] if measure_only else ())]
+    execution.on_recipe(_curate)(
+        context, recipe, base, text, jsonl, text_key, overrides, root, name, reuse_folder, workers, beam_arg,
+        metadata, verbose,
+    )  # fmt: skip
+
+
+_command.__doc__ = _curate.__doc__
+
 register = commands.registrar(
     "curate",
-    execution.on_recipe(_curate),
+    _command,
     "firth curate my_recipe.yaml",
     "firth curate bert_mini --text 'books/*.txt' --set cleaning.limits.max_dropped_fraction=0.6",
     "firth curate my_recipe.yaml --workers 8",
+    "firth curate my_recipe.yaml --measure-only --name measured",
     "firth curate my_recipe.yaml --metadata mysql://firth@localhost:3306/runs",
     "firth curate my_recipe.yaml --beam-arg=--runner=FlinkRunner --beam-arg=--parallelism=8",
     after=(

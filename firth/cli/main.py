@@ -27,7 +27,7 @@ from firth.cli import (
     show,
     train_worker,
 )
-from firth.cli.asking import generate, predict
+from firth.cli.asking import curation, generate, predict
 from firth.cli.orchestrators import compile
 from firth.cli.output import ExitCode, print_error
 from firth.cli.quietly import import_without_logs
@@ -58,6 +58,7 @@ for module in (
     finetune,
     glue,
     curate,
+    curation,
     recipes,
     show,
     compile,

@@ -75,7 +75,8 @@ def corpus_components(
         "corpus_validator": limits,
         **({"previous_report": earlier} if earlier else {}),
     }
-    if recipe.outputs:
+    # What was only measured was not cleaned.
+    if recipe.outputs and recipe.cleaning.measure != "only":
         exporter = CorpusExporter(
             examples=curator.outputs["examples"],
             report=report,

@@ -48,9 +48,12 @@ from .corpus.outputs import JsonlOutput as JsonlOutput, ParquetOutput as Parquet
 from .corpus.privacy import PiiStep as PiiStep
 from .corpus.scoring import FastTextStep as FastTextStep, ScikitLearnStep as ScikitLearnStep
 from .corpus.sources import (
+    ArrowSource as ArrowSource,
+    CsvSource as CsvSource,
     DocstringsSource as DocstringsSource,
     HtmlSource as HtmlSource,
     JsonlSource as JsonlSource,
+    MediawikiSource as MediawikiSource,
     ParquetSource as ParquetSource,
     SourceSample as SourceSample,
     TextSource as TextSource,

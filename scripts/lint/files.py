@@ -99,6 +99,7 @@ LOCAL = {
     "corpus/io/source_files.py": ("FileSystems.match os.path.isdir", _BEAM),
     "corpus/quality/quality_model.py": ("numpy.load numpy.savez", "in files that storage has opened"),
     "corpus/readers/parquet_source.py": ("FileSystems.open", _BEAM),
+    "corpus/readers/tables/arrow_source.py": ("FileSystems.open", _BEAM),
     "corpus/readers/python_packages.py": ("os.path.isfile os.stat os.walk", "installed packages"),
     "models/elmo_import.py": (".exists .read_text", _USER),
     "pipelines/metadata/estimates.py": (".glob .stat", _LOCAL_RUN),

@@ -153,3 +153,10 @@ def test_files_that_the_shell_expanded_and_unknown_recipes_are_refused(firth, ru
     assert "quote patterns" in firth("curate", "demo", "--text", "a.txt", "b.txt").stderr
     result = firth("curate", "demmo")
     assert result.exit_code == 2 and "did you mean demo?" in result.stderr and runner.calls == []
+
+
+def test_measuring_alone_is_a_key_of_the_recipe(firth, runner):
+    result = firth("curate", "demo", "--measure-only", "--name", "measured")
+    assert result.exit_code == 0, result.output
+    ((recipe, options),) = runner.calls
+    assert recipe.cleaning.measure == "only" and options["name"] == "measured"

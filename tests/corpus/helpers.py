@@ -32,9 +32,9 @@ CLEANING = Cleaning(steps=STEPS, split=Split(eval_fraction=0.3))
 WORDS = "the a of and in whale ship sea Captain harpoon saw called white . ! ? (old) (new) 'and' 1851"
 
 
-def read_records(pattern: str) -> list[bytes]:
+def read_records(pattern: str, compression: str = "GZIP") -> list[bytes]:
     files = sorted(tf.io.gfile.glob(pattern))
-    return list(tf.data.TFRecordDataset(files, "GZIP").as_numpy_iterator()) if files else []
+    return list(tf.data.TFRecordDataset(files, compression).as_numpy_iterator()) if files else []
 
 
 def read_to(folder, sources, privacy=None) -> list[Document]:

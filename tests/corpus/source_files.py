@@ -1,12 +1,13 @@
 """Files of every kind of source that hold the same documents, and how they may be compressed."""
 
 import bz2
+import csv
 import gzip
 import html
 import io
 import json
 import lzma
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import lz4.frame
 import pyarrow as pa
@@ -17,8 +18,11 @@ import zstandard
 from firth.corpus.io.record_frames import write_record
 from firth.recipes.corpus.sources import (
     AnySource,
+    ArrowSource,
+    CsvSource,
     HtmlSource,
     JsonlSource,
+    MediawikiSource,
     ParquetSource,
     TextSource,
     TfrecordSource,
@@ -108,6 +112,32 @@ def parquet(table: dict, **options) -> bytes:
     return file.getvalue()
 
 
+def arrow(table: dict, rows: int = 2) -> bytes:
+    """Returns a table as `datasets` saves it: a stream of batches of rows."""
+    file, data = io.BytesIO(), pa.table(table)
+    with pa.ipc.new_stream(file, data.schema) as stream:
+        stream.write_table(data, max_chunksize=rows)
+    return file.getvalue()
+
+
+def _csv(texts: Sequence[str]) -> bytes:
+    file = io.StringIO()
+    csv.writer(file).writerows([["id", "text"], *enumerate(texts)])
+    return file.getvalue().encode()
+
+
+def dump(texts: Iterable[tuple[object, str]], head: str = "") -> bytes:
+    """Returns articles with their titles as a wiki exports them."""
+    pages = "".join(
+        f"<page><title>{title}</title><ns>0</ns><id>{number}</id><revision><id>1{number}</id>"
+        f"<timestamp>2026-11-28T10:00:00Z</timestamp><model>wikitext</model>"
+        f"<text>{html.escape(text)}</text></revision></page>\n"
+        for number, (title, text) in enumerate(texts)
+    )
+    site = "<base>https://en.wiki.example/wiki/Main_Page</base>"
+    return f"<mediawiki><siteinfo>{site}{head}</siteinfo>{pages}</mediawiki>".encode()
+
+
 def _wiki(texts: Sequence[str]) -> bytes:
     return "".join(
         f'<doc id="{i}" url="http://w/?curid={i}" title="T">\n{text}\n</doc>\n'
@@ -119,6 +149,8 @@ def _wiki(texts: Sequence[str]) -> bytes:
 FILES: dict[str, tuple[Callable[..., AnySource], Callable[[Sequence[str]], bytes]]] = {
     "text": (TextSource, lambda texts: texts[0].encode()),
     "jsonl": (JsonlSource, lambda texts: "\n".join(json.dumps({"text": each}) for each in texts).encode()),
+    "csv": (CsvSource, _csv),
+    "arrow": (ArrowSource, lambda texts: arrow({"text": list(texts)})),
     "parquet": (ParquetSource, lambda texts: parquet({"text": list(texts)}, row_group_size=2)),
     "warc": (
         WarcSource,
@@ -135,6 +167,7 @@ FILES: dict[str, tuple[Callable[..., AnySource], Callable[[Sequence[str]], bytes
     ),
     "html": (HtmlSource, lambda texts: page(texts[0])),
     "wikiextractor": (WikiextractorSource, _wiki),
+    "mediawiki": (MediawikiSource, lambda texts: dump(enumerate(texts))),
     "tfrecord": (TfrecordSource, lambda texts: tfrecord([example(text=each.encode()) for each in texts])),
 }
-COMPRESSED_KINDS = tuple(sorted(set(FILES) - {"parquet"}))
+COMPRESSED_KINDS = tuple(sorted(set(FILES) - {"arrow", "parquet"}))

@@ -8,7 +8,9 @@ import shutil
 
 import pytest
 from pyarrow import dataset
+from typer.testing import CliRunner
 
+from firth.cli.main import app
 from firth.corpus import CorpusLimitsError, Document
 from firth.pipelines import local
 from firth.pipelines.pretrain import create_pipeline
@@ -180,3 +182,34 @@ def test_limits_change_only_what_checks_and_shows_them(folder):
         "CorpusValidator",
         "Reporter",
     }
+
+
+def test_why_a_document_is_gone_or_kept(folder, first):
+    def why(wanted):
+        asked = CliRunner().invoke(app, ["curation", "why", "mine", wanted, "--root", str(folder / "runs")])
+        return asked.exit_code, asked.output
+
+    (folder / "bad.txt").write_bytes(b"\xff")
+    try:
+        result = local.curate(
+            recipe(folder, "cleaning.list_dropped=true", f"source_schema={tolerant(first)}"), folder / "runs"
+        )
+        assert "Curator" in ran(result)
+    finally:
+        (folder / "bad.txt").unlink()
+    places = {text: f"a.txt#L{2 * i + 1}" for i, text in enumerate([*TEXTS, *DROPPED])}
+    code, said = why(places["Too short."])
+    assert code == 0 and "dropped by length: too_few_words" in said
+    assert "dropped by bad_words" in why(places["Damn this white whale of yours."])[1]
+    code, said = why(places[TEXTS[5]])
+    assert code == 0 and "kept, in " in said
+    assert "rejected while it was read: invalid_utf8" in why("bad.txt")[1]
+    code, said = why("nothing.txt")
+    assert code == 1 and "nothing.txt" in said
+
+
+def tolerant(first):
+    """A schema that lets a few broken records pass."""
+    path = first.run_dir / "tolerant.pbtxt"
+    path.write_text((first.run_dir / "schema.pbtxt").read_text().replace("mass: 0.9", "mass: 0.5"))
+    return path

@@ -1,5 +1,6 @@
 """The work of CorpusExampleGen: TFX's ExampleGen protocol around `ReadSources`."""
 
+import os
 from typing import Any
 
 import apache_beam as beam
@@ -11,6 +12,7 @@ from tfx.types import artifact_utils
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keep_files
 from firth.corpus import ReadSources, SourceError, WriteRecords, check_sources
+from firth.corpus.readers.kept_reads import remove_others
 from firth.corpus.readers.read import COUNTS_FILE, REJECTED_FILE
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources_json import sources_from_json
@@ -19,6 +21,7 @@ SPLIT = "corpus"
 _FOLDER = "artifact_folder"
 _EXAMPLES = "examples"
 _PROFILES = "profiles_folder"
+_KEPT = "kept_folder"
 
 
 class Executor(BaseExampleGenExecutor):
@@ -62,6 +65,8 @@ class Executor(BaseExampleGenExecutor):
             _FOLDER: folder,
             _EXAMPLES: output_dict["examples"],
             _PROFILES: artifact_utils.get_split_uri([records], SPLIT),
+            # Next to the artifacts of all runs, since it is for the next one.
+            _KEPT: os.path.join(os.path.dirname(os.path.dirname(folder.rstrip("/"))), "read_files"),
         }
         super().Do(input_dict, output_dict, {**exec_properties, **places})
         try:
@@ -70,10 +75,13 @@ class Executor(BaseExampleGenExecutor):
             # The same error, naming the copies.
             check_sources(keep_files(folder, REJECTED_FILE, COUNTS_FILE))
             raise
+        remove_others(places[_KEPT], sources_from_json(exec_properties["sources"]))
 
 
 def _read_sources(exec_properties: dict[str, Any], split_pattern: str) -> beam.PTransform:
     # The sources name the files, so the split's pattern has no use.
     sources = sources_from_json(exec_properties["sources"])
     privacy = PiiStep.from_json(exec_properties["privacy"])
-    return ReadSources(sources, exec_properties[_FOLDER], privacy, exec_properties[_PROFILES])
+    return ReadSources(
+        sources, exec_properties[_FOLDER], privacy, exec_properties[_PROFILES], exec_properties[_KEPT]
+    )

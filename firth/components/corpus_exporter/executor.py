@@ -16,6 +16,7 @@ from firth.components.split_folders import split_folders
 from firth.corpus import write_outputs
 from firth.corpus.curation.curate import REPORT_FILE
 from firth.corpus.documents.hashing import digest
+from firth.corpus.privacy.excerpts import scrubber_for
 from firth.corpus.report.datasheet import datasheet_page, make_datasheet
 from firth.recipes.base.file_names import without_folders
 from firth.recipes.corpus.cleaning import Cleaning
@@ -50,11 +51,19 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             outputs_from_json(exec_properties["outputs"]),
             folder,
             counts,
+            any(source.keeps_metadata for source in sources_from_json(exec_properties["sources"])),
         )
-        _write_datasheet(folder, report, exec_properties)
+        files = [
+            {"kind": each.kind, "split": split, "path": f"{each.kind}/{split}/*{each.file_ending}"}
+            for each in outputs_from_json(exec_properties["outputs"])
+            for split in folders
+        ]
+        _write_datasheet(folder, report, exec_properties, files)
 
 
-def _write_datasheet(folder: str, report: dict[str, Any], exec_properties: Properties) -> None:
+def _write_datasheet(
+    folder: str, report: dict[str, Any], exec_properties: Properties, files: list[dict[str, str]]
+) -> None:
     sources = sources_from_json(exec_properties["sources"])
     cleaning = Cleaning.from_json(exec_properties["cleaning"])
     recipe = [without_folders(part) for part in (*sources, cleaning)]
@@ -65,6 +74,8 @@ def _write_datasheet(folder: str, report: dict[str, Any], exec_properties: Prope
         digest(json.dumps(recipe, sort_keys=True)).hex(),
         datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         report,
+        scrubber_for(cleaning),
+        files,
     )
     storage.write_json(os.path.join(folder, "datasheet.json"), sheet)
     storage.write_text(os.path.join(folder, "README.md"), datasheet_page(sheet))

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.pvalue import PCollection
+from apache_beam.pvalue import PCollection, TaggedOutput
 
+from firth.corpus.curation.dropped import DROPPED_FOLDER, WriteDropped, dropped_row
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, CorpusCounts, Count, DroppedExample, Flow
@@ -22,8 +23,13 @@ from firth.corpus.documents.steps import (
     Setting,
 )
 from firth.corpus.privacy.excerpts import RAW_EXCERPT_CHARACTERS
+from firth.corpus.privacy.pii import Pii
 from firth.corpus.report.domains import count_domain
+from firth.corpus.report.report_rows import MEASURED
 from firth.recipes.corpus.cleaning import Step, step_names
+
+# What a count of documents that are kept all the same begins with.
+WOULD_DROP = "would drop: "
 
 
 @beam.ptransform_fn
@@ -33,6 +39,8 @@ def Clean(
     sources: Sequence[str] = (),
     folder: str = "",
     grouping: Grouping = IN_RUNNER,
+    scrubber: Pii | None = None,
+    measure: str = "none",
 ) -> tuple[PCollection[list[Document]], list[PCollection[CorpusCounts]]]:
     """Applies steps in order: lists of documents to (lists of documents, collections of counts).
 
@@ -44,8 +52,12 @@ def Clean(
         sources: Names of the sources, in the order of the recipe.
         folder: Folder of the report, to which steps write their own tables.
         grouping: Settings that steps on the whole corpus use to bring documents of the same key together.
+        scrubber: The step that removes personal data from addresses, if each dropped document is written to
+            the folder `dropped` of the report; None if it is not.
+        measure: Documents whose values are counted, as `Cleaning` has it: those of `none`, or `reached`, or
+            `only`, where none is dropped.
     """
-    partial_totals = []
+    partial_totals, dropped = [], []
     for name, config in zip(step_names(steps), steps):
         step = STEPS[config.kind](config)
         if isinstance(step, CorpusStep):
@@ -55,20 +67,43 @@ def Clean(
             partial_totals.append(totals | f"{name}.Name" >> beam.Map(CorpusCounts.named, name))
         else:
             decided = documents | f"{name}.Decide" >> beam.Map(_decide, step).with_output_types(Unmeasured)
-        count = beam.ParDo(_Count(name)).with_outputs(CORPUS_COUNTS, main="kept")
+            if measure != "none":
+                measured = beam.ParDo(_Measure(step)).with_outputs(CORPUS_COUNTS)
+                totals = (documents | f"{name}.Measure" >> measured)[CORPUS_COUNTS]
+                partial_totals.append(totals | f"{name}.Name" >> beam.Map(CorpusCounts.named, name))
+        counting = _Count(name, scrubber is not None, keeps_all=measure == "only")
+        count = beam.ParDo(counting).with_outputs(CORPUS_COUNTS, DROPPED, main="kept")
         outputs = decided | f"{name}.Count" >> count
         documents = outputs.kept
         partial_totals.append(outputs[CORPUS_COUNTS])
+        dropped.append(outputs[DROPPED])
+    if scrubber and dropped:
+        write = WriteDropped(f"{folder}/{DROPPED_FOLDER}", grouping.groups, scrubber)
+        _ = dropped | "Dropped" >> beam.Flatten() | "WriteDropped" >> write
     return documents, partial_totals
 
 
 @beam.typehints.with_output_types(list[Document])
 class _Count(CountingFn):
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, lists_dropped: bool, keeps_all: bool) -> None:
         self._name = name
+        self._keeps_all = keeps_all
+        self._lists_dropped = lists_dropped
 
     def process(self, decided: Any) -> Iterator[Any]:
+        if self._keeps_all:
+            decided = [(document, self._kept(document, decision)) for document, decision in decided]
         yield [decision.document for each in decided if (decision := self._count(*each))]
+        if self._lists_dropped:
+            rows = [
+                dropped_row(each, self._name, how.reason) for each, how in decided if isinstance(how, Drop)
+            ]
+            yield TaggedOutput(DROPPED, rows)
+
+    def _kept(self, document: Document, decision: Decision) -> Keep:
+        if isinstance(decision, Drop):
+            return Keep(document, {f"{WOULD_DROP}{decision.reason}": 1})
+        return decision
 
     def _count(self, document: Document, decision: Decision) -> Keep | None:
         totals, name, source = self.totals, self._name, document.source
@@ -85,6 +120,18 @@ class _Count(CountingFn):
         for what, count in decision.counts.items():
             totals.counts[Count(name, source, what)] += count
         return decision
+
+
+class _Measure(CountingFn):
+    """Counts the values of documents that a step measures, each to two digits. It emits only the counts."""
+
+    def __init__(self, step: DocumentStep) -> None:
+        self._step = step
+
+    def process(self, documents: list[Document]) -> None:
+        for document in documents:
+            for name, value in self._step.measures(document).items():
+                self.totals.histograms[f"{MEASURED}{name}", float(f"{value:.2g}")] += 1
 
 
 def _decide(documents: list[Document], step: DocumentStep) -> list[tuple[Document, Decision]]:

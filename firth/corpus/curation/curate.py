@@ -8,6 +8,7 @@ from apache_beam.pvalue import AsSingleton
 
 from firth import storage
 from firth.corpus.curation.clean import Clean
+from firth.corpus.curation.dropped import DROPPED_FOLDER
 from firth.corpus.curation.write_splits import MeasureRead, WriteSplits
 from firth.corpus.documents.corpus_counts import CorpusCounts, merge_counts
 from firth.corpus.documents.counting_fn import CORPUS_COUNTS
@@ -22,6 +23,7 @@ from firth.corpus.readers.read import (
     read_source_counts,
     source_names,
     sources_that_state_ids,
+    undecoded,
     unstated_keys,
 )
 from firth.corpus.report.corpus_report import build_report, check_report
@@ -52,11 +54,12 @@ def curate(
         cleaning: The steps, the split and the limits of the recipe.
         split_folders: Folders of the documents of "train" and of "eval". Files of an earlier call are removed
             from them.
-        report_folder: Folder of `corpus_report.json`, and of the files of `WriteDomains`.
+        report_folder: Folder of `corpus_report.json`, of the files of `WriteDomains`, and with
+            `cleaning.list_dropped` of those of `WriteDropped`.
 
     Returns:
-        The report, as `build_report` describes it, and under `held_out`, `domains` and `unstated_keys` the
-        results of `held_out`, `domain_rows` and `unstated_keys`.
+        The report, as `build_report` describes it, and under `held_out`, `domains`, `unstated_keys` and
+        `undecoded` the results of `held_out`, `domain_rows`, `unstated_keys` and `undecoded`.
 
     Raises:
         EmptyCorpusError: if no document is left, or one of the splits has no document.
@@ -65,27 +68,38 @@ def curate(
     path, scratch = f"{report_folder}/{REPORT_FILE}", f"{report_folder}/{SCRATCH_FOLDER}"
     domain_files = f"{report_folder}/{DOMAINS_FOLDER}"
     storage.remove(domain_files)
+    storage.remove(f"{report_folder}/{DROPPED_FOLDER}")
     remove_leftovers(scratch, split_folders)
     grouping = grouping_for(corpus_patterns, scratch)
     try:
         with make_pipeline() as pipeline:
             raw = pipeline | "Documents" >> ReadBatches(corpus_patterns) | "Parse" >> beam.Map(_parse)
-            clean = Clean(cleaning.steps, source_names(corpus_folder), report_folder, grouping)
+            dropped = scrubber_for(cleaning) if cleaning.list_dropped else None
+            clean = Clean(
+                cleaning.steps,
+                source_names(corpus_folder),
+                report_folder,
+                grouping,
+                dropped,
+                cleaning.measure,
+            )
             cleaned, partial_totals = raw | "Clean" >> clean
-            written = cleaned | "Split" >> WriteSplits(cleaning.split, split_folders, grouping)
+            written = cleaned | "Split" >> WriteSplits(cleaning, split_folders, grouping)
             measured = raw | "Measure" >> beam.ParDo(MeasureRead()).with_outputs(CORPUS_COUNTS)
             partial_totals += [written, measured[CORPUS_COUNTS]]
             if stating := sources_that_state_ids(corpus_folder):
                 partial_totals.append(raw | "RepeatedIds" >> RepeatedIds(stating, grouping))
             totals = partial_totals | "Flatten" >> beam.Flatten()
             by_domain = totals | "SumDomains" >> SumDomains()
-            _ = by_domain | "WriteDomains" >> WriteDomains(domain_files, grouping.groups)
+            _ = by_domain | "WriteDomains" >> WriteDomains(
+                domain_files, grouping.groups, scrubber_for(cleaning)
+            )
             domains = AsSingleton(by_domain | "TakeLargest" >> TakeLargest())
-            read, unstated = read_source_counts(corpus_folder), unstated_keys(corpus_folder)
+            read, warnings = read_source_counts(corpus_folder), _warnings(corpus_folder)
             _ = (
                 totals
                 | "Sum" >> beam.CombineGlobally(merge_counts)
-                | "Report" >> beam.Map(_write_report, path, read, unstated, cleaning, domains)
+                | "Report" >> beam.Map(_write_report, path, read, warnings, cleaning, domains)
             )
     finally:
         storage.remove(scratch)
@@ -102,7 +116,7 @@ def _write_report(
     totals: CorpusCounts,
     path: str,
     read: CorpusCounts,
-    unstated: list[str],
+    warnings: dict[str, list[str]],
     cleaning: Cleaning,
     domains: LargestDomains,
 ) -> None:
@@ -111,8 +125,12 @@ def _write_report(
     if read.documents:
         steps = [STEP, *steps]
         totals = merge_counts([totals, read])
-    report = build_report(totals, steps, scrubber_for(cleaning))
+    scrubber = scrubber_for(cleaning)
+    report = build_report(totals, steps, scrubber)
     report["held_out"] = held_out(report["splits"], cleaning.split.eval_fraction)
-    report["domains"] = domain_rows(domains)
-    report["unstated_keys"] = unstated
-    write_json(path, report)
+    report["domains"] = domain_rows(domains, scrubber)
+    write_json(path, {**report, **warnings})
+
+
+def _warnings(corpus_folder: str) -> dict[str, list[str]]:
+    return {"unstated_keys": unstated_keys(corpus_folder), "undecoded": undecoded(corpus_folder)}

@@ -15,11 +15,12 @@ from firth.corpus.documents.steps import Grouping
 from firth.corpus.grouping.document_groups import PutDown, grouped_documents
 from firth.corpus.grouping.values import Values
 from firth.corpus.io.record_files import write_records
+from firth.corpus.privacy.excerpts import MetadataScrubber, metadata_steps
 from firth.corpus.report.corpus_report import length_bin
 from firth.corpus.report.domains import count_domain
 from firth.corpus.report.report_rows import LICENCE_STEP, SPLIT_STEP
 from firth.corpus.text.language_samples import language_sample
-from firth.recipes.corpus.cleaning import Split
+from firth.recipes.corpus.cleaning import Cleaning
 
 # The language of a sampled document is identified by so many characters.
 SAMPLED_CHARACTERS = 500
@@ -27,7 +28,7 @@ SAMPLED_CHARACTERS = 500
 
 @beam.ptransform_fn
 def WriteSplits(
-    documents: PCollection[list[Document]], split: Split, folders: Mapping[str, str], grouping: Grouping
+    documents: PCollection[list[Document]], cleaning: Cleaning, folders: Mapping[str, str], grouping: Grouping
 ) -> PCollection[CorpusCounts]:
     """Writes lists of documents to files of their splits and counts them: lists of documents to counts.
 
@@ -36,12 +37,13 @@ def WriteSplits(
 
     Args:
         documents: Lists of documents.
-        split: The split of the recipe.
+        cleaning: The cleaning of the recipe: its split, and which personal data its steps replace in
+            addresses and licences, which is done here, after the last step that may ask for them.
         folders: Folder of each split by its name.
         grouping: Settings for grouping documents. The number of groups is the greatest number of files in a
             split.
     """
-    write = functools.partial(_write_group, split.eval_fraction, dict(folders), grouping.groups)
+    write = functools.partial(_write_group, cleaning, dict(folders), grouping.groups)
     hashes = documents | "Hash" >> beam.Map(_hash_range) | beam.CombineGlobally(join_ranges)
     groups = documents | PutDown(grouping)
     return groups | "Write" >> beam.Map(write, beam.pvalue.AsSingleton(hashes))
@@ -52,7 +54,7 @@ def _hash_range(documents: list[Document]) -> HashRange:
 
 
 def _write_group(
-    eval_fraction: float,
+    cleaning: Cleaning,
     folders: Mapping[str, str],
     groups: int,
     element: tuple[int, Values],
@@ -61,11 +63,12 @@ def _write_group(
     documents = [document for batch in grouped_documents(element[1]) for document in batch]
     totals = _measure(documents, "cleaned")
     records: dict[str, list[bytes]] = {}
+    scrubber = MetadataScrubber(metadata_steps(cleaning))
     for document in sorted(documents, key=attrgetter("id", "text")):
-        split = split_of(document.text, eval_fraction, whole)
+        split = split_of(document.text, cleaning.split.eval_fraction, whole)
         totals.add(Flow(SPLIT_STEP, document.source, split, document.licence), document.size, document.words)
         count_domain(totals, document, KEPT)
-        records.setdefault(split, []).append(document.to_example())
+        records.setdefault(split, []).append(scrubber.scrub(document).to_example())
     for split, each in records.items():
         write_records(folders[split], element[0], groups, each)
     return totals

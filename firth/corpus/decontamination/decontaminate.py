@@ -16,9 +16,11 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.io.source_files import SourceFile
+from firth.corpus.privacy.pii import Pii
 from firth.corpus.text.words import comparable_forms
 from firth.recipes.corpus.benchmarks import AnyBenchmark
 from firth.recipes.corpus.duplicates import DecontaminateStep
+from firth.recipes.corpus.privacy import PiiStep
 from firth.segmentation.words import word_spans
 from firth.storage import write_json
 
@@ -147,7 +149,10 @@ def _write(
     rows = index.get().table(found)
     index.get().found_ngrams(found, rows, setting.name, config.action).save(setting.folder)
     path = f"{setting.folder}/{setting.name}.json"
-    write_json(path, {"ngram_words": config.ngram_words, "benchmarks": rows})
+    # Ids are those that the files state, or their names.
+    scrub = Pii(PiiStep(kind="pii")).scrub_address
+    shown = [{**row, "found": [{**each, "id": scrub(each["id"])} for each in row["found"]]} for row in rows]
+    write_json(path, {"ngram_words": config.ngram_words, "benchmarks": shown})
     totals = CorpusCounts()
     for row in rows:
         for name in COUNTS:

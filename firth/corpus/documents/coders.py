@@ -6,10 +6,10 @@ from typing import Any
 
 from apache_beam import coders
 
-from firth.corpus.documents.document import FIELDS, Document
+from firth.corpus.documents.document import FIELDS, METADATA, Document
 
 VALUE_BYTES = 2**9
-as_row = attrgetter(*FIELDS)
+as_row = attrgetter(*FIELDS, METADATA)
 
 
 class DocumentCoder(coders.Coder):

@@ -117,7 +117,7 @@ class CorpusCounts:
         self.bytes: Counter[Flow] = Counter()
         self.words: Counter[Flow] = Counter()
         self.counts: Counter[Count] = Counter()
-        self.histograms: Counter[tuple[str, int]] = Counter()
+        self.histograms: Counter[tuple[str, float]] = Counter()
         self.examples: dict[tuple[str, str], list[DroppedExample]] = {}
         self.samples: dict[str, list[Sampled]] = {}
         self.domains: Counter[DomainFlow] = Counter()

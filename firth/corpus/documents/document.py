@@ -9,6 +9,9 @@ from firth.corpus.documents.hashing import digest
 from firth.segmentation.words import count_words
 
 FIELDS = ("id", "text", "source", "licence", "uri")
+METADATA = "metadata"
+# Its feature, which only documents with metadata have; others may have one that is called `metadata`.
+_METADATA = "metadata_json"
 # A share for the document itself, next to its text.
 DOCUMENT_BYTES = 2**9
 _OWN_ID = re.compile("[0-9a-f]{32}")
@@ -29,6 +32,8 @@ class Document:
         uri: Address of the text: the URL of a web page; otherwise a path, followed by `#L12` for its first
             line or `#R12` for its record where a file holds several documents; or
             `docstring:package/qualified.name`.
+        metadata: JSON object of what the record states under the keys that the recipe names; empty if it
+            names none.
 
     Example:
 
@@ -42,6 +47,7 @@ class Document:
     source: str
     licence: str
     uri: str
+    metadata: str = dataclasses.field(default="", repr=False)
 
     @property
     def size(self) -> int:
@@ -51,7 +57,7 @@ class Document:
     @property
     def held_bytes(self) -> int:
         """An estimate of the memory that the document takes, in bytes."""
-        return len(self.text) + DOCUMENT_BYTES
+        return len(self.text) + len(self.metadata) + DOCUMENT_BYTES
 
     @functools.cached_property
     def words(self) -> int:
@@ -74,6 +80,8 @@ class Document:
         example = Example()
         for name in FIELDS:
             example.features.feature[name].bytes_list.value.append(getattr(self, name).encode("utf-8"))
+        if self.metadata:
+            example.features.feature[_METADATA].bytes_list.value.append(self.metadata.encode("utf-8"))
         return example.SerializeToString(deterministic=True)
 
     @classmethod
@@ -95,6 +103,8 @@ class Document:
                 f"the record is not a document: it has no {', '.join(missing)}, only {sorted(features)}"
             )
         found = {name: text_of(name, features[name]) for name in FIELDS}
+        if _METADATA in features:
+            found[METADATA] = text_of(_METADATA, features[_METADATA])
         if not _OWN_ID.fullmatch(found["id"]):
             found["id"] = digest(found["source"], "stated", found["id"]).hex()
         return cls(**found)

@@ -16,7 +16,14 @@ _UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 class Scrubber(Protocol):
-    """Removes personal data from the beginning of a text, as `firth.corpus.privacy.pii.Pii` does."""
+    """Removes personal data from texts, as `firth.corpus.privacy.pii.Pii` does."""
+
+    def scrub_address(self, text: str) -> str:
+        """Returns an address, or the name of a file, with all personal data replaced.
+
+        Args:
+            text: The address.
+        """
 
     def scrub_beginning(self, text: str, characters: int) -> str:
         """Returns the first characters of a text with all personal data replaced.
@@ -62,11 +69,13 @@ class Rejection:
         """Returns the rejection as a line of ASCII JSON, with control and bidirectional characters escaped.
 
         Args:
-            scrubber: The step that removes personal data from the excerpt.
+            scrubber: The step that removes personal data from the name of the file and from the excerpt.
         """
         shown = dataclasses.asdict(self)
         del shown["beginning"]
-        return json.dumps({**shown, "excerpt": self.excerpt(scrubber)})
+        return json.dumps(
+            {**shown, "file": scrubber.scrub_address(self.file), "excerpt": self.excerpt(scrubber)}
+        )
 
     def excerpt(self, scrubber: Scrubber) -> str:
         """Returns the beginning of the record without personal data, with bytes that are not UTF-8 escaped.

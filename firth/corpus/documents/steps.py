@@ -63,6 +63,14 @@ class DocumentStep(_Configured[ConfigT]):
     changes_text: bool = False
     idempotent: bool = True
 
+    def measures(self, document: Document) -> Mapping[str, float]:
+        """Returns the values of a document that the step compares with its thresholds; empty by default.
+
+        Args:
+            document: The document as the previous step left it.
+        """
+        return {}
+
     @abc.abstractmethod
     def decide(self, document: Document) -> Decision:
         """Returns the decision about one document.

@@ -28,6 +28,14 @@ class Characters(DocumentStep[CharactersStep]):
 
     reasons = frozenset({"too_few_letters", "words_too_long"})
 
+    def measures(self, document: Document) -> dict[str, float]:  # noqa: D102
+        characters = sum(map(len, document.text.split()))
+        letters = count_letters(document.text) + count_marks(document.text)
+        return {
+            "alphabetic_fraction": letters / max(characters, 1),
+            "mean_word_length": characters / max(document.words, 1),
+        }
+
     def decide(self, document: Document) -> Decision:  # noqa: D102
         text, config = document.text, self._config
         characters = sum(map(len, text.split()))

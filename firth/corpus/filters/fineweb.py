@@ -1,5 +1,7 @@
 """The rules of FineWeb on the lines of a document."""
 
+from collections.abc import Sequence
+
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.by_language import RulesByLanguage
@@ -35,6 +37,17 @@ class FineWeb(DocumentStep[FineWebStep]):
         super().__init__(config)
         self._rules = RulesByLanguage(config, lambda rules: rules)
 
+    def measures(self, document: Document) -> dict[str, float]:  # noqa: D102
+        text = document.text
+        lines, rules = stripped_lines(text), self._rules.of(text)
+        count, repeated = max(len(lines), 1), characters(duplicates(lines))
+        return {
+            "punctuated_line_fraction": _punctuated(lines, rules) / count,
+            "short_line_fraction": _short(lines, rules) / count,
+            "duplicate_character_fraction": repeated / max(characters(lines), 1),
+            "line_breaks_per_word": text.count("\n") / max(count_words(text), 1),
+        }
+
     def decide(self, document: Document) -> Decision:  # noqa: D102
         reason = _broken_by(document.text, self._rules.of(document.text))
         return Drop(reason) if reason else Keep(document)
@@ -45,11 +58,9 @@ def _broken_by(text: str, rules: FineWebRules) -> str | None:
     lines = stripped_lines(text)
     if not lines:
         return "too_few_punctuated_lines"
-    punctuated = sum(line.endswith(rules.terminal_marks) or ends_without_mark(line) for line in lines)
-    if punctuated <= rules.min_punctuated_line_fraction * len(lines):
+    if _punctuated(lines, rules) <= rules.min_punctuated_line_fraction * len(lines):
         return "too_few_punctuated_lines"
-    short = sum(len(line) < rules.short_line_characters for line in lines)
-    if short >= rules.max_short_line_fraction * len(lines):
+    if _short(lines, rules) >= rules.max_short_line_fraction * len(lines):
         return "too_many_short_lines"
     repeated = characters(duplicates(lines))
     if repeated and repeated >= rules.max_duplicate_character_fraction * characters(lines):
@@ -57,3 +68,11 @@ def _broken_by(text: str, rules: FineWebRules) -> str | None:
     if text.count("\n") > rules.max_line_breaks_per_word * count_words(text):
         return "too_many_line_breaks"
     return None
+
+
+def _punctuated(lines: Sequence[str], rules: FineWebRules) -> int:
+    return sum(line.endswith(rules.terminal_marks) or ends_without_mark(line) for line in lines)
+
+
+def _short(lines: Sequence[str], rules: FineWebRules) -> int:
+    return sum(len(line) < rules.short_line_characters for line in lines)

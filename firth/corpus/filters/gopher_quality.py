@@ -74,6 +74,9 @@ class GopherQuality(DocumentStep[GopherQualityStep]):
         super().__init__(config)
         self._rules = RulesByLanguage(config, _Rules)
 
+    def measures(self, document: Document) -> dict[str, float]:  # noqa: D102
+        return self._rules.of(document.text).measures(document.text)
+
     def decide(self, document: Document) -> Decision:  # noqa: D102
         reason = self._rules.of(document.text).broken_by(document.text)
         return Drop(reason) if reason else Keep(document)
@@ -88,6 +91,20 @@ class _Rules:
         words = [text for _, text in read_list(path)] if path else config.stop_words
         self._stop_words = frozenset(map(str.lower, words))
         self._are_english = not path and config.stop_words == _STOP_WORDS
+
+    def measures(self, text: str) -> dict[str, float]:
+        """Returns the values that the rules compare with their thresholds, without that of stop words."""
+        words, lines = self._split(text), stripped_lines(text)
+        in_words, in_lines = max(len(words), 1), max(len(lines), 1)
+        return {
+            "words": len(words),
+            "mean_word_length": sum(map(len, words)) / in_words,
+            "hashes_per_word": text.count("#") / in_words,
+            "ellipses_per_word": sum(map(text.count, ELLIPSES)) / in_words,
+            "bullet_line_fraction": sum(line.startswith(self._config.bullets) for line in lines) / in_lines,
+            "ellipsis_line_fraction": sum(line.endswith(ELLIPSES) for line in lines) / in_lines,
+            "alphabetic_word_fraction": sum(map(bool, map(_LETTER.search, words))) / in_words,
+        }
 
     def broken_by(self, text: str) -> str | None:
         """Returns the reason for which a text is dropped, or None."""

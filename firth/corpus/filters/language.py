@@ -25,6 +25,10 @@ class Language(DocumentStep[LanguageStep]):
 
     reasons = frozenset({"other_language", "uncertain_language"})
 
+    def measures(self, document: Document) -> dict[str, float]:  # noqa: D102
+        language, probability = identify(document.text, self._config.max_characters)
+        return {"probability": probability if language in self._config.languages else 0.0}
+
     def decide(self, document: Document) -> Decision:  # noqa: D102
         language, probability = identify(document.text, self._config.max_characters)
         if language not in self._config.languages:

@@ -20,6 +20,9 @@ class Length(DocumentStep[LengthStep]):
 
     reasons = frozenset({"too_few_words", "too_many_words"})
 
+    def measures(self, document: Document) -> dict[str, float]:  # noqa: D102
+        return {"words": document.words}
+
     def decide(self, document: Document) -> Decision:  # noqa: D102
         words = document.words
         if words < self._config.min_words:

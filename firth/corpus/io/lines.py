@@ -1,7 +1,7 @@
 """Lines and whole contents of files, with a limit on what is held in memory."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, cast
 
 from apache_beam.io.filesystem import CompressionTypes
@@ -83,7 +83,7 @@ class RawRecord:
     problem: str | None = None
 
 
-def read_lines(path: str, max_bytes: int) -> Iterator[RawRecord]:
+def read_lines(path: str, max_bytes: int, blocks: Iterable[bytes] | None = None) -> Iterator[RawRecord]:
     """Yields the lines of a file, decompressed as in `read_blocks`.
 
     A line longer than `max_bytes` is cut and has the problem `too_long`. If a file cannot be opened or not be
@@ -93,10 +93,11 @@ def read_lines(path: str, max_bytes: int) -> Iterator[RawRecord]:
     Args:
         path: Path of the file on any of Beam's file systems.
         max_bytes: Greatest length of a line in bytes.
+        blocks: Content of the file, if it is not that of `read_blocks`. Errors are those of `read_blocks`.
     """
     number, pending = 1, BoundedBytes(max_bytes)
     try:
-        for block in read_blocks(path):
+        for block in read_blocks(path) if blocks is None else blocks:
             *ends, rest = block.split(b"\n")
             for end in ends:
                 pending.extend(end)
@@ -132,19 +133,22 @@ def read_blocks(path: str) -> Iterator[bytes]:
             yield block
 
 
-def read_whole(path: str, max_bytes: int) -> tuple[BoundedBytes, str | None]:
+def read_whole(
+    path: str, max_bytes: int, blocks: Iterable[bytes] | None = None
+) -> tuple[BoundedBytes, str | None]:
     """Returns the content of a file, and the reason why it is not whole.
 
     Args:
         path: Path of the file on any of Beam's file systems.
         max_bytes: Greatest number of bytes to keep.
+        blocks: Content of the file, as for `read_lines`.
 
     Returns:
         The content, and None or `too_long` or what `problem_of` returns.
     """
     content = BoundedBytes(max_bytes)
     try:
-        for block in read_blocks(path):
+        for block in read_blocks(path) if blocks is None else blocks:
             content.extend(block)
     except OSError as error:
         return content, problem_of(error)

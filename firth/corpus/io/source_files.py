@@ -29,6 +29,7 @@ class SourceFile:
         modified: Time of the last change in seconds since 1970, according to the file system.
         problem: Reason for which the file is rejected without being read, as `LocalMatch` has it; empty for a
             file that is read.
+        kept_as: Name under which what is read of it is kept for other runs; empty if it is not.
     """
 
     path: str
@@ -36,6 +37,7 @@ class SourceFile:
     size: int = 0
     modified: float = 0.0
     problem: str = ""
+    kept_as: str = ""
 
     @property
     def place(self) -> str:

@@ -10,7 +10,7 @@ from isal import igzip
 
 from firth.corpus.documents.batching import in_batches
 from firth.corpus.documents.document import Document
-from firth.corpus.outputs.output_rows import output_row
+from firth.corpus.outputs.output_rows import METADATA, output_row
 from firth.recipes.corpus.outputs import JsonlOutput
 
 BLOCK_BYTES = 2**20
@@ -34,7 +34,13 @@ _COMPRESSORS: dict[str, Callable[[IO[bytes]], Any]] = {
 }
 
 
-def write_jsonl(output: JsonlOutput, file: IO[bytes], documents: Iterable[Document], split: str) -> None:
+def write_jsonl(
+    output: JsonlOutput,
+    file: IO[bytes],
+    documents: Iterable[Document],
+    split: str,
+    keeps_metadata: bool = False,
+) -> None:
     """Writes documents to a file of UTF-8, a JSON object of the fields of `output_row` a line.
 
     Args:
@@ -42,8 +48,15 @@ def write_jsonl(output: JsonlOutput, file: IO[bytes], documents: Iterable[Docume
         file: A file that is open for writing.
         documents: The documents, read one at a time.
         split: Their split.
+        keeps_metadata: True for a key of metadata, an object.
     """
-    rows = (json.dumps(output_row(document, split), ensure_ascii=False) for document in documents)
+    rows = (_line(output_row(document, split, keeps_metadata)) for document in documents)
     with _COMPRESSORS[output.compression](file) as compressed:
         for lines in in_batches(rows, BLOCK_BYTES, len):
             compressed.write("".join(f"{line}\n" for line in lines).encode("utf-8"))
+
+
+def _line(row: dict[str, str | None]) -> str:
+    text = row.get(METADATA)
+    further = {METADATA: json.loads(text)} if text else {}
+    return json.dumps({**row, **further}, ensure_ascii=False)

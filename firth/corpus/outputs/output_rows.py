@@ -5,14 +5,17 @@ from firth.corpus.text.web_addresses import host_of
 
 # Their order in the files.
 FIELDS = ("text", "id", "source", "url", "licence", "provenance", "split")
+# Of a corpus whose sources keep metadata, it follows them.
+METADATA = "metadata"
 
 
-def output_row(document: Document, split: str) -> dict[str, str | None]:
+def output_row(document: Document, split: str, keeps_metadata: bool = False) -> dict[str, str | None]:
     """Returns the fields of a document: strings, and `url` None for a document that is not from the web.
 
     Args:
         document: The document, as the cleaning left it.
         split: Its split.
+        keeps_metadata: True to add `metadata`, a JSON object as text, or None without any.
 
     Example:
 
@@ -20,6 +23,7 @@ def output_row(document: Document, split: str) -> dict[str, str | None]:
     >>> output_row(page, "train")["url"], output_row(book, "train")["url"]
     ('https://a.org/b', None)
     """
+    further = {METADATA: document.metadata or None} if keeps_metadata else {}
     return {
         "text": document.text,
         "id": document.id,
@@ -28,4 +32,5 @@ def output_row(document: Document, split: str) -> dict[str, str | None]:
         "licence": document.licence,
         "provenance": document.uri,
         "split": split,
+        **further,
     }

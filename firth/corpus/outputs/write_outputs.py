@@ -41,6 +41,7 @@ def write_outputs(
     outputs: Sequence[AnyOutput],
     folder: str,
     documents: Mapping[str, int],
+    keeps_metadata: bool = False,
 ) -> dict[str, dict[str, dict[str, int]]]:
     """Writes documents in each format to a folder of its own, named by the kind of the format.
 
@@ -54,6 +55,7 @@ def write_outputs(
         outputs: The formats of the recipe.
         folder: Folder for the folders, and for `outputs.json`. What an earlier call has left is removed.
         documents: Number of documents that each split has.
+        keeps_metadata: True to write the metadata of documents too.
 
     Returns:
         By format and split the numbers of `files`, `documents` and `bytes`, as in `outputs.json`.
@@ -72,7 +74,7 @@ def write_outputs(
             pipeline
             | "Shards" >> beam.Create(shards)
             | "Spread" >> beam.Reshuffle()
-            | "Write" >> beam.Map(_write, folder)
+            | "Write" >> beam.Map(_write, folder, keeps_metadata)
             | "Gather" >> beam.combiners.ToList()
             | "List" >> beam.Map(_list, path)
         )
@@ -92,12 +94,14 @@ def write_outputs(
     return sizes
 
 
-def _write(shard: Shard, folder: str) -> WrittenShard:
+def _write(shard: Shard, folder: str, keeps_metadata: bool) -> WrittenShard:
     output, split = shard.output, shard.split
+    # A format of a corpus without metadata is not asked for any.
+    further = (True,) if keeps_metadata else ()
     path, count = f"{folder}/{output.kind}/{shard.name}", _Counted(shard.paths)
     # Next to the folders, whose readers take every file in them.
     with storage.whole_file(path, aside=folder) as file:
-        OUTPUTS[output.kind](output, cast(IO[bytes], file), count, split)
+        OUTPUTS[output.kind](output, cast(IO[bytes], file), count, split, *further)
     return WrittenShard(output.kind, split, shard.name, count.documents, storage.size_of(path))
 
 

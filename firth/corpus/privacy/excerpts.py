@@ -1,6 +1,12 @@
 """Excerpts of documents that a report may show, which have no personal data."""
 
+import dataclasses
+import json
+from collections.abc import Sequence
+from typing import Any
+
 from firth.corpus.documents.corpus_counts import DroppedExample
+from firth.corpus.documents.document import Document
 from firth.corpus.privacy.pii import Pii
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.privacy import PiiStep
@@ -25,6 +31,7 @@ def privacy_of(cleaning: Cleaning) -> PiiStep:
         kind="pii",
         phone_regions=tuple(regions),
         private_addresses=any(step.private_addresses for step in steps),
+        metadata="keep" if any(step.metadata == "keep" for step in steps) else "scrub",
         min_secret_entropy=min(step.min_secret_entropy for step in steps),
     )
 
@@ -36,6 +43,65 @@ def scrubber_for(cleaning: Cleaning) -> Pii:
         cleaning: The cleaning of the recipe, whose `pii` steps may name further regions of phone numbers.
     """
     return Pii(privacy_of(cleaning))
+
+
+class MetadataScrubber:
+    """Removes personal data from the addresses, licences and metadata of documents.
+
+    Args:
+        steps: The steps whose types of personal data are replaced, each in its way. Without any, nothing is.
+
+    Example:
+
+    >>> scrubber = MetadataScrubber([PiiStep(kind="pii")])
+    >>> scrubber.scrub(Document("1a", "Hi.", "web", "CC0, jane@roe.org", "http://x.org/a?b=jane@roe.org"))
+    Document(id='1a', text='Hi.', source='web', licence='CC0, <EMAIL>', uri='http://x.org/a?b=<EMAIL>')
+    """
+
+    def __init__(self, steps: Sequence[PiiStep]) -> None:
+        self._steps = [Pii(step) for step in steps]
+        # Most documents of a source have the same licence.
+        self._licences: dict[str, str] = {}
+
+    def scrub(self, document: Document) -> Document:
+        """Returns the document without personal data in its address, its licence and its metadata.
+
+        Args:
+            document: A document.
+        """
+        if not self._steps:
+            return document
+        licence = document.licence
+        if licence not in self._licences:
+            self._licences[licence] = self._text(licence)
+        metadata = document.metadata and json.dumps(
+            self._value(json.loads(document.metadata)), ensure_ascii=False
+        )
+        return dataclasses.replace(
+            document, uri=self._text(document.uri), licence=self._licences[licence], metadata=metadata
+        )
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: self._value(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return list(map(self._value, value))
+        return self._text(value) if isinstance(value, str) else value
+
+    def _text(self, text: str) -> str:
+        for step in self._steps:
+            text = step.scrub_address(text)
+        return text
+
+
+def metadata_steps(cleaning: Cleaning) -> list[PiiStep]:
+    """Returns the steps of a recipe that replace personal data in addresses and licences too, in order.
+
+    Args:
+        cleaning: The cleaning of the recipe.
+    """
+    own = (step.privacy for step in cleaning.steps)
+    return [step for step in own if step is not None and step.metadata == "scrub"]
 
 
 def fit_to_show(example: DroppedExample, scrubber: Pii) -> DroppedExample:
@@ -53,4 +119,4 @@ def fit_to_show(example: DroppedExample, scrubber: Pii) -> DroppedExample:
     ('x.org/?of=<EMAIL>', 'Write to <EMAIL>.')
     """
     excerpt = scrubber.scrub_beginning(example.excerpt, EXCERPT_CHARACTERS)
-    return example._replace(uri=scrubber.scrub(example.uri), excerpt=excerpt)
+    return example._replace(uri=scrubber.scrub_address(example.uri), excerpt=excerpt)

@@ -21,6 +21,8 @@ _NOTHING = "\0"
 # Most values are much shorter; the longest are tokens without a space, and private keys.
 _NEAR = 2**10
 _TO_THE_END = re.compile(r"[\w.+/=:,\\-]*\Z", re.ASCII)
+# Of names of files, where others than those that are often before another one stand alone.
+_ENDING = re.compile(r"((?:\.(?:arc|csv|html?|jsonl?|tsv|txt|warc|wet|xml))*\.[A-Za-z0-9]{1,9})(?=$|[/#?])")
 _PLACEHOLDER = re.compile(f"<(?:{'|'.join(map(str.upper, PII_TYPES))})>")
 
 
@@ -67,6 +69,30 @@ class Pii(DocumentStep[PiiStep]):
         """
         text, _ = self._scrub(text)
         return text
+
+    def scrub_metadata(self, text: str) -> str:
+        """Returns an address or a licence with its personal data replaced, unless `metadata` is `keep`.
+
+        Args:
+            text: The address or the licence.
+        """
+        return text if self._config.metadata == "keep" else self.scrub_address(text)
+
+    def scrub_address(self, text: str) -> str:
+        """Returns an address, or the name of a file, with its personal data replaced.
+
+        Args:
+            text: The address, in which the ending of a file's name is not a part of a value.
+
+        Example:
+
+        >>> Pii(PiiStep(kind="pii")).scrub_address("mail/jane@roe.org.txt#L3")
+        'mail/<EMAIL>.txt#L3'
+        """
+        text = self.scrub(text)
+        marked = _ENDING.sub(r"\n\1", text)
+        scrubbed = self.scrub(marked)
+        return text if scrubbed == marked else scrubbed.replace("\n.", ".")
 
     def _scrub(self, text: str) -> tuple[str, Counter[str]]:
         counts: Counter[str] = Counter()

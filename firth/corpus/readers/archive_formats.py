@@ -21,6 +21,7 @@ class RecordHeader(NamedTuple):
         kind: Type of the record in lower case, as in WARC-Type: `response`, `warcinfo`.
         uri: Address of the page.
         content_type: Media type of the block, with its parameters.
+        fields: All fields of a WARC header; None for ARC, which has no names of fields.
     """
 
     size: int
@@ -28,6 +29,7 @@ class RecordHeader(NamedTuple):
     kind: str
     uri: str
     content_type: str
+    fields: HeaderFields | None = None
 
 
 class ArchiveFormat(NamedTuple):
@@ -69,7 +71,7 @@ def _read_warc_header(buffer: bytearray) -> RecordHeader | str:
     uri = fields.first("WARC-Target-URI")
     uri = uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
     kind = fields.first("WARC-Type").lower()
-    return RecordHeader(end.end(), int(length[1]), kind, uri, fields.first("Content-Type"))
+    return RecordHeader(end.end(), int(length[1]), kind, uri, fields.first("Content-Type"), fields)
 
 
 def _find_warc(buffer: bytearray, start: int) -> int:

@@ -22,11 +22,13 @@ class Stated(NamedTuple):
         id: Id of the record.
         uri: Address of the text.
         licence: Licence of the text.
+        metadata: JSON object of what else the recipe asks for.
     """
 
     id: str = ""
     uri: str = ""
     licence: str = ""
+    metadata: str = ""
 
 
 NOTHING = Stated()
@@ -126,6 +128,7 @@ def make_document(source: Source, place: str, text: str, stated: Stated = NOTHIN
         source=source.name,
         licence=stated.licence or source.licence,
         uri=stated.uri or place,
+        metadata=stated.metadata,
     )
 
 

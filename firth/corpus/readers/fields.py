@@ -1,7 +1,9 @@
 """The text of a record and what it states about itself, by the keys that the recipe names."""
 
+import datetime
+import json
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firth.corpus.documents.errors import UnreadableError
@@ -27,7 +29,7 @@ def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, S
     >>> from firth.recipes.corpus.sources import JsonlSource
     >>> source = JsonlSource(kind="jsonl", paths=("*",), uri_key="metadata.url", licence_key="licence")
     >>> read_fields(source, {"text": "Hi.", "metadata": {"url": "http://a/"}})
-    ('Hi.', Stated(id='', uri='http://a/', licence=''))
+    ('Hi.', Stated(id='', uri='http://a/', licence='', metadata=''))
     >>> read_fields(source, {"text": 1})
     Traceback (most recent call last):
     firth.corpus.documents.errors.UnreadableError: text_not_a_string
@@ -38,14 +40,44 @@ def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, S
     if not isinstance(value, str | bytes):
         raise UnreadableError("text_not_a_string")
     text = check_text(_decode(value))
-    stated = []
+    stated = {}
     for name, key in zip(Stated._fields, (source.id_key, source.uri_key, source.licence_key)):
         value = look_up(record, key) if key else None
         value = _number_text(value) if isinstance(value, numbers.Number) else value
         if not isinstance(value, str | bytes | None):
             raise UnreadableError(f"{name}_not_a_string")
-        stated.append(_decode(value or "").strip())
-    return text, Stated(*stated)
+        stated[name] = _decode(value or "").strip()
+    return text, Stated(metadata=metadata_of(source.metadata_keys, record), **stated)
+
+
+def metadata_of(keys: Sequence[str], record: Mapping[str, Any]) -> str:
+    """Returns the JSON object of the values that a record has under keys; empty without keys.
+
+    Args:
+        keys: Keys of the record, as for `look_up`. Those that it does not have are left out.
+        record: The record.
+
+    Raises:
+        UnreadableError: `metadata_not_json` for a value that JSON has no form for.
+
+    Example:
+
+    >>> metadata_of(("a.b", "c"), {"a": {"b": [1, None]}, "d": 2})
+    '{"a.b": [1, null]}'
+    """
+    found = {key: value for key in keys if (value := look_up(record, key)) is not None}
+    try:
+        return check_unicode(json.dumps(found, ensure_ascii=False, default=_plain)) if keys else ""
+    except (TypeError, ValueError):
+        raise UnreadableError("metadata_not_json") from None
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bytes):
+        return decode_utf8(value)
+    if isinstance(value, datetime.date | datetime.time | numbers.Number):
+        return str(value)
+    raise TypeError
 
 
 def _number_text(value: Any) -> str:

@@ -9,7 +9,8 @@ from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import RawRecord, read_lines
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import decode_text, read_or_reject, reject_empty
+from firth.corpus.readers.decoding import Stated, read_or_reject, reject_empty
+from firth.corpus.readers.encodings import blocks_of, decode_record
 from firth.corpus.readers.fields import read_fields
 from firth.recipes.corpus.sources import JsonlSource
 
@@ -18,21 +19,24 @@ from firth.recipes.corpus.sources import JsonlSource
 def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the documents of a file, and rejections for lines without one. Blank lines are skipped.
 
-    The reasons of rejection are `empty`, `too_long`, `invalid_utf8`, and those of `parse_line`, `read_fields`
-    and `problem_of`.
+    The reasons of rejection are `empty`, `too_long`, and those of `decode_record`, `parse_line`,
+    `read_fields` and `problem_of`.
 
     Args:
         source: The source, which names the keys.
         file: A file of the source.
     """
-    for line in read_lines(file.path, source.max_document_bytes):
+    for line in read_lines(file.path, source.max_document_bytes, blocks_of(source, file)):
         if line.problem is None and not line.data.strip():
             continue
-        yield _read_line(source, file.place, line)
+        yield _read_line(source, file, line)
 
 
-def _read_line(source: JsonlSource, path: str, line: RawRecord) -> Document | Rejection:
-    return read_or_reject(lambda: read_fields(source, parse_line(decode_text(line.data))), source, path, line)
+def _read_line(source: JsonlSource, file: SourceFile, line: RawRecord) -> Document | Rejection:
+    def read() -> tuple[str, Stated]:
+        return read_fields(source, parse_line(decode_record(source, file, line.data)))
+
+    return read_or_reject(read, source, file.place, line)
 
 
 def parse_line(line: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import make_document, reject, reject_empty
 from firth.corpus.readers.fields import read_fields
 from firth.corpus.readers.parquet_batches import DecompressionBombError, batch_rows
-from firth.recipes.corpus.sources import ParquetSource
+from firth.recipes.corpus.sources import ParquetSource, RecordSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +41,7 @@ def read_parquet(source: ParquetSource, file: SourceFile) -> Iterator[Document |
         with FileSystems.open(file.path, compression_type=CompressionTypes.UNCOMPRESSED) as raw:
             for row in _rows(source, raw):
                 number += 1
-                yield _read_row(source, file.place, number, row)
+                yield read_row(source, file.place, number, row)
     except DecompressionBombError:
         yield reject(source, file.place, 0, "decompression_bomb", b"", file.size)
         return
@@ -57,23 +57,27 @@ def _rows(source: ParquetSource, raw: Any) -> Iterator[dict[str, Any]]:
 
     parquet = pq.ParquetFile(raw, buffer_size=BUFFER_BYTES)
     paths = [parquet.schema.column(i).path for i in range(len(parquet.schema))]
-    keys = (source.text_key, source.id_key, source.uri_key, source.licence_key)
+    keys = (source.text_key, source.id_key, source.uri_key, source.licence_key, *source.metadata_keys)
     columns = [key for key in keys if key and key in {*paths, *parquet.schema_arrow.names}]
     options = {"metadata": parquet.metadata, "buffer_size": BUFFER_BYTES}
     dictionaries = pq.ParquetFile(raw, read_dictionary=paths, **options)
     for batch in parquet.iter_batches(batch_rows(parquet, dictionaries, columns), columns=columns):
-        arrays = [_as_bytes(array) for array in batch.columns]
+        arrays = [as_bytes(array) for array in batch.columns]
         for i in range(batch.num_rows):
             yield {name: array[i].as_py() for name, array in zip(batch.schema.names, arrays)}
 
 
-def _as_bytes(array: "pa.Array") -> "pa.Array":
-    """Returns strings as bytes: Arrow does not check that strings are UTF-8, and `read_fields` does."""
+def as_bytes(array: "pa.Array") -> "pa.Array":
+    """Returns strings as bytes: Arrow does not check that strings are UTF-8, and `read_fields` does.
+
+    Args:
+        array: Column of any type.
+    """
     import pyarrow as pa
 
     if pa.types.is_struct(array.type):
         names = [array.type.field(i).name for i in range(array.type.num_fields)]
-        return pa.StructArray.from_arrays(list(map(_as_bytes, array.flatten())), names, mask=array.is_null())
+        return pa.StructArray.from_arrays(list(map(as_bytes, array.flatten())), names, mask=array.is_null())
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
@@ -81,7 +85,15 @@ def _as_bytes(array: "pa.Array") -> "pa.Array":
     return array
 
 
-def _read_row(source: ParquetSource, path: str, number: int, row: dict[str, Any]) -> Document | Rejection:
+def read_row(source: RecordSource, path: str, number: int, row: dict[str, Any]) -> Document | Rejection:
+    """Returns the document of a row of a table, or its rejection.
+
+    Args:
+        source: The source, which names the columns.
+        path: Name of the file.
+        number: Number of the row, from 1.
+        row: Values by column, strings as bytes.
+    """
     try:
         text, stated = read_fields(source, row)
     except UnreadableError as error:

@@ -23,9 +23,9 @@ from firth.corpus.documents.hashing import digest
 from firth.corpus.io.record_files import write_file
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.pii import Pii
+from firth.corpus.readers.kept_reads import files_to_read, read_once
 from firth.corpus.readers.record_profiles import profile, what_is_stated
 from firth.corpus.readers.sampling import Drawn, SourceSampler, join_drawn
-from firth.corpus.readers.sources import list_files, read_file
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import AnySource
 from firth.storage import read_json, write_json, write_text
@@ -47,6 +47,7 @@ def ReadSources(
     side_folder: str,
     privacy: PiiStep | None = None,
     profiles_folder: str = "",
+    kept_folder: str = "",
 ) -> PCollection[bytes]:
     """Reads all documents of the sources, as serialized tf.train.Examples.
 
@@ -63,13 +64,15 @@ def ReadSources(
             types.
         profiles_folder: Folder for TFRecord files with the `profile` of each record. If it is empty, no
             profiles are written.
+        kept_folder: Folder of what was read of the files of sources with `keep_read`, by this run or an
+            earlier one. If it is empty, nothing is kept.
 
     Raises:
         SourceError: when applied, if a pattern matches no file or a package is not installed.
     """
     scrubber = Pii(privacy or PiiStep(kind="pii"))
     batches = [batch for index in range(len(sources)) for batch in _batches(index, sources[index])]
-    read_files = beam.FlatMap(_read_files, tuple(sources), scrubber).with_output_types(bytes)
+    read_files = beam.FlatMap(_read_files, tuple(sources), scrubber, kept_folder).with_output_types(bytes)
     read = (
         pipeline
         | "Files" >> beam.Create(batches)
@@ -112,13 +115,17 @@ def _read_files(
     element: tuple[int, list[SourceFile]],
     sources: Any,  # Beam cannot compare a tuple of sources with its type.
     scrubber: Pii,
+    kept_folder: str,
 ) -> Iterator[Any]:
     index, files = element
     source: AnySource = sources[index]
     totals = CorpusCounts()
     profiles, sampler = _Profiles(source.name), SourceSampler(source, totals)
     for file in files:
-        for record in read_file(source, file):
+        guessed, records = read_once(source, file, kept_folder)
+        if guessed:
+            totals.counts[Count(STEP, source.name, f"encoding {guessed}")] += 1
+        for record in records:
             yield from profiles.add(file, profile(source, file.place, record))
             words = record.words if isinstance(record, Document) else 0
             totals.add(Flow(STEP, source.name, IN), record.size, words)
@@ -163,7 +170,7 @@ class _Profiles:
 def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFile]]]:
     batch: list[SourceFile] = []
     size = 0
-    for file in list_files(source):
+    for file in files_to_read(source):
         if batch and (len(batch) == FILES_A_BATCH or size + file.size > BATCH_BYTES):
             yield index, batch
             batch, size = [], 0
@@ -178,7 +185,9 @@ def _write_counts(totals: CorpusCounts, folder: str, sources: list[dict[str, Any
     flows = [{**flow._asdict(), **totals.sizes(flow)} for flow in sorted(totals.documents)]
     # A key that is counted 0 times is still there.
     unstated = [[count.source, count.name] for count, number in sorted(totals.counts.items()) if not number]
-    write_json(f"{folder}/{COUNTS_FILE}", {"sources": sources, "flows": flows, "unstated": unstated})
+    counts = [[*count, number] for count, number in sorted(totals.counts.items()) if count.name not in _WHAT]
+    found = {"sources": sources, "flows": flows, "unstated": unstated, "counts": counts}
+    write_json(f"{folder}/{COUNTS_FILE}", found)
     if not any(flow.outcome == REJECTED for flow in totals.documents):
         # Beam cannot write an empty file into a bucket of S3.
         write_text(f"{folder}/{REJECTED_FILE}", "")
@@ -191,6 +200,7 @@ def _describe(source: AnySource) -> dict[str, Any]:
         "licence": source.licence,
         "places": ", ".join(source.reads),
         "states_ids": "id" in source.states,
+        "encoding": getattr(source, "encoding", ""),
         "keys": {name: getattr(source, f"{name}_key") for name in sorted(source.states)},
     }
 
@@ -202,7 +212,9 @@ def read_source_counts(folder: str) -> CorpusCounts:
         folder: The side folder of `ReadSources`.
     """
     totals = CorpusCounts()
-    for flow in (read_json(f"{folder}/{COUNTS_FILE}") or {"flows": []})["flows"]:
+    found = read_json(f"{folder}/{COUNTS_FILE}") or {"flows": []}
+    totals.counts.update({Count(*count): number for *count, number in found.get("counts", ())})
+    for flow in found["flows"]:
         key = Flow(flow["step"], flow["source"], flow["outcome"], flow["reason"])
         totals.documents[key] = flow["documents"]
         totals.bytes[key] = flow["bytes"]
@@ -242,6 +254,22 @@ def unstated_keys(folder: str) -> list[str]:
     ]
 
 
+def undecoded(folder: str) -> list[str]:
+    """Returns a sentence for each source of which records are not in the encoding that the recipe names.
+
+    Args:
+        folder: The side folder of `ReadSources`.
+    """
+    encodings = {source["name"]: source.get("encoding", "") for source in _sources(folder)}
+    counts = read_source_counts(folder)
+    return [
+        f"source {flow.source!r}: {number:,} records are not in encoding: {encodings[flow.source]} "
+        f"({flow.reason}); name the encoding of the files, such as latin-1 or utf-16, or auto"
+        for flow, number in sorted(counts.documents.items())
+        if flow.outcome == REJECTED and flow.reason.startswith("invalid_") and encodings[flow.source]
+    ]
+
+
 def _sources(folder: str) -> list[dict[str, Any]]:
     return (read_json(f"{folder}/{COUNTS_FILE}") or {"sources": []})["sources"]
 
@@ -269,6 +297,7 @@ def check_sources(folder: str) -> None:
             found.append(
                 f"{rejected} records rejected ({reasons}); they are listed in {folder}/{REJECTED_FILE}"
             )
+        found += [each for each in undecoded(folder) if each.startswith(f"source {name!r}: ")]
         raise SourceError(f"source {name!r} ({source['places']}) has no document: {'; '.join(found)}")
 
 

@@ -15,10 +15,13 @@ from firth.corpus.readers.docstrings_source import list_python_files, read_docst
 from firth.corpus.readers.html_source import read_html
 from firth.corpus.readers.jsonl_source import read_jsonl
 from firth.corpus.readers.parquet_source import read_parquet
+from firth.corpus.readers.tables.arrow_source import read_arrow
+from firth.corpus.readers.tables.csv_source import read_csv
 from firth.corpus.readers.text_source import read_text
 from firth.corpus.readers.tfrecord_source import read_tfrecord
 from firth.corpus.readers.warc_source import read_warc, read_wet
-from firth.corpus.readers.wikiextractor_source import read_wikiextractor
+from firth.corpus.readers.wikis.mediawiki_source import read_mediawiki
+from firth.corpus.readers.wikis.wikiextractor_source import read_wikiextractor
 from firth.recipes.base.file_names import without_folders
 from firth.recipes.corpus.sources import AnySource, FileSource
 
@@ -42,10 +45,13 @@ def _match(source: FileSource) -> list[SourceFile]:
 SOURCES: dict[str, Reader] = {
     "text": Reader(_match, read_text),
     "jsonl": Reader(_match, read_jsonl),
+    "csv": Reader(_match, read_csv),
+    "arrow": Reader(_match, read_arrow),
     "parquet": Reader(_match, read_parquet),
     "warc": Reader(_match, read_warc),
     "wet": Reader(_match, read_wet),
     "html": Reader(_match, read_html),
+    "mediawiki": Reader(_match, read_mediawiki),
     "wikiextractor": Reader(_match, read_wikiextractor),
     "tfrecord": Reader(_match, read_tfrecord),
     "docstrings": Reader(list_python_files, read_docstrings),

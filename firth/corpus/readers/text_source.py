@@ -6,7 +6,8 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import BoundedBytes, RawRecord, read_lines, read_whole
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import NOTHING, decode_text, read_or_reject, reject_empty
+from firth.corpus.readers.decoding import NOTHING, read_or_reject, reject_empty
+from firth.corpus.readers.encodings import blocks_of, decode_record
 from firth.recipes.corpus.sources import TextSource
 
 
@@ -15,24 +16,25 @@ def read_text(source: TextSource, file: SourceFile) -> Iterator[Document | Rejec
     """Yields the documents of a text file, and rejections for what cannot be read as text.
 
     A document is the whole file or a paragraph between blank lines, as the source says. The reasons of
-    rejection are `empty`, `too_long`, `invalid_utf8`, and those of `problem_of`.
+    rejection are `empty`, `too_long`, those of `decode_record`, and those of `problem_of`.
 
     Args:
         source: The source, as the recipe describes it.
         file: A file of the source.
     """
+    blocks = blocks_of(source, file)
     if source.documents == "file":
-        content, problem = read_whole(file.path, source.max_document_bytes)
-        yield _decode(source, file.place, content.record(0, problem))
+        content, problem = read_whole(file.path, source.max_document_bytes, blocks)
+        yield _decode(source, file, content.record(0, problem))
         return
-    for paragraph in _paragraphs(file.path, source.max_document_bytes):
-        yield _decode(source, file.place, paragraph)
+    for paragraph in _paragraphs(file.path, source.max_document_bytes, blocks):
+        yield _decode(source, file, paragraph)
 
 
-def _paragraphs(path: str, max_bytes: int) -> Iterator[RawRecord]:
+def _paragraphs(path: str, max_bytes: int, blocks: Iterator[bytes]) -> Iterator[RawRecord]:
     """Yields each run of lines that are not blank, numbered by its first line."""
     first_line, content = 0, BoundedBytes(max_bytes)
-    for line in read_lines(path, max_bytes):
+    for line in read_lines(path, max_bytes, blocks):
         blank = line.problem is None and not line.data.strip()
         broken = line.problem not in (None, "too_long")
         if not blank:
@@ -47,5 +49,7 @@ def _paragraphs(path: str, max_bytes: int) -> Iterator[RawRecord]:
         yield content.record(first_line)
 
 
-def _decode(source: TextSource, path: str, record: RawRecord) -> Document | Rejection:
-    return read_or_reject(lambda: (decode_text(record.data), NOTHING), source, path, record)
+def _decode(source: TextSource, file: SourceFile, record: RawRecord) -> Document | Rejection:
+    return read_or_reject(
+        lambda: (decode_record(source, file, record.data), NOTHING), source, file.place, record
+    )

@@ -11,9 +11,10 @@ from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.archive_formats import INFO
 from firth.corpus.readers.archive_records import ArchiveRecord, read_archive
 from firth.corpus.readers.decoding import Stated, decode_text, read_or_reject, reject_empty
+from firth.corpus.readers.fields import metadata_of
 from firth.corpus.readers.http_records import HTML_TYPES, read_page
 from firth.corpus.readers.pages import decode_page, extract_text
-from firth.recipes.corpus.sources import FileSource, WarcSource, WetSource
+from firth.recipes.corpus.sources import DescribedSource, WarcSource, WetSource
 
 # Function from a source and a record to its text.
 Read = Callable[[Any, ArchiveRecord], str]
@@ -69,13 +70,18 @@ def _conversion_of(source: WetSource, record: ArchiveRecord) -> str:
     return decode_text(record.block)
 
 
-def _read_records(source: FileSource, file: SourceFile, read: Read) -> Iterator[Document | Rejection]:
+def _read_records(source: DescribedSource, file: SourceFile, read: Read) -> Iterator[Document | Rejection]:
     for record in read_archive(file.path, source.max_document_bytes):
         if record.problem or record.header.kind not in ABOUT_OTHERS:
             yield _read_record(source, file.place, record, read)
 
 
-def _read_record(source: FileSource, path: str, record: ArchiveRecord, read: Read) -> Document | Rejection:
+def _read_record(
+    source: DescribedSource, path: str, record: ArchiveRecord, read: Read
+) -> Document | Rejection:
     block = RawRecord(record.number, record.block, record.block_size, record.problem)
-    stated, place = Stated(uri=record.header.uri), f"{path}#R{record.number}"
+    fields = record.header.fields
+    values = {key: fields.first(key) or None for key in source.metadata_keys} if fields else {}
+    metadata = metadata_of(source.metadata_keys, values)
+    stated, place = Stated(uri=record.header.uri, metadata=metadata), f"{path}#R{record.number}"
     return read_or_reject(lambda: (read(source, record), stated), source, path, block, place)

@@ -14,6 +14,7 @@ from firth.corpus.report.report_rows import (
     histogram,
     languages,
     licence_rows,
+    measured_rows,
     repeated_id_rows,
     size_rows,
     split_rows,
@@ -45,7 +46,7 @@ def build_report(totals: CorpusCounts, steps: Sequence[str], scrubber: Pii) -> d
     Args:
         totals: Counts of the whole corpus.
         steps: Names of the steps, in order.
-        scrubber: The step that removes personal data from examples.
+        scrubber: The step that removes personal data from examples and licences.
 
     Returns:
         `funnel`: one object for each step and source, in order: `step`; `source`; the sizes of the documents
@@ -68,6 +69,8 @@ def build_report(totals: CorpusCounts, steps: Sequence[str], scrubber: Pii) -> d
         `cleaned`.
         `duplicate_clusters`: `step`, `size` of a cluster of duplicates, and the number of `clusters` of this
         size.
+        `measured`: of each value that a step measures, if the recipe asks for it: `step`, `measure`, `values`
+        to two digits, ascending, and the number of `documents` of each.
         `duplicate_buckets`: `step`, `size` of a bucket of MinHash with several documents, and the number of
         `buckets` of this size.
 
@@ -83,8 +86,8 @@ def build_report(totals: CorpusCounts, steps: Sequence[str], scrubber: Pii) -> d
             for what, count in sorted(totals.counts.items())
             if what.step != REPEATED_IDS_STEP
         ],
-        "splits": split_rows(totals),
-        "licences": licence_rows(totals),
+        "splits": split_rows(totals, scrubber),
+        "licences": licence_rows(totals, scrubber),
         "dropped_examples": [
             {"step": step, "reason": reason, **fit_to_show(example, scrubber)._asdict()}
             for (step, reason), examples in sorted(totals.examples.items())
@@ -94,6 +97,7 @@ def build_report(totals: CorpusCounts, steps: Sequence[str], scrubber: Pii) -> d
         "lengths": {name: histogram(totals, name) for name in LENGTH_HISTOGRAMS},
         "languages": {name: languages(totals, name) for name in SAMPLES},
         "duplicate_clusters": size_rows(totals, steps, CLUSTER_HISTOGRAM, "clusters"),
+        "measured": measured_rows(totals, steps),
         "duplicate_buckets": size_rows(totals, steps, BUCKET_HISTOGRAM, "buckets"),
     }
     _check_splits(report)

@@ -1,14 +1,33 @@
 """A datasheet of a cleaned corpus, made of facts (Gebru et al. 2018, "Datasheets for Datasets")."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firth.corpus.documents.corpus_counts import DROPPED, REJECTED, UNITS
+from firth.corpus.privacy.pii import Pii
 from firth.corpus.report.spdx import spdx_of
+from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import AnySource
 
 UNKNOWN = "unknown"
 OPEN = "Not known to firth; to be answered by whoever publishes the corpus."
+# The Hub's names of numbers of documents, and what they are below.
+_SIZES = (
+    ("n<1K", 10**3),
+    ("1K<n<10K", 10**4),
+    ("10K<n<100K", 10**5),
+    ("100K<n<1M", 10**6),
+    ("1M<n<10M", 10**7),
+    ("10M<n<100M", 10**8),
+    ("100M<n<1B", 10**9),
+    ("1B<n<10B", 10**10),
+    ("10B<n<100B", 10**11),
+    ("100B<n<1T", 10**12),
+    ("n>1T", float("inf")),
+)
+# Languages of fewer documents of the sample may be mistakes of the classifier.
+_LEAST_SHARE = 0.02
 # Questions that no count answers.
 _LEFT_OPEN = (
     "For what purpose was the corpus created, by whom, and who paid for it?",
@@ -26,6 +45,8 @@ def make_datasheet(
     digest: str,
     made: str,
     report: Mapping[str, Any],
+    scrubber: Pii | None = None,
+    files: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
     """Returns what is known of a corpus as a JSON object.
 
@@ -36,13 +57,17 @@ def make_datasheet(
         digest: Digest of these sources and of the cleaning of the recipe.
         made: Date, YYYY-MM-DD.
         report: The corpus report of `build_report`.
+        scrubber: The step that removes personal data from what the recipe names; all types, unless it is
+            given.
+        files: Patterns of the exported files: of each `kind` and `split` the `path` below the datasheet.
 
     Returns:
         `name`, `made`, `fingerprint`, `recipe_digest`; `sources` with name, kind, places and licence;
         `splits`, sizes by split; `licences`, sizes by licence with the SPDX identifier, or null; the
         `documents_of_unknown_licence`; `removed`, documents by step, rule and outcome; and `languages` of a
-        sample of the cleaned documents.
+        sample of the cleaned documents; and `files`.
     """
+    scrubber = scrubber or Pii(PiiStep(kind="pii"))
     licences = _summed(report["splits"], "licence")
     removed: dict[tuple[str, str, str], int] = {}
     for row in report["funnel"]:
@@ -56,7 +81,12 @@ def make_datasheet(
         "fingerprint": fingerprint,
         "recipe_digest": digest,
         "sources": [
-            {"name": each.name, "kind": each.kind, "places": list(each.places), "licence": each.licence}
+            {
+                "name": each.name,
+                "kind": each.kind,
+                "places": [scrubber.scrub_metadata(place) for place in each.places],
+                "licence": scrubber.scrub_metadata(each.licence),
+            }
             for each in sources
         ],
         "splits": _summed(report["splits"], "split"),
@@ -69,6 +99,7 @@ def make_datasheet(
             for (step, rule, outcome), documents in removed.items()
         ],
         "languages": report["languages"]["cleaned"],
+        "files": [dict(each) for each in files],
     }
 
 
@@ -84,12 +115,16 @@ def _summed(rows: Sequence[Mapping[str, Any]], key: str) -> list[dict[str, Any]]
 def datasheet_page(sheet: Mapping[str, Any]) -> str:
     """Returns a datasheet as Markdown: answers where there are facts, and the other questions left open.
 
+    It begins with the metadata that the Hugging Face Hub reads of a data set, by which the folder of the
+    datasheet can be uploaded as it is, and `datasets.load_dataset` finds splits and formats.
+
     Args:
         sheet: Result of `make_datasheet`.
     """
     facts = f"Made on {sheet['made']}. Recipe: `{sheet['recipe_digest']}`. Files: `{sheet['fingerprint']}`."
     unknown = sheet["documents_of_unknown_licence"]
     parts = [
+        _front_matter(sheet),
         f"# Datasheet of {_shown(sheet['name'])}\n\n{facts}",
         "## What are the texts, and how many are there?",
         _table(sheet["splits"], ("split", *UNITS)),
@@ -109,6 +144,33 @@ def datasheet_page(sheet: Mapping[str, Any]) -> str:
         *(f"## {question}\n\n{OPEN}" for question in _LEFT_OPEN),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _front_matter(sheet: Mapping[str, Any]) -> str:
+    """Returns the metadata of a data set's card as YAML, of which JSON is a part."""
+    licences = sorted({(row["spdx"] or UNKNOWN).lower() for row in sheet["licences"]})
+    sample = sum(sheet["languages"].values())
+    documents = sum(row["documents"] for row in sheet["splits"])
+    formats = {each["kind"]: None for each in sheet["files"]}
+    entries = {
+        "pretty_name": sheet["name"],
+        "license": licences,
+        "language": [name for name, count in sheet["languages"].items() if count >= _LEAST_SHARE * sample],
+        "size_categories": [next(name for name, most in _SIZES if documents < most)],
+        "configs": [
+            {
+                "config_name": kind,
+                "data_files": [
+                    {"split": each["split"], "path": each["path"]}
+                    for each in sheet["files"]
+                    if each["kind"] == kind
+                ],
+            }
+            for kind in formats
+        ],
+    }
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in entries.items() if value]
+    return "\n".join(["---", *lines, "---"])
 
 
 def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from apache_beam.pvalue import PCollection
 
 from firth import storage
 from firth.corpus.documents.hashing import hash63
+from firth.corpus.privacy.pii import Pii
 from firth.corpus.report.domains import DomainCounts, domain_row
 
 DOMAINS_FOLDER = "domains"
@@ -17,7 +18,7 @@ DOMAINS_FOLDER = "domains"
 
 @beam.ptransform_fn
 def WriteDomains(
-    summed: PCollection[tuple[str, DomainCounts]], folder: str, files: int
+    summed: PCollection[tuple[str, DomainCounts]], folder: str, files: int, scrubber: Pii
 ) -> PCollection[str | None]:
     """Writes a line of JSON for each domain to gzipped files: domains with counts to paths.
 
@@ -29,20 +30,23 @@ def WriteDomains(
         summed: Domains with their counts, as `SumDomains` returns them.
         folder: Folder of the files, made if it does not exist.
         files: Number of files at most.
+        scrubber: The step that removes personal data, such as addresses of servers, from the rows.
     """
     return (
         summed
         | "File" >> beam.Map(lambda each: (hash63(each[0]) % files, each))
         | "Group" >> beam.GroupByKey()
-        | "Write" >> beam.MapTuple(functools.partial(_write_rows, folder, files))
+        | "Write" >> beam.MapTuple(functools.partial(_write_rows, folder, files, scrubber))
     )
 
 
-def _write_rows(folder: str, files: int, index: int, rows: Iterable[tuple[str, DomainCounts]]) -> str | None:
+def _write_rows(
+    folder: str, files: int, scrubber: Pii, index: int, rows: Iterable[tuple[str, DomainCounts]]
+) -> str | None:
     named = sorted((domain, counts) for domain, counts in rows if domain)
     if not named:
         return None
-    lines = [json.dumps(domain_row(*each), ensure_ascii=False) + "\n" for each in named]
+    lines = [json.dumps(domain_row(*each, scrubber), ensure_ascii=False) + "\n" for each in named]
     path = f"{folder}/{index:05d}-of-{files:05d}.jsonl.gz"
     with storage.whole_file(path, "wb") as file:
         # Without a time, so that the same rows are the same bytes.

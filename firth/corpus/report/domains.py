@@ -10,6 +10,7 @@ from apache_beam.pvalue import PCollection
 
 from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, CorpusCounts, DomainFlow
 from firth.corpus.documents.document import Document
+from firth.corpus.privacy.pii import Pii
 from firth.corpus.text.web_addresses import host_of, registered_domain
 
 TOP_DOMAINS = 100
@@ -64,11 +65,12 @@ def TakeLargest(summed: PCollection[tuple[str, DomainCounts]]) -> PCollection[La
     return summed | "One" >> beam.MapTuple(_alone) | "Largest" >> beam.CombineGlobally(_join)
 
 
-def domain_rows(found: LargestDomains) -> dict[str, Any]:
+def domain_rows(found: LargestDomains, scrubber: Pii) -> dict[str, Any]:
     """Returns what the corpus report has under `domains`.
 
     Args:
         found: The largest domains of the corpus.
+        scrubber: The step that removes personal data.
 
     Returns:
         `number`, the number of domains, and `largest`, a row for each of the largest: `domain`, empty for
@@ -77,16 +79,17 @@ def domain_rows(found: LargestDomains) -> dict[str, Any]:
     """
     return {
         "number": found.domains,
-        "largest": [domain_row(domain, counts) for _, domain, counts in found.largest],
+        "largest": [domain_row(domain, counts, scrubber) for _, domain, counts in found.largest],
     }
 
 
-def domain_row(domain: str, counts: DomainCounts) -> dict[str, Any]:
+def domain_row(domain: str, counts: DomainCounts, scrubber: Pii) -> dict[str, Any]:
     """Returns a row of `domain_rows`.
 
     Args:
         domain: The domain.
         counts: Its counts.
+        scrubber: The step that removes personal data.
     """
     sizes = {
         f"{unit}_{outcome}": counts.get(DomainFlow(domain, outcome, "", unit), 0)
@@ -98,7 +101,12 @@ def domain_row(domain: str, counts: DomainCounts) -> dict[str, Any]:
         for flow, count in sorted(counts.items())
         if (flow.outcome, flow.unit) == (DROPPED, "documents")
     }
-    return {"domain": domain, **sizes, "dropped": dropped}
+    return {"domain": _shown(domain, scrubber), **sizes, "dropped": dropped}
+
+
+def _shown(domain: str, scrubber: Pii) -> str:
+    # Alone, the number of a server could be that of a version.
+    return scrubber.scrub_metadata(f"http://{domain}/")[7:-1] if domain else ""
 
 
 def _by_domain(totals: CorpusCounts) -> Iterator[tuple[str, DomainCounts]]:

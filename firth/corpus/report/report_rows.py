@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 from firth.corpus.documents.batching import by_key
@@ -17,6 +16,8 @@ from firth.corpus.privacy.pii import Pii
 SPLIT_STEP = "split"
 # The step under which documents are counted by licence (as reason) before cleaning (with the outcome IN).
 LICENCE_STEP = "licence"
+# What the name of a histogram of values that a step measures begins with.
+MEASURED = "measured "
 
 
 def sources(totals: CorpusCounts) -> list[str]:
@@ -53,43 +54,43 @@ def funnel_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, An
     ]
 
 
-def split_rows(totals: CorpusCounts) -> list[dict[str, Any]]:
+def split_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
     """Returns the rows of `splits`: sizes by split, source and licence.
 
     Args:
         totals: Counts of the whole corpus.
+        scrubber: The step that removes personal data from licences.
     """
+    flows = [flow for flow in sorted(totals.documents) if flow.step == SPLIT_STEP]
+    named = by_key(flows, lambda flow: (flow.outcome, flow.source, scrubber.scrub_metadata(flow.reason)))
     return [
-        {
-            "split": flow.outcome,
-            "source": flow.source,
-            "licence": flow.reason,
-            **totals.sizes(flow),
-        }
-        for flow in sorted(totals.documents)
-        if flow.step == SPLIT_STEP
+        {"split": split, "source": source, "licence": licence, **totals.sizes(*same)}
+        for (split, source, licence), same in sorted(named.items())
     ]
 
 
-def licence_rows(totals: CorpusCounts) -> list[dict[str, Any]]:
+def licence_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
     """Returns the rows of `licences`: sizes by licence and source, before and after cleaning.
 
     Args:
         totals: Counts of the whole corpus.
+        scrubber: The step that removes personal data from licences.
     """
-    came = [flow for flow in totals.documents if flow.step == LICENCE_STEP]
+    came = [flow for flow in sorted(totals.documents) if flow.step == LICENCE_STEP]
+    named = by_key(came, lambda flow: (scrubber.scrub_metadata(flow.reason), flow.source))
     return [
         {
-            "licence": flow.reason,
-            "source": flow.source,
-            **_named(totals.sizes(flow), IN),
-            **_named(
-                totals.sizes(*(Flow(SPLIT_STEP, flow.source, split, flow.reason) for split in SPLITS)),
-                KEPT,
-            ),
+            "licence": licence,
+            "source": source,
+            **_named(totals.sizes(*same), IN),
+            **_named(totals.sizes(*(kept for flow in same for kept in _kept_of(flow))), KEPT),
         }
-        for flow in sorted(came, key=attrgetter("reason", "source"))
+        for (licence, source), same in sorted(named.items())
     ]
+
+
+def _kept_of(flow: Flow) -> list[Flow]:
+    return [Flow(SPLIT_STEP, flow.source, split, flow.reason) for split in SPLITS]
 
 
 def _named(sizes: dict[str, int], outcome: str) -> dict[str, int]:
@@ -136,9 +137,30 @@ def histogram(totals: CorpusCounts, name: str) -> dict[str, list[int]]:
         totals: Counts of the whole corpus.
         name: Name of the histogram.
     """
-    counts = {value: count for (each, value), count in totals.histograms.items() if each == name}
+    counts = {int(value): count for (each, value), count in totals.histograms.items() if each == name}
     bins = range(max(counts, default=-1) + 1)
     return {"lower": [2**b // 2 for b in bins], "documents": [counts.get(b, 0) for b in bins]}
+
+
+def measured_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the rows of `measured`: by step and measure the number of documents of each value, ascending.
+
+    Args:
+        totals: Counts of the whole corpus.
+        steps: Names of the steps, in order.
+    """
+    found = by_key(sorted(totals.histograms), lambda each: each[0])
+    return [
+        {
+            "step": step,
+            "measure": name.removeprefix(f"{step}.{MEASURED}"),
+            "values": [value for _, value in keys],
+            "documents": [totals.histograms[key] for key in keys],
+        }
+        for step in steps
+        for name, keys in found.items()
+        if name.startswith(f"{step}.{MEASURED}")
+    ]
 
 
 def size_rows(totals: CorpusCounts, steps: Sequence[str], name: str, what: str) -> list[dict[str, Any]]:

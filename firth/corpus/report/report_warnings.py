@@ -16,4 +16,5 @@ def report_warnings(report: Mapping[str, Any]) -> list[str]:
     ["source 'web': ..."]
     """
     warning = report.get("held_out", {}).get("warning")
-    return [*([warning] if warning else []), *report.get("unstated_keys", [])]
+    others = (sentence for key in ("unstated_keys", "undecoded") for sentence in report.get(key, []))
+    return [*([warning] if warning else []), *others]

@@ -110,6 +110,11 @@ class Cleaning(Config):
         steps: Steps that documents go through, in order.
         split: Share of the documents that is held out.
         limits: Bounds that the cleaned corpus must keep.
+        list_dropped: True to write a row for each dropped document, with its step and reason, to Parquet
+            files in the folder `dropped` next to the corpus report, where `firth curation why` finds it.
+        measure: Distributions of the values that steps compare with their thresholds, in the corpus report:
+            those of `none`, of `reached`, the documents that reach a step, or `only`: then no document is
+            dropped, and the report counts by reason which would have been.
 
     Raises:
         pydantic.ValidationError: if a limit names a step that does not exist.
@@ -123,6 +128,8 @@ class Cleaning(Config):
     )
     split: Split = Split()
     limits: CorpusLimits = CorpusLimits()
+    list_dropped: bool = False
+    measure: Literal["none", "reached", "only"] = "none"
 
     @pydantic.model_validator(mode="after")
     def _limits_name_steps(self) -> "Cleaning":

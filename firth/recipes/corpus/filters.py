@@ -240,7 +240,7 @@ class FineWebRules(Config):
         terminal_marks: Punctuation at the end of a sentence, which scripts have of their own. A line in Thai
             or Lao, which have none, needs no mark.
         max_duplicate_character_fraction: Share of the characters that are in lines that occurred before; a
-            document must be below. Section 3.6 says 0.1, its appendix and its code 0.01.
+            document must be below. It is that of its code and its appendix; section 3.6 says 0.1.
         max_line_breaks_per_word: Most line breaks per word.
         short_line_characters, max_short_line_fraction: Characters below which a line is short, and the share
             of short lines that a document must be below.
@@ -250,7 +250,7 @@ class FineWebRules(Config):
     terminal_marks: Annotated[tuple[str, ...], pydantic.Field(min_length=1)] = TERMINAL_MARKS
     short_line_characters: pydantic.NonNegativeInt = 30
     max_short_line_fraction: Fraction = 0.67
-    max_duplicate_character_fraction: Fraction = 0.1
+    max_duplicate_character_fraction: Fraction = 0.01
     max_line_breaks_per_word: Ratio = 0.3
 
 

@@ -24,6 +24,8 @@ ID_COUNTRIES: tuple[IdCountry, ...] = get_args(IdCountry)
 class PiiStep(CleaningStep):
     """Replaces personal data and keys; no document is dropped.
 
+    Those in a document's address and licence are replaced when the cleaned documents are written.
+
     Attributes:
         types: Types of personal data that are looked for.
         replacement: Replacement: a `placeholder` such as `<EMAIL>`, or a `surrogate`, which has characters of
@@ -35,6 +37,8 @@ class PiiStep(CleaningStep):
             code.
         id_countries: ISO 3166-1 codes of the countries whose national numbers are looked for.
         private_addresses: True to replace the IP addresses of private networks too.
+        metadata: What happens to personal data in addresses and licences of documents, and in the licences
+            that reports name: `scrub` replaces them as those in texts, `keep` leaves them.
         min_secret_entropy: Least entropy, in bits a character, of a secret that is assigned to a name such as
             `password`.
     """
@@ -46,6 +50,7 @@ class PiiStep(CleaningStep):
     phone_regions: tuple[PhoneRegion, ...] = ("US",)
     id_countries: tuple[IdCountry, ...] = ID_COUNTRIES
     private_addresses: bool = False
+    metadata: Literal["scrub", "keep"] = "scrub"
     min_secret_entropy: float = pydantic.Field(default=3.0, ge=0.0, le=8.0)
 
     @property

@@ -1,5 +1,8 @@
 """Where a corpus comes from: the kinds of source a recipe may name."""
 
+import codecs
+import difflib
+import encodings.aliases
 from typing import Annotated, ClassVar, Literal, get_args
 
 import pydantic
@@ -11,6 +14,7 @@ from firth.recipes.base.size_units import size_features
 Paths = Annotated[tuple[str, ...], pydantic.Field(min_length=1), PATTERN]
 # Endings of files that are decompressed while they are read.
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst", ".lz4")
+UTF_8, GUESSED = "utf-8", "auto"
 SourceName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9_.-]+$")]
 
 
@@ -49,6 +53,8 @@ class Source(Config):
             it, all documents.
         installed_packages: Names of packages that must be installed where it is read.
         documents_are_files: True if each of its files is one document.
+        keeps_read: True if what is read of each file is kept for other runs.
+        keeps_metadata: True if documents have what records state under further keys.
         trusts_buckets: True if checksums that a bucket keeps tell that a file has changed.
         states: What the recipe names keys for, by which its records state it: of `id`, `uri` and `licence`.
     """
@@ -56,6 +62,8 @@ class Source(Config):
     endings: ClassVar[tuple[str, ...]] = ()
     installed_packages: ClassVar[tuple[str, ...]] = ()
     documents_are_files: ClassVar[bool] = False
+    keeps_metadata: ClassVar[bool] = False
+    keeps_read: ClassVar[bool] = False
     trusts_buckets: ClassVar[bool] = False
     states: ClassVar[frozenset[str]] = frozenset()
 
@@ -95,15 +103,24 @@ class FileSource(Source):
         digests: What tells that a file has changed: its `content`, which is read once and again when the
             file's size or time changes; or the checksum that a `bucket` keeps, for which nothing is read.
             Files on this machine are told by their content either way.
+        keep_read: True to keep what is read of each file next to the documents, which takes as much room
+            again: another run in the same folder then reads only files that are new or have changed, and
+            one after a kill those that were not read to their end.
     """
 
     paths: Paths
     digests: Literal["content", "bucket"] = "content"
+    keep_read: bool = False
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Patterns of file names."""
         return self.paths
+
+    @property
+    def keeps_read(self) -> bool:  # type: ignore[override]
+        """True if `keep_read` is."""
+        return self.keep_read
 
     @property
     def trusts_buckets(self) -> bool:  # type: ignore[override]
@@ -116,7 +133,55 @@ class FileSource(Source):
         return tuple(map(below_folder, self.paths))
 
 
-class RecordSource(FileSource):
+def _check_encoding(name: str) -> str:
+    if name == GUESSED or _is_encoding(name):
+        return name
+    names = {GUESSED, UTF_8, *filter(_is_encoding, encodings.aliases.aliases)}
+    near = difflib.get_close_matches(name, sorted(names), n=1)
+    advice = (
+        f"did you mean {near[0]}?" if near else "use latin-1, cp1252, utf-16, gb18030 or auto, for example"
+    )
+    raise ValueError(f"{name!r} is not a character encoding; {advice}")
+
+
+def _is_encoding(name: str) -> bool:
+    try:
+        # Codecs of bytes, such as hex, and of the names of hosts are not encodings of texts.
+        codecs.getincrementaldecoder(name)("surrogateescape").decode("a\n".encode(name))
+    except (AssertionError, LookupError, ValueError):
+        return False
+    return True
+
+
+class EncodedSource(FileSource):
+    """A source of text in a character encoding.
+
+    Attributes:
+        encoding: Character encoding of all files, as Python has it, such as `latin-1`, `cp1252`, `utf-16` or
+            `gb18030`; or `auto`, which guesses that of each file and counts the guesses in the corpus report.
+    """
+
+    encoding: Annotated[str, pydantic.AfterValidator(_check_encoding)] = UTF_8
+
+
+class DescribedSource(FileSource):
+    """A source whose records state more than their texts.
+
+    Attributes:
+        metadata_keys: Names of what is kept of each record as a document's metadata: fields of the record, or
+            of an archive's header, such as `WARC-Record-ID` and `WARC-Date`. It goes through the cleaning,
+            and into the column `metadata` of exports as a JSON object.
+    """
+
+    metadata_keys: tuple[Annotated[str, pydantic.Field(min_length=1)], ...] = ()
+
+    @property
+    def keeps_metadata(self) -> bool:  # type: ignore[override]
+        """True if `metadata_keys` names any."""
+        return bool(self.metadata_keys)
+
+
+class RecordSource(DescribedSource):
     """A source whose records have named fields.
 
     Attributes:
@@ -151,7 +216,7 @@ class PageSource(FileSource):
     extractor: Literal["trafilatura", "resiliparse"] = "trafilatura"
 
 
-class TextSource(FileSource):
+class TextSource(EncodedSource):
     """Plain text files, one document a file or one between two blank lines.
 
     Attributes:
@@ -168,13 +233,42 @@ class TextSource(FileSource):
         return self.documents == "file"
 
 
-class JsonlSource(RecordSource):
+class JsonlSource(EncodedSource, RecordSource):
     """Files of one JSON object a line. A key `metadata.url` is the `url` of the object `metadata`."""
 
     endings: ClassVar[tuple[str, ...]] = (".jsonl",)
 
     kind: Literal["jsonl"]
     name: SourceName = "jsonl"
+
+
+class CsvSource(EncodedSource, RecordSource):
+    """Files of separated values whose first line names the columns: a document a row. The keys are columns.
+
+    Attributes:
+        delimiter: Character between two fields, a tab by default in a file whose name ends in `.tsv`.
+        quoted: True if fields may be in quotation marks, and then hold delimiters and line ends.
+    """
+
+    endings: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
+
+    kind: Literal["csv"]
+    name: SourceName = "csv"
+    delimiter: Annotated[str, pydantic.Field(pattern=r'^[^\r\n"\x00]$')] | None = None
+    quoted: bool = True
+
+
+class ArrowSource(RecordSource):
+    """Arrow files, as `datasets` saves them in a folder: a document a row. The keys are names of columns.
+
+    The files of `Dataset.save_to_disk("FOLDER")` are `FOLDER/data-*.arrow`, those of a `DatasetDict`
+    `FOLDER/*/data-*.arrow`.
+    """
+
+    endings: ClassVar[tuple[str, ...]] = (".arrow",)
+
+    kind: Literal["arrow"]
+    name: SourceName = "arrow"
 
 
 class ParquetSource(RecordSource):
@@ -215,7 +309,7 @@ class HtmlSource(PageSource):
     name: SourceName = "html"
 
 
-class WarcSource(PageSource):
+class WarcSource(PageSource, DescribedSource):
     """Crawl archives (WARC or ARC): a document for each successful response of HTML or plain text.
 
     The document's URI is that of the page.
@@ -227,7 +321,7 @@ class WarcSource(PageSource):
     name: SourceName = "warc"
 
 
-class WetSource(FileSource):
+class WetSource(DescribedSource):
     """The text that Common Crawl extracts from its archives (WET). The document's URI is that of the page."""
 
     endings: ClassVar[tuple[str, ...]] = (".wet",)
@@ -244,6 +338,17 @@ class WikiextractorSource(FileSource):
 
     kind: Literal["wikiextractor"]
     name: SourceName = "wikiextractor"
+
+
+class MediawikiSource(DescribedSource):
+    """Dumps of Wikipedia and other wikis, as MediaWiki exports them in XML: a document an article.
+
+    Wikitext becomes plain text without templates, tables and references. The document's URI is the article's.
+    `metadata_keys` may name `title`, `id`, `revision` and `timestamp`.
+    """
+
+    kind: Literal["mediawiki"]
+    name: SourceName = "mediawiki"
 
 
 class DocstringsSource(Source):
@@ -285,11 +390,14 @@ class DocstringsSource(Source):
 AnySource = Annotated[
     TextSource
     | JsonlSource
+    | CsvSource
     | ParquetSource
+    | ArrowSource
     | WarcSource
     | WetSource
     | HtmlSource
     | WikiextractorSource
+    | MediawikiSource
     | TfrecordSource
     | DocstringsSource,
     pydantic.Field(discriminator="kind"),

@@ -18,7 +18,16 @@ from firth.recipes.corpus.cleaning import Cleaning, Split
 from firth.recipes.corpus.sources import AnySource
 from tests.corpus.duplicates_helpers import random_words, with_changes
 from tests.corpus.helpers import make_pipeline, make_pipeline_of_two, read_records
-from tests.corpus.source_files import COMPRESS, FILES, TEXTS, page, response, warc_record
+from tests.corpus.source_files import (
+    COMPRESS,
+    COMPRESSED_KINDS,
+    FILES,
+    TEXTS,
+    dump,
+    page,
+    response,
+    warc_record,
+)
 
 STEPS = ("normalize", "length", "pii", "exact_duplicates", "sentence_duplicates", "near_duplicates")
 # The texts have no chains of near copies.
@@ -39,6 +48,9 @@ BROKEN: dict[str, dict[str, bytes]] = {
     "wikiextractor": {"open": b'<doc id="1" url="u" title="t">\nNo end.'},
     "tfrecord": {"bytes": b"\1" * 99},
     "parquet": {"bytes": b"PAR1" + b"\0" * 99},
+    "csv": {"rows": b'text,n\nOnly one cell.\n"Two" quotes,1\nA row of some words.,2\n"No end,3\n'},
+    "arrow": {"bytes": b"\xff\xff\xff\xff" + b"\0" * 99, "empty": b""},
+    "mediawiki": {"open": dump([("A", "A page of words."), ("B", "No end.")])[:-60]},
 }
 
 
@@ -47,7 +59,7 @@ def folder(tmp_path_factory):
     """Writes whole and broken files of every kind, and texts that are copies and near copies."""
     folder = tmp_path_factory.mktemp("files")
     for number, (kind, (_, make_file)) in enumerate(FILES.items()):
-        suffix = list(COMPRESS)[number % len(COMPRESS)] if kind != "parquet" else ""
+        suffix = list(COMPRESS)[number % len(COMPRESS)] if kind in COMPRESSED_KINDS else ""
         (folder / f"whole.{kind}{suffix}").write_bytes(COMPRESS[suffix](make_file(TEXTS)))
         for name, data in BROKEN[kind].items():
             stem, _, ending = name.partition(".")

@@ -1,5 +1,6 @@
 """Documents in the formats of others: what is in the files, how many, and when a folder is whole."""
 
+import dataclasses
 import itertools
 import json
 import typing
@@ -95,6 +96,23 @@ def test_the_columns_are_those_of_the_documentation(tmp_path, corpus):
             "provenance": each.uri,
             "split": "eval",
         }
+
+
+def test_metadata_is_a_column_of_a_corpus_that_keeps_it(tmp_path):
+    stated = ['{"stars": 5, "of": {"who": ["Ä"]}}', ""]
+    kept = [
+        dataclasses.replace(document(f"Text {i}.", f"{i}"), metadata=each) for i, each in enumerate(stated)
+    ]
+    write_records(f"{tmp_path}/train", 0, 1, [each.to_example() for each in kept])
+    outputs = [ParquetOutput(kind="parquet"), JsonlOutput(kind="jsonl", compression="none")]
+    folder = str(tmp_path / "out")
+    write_outputs(make_pipeline, {"train": f"{tmp_path}/train/*"}, outputs, folder, {"train": 2}, True)
+    table = dataset.dataset(f"{folder}/parquet", exclude_invalid_files=True).to_table()
+    assert table.column_names == [*FIELDS, "metadata"]
+    assert table["metadata"].to_pylist() == [stated[0], None]
+    (path,) = storage.glob(f"{folder}/jsonl/train/*")
+    lines = [json.loads(line)["metadata"] for line in storage.read_text(path).splitlines()]
+    assert lines == [json.loads(stated[0]), None]
 
 
 def test_files_end_at_the_size_that_is_asked_for(tmp_path, corpus):

@@ -1,11 +1,14 @@
 import json
 import random
 
+import apache_beam as beam
 import pytest
 
-from firth.corpus import SourceError
+from firth.corpus import ReadSources, SourceError
+from firth.corpus.io import lines
+from firth.corpus.readers.kept_reads import remove_others
 from firth.recipes.corpus.sources import JsonlSource, SourceSample, TextSource
-from tests.corpus.helpers import random_text, read_to
+from tests.corpus.helpers import make_pipeline, random_text, read_records, read_to
 
 
 def test_rejected_records_are_counted_and_kept_aside(tmp_path):
@@ -67,6 +70,45 @@ def test_documents_are_the_same_in_another_folder(tmp_path):
     reasons = [json.loads(line) for line in outcomes[0][1]]
     others = {(each["file"], each["reason"]) for each in reasons if each["reason"] != "malformed_json"}
     assert others == {("bad.txt", "invalid_utf8"), ("link.txt", "broken_link")}
+
+
+def test_what_was_read_is_kept_until_a_file_changes(tmp_path, monkeypatch):
+    for i in range(6):
+        (tmp_path / f"{i}.jsonl").write_bytes(b'{"text": "Text %d.", "n": %d}\n{"te\xff\n' % (i, i))
+    paths = (f"{tmp_path}/*.jsonl",)
+    source = JsonlSource(kind="jsonl", paths=paths, keep_read=True, metadata_keys=("n",), encoding="auto")
+    opened = []
+
+    def read_blocks(path, before=lines.read_blocks):
+        opened.append(path.rpartition("/")[2])
+        return before(path)
+
+    for module in ("firth.corpus.io.lines", "firth.corpus.readers.encodings"):
+        monkeypatch.setattr(f"{module}.read_blocks", read_blocks)
+
+    def read_again(name, source):
+        opened.clear()
+        with make_pipeline() as pipeline:
+            documents = ReadSources([source], f"{tmp_path}/{name}", kept_folder=f"{tmp_path}/kept")
+            _ = pipeline | documents | beam.io.WriteToTFRecord(f"{tmp_path}/{name}/documents")
+        return [
+            sorted(map(bytes, read_records(f"{tmp_path}/{name}/documents*", ""))),
+            sorted((tmp_path / name / "rejected.jsonl").read_text().splitlines()),
+            json.loads((tmp_path / name / "source_counts.json").read_text()),
+        ]
+
+    first = read_again("first", source)
+    assert len(first[0]) == len(first[1]) == 6 and set(opened) == {f"{i}.jsonl" for i in range(6)}
+    assert read_again("second", source) == first and not opened
+    sample = SourceSample(documents=2)
+    assert len(read_again("sampled", source.model_copy(update={"sample": sample}))[0]) == 2 and not opened
+    (tmp_path / "3.jsonl").write_text('{"text": "Another text.", "n": 3}\n')
+    (tmp_path / "7.jsonl").write_text('{"text": "A new text.", "n": 7}\n')
+    again = read_again("third", source)
+    assert set(opened) == {"3.jsonl", "7.jsonl"} and len(again[0]) == 7 and len(again[1]) == 5
+    assert len(list((tmp_path / "kept").iterdir())) == 8
+    remove_others(f"{tmp_path}/kept", [source])
+    assert len(list((tmp_path / "kept").iterdir())) == 7
 
 
 def test_how_files_share_an_element_does_not_matter(tmp_path, monkeypatch):

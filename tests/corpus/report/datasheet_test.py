@@ -1,6 +1,7 @@
 """A datasheet says what the report counts, and leaves open what no count answers."""
 
 import pytest
+import yaml
 
 from firth.corpus import SPLITS
 from firth.corpus.report.datasheet import OPEN, datasheet_page, make_datasheet
@@ -49,6 +50,28 @@ def test_the_page_has_the_facts_and_leaves_questions_open(made):
     assert "The licence of 10 documents is not known." in page
     assert "my \\| &lt;own>" in page and "<own>" not in page.replace("&lt;own>", "")
     assert page.count(OPEN) == 5
+
+
+def test_the_page_begins_with_what_the_hub_reads(made):
+    report, _ = made
+    files = [
+        {"kind": kind, "split": split, "path": f"{kind}/{split}/*.{kind}"}
+        for kind in ("parquet", "jsonl")
+        for split in SPLITS
+    ]
+    page = datasheet_page(make_datasheet("demo: a", [], "f00", "d00", "2026-11-25", report, files=files))
+    start, metadata, rest = page.split("---\n", 2)
+    assert not start and rest.lstrip().startswith("# Datasheet of demo")
+    read = yaml.safe_load(metadata)
+    assert (read["pretty_name"], read["size_categories"]) == ("demo: a", ["n<1K"])
+    assert read["license"] == ["cc-by-4.0", "unknown"] and "en" in read["language"]
+    assert read["configs"] == [
+        {
+            "config_name": kind,
+            "data_files": [{"split": each, "path": f"{kind}/{each}/*.{kind}"} for each in SPLITS],
+        }
+        for kind in ("parquet", "jsonl")
+    ]
 
 
 def test_a_licence_without_its_version_has_no_identifier():

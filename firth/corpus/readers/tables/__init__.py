@@ -1,0 +1,1 @@
+"""Sources of tables: separated values and Arrow."""
