@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 
 # Raised with each change of how rows stand on disk, so that no run takes up rows of another format.
-ROW_FORMAT = 3
+ROW_FORMAT = 4
 
 # Of a row, as tf.train.Example fields on disk.
 EXAMPLE_ID = "example_id"

@@ -143,9 +143,12 @@ def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
     asked = []
     for name, described in signatures.items():
         if example := described["example"]:
-            said = {key: each.replace("\n", " | ") for key, each in example.items() if key != "text"}
-            others = (f" --{key} {shlex.quote(each)}" for key, each in said.items())
-            asked.append(f"{name.replace('_', '-')} {shlex.quote(example['text'])}{''.join(others)}")
+            lists = described.get("lists", {})
+            (_, text), *more = (
+                (key, lists[key].join(each) if key in lists else each) for key, each in example.items()
+            )
+            others = (f" --{key} {shlex.quote(each)}" for key, each in more)
+            asked.append(f"{name.replace('_', '-')} {shlex.quote(text)}{''.join(others)}")
     return asked
 
 

@@ -17,12 +17,14 @@ class ReadTexts(NamedTuple):
         own: Their own tokens, ragged int32 [batch, (tokens)].
         room: Most tokens that can be written after each, the end included, int32 [batch].
         truncated: bool [batch], True if a text has more tokens than the model reads, and was cut.
+        given: Tokens that each text has, int32 [batch].
     """
 
     prompts: Prompts
     own: tf.RaggedTensor
     room: tf.Tensor
     truncated: tf.Tensor
+    given: tf.Tensor
 
 
 def read_texts(framing: PromptFraming, texts: tf.Tensor, most: tf.Tensor) -> ReadTexts:
@@ -58,7 +60,7 @@ def read_texts(framing: PromptFraming, texts: tf.Tensor, most: tf.Tensor) -> Rea
         spelled = _characters(framing, tf.ragged.boolean_mask(words, is_kept), tf.shape(prompts.ids)[1])
         prompts = prompts._replace(facts={names.CHARACTERS: spelled})
     room = tf.zeros_like(lengths) + goal.written_places(framing.sequences, prompts.lengths)
-    return ReadTexts(prompts, own, room, truncated)
+    return ReadTexts(prompts, own, room, truncated, lengths)
 
 
 def _places(framing: PromptFraming, most: tf.Tensor) -> tf.Tensor:

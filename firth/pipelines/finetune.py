@@ -118,6 +118,7 @@ def create_pipeline(
         is_local=bool(metadata_path),
         make_trainer=make_trainer,
         make_pusher=make_pusher,
+        records=records.outputs["examples"],
     )
     predictions = bulk_predictions(recipe, model, digests)
     reporter = TaskReporter(

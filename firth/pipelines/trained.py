@@ -63,6 +63,7 @@ def model_components(
     make_trainer: Callable[..., Trainer] = Trainer,
     make_pusher: Callable[..., TfxPusher] = Pusher,
     upstream: Iterable[BaseNode] = (),
+    records: BaseChannel | None = None,
 ) -> dict[str, Any]:
     """Returns the components from rows to a pushed model, by their roles.
 
@@ -79,6 +80,7 @@ def model_components(
         make_trainer: Trainer, or what makes one of the same keywords.
         make_pusher: Pusher, or what makes one of the same keywords.
         upstream: Components without which the training must not start.
+        records: Labelled records that the rows were made of, of a run that adapts a model to a task.
     """
     arguments = {
         "examples": examples,
@@ -114,6 +116,7 @@ def model_components(
         model=trainer.outputs["model"],
         examples=examples,
         infra_blessing=infra["infra"].outputs["blessing"] if infra else None,
+        records=records,
     )
     pusher = make_pusher(
         model=trainer.outputs["model"],

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from firth.recipes.base.tag_schemes import TagScheme, tag_scheme
 from firth.scores.inputs import Ints
 from firth.scores.resampled import OfPlaces
 from firth.scores.tags import Tags, sentences_of_tags
 
 _IOB2 = re.compile(r"O|[BI]-.+")
-_ANY_SCHEME = re.compile(r"O|[BIES]-.+")
+# Of seqeval, by the schemes that are read strictly.
+_STRICT = {"IOB2": "IOB2", "IO": "IOB2", "IOE2": "IOE2", "BIOES": "IOBES", "BILOU": "IOBES", "BMEWO": "IOBES"}
 
 
 def entity_f1(references: Sequence[Tags], predictions: Sequence[Tags]) -> float:
@@ -21,30 +23,34 @@ def entity_f1(references: Sequence[Tags], predictions: Sequence[Tags]) -> float:
     examples.
 
     Args:
-        references: Tags of the words of each sentence: `O`, or `B-`, `I-`, `E-` or `S-` and a type.
+        references: Tags of the words of each sentence, of any scheme that `tag_scheme` reads: `B-PER`,
+            `PER-B` or `B`, in IOB1, IOB2, BIOES, BILOU or a like one.
         predictions: Tags of the same words.
 
     Raises:
-        ValueError: for a tag of another form, or as `sentences_of_tags` says.
+        ValueError: for tags of no scheme, or as `sentences_of_tags` says.
 
     Example:
 
     >>> round(entity_f1([["B-PER", "I-PER", "O", "B-LOC"]], [["B-PER", "I-PER", "O", "O"]]), 4)
     0.6667
+    >>> entity_f1([["PER-B", "PER-L", "O", "LOC-U"]], [["PER-B", "PER-L", "O", "LOC-U"]])
+    1.0
     """
     from seqeval.metrics import f1_score
 
-    right, given = _tag_pairs(references, predictions, _ANY_SCHEME)
+    right, given, _ = _chunk_tags(references, predictions)
     return float(f1_score(right, given, zero_division=0)) if right else 0.0
 
 
 def entity_f1_strict(references: Sequence[Tags], predictions: Sequence[Tags]) -> float:
-    """Returns micro F1 of entities in strict IOB2: an `I-` that continues nothing belongs to no entity.
+    """Returns micro F1 of entities, strictly in the scheme of the tags; `B` and `I` are read as IOB2.
 
-    It is 0 where neither side has an entity, and of no examples.
+    In IOB2, an `I-` that continues nothing belongs to no entity. It is 0 where neither side has an entity,
+    and of no examples.
 
     Args:
-        references: Tags of the words of each sentence: `O`, or `B-` or `I-` and a type.
+        references: Tags of the words of each sentence, as of `entity_f1`.
         predictions: Tags of the same words.
 
     Raises:
@@ -56,10 +62,10 @@ def entity_f1_strict(references: Sequence[Tags], predictions: Sequence[Tags]) ->
     0.0
     """
     from seqeval.metrics import f1_score
-    from seqeval.scheme import IOB2
 
-    right, given = _tag_pairs(references, predictions, _IOB2)
-    return float(f1_score(right, given, mode="strict", scheme=IOB2, zero_division=0)) if right else 0.0
+    right, given, scheme = _chunk_tags(references, predictions)
+    strict = _strict(scheme)
+    return float(f1_score(right, given, mode="strict", scheme=strict, zero_division=0)) if right else 0.0
 
 
 def entity_f1_of_places(references: Sequence[Tags], predictions: Sequence[Tags]) -> OfPlaces:
@@ -71,7 +77,7 @@ def entity_f1_of_places(references: Sequence[Tags], predictions: Sequence[Tags])
     """
     from seqeval.metrics.sequence_labeling import get_entities
 
-    right, given = _tag_pairs(references, predictions, _ANY_SCHEME)
+    right, given, _ = _chunk_tags(references, predictions)
     return _micro_f1([set(get_entities(tags)) for tags in right], [set(get_entities(tags)) for tags in given])
 
 
@@ -82,11 +88,12 @@ def entity_f1_strict_of_places(references: Sequence[Tags], predictions: Sequence
         references: Tags of the words of each sentence.
         predictions: Tags of the same words.
     """
-    from seqeval.scheme import IOB2, Entities
+    from seqeval.scheme import Entities
 
-    right, given = _tag_pairs(references, predictions, _IOB2)
+    right, given, scheme = _chunk_tags(references, predictions)
+    strict = _strict(scheme)
     sides = (
-        [{each.to_tuple() for each in of_one} for of_one in Entities(side, IOB2).entities]
+        [{each.to_tuple() for each in of_one} for of_one in Entities(side, strict).entities]
         for side in (right, given)
     )
     return _micro_f1(*sides)
@@ -125,11 +132,27 @@ def invalid_tags(sentences: Sequence[Tags]) -> list[tuple[int, int]]:
     ]
 
 
-def _tag_pairs(
-    references: Sequence[Tags], predictions: Sequence[Tags], form: re.Pattern[str]
-) -> tuple[list[list[str]], list[list[str]]]:
+def _chunk_tags(
+    references: Sequence[Tags], predictions: Sequence[Tags]
+) -> tuple[list[list[str]], list[list[str]], TagScheme]:
+    """Returns the tags in the form that seqeval reads, and their scheme."""
     right, given = sentences_of_tags(references, predictions)
-    for tag in {tag for tags in (*right, *given) for tag in tags}:
-        if not form.fullmatch(tag):
-            raise ValueError(f"the tag {tag!r} is not of the form {form.pattern}")
-    return right, given
+    known = {tag for tags in (*right, *given) for tag in tags}
+    scheme = tag_scheme(known)
+    if scheme is None:
+        odd = sorted(tag for tag in known if tag_scheme([tag]) is None)
+        raise ValueError(
+            f"the tag {(odd or sorted(known))[0]!r} is not of a scheme of entities, such as B-PER"
+        )
+    form = {tag: scheme.chunk_tag(tag) for tag in known}
+    right, given = ([[form[tag] for tag in tags] for tags in side] for side in (right, given))
+    return right, given, scheme
+
+
+def _strict(scheme: TagScheme) -> Any:
+    """Returns the scheme as seqeval has it, for its strict mode."""
+    import seqeval.scheme
+
+    if scheme.name not in _STRICT:
+        raise ValueError(f"entities of the scheme {scheme.name} are not read strictly; take entity_f1")
+    return getattr(seqeval.scheme, _STRICT[scheme.name])

@@ -6,9 +6,12 @@ from typing import Any
 
 import jinja2.sandbox
 
+# Of every answer, what was read of the texts; see `descriptions.output.reading`.
+READING = ("truncated", "tokens_read", "tokens_given")
+
 
 def told(answer: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the printed fields of a signature's outputs for one text.
+    """Returns the printed fields of a signature's outputs for one text, and how much of the text was read.
 
     Args:
         answer: Description of the signature's answer, with the keys of `Answer`; empty to tell all outputs.
@@ -19,11 +22,14 @@ def told(answer: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any
     >>> described = {"outputs": {"pieces": "piece", "scores": "score"}, "count": "found", "records": "masks"}
     >>> told(described, {"pieces": ["a", "b", ""], "scores": [0.5, 0.4, 0.0], "found": 2})
     {'masks': [{'piece': 'a', 'score': 0.5}, {'piece': 'b', 'score': 0.4}]}
+    >>> told({"outputs": {"label": "label"}}, {"label": "yes", "truncated": True, "tokens_read": 126})
+    {'label': 'yes', 'truncated': True, 'tokens_read': 126}
     """
     names = answer.get("outputs") or {name: name for name in outputs}
     count = outputs[answer["count"]] if answer.get("count") else None
     values = {name: _without_padding(outputs[output], count) for output, name in names.items()}
-    return {answer["records"]: _records(values)} if answer.get("records") else values
+    made = {answer["records"]: _records(values)} if answer.get("records") else values
+    return {**made, **{name: outputs[name] for name in READING if name in outputs}}
 
 
 def lines(answer: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
@@ -39,12 +45,32 @@ def lines(answer: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
     ['0.5 nats']
     >>> lines({}, {"score": 0.53})
     ['score: 0.53']
+    >>> lines({}, {"score": 0.53, "truncated": True})
+    ['score: 0.53', 'truncated: the end of it was not read']
     """
+    read = [reading_line(values)] if values.get("truncated") else []
     if not answer.get("lines"):
-        return [f"{name}: {json.dumps(value)}" for name, value in values.items()]
+        own = {name: value for name, value in values.items() if name not in READING}
+        return [*(f"{name}: {json.dumps(value)}" for name, value in own.items()), *read]
     environment = jinja2.sandbox.SandboxedEnvironment(undefined=jinja2.StrictUndefined)
     rendered = environment.from_string(answer["lines"]).render(values)
-    return [line for line in rendered.split("\n") if line]
+    return [*(line for line in rendered.split("\n") if line), *read]
+
+
+def reading_line(values: Mapping[str, Any]) -> str:
+    """Returns how much of a text was read, which was not read whole.
+
+    Args:
+        values: What `told` returns.
+
+    Example:
+
+    >>> reading_line({"truncated": True, "tokens_read": 126, "tokens_given": 7804})
+    'truncated: 126 of 7,804 tokens were read'
+    """
+    if "tokens_read" not in values:
+        return "truncated: the end of it was not read"
+    return f"truncated: {values['tokens_read']:,} of {values['tokens_given']:,} tokens were read"
 
 
 def _without_padding(value: Any, count: int | None) -> Any:

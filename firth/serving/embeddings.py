@@ -1,17 +1,27 @@
 """The signatures `embed` and `embed_tokens`: vectors of texts and of their tokens."""
 
+import functools
+from collections.abc import Callable
+from typing import TypeAlias
+
 import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, truncated
+from firth.serving.descriptions.output import Output, reading
+from firth.serving.descriptions.reading import Reading
 from firth.serving.encoding import Encoded
+from firth.serving.evaluate import in_chunks
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
+from firth.tasks.windows import read_lengths, windows_of
+
+# Of the vectors of some texts, float32 [batch, width], and how many there are, float32 [batch, 1].
+Sums: TypeAlias = tuple[tf.Tensor, tf.Tensor]
 
 OUTPUTS = {
     "embedding": Output("vector of the text", shape=("batch", "width")),
-    "truncated": truncated(),
+    **reading("the end of the text was not read"),
 }
 TOKEN_OUTPUTS = {
     "pieces": Output(
@@ -19,7 +29,7 @@ TOKEN_OUTPUTS = {
     ),
     "embeddings": Output("vector of each of them; zeros after", shape=("batch", "tokens", "width")),
     "token_count": Output("number of them", "int32"),
-    "truncated": truncated(),
+    **reading(),
 }
 _LAYERS = {
     "layers": Output(
@@ -69,6 +79,10 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     first token, which is `[CLS]` where there is one in front; with `cls`, the pooled `[CLS]`; see
     `firth.recipes.Export` for the others. The prompt is a part of the text.
 
+    A mean is over all tokens of a text: one that is longer than a row is read in parts, one after another, of
+    which each weighs as much as it has tokens, unless `export.long_texts` is `cut`. Of what is read at the
+    first token alone, the text is cut.
+
     Args:
         served: Model and tokenizer.
         text: Texts, string [batch].
@@ -77,16 +91,48 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         What `OUTPUTS` describes.
     """
     export = served.recipe.export
-    encoded = served.encode(tf.strings.join([export.prompt, text]) if export.prompt else text)
-    vectors = _POOLINGS[export.pooling](served, encoded)
+    asked = tf.strings.join([export.prompt, text]) if export.prompt else text
+    if export.pooling in _SUMS and export.long_texts != "cut":
+        vectors, amount = _mean(served, asked, _SUMS[export.pooling])
+    else:
+        encoded = served.encode(asked)
+        vectors, amount = _STATES[export.pooling](served, encoded), encoded.reading
     if export.normalize:
         vectors = tf.math.l2_normalize(vectors, axis=1)
-    return {"embedding": vectors, "truncated": encoded.truncated}
+    return {"embedding": vectors, **amount.outputs}
 
 
-def _mean(served: Served, encoded: Encoded) -> tf.Tensor:
+def _mean(
+    served: Served, text: tf.Tensor, sums: Callable[[Served, Encoded], Sums]
+) -> tuple[tf.Tensor, Reading]:
+    """Returns the means over all tokens of texts, which are read in parts that fit a row."""
+    whole = served.tokens_of(text)
+    lengths = tf.cast(whole.row_lengths(), tf.int32)
+    rooms = tf.fill(tf.shape(lengths), served.text_room)
+    read = read_lengths(lengths, rooms, served.text_room)
+    windows = windows_of(read, rooms, served.text_room)
+    padding = tf.constant("" if whole.dtype == tf.string else -1, whole.dtype)
+
+    def of_rows(rows: tf.Tensor) -> dict[str, tf.Tensor]:
+        tokens = tf.RaggedTensor.from_tensor(rows, padding=padding)
+        total, count = sums(served, served.encode_tokens(tokens))
+        return {"sum": total, "count": count}
+
+    found = in_chunks(
+        of_rows,
+        windows.of(whole).to_tensor(padding, shape=[None, served.text_room]),
+        served.recipe.evaluation.batch_size,
+    )
+    total, count = (
+        tf.math.unsorted_segment_sum(found[name], windows.owners, tf.size(lengths))
+        for name in ("sum", "count")
+    )
+    return tf.math.divide_no_nan(total, count), Reading(read, lengths)
+
+
+def _own_sums(served: Served, encoded: Encoded) -> Sums:
     vectors, count = _token_vectors(served, encoded)["embeddings"], _count(encoded)
-    return tf.math.divide_no_nan(tf.reduce_sum(vectors, axis=1), tf.cast(count, tf.float32)[:, tf.newaxis])
+    return tf.reduce_sum(vectors, axis=1), tf.cast(count, tf.float32)[:, tf.newaxis]
 
 
 def _states(served: Served, encoded: Encoded) -> tuple[tf.Tensor, tf.Tensor]:
@@ -95,17 +141,15 @@ def _states(served: Served, encoded: Encoded) -> tuple[tf.Tensor, tf.Tensor]:
     return hidden, tf.cast(encoded.features[names.DOCUMENT_IDS] > 0, tf.float32)[:, :, tf.newaxis]
 
 
-def _weighted(hidden: tf.Tensor, weights: tf.Tensor) -> tf.Tensor:
-    return tf.math.divide_no_nan(tf.reduce_sum(hidden * weights, axis=1), tf.reduce_sum(weights, axis=1))
-
-
-def _mean_with_special(served: Served, encoded: Encoded) -> tf.Tensor:
-    return _weighted(*_states(served, encoded))
+def _sums_with_special(served: Served, encoded: Encoded) -> Sums:
+    hidden, real = _states(served, encoded)
+    return tf.reduce_sum(hidden * real, axis=1), tf.reduce_sum(real, axis=1)
 
 
 def _weighted_mean(served: Served, encoded: Encoded) -> tf.Tensor:
     hidden, real = _states(served, encoded)
-    return _weighted(hidden, real * tf.cumsum(real, axis=1))
+    weights = real * tf.cumsum(real, axis=1)
+    return tf.math.divide_no_nan(tf.reduce_sum(hidden * weights, axis=1), tf.reduce_sum(weights, axis=1))
 
 
 def _mean_sqrt_length(served: Served, encoded: Encoded) -> tf.Tensor:
@@ -134,16 +178,20 @@ def _pooled(served: Served, encoded: Encoded) -> tf.Tensor:
     return tf.cast(served.model.heads.pooler(hidden, first)[:, 0], tf.float32)
 
 
-# By `recipe.export.pooling`.
-_POOLINGS = {
-    "mean": _mean,
-    "mean_with_special": _mean_with_special,
+def _mean_of_row(sums: Callable[[Served, Encoded], Sums], served: Served, encoded: Encoded) -> tf.Tensor:
+    return tf.math.divide_no_nan(*sums(served, encoded))
+
+
+# By `recipe.export.pooling`: sums over the tokens of a part of a text and their number, or a vector of a row.
+_SUMS = {"mean": _own_sums, "mean_with_special": _sums_with_special}
+_STATES: dict[str, Callable[[Served, Encoded], tf.Tensor]] = {
     "first": _first,
     "cls": _pooled,
     "last": _last,
     "max": _max,
     "mean_sqrt_length": _mean_sqrt_length,
     "weighted_mean": _weighted_mean,
+    **{pooling: functools.partial(_mean_of_row, sums) for pooling, sums in _SUMS.items()},
 }
 
 
@@ -167,7 +215,7 @@ def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         "pieces": encoded.tokens.to_tensor("", shape=tf.stack([-1, columns])),
         **vectors,
         "token_count": _count(encoded),
-        "truncated": encoded.truncated,
+        **encoded.reading.outputs,
     }
 
 

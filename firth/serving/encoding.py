@@ -1,11 +1,11 @@
 """Encodes raw strings to the features that a model reads, inside the graph."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import tensorflow as tf
 
 from firth import features as names
+from firth.serving.descriptions.reading import Reading
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
@@ -22,7 +22,7 @@ class Encoded(NamedTuple):
         tokens: Strings of the text's own tokens, ragged [batch, (tokens)].
         before: Number of special tokens before the text's own ones.
         after: Number of special tokens after them.
-        truncated: bool [batch], True if the text was longer than the row and was cut.
+        reading: How much of each text is read.
     """
 
     features: dict[str, tf.Tensor]
@@ -30,7 +30,7 @@ class Encoded(NamedTuple):
     tokens: tf.RaggedTensor
     before: int
     after: int
-    truncated: tf.Tensor
+    reading: Reading
 
     def own(self, hidden: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the vectors of the text's own tokens and their number.
@@ -49,33 +49,24 @@ class Encoded(NamedTuple):
 
 
 def encode(
-    text: tf.Tensor,
-    tokenizer: "AnyTokenizer",
-    length: int,
-    before: tuple[int, ...],
-    after: tuple[int, ...],
-    specials: Sequence[str] | None = None,
+    ids: tf.RaggedTensor, tokenizer: "AnyTokenizer", before: tuple[int, ...], after: tuple[int, ...]
 ) -> Encoded:
-    """Encodes texts as one segment each.
+    """Encodes pieces of texts as one segment each.
 
     Args:
-        text: Texts, string [batch]; any bytes.
+        ids: Pieces of the texts, which fit a row, ragged int32 [batch, (pieces)].
         tokenizer: Tokenizer of pieces.
-        length: Most tokens of a row, special ones included.
         before: Special ids before each text.
         after: Special ids after each text.
-        specials: Special pieces that are read as such in the texts; None for those of the tokenizer.
     """
-    whole = tokenizer.tokenize(text, specials=specials)
-    ids = whole[:, : length - len(before) - len(after)]
     vocabulary = tf.constant(tokenizer.get_vocabulary())
     tokens = ids.with_flat_values(tf.gather(vocabulary, ids.flat_values))
-    batch = tf.shape(text)[0]
+    batch = ids.nrows(tf.int32)
     rows = tf.concat([_repeat(before, batch), ids, _repeat(after, batch)], axis=1)
     features = _row_features(rows, len(before) + len(after))
     longest = tf.shape(features[names.DOCUMENT_IDS])[1]
     features[names.TOKEN_IDS] = rows.to_tensor(tokenizer.pad_id, shape=tf.stack([-1, longest]))
-    return Encoded(features, ids, tokens, len(before), len(after), whole.row_lengths() > ids.row_lengths())
+    return Encoded(features, ids, tokens, len(before), len(after), Reading.of(ids, ids))
 
 
 def with_last_segment(encoded: Encoded, segment: int) -> Encoded:
@@ -92,19 +83,16 @@ def with_last_segment(encoded: Encoded, segment: int) -> Encoded:
     return encoded._replace(features={**features, names.SEGMENT_IDS: segments})
 
 
-def encode_words(text: tf.Tensor, tokenizer: "WordTokenizer", length: int) -> Encoded:
-    """Encodes texts as `<S> words </S>`, for a model that reads characters.
+def encode_words(words: tf.RaggedTensor, tokenizer: "WordTokenizer") -> Encoded:
+    """Encodes words of texts as `<S> words </S>`, for a model that reads characters.
 
     Args:
-        text: Texts, string [batch]; any bytes.
+        words: Words of the texts, which fit a row, ragged string [batch, (words)].
         tokenizer: Tokenizer of words.
-        length: Most words of a row, `<S>` and `</S>` included.
     """
-    whole = tokenizer.split(text)
-    words = whole[:, : length - 2]
     ids = words.with_flat_values(tf.zeros_like(words.flat_values, tf.int32))
     features = word_features(words, tokenizer)
-    return Encoded(features, ids, words, 1, 1, whole.row_lengths() > words.row_lengths())
+    return Encoded(features, ids, words, 1, 1, Reading.of(words, words))
 
 
 def word_features(words: tf.RaggedTensor, tokenizer: "WordTokenizer") -> dict[str, tf.Tensor]:

@@ -100,15 +100,19 @@ def _known(ids: tf.Tensor, vocabulary_size: int) -> tf.Tensor:
         return tf.identity(ids)
 
 
-def in_chunks(function: Callable[[tf.Tensor], Outputs], values: tf.Tensor, size: int) -> Outputs:
+def in_chunks(function: Callable[[tf.Tensor], Outputs], values: tf.Tensor, size: int | tf.Tensor) -> Outputs:
     """Applies a function to at most `size` values at a time, and joins the results.
 
     Args:
-        function: Function from [chunk] values to [chunk, ...] tensors by name, of any dtype and shape. It is
-            traced once, as a part of a graph.
+        function: Function from [chunk] values to [chunk, ...] tensors by name, of any dtype and shape. In a
+            graph it is traced once; where operations run one by one, as with an engine that has no graph, it
+            is called as it is.
         values: Values, [batch], of any length.
         size: Most values of a chunk.
     """
+    if tf.executing_eagerly():
+        parts = [function(values[start : start + int(size)]) for start in _starts(len(values), int(size))]
+        return {name: tf.concat([each[name] for each in parts], axis=0) for name in parts[0]}
     traced = tf.function(function, autograph=False).get_concrete_function(
         tf.TensorSpec([None, *values.shape[1:]], values.dtype)
     )
@@ -127,3 +131,8 @@ def in_chunks(function: Callable[[tf.Tensor], Outputs], values: tf.Tensor, size:
 
     _, arrays = tf.while_loop(lambda index, _: index < chunks, body, [0, arrays], parallel_iterations=1)
     return {name: array.concat() for name, array in zip(made, arrays)}
+
+
+def _starts(count: int, size: int) -> range:
+    # One chunk even of nothing, as in a graph.
+    return range(0, max(count, 1), size)

@@ -6,7 +6,8 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, truncated
+from firth.serving.descriptions.output import Output, reading
+from firth.serving.descriptions.reading import Reading
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.tokenizers.graph.special_pieces import MASK
@@ -25,7 +26,7 @@ OUTPUTS = {
         "where the masks stand among the text's own pieces, from 0; zeros after", "int32", ("batch", "masks")
     ),
     "mask_count": Output("number of masks", "int32"),
-    "truncated": truncated("the text was longer than the row and was cut, and masks with it"),
+    **reading("the text was longer than the row and was cut, and masks with it"),
 }
 _ANSWER = Answer(
     {"pieces": "piece", "scores": "score"},
@@ -66,13 +67,13 @@ class Masked(NamedTuple):
         features: Features of the texts, by name; those of the masks' places among them.
         positions: Where the masks stand among a text's own pieces, int32 [batch, columns], at least one.
         count: Number of masks, int32 [batch].
-        truncated: Whether a text was cut, bool [batch].
+        reading: How much of each text is read.
     """
 
     features: dict[str, tf.Tensor]
     positions: tf.Tensor
     count: tf.Tensor
-    truncated: tf.Tensor
+    reading: Reading
 
 
 def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -100,7 +101,7 @@ def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         "scores": tf.where(real, scores[:, :masks], 0.0),
         "mask_positions": positions[:, :masks],
         "mask_count": count,
-        "truncated": masked.truncated,
+        **masked.reading.outputs,
     }
 
 
@@ -116,7 +117,7 @@ def encode_masked(served: Served, text: tf.Tensor) -> Masked:
     encoded = served.encode(text, list(dict.fromkeys([*served.tokenizer.special_texts, mask])))
     positions, count = _mask_positions(encoded.ids, served.tokenizer.mask_id)
     features = {**encoded.features, names.MASKED_POSITIONS: positions + encoded.before}
-    return Masked(features, positions, count, encoded.truncated)
+    return Masked(features, positions, count, encoded.reading)
 
 
 def _mask_positions(pieces: tf.RaggedTensor, mask_id: int) -> tuple[tf.Tensor, tf.Tensor]:

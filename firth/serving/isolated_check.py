@@ -127,9 +127,14 @@ class Loaded:
             raise LookupError(f"the model has no signature {name}")
         signature = self.signatures[name]
         infos = {key: signature.inputs[key] for key in inputs}
-        dtypes = {key: tf.dtypes.as_dtype(info.dtype).as_numpy_dtype for key, info in infos.items()}
-        feed = {infos[key].name: np.array(values, dtypes[key]) for key, values in inputs.items()}
+        feed = {infos[key].name: _array(values, infos[key]) for key, values in inputs.items()}
         return self.session.run({key: info.name for key, info in signature.outputs.items()}, feed)
+
+
+def _array(values: Any, info: Any) -> np.ndarray[Any, Any]:
+    """Returns values as an array of an input's dtype and rank, which a batch of nothing does not show."""
+    made = np.array(values, tf.dtypes.as_dtype(info.dtype).as_numpy_dtype)
+    return made if made.size else made.reshape(made.shape[:1] + (0,) * (len(info.tensor_shape.dim) - 1))
 
 
 def problem_of(outputs: Mapping[str, np.ndarray[Any, Any]], batch: int | None) -> str | None:
@@ -198,6 +203,17 @@ def check(model: "Loaded", request: dict[str, Any]) -> str | None:
     return problem
 
 
+def decoded(value: Any) -> Any:
+    """Returns a value of a request with its texts as bytes.
+
+    Args:
+        value: Text in base 64, number, or list of them.
+    """
+    if isinstance(value, list):
+        return [decoded(each) for each in value]
+    return base64.b64decode(value) if isinstance(value, str) else value
+
+
 def answer(model: "Loaded", request: dict[str, Any]) -> dict[str, Any]:
     """Returns the result of one request: seconds, the problem if any, and whether it was refused.
 
@@ -205,10 +221,7 @@ def answer(model: "Loaded", request: dict[str, Any]) -> dict[str, Any]:
         model: Model in its session.
         request: Request as a line of the requests' file, its texts in base 64.
     """
-    request["inputs"] = {
-        key: [base64.b64decode(each) if isinstance(each, str) else each for each in values]
-        for key, values in request["inputs"].items()
-    }
+    request["inputs"] = {key: decoded(values) for key, values in request["inputs"].items()}
     start = time.perf_counter()
     try:
         problem, refused = check(model, request), False

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
 
 
+_TEXT = "text"
 PACKAGES = ("firth", "tensorflow", "tensorflow-text", "keras", "keras-hub")
 
 Bind: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -150,8 +151,9 @@ def _write(
         warmup += idle_requests(slots.describe()) if count else []
     tf.saved_model.save(module, directory, signatures=_traced(functions), options=options)
     write_warmup(directory, warmup)
-    if not served.recipe.export.slots:
-        # TF Serving joins the requests of all signatures of a model, and those of slots must come one by one.
+    # TF Serving joins the requests of all signatures of a model. Those of slots must come one by one, and
+    # lists of other lengths do not stand in one tensor: it would pad them with their first text.
+    if not served.recipe.export.slots and not any(each.lists for each in _offered(served).values()):
         write_batching(directory)
     description["weights"] = described_weights(served, weights, rows)
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), description)
@@ -181,14 +183,19 @@ def save_signatures(
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     tf.saved_model.save(module, folder, signatures=_traced(functions), options=options)
     requests = [
-        Request(name, {key: [text.encode()] for key, text in each.example.items()})
+        Request(name, {key: [_encoded(text)] for key, text in each.example.items()})
         for name, each in signatures.items()
     ]
     write_warmup(folder, requests[: served.recipe.export.warmup_requests])
-    write_batching(folder)
+    if not any(each.lists for each in signatures.values()):
+        write_batching(folder)
     description = {**_description(served, None), **_described(signatures, functions), **said}
     description["evaluation_sums"] = []
     storage.write_json(os.path.join(folder, FOLDER, DESCRIPTION), description)
+
+
+def _encoded(text: str | Sequence[str]) -> bytes | list[bytes]:
+    return text.encode() if isinstance(text, str) else [each.encode() for each in text]
 
 
 def _traced(functions: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,7 +217,8 @@ def _text_function(served: Served, signature: Signature, bind: Bind = lambda fun
 
 
 def _texts(signature: Signature) -> list[tf.TensorSpec]:
-    return [tf.TensorSpec([None], tf.string, name=each) for each in signature.inputs]
+    sizes = {name: [None] * (1 + (name in signature.lists)) for name in signature.inputs}
+    return [tf.TensorSpec(sizes[name], tf.string, name=name) for name in signature.inputs]
 
 
 def _with_defaults(function: Any, signature: Signature) -> Any:
@@ -219,7 +227,7 @@ def _with_defaults(function: Any, signature: Signature) -> Any:
     def asked(*texts: tf.Tensor) -> dict[str, tf.Tensor]:
         defaults = (tf.constant(each.default, each.dtype) for each in signature.parameters.values())
         found: dict[str, tf.Tensor] = function(
-            *texts, *(tf.fill(tf.shape(texts[0]), each) for each in defaults)
+            *texts, *(tf.fill(tf.shape(texts[0])[:1], each) for each in defaults)
         )
         return found
 
@@ -248,9 +256,8 @@ def _signatures(served: Served, unigram: npt.NDArray[Any] | None, bind: Bind) ->
     functions[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY] = next(iter(functions.values()))
     examples = tf.TensorSpec([None], tf.string, name="examples")
     if (asked := getattr(served.recipe.goal, "signature", "")) in functions:
-        inputs = {name: name in offered[asked].choices for name in offered[asked].inputs}
         functions[PREDICT_EXAMPLES] = tf.function(
-            functools.partial(_of_examples, functions[asked], inputs),
+            functools.partial(_of_examples, served, functions[asked], offered[asked]),
             input_signature=[examples],
             autograph=False,
         )
@@ -261,17 +268,29 @@ def _signatures(served: Served, unigram: npt.NDArray[Any] | None, bind: Bind) ->
     return functions
 
 
-def _of_examples(function: Any, inputs: Mapping[str, bool], examples: tf.Tensor) -> dict[str, tf.Tensor]:
+def _of_examples(
+    served: Served, function: Any, signature: Signature, examples: tf.Tensor
+) -> dict[str, tf.Tensor]:
     """Asks a signature about the texts in serialized examples, each in the feature of its input.
 
-    An input whose value is true may be left out.
+    An input that takes names may be left out, and a list where the feature `text` becomes one.
     """
     features = {
-        name: tf.io.FixedLenFeature([], tf.string, default_value="" if may_lack else None)
-        for name, may_lack in inputs.items()
+        name: tf.io.RaggedFeature(tf.string)
+        if name in signature.lists
+        else tf.io.FixedLenFeature([], tf.string, default_value="" if name in signature.choices else None)
+        for name in signature.inputs
     }
-    texts = tf.io.parse_example(examples, features)
-    outputs = function(*(texts[name] for name in inputs))
+    if signature.from_text is not None:
+        features[_TEXT] = tf.io.FixedLenFeature([], tf.string, default_value="")
+    found = tf.io.parse_example(examples, features)
+    lists = {name: found[name].with_row_splits_dtype(tf.int64) for name in signature.lists}
+    if signature.from_text is not None:
+        for name, each in lists.items():
+            text = tf.where(tf.equal(each.row_lengths(), 0), found[_TEXT], "")
+            lists[name] = tf.concat([signature.from_text(served, text), each], axis=1)
+    texts = {**found, **{name: each.to_tensor("") for name, each in lists.items()}}
+    outputs = function(*(texts[name] for name in signature.inputs))
     # BulkInferrer takes no strings without an axis of their own: it asks Python's bytes for a dtype.
     return {key: each[:, tf.newaxis] if each.shape.rank == 1 else each for key, each in outputs.items()}
 

@@ -1,14 +1,21 @@
 """The signature `score`: the probability of a text, alone or after another one."""
 
+import functools
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, truncated
+from firth.serving.descriptions.output import Output, reading
+from firth.serving.descriptions.reading import Reading
+from firth.serving.evaluate import in_chunks
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
+from firth.tasks.windows import read_lengths, stride_of, windows_of
+
+# Rows of which the probabilities of all pieces are held at a time.
+_ROWS = 4
 
 _OF_TOKENS = ("batch", "tokens")
 OUTPUTS = {
@@ -23,9 +30,9 @@ OUTPUTS = {
     ),
     "log_probability": Output("their sum; the end of the text is not scored"),
     "token_count": Output("number of pieces that are scored", "int32"),
-    "truncated": truncated(),
+    **reading("the end of the text was not read"),
 }
-_TARGET_OUTPUTS = {**OUTPUTS, "truncated": truncated("the text or the target had no room and was cut")}
+_TARGET_OUTPUTS = {**OUTPUTS, **reading("the text or the target had no room and was cut")}
 _ANSWER = Answer(
     {name: name for name in ("log_probability", "pieces", "log_probabilities")},
     count="token_count",
@@ -68,6 +75,9 @@ class _Row(NamedTuple):
 def score(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """Scores texts under a causal LM.
 
+    A text that is longer than a row is read in windows: each token is scored once, after a quarter of a row
+    of what is before it, or more.
+
     Args:
         served: Model and tokenizer.
         text: Texts, string [batch].
@@ -75,15 +85,46 @@ def score(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     Returns:
         What `OUTPUTS` describes.
     """
-    whole = served.tokenizer.tokenize(text)
-    before = served.ids_before_text
-    asked = kept = whole[:, : served.row_length - len(before)]
-    given = _special(before, whole)
-    if not before:
-        # Nothing predicts the first token.
-        given, asked = kept[:, :1], kept[:, 1:]
+    whole = tf.cast(served.tokenizer.tokenize(text), tf.int32)
+    room = served.row_length - len(served.ids_before_text)
+    stride, lengths = stride_of(room), tf.cast(whole.row_lengths(), tf.int32)
+    rooms = tf.fill(tf.shape(lengths), room)
+    read = read_lengths(lengths, rooms, stride)
+    windows = windows_of(read, rooms, stride)
+    # The tokens that a window shares with the one before it are scored there.
+    # Where no special piece is in front, nothing predicts the first one.
+    first = int(not served.ids_before_text)
+    known = tf.minimum(tf.where(windows.starts > 0, room - stride, first), windows.lengths)
+    rows = windows.of(whole).to_tensor(-1, shape=[None, room])
+    # As many places at a time as a few rows have: each has a probability for every piece of the vocabulary.
+    size = tf.maximum(_ROWS * room // tf.maximum(tf.reduce_max(windows.lengths), 1), 1)
+    found = in_chunks(
+        functools.partial(_of_windows, served), tf.concat([known[:, tf.newaxis], rows], axis=1), size
+    )["log_probabilities"]
+    places = tf.range(room)[tf.newaxis]
+    is_own = (places >= known[:, tf.newaxis]) & (places < windows.lengths[:, tf.newaxis])
+    scored = tf.cast(tf.maximum(read - first, 0), tf.int64)
+    own = tf.RaggedTensor.from_row_lengths(tf.boolean_mask(found, is_own), scored)
+    return _outputs(served, _cut(whole, read)[:, first:], own.to_tensor(0.0), Reading(read, lengths))
+
+
+def _of_windows(served: Served, rows: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Returns the log probabilities of tokens of windows, float32 [windows, room], zeros for known ones."""
+    known, room = rows[:, 0], rows.shape[1] - 1
+    tokens = tf.RaggedTensor.from_tensor(rows[:, 1:], padding=-1)
+    given = tf.concat([_special(served.ids_before_text, tokens), _cut(tokens, known)], axis=1)
+    is_asked = tf.cast(tf.ragged.range(tokens.row_lengths()), tf.int32) >= known[:, tf.newaxis]
+    asked = tf.ragged.boolean_mask(tokens, is_asked)
     features = _stack_features(_Row(given, asked), served.tokenizer.pad_id)
-    return _answer(served, features, asked, _is_cut(whole, kept))
+    # What is known is read as text, and not as a prefix.
+    places, first = features[names.POSITION_IDS], len(served.ids_before_text)
+    features[names.ATTENTION_ORDER] = tf.where(places < first, 0, places)
+    losses = served.model(features, training=False)[served.recipe.goal.main_loss].losses
+    # Each place predicts the token after it.
+    found = tf.pad(-losses * features[names.LABEL_WEIGHTS], [[0, 0], [1, 0]])
+    own = found[:, first : first + room]
+    wide = tf.pad(own, [[0, 0], [0, room - tf.shape(own)[1]]])
+    return {"log_probabilities": tf.ensure_shape(wide, [None, room])}
 
 
 def score_target(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -109,8 +150,8 @@ def score_target(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str
     given = tf.concat([before, kept, after], axis=1)
     asked = _cut(whole_target, length - tf.cast(given.row_lengths(), tf.int32))
     features = _stack_features(_Row(given, asked), tokenizer.pad_id)
-    cut = _is_cut(whole_text, kept) | _is_cut(whole_target, asked)
-    return _answer(served, features, asked, cut)
+    amount = Reading.of(kept, whole_text) + Reading.of(asked, whole_target)
+    return _answer(served, features, asked, amount)
 
 
 def _score_decoded(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -130,7 +171,7 @@ def _score_decoded(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[s
         names.LABEL_IDS: row[names.LABEL_IDS],
         names.LABEL_WEIGHTS: row[names.LABEL_WEIGHTS],
     }
-    return _answer(served, features, asked, encoded.truncated | _is_cut(whole, asked))
+    return _answer(served, features, asked, encoded.reading + Reading.of(asked, whole))
 
 
 def _special(special_ids: tuple[int, ...], like: tf.RaggedTensor) -> tf.Tensor:
@@ -144,10 +185,6 @@ def _cut(ids: tf.RaggedTensor, lengths: tf.Tensor) -> tf.RaggedTensor:
     places = tf.ragged.range(ids.row_lengths())
     inside = tf.cast(places, tf.int32) < tf.expand_dims(lengths, 1)
     return tf.ragged.boolean_mask(ids, inside)
-
-
-def _is_cut(whole: tf.RaggedTensor, kept: tf.RaggedTensor) -> tf.Tensor:
-    return whole.row_lengths() > kept.row_lengths()
 
 
 def _stack_features(row: _Row, pad_id: int) -> dict[str, tf.Tensor]:
@@ -175,10 +212,16 @@ def _stack_features(row: _Row, pad_id: int) -> dict[str, tf.Tensor]:
 
 
 def _answer(
-    served: Served, features: dict[str, Any], asked: tf.RaggedTensor, truncated: tf.Tensor
+    served: Served, features: dict[str, Any], asked: tf.RaggedTensor, amount: Reading
 ) -> dict[str, Any]:
     losses = served.model(features, training=False)[served.recipe.goal.main_loss].losses
     found = tf.ragged.boolean_mask(-losses, features[names.LABEL_WEIGHTS] > 0).to_tensor(0.0)
+    return _outputs(served, asked, found, amount)
+
+
+def _outputs(
+    served: Served, asked: tf.RaggedTensor, found: tf.Tensor, amount: Reading
+) -> dict[str, tf.Tensor]:
     vocabulary = tf.constant(served.tokenizer.get_vocabulary())
     pieces = asked.with_flat_values(tf.gather(vocabulary, asked.flat_values)).to_tensor("")
     return {
@@ -186,5 +229,5 @@ def _answer(
         "log_probabilities": found,
         "log_probability": tf.reduce_sum(found, axis=1),
         "token_count": tf.cast(asked.row_lengths(), tf.int32),
-        "truncated": truncated,
+        **amount.outputs,
     }

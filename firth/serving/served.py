@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from firth.objectives import OBJECTIVES
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.descriptions.reading import Reading
 from firth.serving.encoding import Encoded, encode, encode_words, with_last_segment
 from firth.tasks import TASKS
 from firth.tokenizers.storage import AnyTokenizer
@@ -51,10 +52,37 @@ class Served:
             text: Texts, string [batch].
             specials: Special pieces that are read as such in the texts; None for those of the tokenizer.
         """
+        whole = self.tokens_of(text, specials)
+        kept = whole[:, : self.text_room]
+        return self.encode_tokens(kept)._replace(reading=Reading.of(kept, whole))
+
+    def tokens_of(self, text: tf.Tensor, specials: Sequence[str] | None = None) -> tf.RaggedTensor:
+        """Returns all tokens of texts: ragged int32 [batch, (pieces)], or string where they are words.
+
+        Args:
+            text: Texts, string [batch]; any bytes.
+            specials: Special pieces that are read as such in the texts; None for those of the tokenizer.
+        """
         if self.tokenizer.max_characters:
-            return encode_words(text, self.tokenizer, self.row_length)
-        frame = (self.ids_before_text, self.ids_after_text)
-        encoded = encode(text, self.tokenizer, self.row_length, *frame, specials)
+            return self.tokenizer.split(text)
+        return self.tokenizer.tokenize(text, specials=specials)
+
+    @property
+    def text_room(self) -> int:
+        """The most tokens of a text in a row, without special ones."""
+        if self.tokenizer.max_characters:
+            return self.row_length - 2
+        return self.row_length - len(self.ids_before_text) - len(self.ids_after_text)
+
+    def encode_tokens(self, tokens: tf.RaggedTensor) -> Encoded:
+        """Encodes tokens of texts that fit a row, as the encoder was trained to read them.
+
+        Args:
+            tokens: Tokens as `tokens_of` returns them, at most `text_room` of each text.
+        """
+        if self.tokenizer.max_characters:
+            return encode_words(tokens, self.tokenizer)
+        encoded = encode(tokens, self.tokenizer, self.ids_before_text, self.ids_after_text)
         segment = self.recipe.goal.text_frame.last_segment
         return encoded if segment is None else with_last_segment(encoded, segment)
 

@@ -10,6 +10,7 @@ from firth.serving.descriptions.output import Output, input_of_strings
 from firth.serving.writing.parameter import Parameter
 
 TEXT = {"text": "text to ask about"}
+_LONGEST_LIST = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,15 +37,23 @@ class Signature:
     """A signature that reads strings, and maybe numbers next to them.
 
     Attributes:
-        function: (served, one string [batch] tensor for each input, one [batch] tensor for each parameter) ->
-            tensors by name.
+        function: (served, a string [batch] tensor for each input, [batch, texts] for one of lists, a [batch]
+            tensor for each parameter) -> tensors by name.
         outputs: Outputs by name, in the order in which they are told.
         meaning: What it answers, a sentence.
         inputs: What each input is, by its name; each is a string.
-        example: A text for each input to ask a model with, for people; empty to propose none.
+        example: A text for each input, or a list of texts, to ask a model with, for people; empty to propose
+            none.
         choices: Names that an input takes in the place of texts, by the input; where it says nothing, it is
             empty.
-        of_lines: Inputs that hold several texts, a line each.
+        lists: Inputs that hold a list of texts for each record, string [batch, texts], with empty strings
+            after the last one; and what is between the texts where a command is given them in one.
+        optional: Inputs that may be empty, and left out.
+        words_by: Name of the signature that is asked about lists in place of texts, of words or of turns;
+            empty for none.
+        texts_by: Name of the signature that splits texts into the lists that this one reads; empty for none.
+        from_text: (served, string [batch]) -> ragged string [batch, (texts)]: the list that a text becomes
+            where an example has no list; None if it becomes none.
         needs: A piece that each text must hold to be asked about; empty for none.
         answer: Description of how an answer is printed, for programs and for people.
         reads_heads: True if answers come from the heads, which a model that was imported may lack.
@@ -55,9 +64,13 @@ class Signature:
     outputs: Mapping[str, Output]
     meaning: str = ""
     inputs: Mapping[str, str] = dataclasses.field(default_factory=lambda: TEXT)
-    example: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    example: Mapping[str, str | tuple[str, ...]] = dataclasses.field(default_factory=dict)
     choices: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    of_lines: tuple[str, ...] = ()
+    lists: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    optional: tuple[str, ...] = ()
+    words_by: str = ""
+    texts_by: str = ""
+    from_text: Callable[..., tf.RaggedTensor] | None = None
     needs: str = ""
     answer: Answer = Answer()
     reads_heads: bool = False
@@ -81,7 +94,7 @@ class Signature:
             return self
         if piece is None:
             raise ValueError(f"each text needs a piece such as {self.needs}, and the tokenizer has none")
-        example = {name: text.replace(self.needs, piece) for name, text in self.example.items()}
+        example = {name: str(text).replace(self.needs, piece) for name, text in self.example.items()}
         answer = dataclasses.replace(self.answer, lines=self.answer.lines.replace(self.needs, piece))
         return dataclasses.replace(self, needs=piece, example=example, answer=answer)
 
@@ -99,12 +112,20 @@ class Signature:
         """
         return {
             "meaning": self.meaning,
-            "inputs": {name: input_of_strings(each) for name, each in self.inputs.items()},
+            "inputs": {
+                name: input_of_strings(each, *([name] if name in self.lists else []))
+                for name, each in self.inputs.items()
+            },
             "outputs": {name: each.describe() for name, each in self.outputs.items()},
             "invariant": list(self.invariant),
-            "example": dict(self.example),
+            "example": {
+                name: text if isinstance(text, str) else list(text) for name, text in self.example.items()
+            },
             "choices": {name: list(each) for name, each in self.choices.items()},
-            "of_lines": list(self.of_lines),
+            "lists": dict(self.lists),
+            "optional": list(self.optional),
+            "words_by": self.words_by,
+            "texts_by": self.texts_by,
             "needs": self.needs,
             "answer": dataclasses.asdict(self.answer),
             "reads_heads": self.reads_heads,
@@ -112,8 +133,10 @@ class Signature:
         }
 
 
-def inputs_with(described: Mapping[str, Any], texts: Sequence[bytes]) -> dict[str, list[bytes]]:
-    """Returns values for each input of a signature: texts, or the names that it takes in turn.
+def inputs_with(described: Mapping[str, Any], texts: Sequence[bytes]) -> dict[str, list[Any]]:
+    """Returns values for each input of a signature: texts, lists of them, or the names that it takes in turn.
+
+    Lists are of one text, of two and of three in turn, with empty texts after those that are shorter.
 
     Args:
         described: What `Signature.describe` returned.
@@ -123,8 +146,14 @@ def inputs_with(described: Mapping[str, Any], texts: Sequence[bytes]) -> dict[st
 
     >>> inputs_with({"inputs": ["text", "task"], "choices": {"task": ["cola"]}}, [b"a", b"b"])
     {'text': [b'a', b'b'], 'task': [b'', b'cola']}
+    >>> inputs_with({"inputs": ["choices"], "lists": {"choices": " | "}}, [b"a", b"b"])
+    {'choices': [[b'a', b''], [b'b', b'b']]}
     """
-    found = {name: list(texts) for name in described["inputs"]}
+    found: dict[str, list[Any]] = {name: list(texts) for name in described["inputs"]}
+    for name in described.get("lists", ()):
+        longest = min(len(texts), _LONGEST_LIST)
+        counts = [row % _LONGEST_LIST + 1 for row in range(len(texts))]
+        found[name] = [[text] * count + [b""] * (longest - count) for text, count in zip(texts, counts)]
     for name, known in described.get("choices", {}).items():
         names = ["", *known]
         found[name] = [names[row % len(names)].encode() for row in range(len(texts))]

@@ -15,10 +15,12 @@ SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
     "score": score.offer,
     **{name: classify.offering(name) for name in classify.NAMES},
     "tag": tag.offer,
+    "tag_words": tag.offer_words,
     "answer": answer.offer,
     "choose": choose.offer,
     "generate": lambda recipe: generate.offer(recipe) or continuation.offer(recipe),
     "reply": reply.offer,
+    "reply_turns": reply.offer_turns,
     "embed": embeddings.offer,
     "embed_tokens": embeddings.offer_tokens,
 }

@@ -121,6 +121,8 @@ def _line(case: Case, tolerance: float) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 

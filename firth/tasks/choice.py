@@ -113,6 +113,27 @@ class ChoiceTask(TextsTask):
         after = tf.gather(ends, tf.minimum(places + row[names.CHOICE_COUNTS], places[-1] + 1), batch_dims=1)
         return {**made, names.RECORD_LENGTHS: after - ends[:, :-1]}
 
+    @classmethod
+    def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> int:
+        """Returns the place of the likeliest choice.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `choose`.
+            source: Not read.
+        """
+        return int(outputs[0]["place"])
+
+    @classmethod
+    def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
+        """Returns the probabilities of the choices.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `choose`.
+        """
+        return np.asarray(outputs[0]["probabilities"][: outputs[0]["choice_count"]])
+
     @staticmethod
     def predictions_of(logits: tf.Tensor) -> tf.Tensor:
         """Returns the probabilities of the choices.

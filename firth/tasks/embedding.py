@@ -46,6 +46,28 @@ class EmbeddingTask(RegressionTask):
         made = super().__call__(row, negative, seed)
         return {**made, names.TEXT_KEYS: row[names.TEXT_KEYS]}
 
+    @classmethod
+    def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
+        """Returns the vectors of the first two texts.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `embed` for each text of a record.
+            source: Not read.
+        """
+        return cls.answer_of(config, cls.served_numbers(config, outputs))
+
+    @classmethod
+    def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
+        """Returns the vectors of the texts, one after another, each of length 1.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `embed` for each text of a record.
+        """
+        vectors = [np.asarray(each["embedding"], np.float32) for each in outputs]
+        return np.concatenate([each / max(float(np.linalg.norm(each)), 1e-12) for each in vectors])
+
     @staticmethod
     def answer_of(config: Any, prediction: npt.NDArray[Any]) -> Any:
         """Returns the vectors of the first two texts.

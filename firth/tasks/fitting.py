@@ -17,6 +17,11 @@ class Fitted(NamedTuple):
     texts: tuple[tf.RaggedTensor, ...]
     cut: tf.Tensor
 
+    @property
+    def kept(self) -> tf.Tensor:
+        """The number of tokens that are left, int64 [records]."""
+        return tf.add_n([each.row_lengths() for each in self.texts])
+
 
 def fit_texts(texts: Sequence[tf.RaggedTensor], room: int | tf.Tensor) -> Fitted:
     """Cuts the ends of texts, the longest one first, until they fit (Devlin et al. 2018, released code).

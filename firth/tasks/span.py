@@ -16,7 +16,14 @@ from firth.tasks.best_spans import NO_SPAN, best_spans
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.readers.records import CONTEXT, QUESTION, AnswerSpan, LabelledRecord
 from firth.tasks.texts import TextsTask, key_of
-from firth.tasks.windows import PlacedPieces, Windows, placed_pieces, question_pieces, windows_of
+from firth.tasks.windows import (
+    PlacedPieces,
+    Windows,
+    placed_pieces,
+    question_pieces,
+    read_lengths,
+    windows_of,
+)
 
 
 class WindowAnswer(NamedTuple):
@@ -58,8 +65,11 @@ class SpanTask(TextsTask):
         pieces = PlacedPieces(*(tf.gather(each, owners) for each in self._placed(contexts)))
         lengths = tf.cast(pieces.ids.row_lengths(), tf.int32)
         rooms = self.room - tf.cast(questions.row_lengths(), tf.int32)
-        windows = windows_of(lengths, rooms, config.stride)
-        of_questions = [_Question(*each) for each in zip(records, _rows(questions), cut.numpy(), strict=True)]
+        # As many windows as are served.
+        read = read_lengths(lengths, rooms, config.stride)
+        windows = windows_of(read, rooms, config.stride)
+        unread = cut.numpy() + (lengths - read).numpy()
+        of_questions = [_Question(*each) for each in zip(records, _rows(questions), unread, strict=True)]
         return list(_encoded(of_questions, windows, pieces))
 
     def _placed(self, contexts: Sequence[str]) -> PlacedPieces:
@@ -128,6 +138,17 @@ class SpanTask(TextsTask):
             names.PREDICTED_STARTS: found.start[..., 0],
             names.PREDICTED_ENDS: found.end[..., 0],
         }
+
+    @classmethod
+    def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> str:
+        """Returns the best answer, empty for none.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `answer`.
+            source: Not read.
+        """
+        return str(outputs[0]["answer"])
 
     @classmethod
     def collected(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:

@@ -66,6 +66,17 @@ class TextToTextTask(WritingFunction):
 
         return {"lead": taken("lead"), "copies": taken("copy")}
 
+    @classmethod
+    def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
+        """Returns the text that was written, or what it says in the task of its source.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `generate`.
+            source: Source of the record.
+        """
+        return config.of_source(source).answer_of_text(outputs[0]["generated"])
+
     @staticmethod
     def reference_and_answer(
         config: TextToText, outputs: Mapping[str, npt.NDArray[Any]], place: int
@@ -174,6 +185,27 @@ class LabelWordsTask(WritingFunction):
         """
         return {names.RECORD_LABELS: [config.labels.index(str(label))]}
 
+    @classmethod
+    def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> str:
+        """Returns the name of the likeliest class.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `classify` or `classify_pair`.
+            source: Not read.
+        """
+        return str(outputs[0]["label"])
+
+    @classmethod
+    def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
+        """Returns the probabilities of the classes.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `classify` or `classify_pair`.
+        """
+        return np.asarray(outputs[0]["probabilities"])
+
     @staticmethod
     def reference_and_answer(
         config: LabelWords, outputs: Mapping[str, npt.NDArray[Any]], place: int
@@ -203,6 +235,17 @@ class WrittenNumberTask(WritingFunction):
             label: The number.
         """
         return {names.RECORD_LABELS: [float(label)]}  # type: ignore[arg-type]
+
+    @classmethod
+    def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> float:
+        """Returns the number.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `regress` or `regress_pair`.
+            source: Not read.
+        """
+        return float(outputs[0]["value"])
 
     @staticmethod
     def reference_and_answer(

@@ -22,7 +22,42 @@ from firth.tasks.inputs import frame_of, inputs_of, specs_of_inputs, told_segmen
 from firth.tasks.readers.records import LabelledRecord
 
 
-class TextsTask:
+class ServedAnswers:
+    """Base of tasks: what scores take of the answers of the signature that asks a model for its task."""
+
+    @classmethod
+    def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
+        """Returns an answer as scores take it.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of the signature for a record, each time that it is asked, as plain values.
+            source: Source of the record.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
+        """Returns the numbers that an answer follows from, as `answers` has them of a row; here none.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: As for `served_answer`.
+        """
+        return np.zeros([0])
+
+    @classmethod
+    def is_read_alike(cls, outputs: Sequence[Mapping[str, Any]], tokens: int | None) -> bool:
+        """Returns whether the signature reads as much of a record as its row holds.
+
+        Args:
+            outputs: As for `served_answer`.
+            tokens: Tokens of the record in its row; None where windows of it stand in several.
+        """
+        return tokens is None or sum(each["tokens_read"] for each in outputs) == tokens
+
+
+class TextsTask(ServedAnswers):
     """Records to rows, and rows to Features, for a label a record.
 
     Subclasses say in `label_of` and `answer_of` what a label is.
@@ -263,6 +298,27 @@ class ClassificationTask(TextsTask):
         """
         return tf.nn.softmax(logits)
 
+    @classmethod
+    def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> str:
+        """Returns the name of the likeliest class.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `classify` or `classify_pair`.
+            source: Not read.
+        """
+        return str(outputs[0]["label"])
+
+    @classmethod
+    def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
+        """Returns the probabilities of the classes.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `classify` or `classify_pair`.
+        """
+        return np.asarray(outputs[0]["probabilities"])
+
     @staticmethod
     def label_of(config: Classification, label: Any) -> int:
         """Returns the number of a class.
@@ -303,6 +359,27 @@ class RegressionTask(TextsTask):
     """A number for the texts of a record; see `firth.recipes.tasks.classification.Regression`."""
 
     label_dtype = "float32"
+
+    @classmethod
+    def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
+        """Returns the number.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `regress` or `regress_pair`.
+            source: Not read.
+        """
+        return outputs[0]["value"]
+
+    @classmethod
+    def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
+        """Returns the number.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: Outputs of `regress` or `regress_pair`.
+        """
+        return np.asarray([outputs[0]["value"]])
 
     @staticmethod
     def label_of(config: Regression, label: Any) -> float:

@@ -6,6 +6,9 @@ import tensorflow as tf
 
 from firth.tasks.word_offsets import split_words
 
+# The rest of a longer text is not read, so that no text takes the memory of a server or its time.
+MOST_WINDOWS = 128
+
 
 class PlacedPieces(NamedTuple):
     """The pieces of some texts, each ragged int32 [batch, (pieces)].
@@ -118,3 +121,89 @@ def windows_of(lengths: tf.Tensor, rooms: tf.Tensor, stride: int) -> Windows:
     owners = tf.repeat(tf.range(tf.size(lengths)), counts)
     starts = tf.ragged.range(counts).flat_values * tf.gather(steps, owners)
     return Windows(owners, starts, tf.minimum(tf.gather(rooms, owners), tf.gather(lengths, owners) - starts))
+
+
+def read_lengths(lengths: tf.Tensor, rooms: tf.Tensor, stride: int) -> tf.Tensor:
+    """Returns how many pieces of each text are read, int32 [batch]: those of `MOST_WINDOWS` windows at most.
+
+    Args:
+        lengths: Pieces of each text, int32 [batch].
+        rooms: Most pieces of a window of each text, int32 [batch].
+        stride: Pieces from one start to the next.
+    """
+    return tf.minimum(lengths, rooms + (MOST_WINDOWS - 1) * tf.minimum(stride, rooms))
+
+
+class WordWindows(NamedTuple):
+    """The windows of some texts, and which of them answers for each word.
+
+    Attributes:
+        windows: The windows.
+        owners: Number of the window of each word, int32 [words]: of those that hold the word's first piece
+            the one with most pieces around it; -1 for a word of which no piece is read.
+        places: Place of the word's first piece among those of its window, int32 [words]; 0 if none is read.
+        read: Pieces of each text that are read, int32 [batch].
+    """
+
+    windows: Windows
+    owners: tf.Tensor
+    places: tf.Tensor
+    read: tf.Tensor
+
+
+def word_windows(lengths: tf.Tensor, first_places: tf.RaggedTensor, room: int) -> WordWindows:
+    """Cuts texts into windows of which each shares a quarter with the next one, for an answer to each word.
+
+    The ends of a text count as if there were text without end around it: nothing more could be read there.
+
+    Args:
+        lengths: Pieces of each text, int32 [batch].
+        first_places: Place of each word's first piece in its text, ragged int32 [batch, (words)]; -1 for a
+            word without pieces.
+        room: Most pieces of a window.
+
+    Example:
+
+    >>> found = word_windows(tf.constant([10]), tf.ragged.constant([[0, 3, 6, 7, 9]]), room=8)
+    >>> found.windows.starts.numpy().tolist(), found.windows.lengths.numpy().tolist()
+    ([0, 6], [8, 4])
+    >>> found.owners.numpy().tolist(), found.places.numpy().tolist()
+    ([0, 0, 0, 1, 1], [0, 3, 6, 1, 3])
+    """
+    stride = stride_of(room)
+    rooms = tf.fill(tf.shape(lengths), room)
+    read = read_lengths(lengths, rooms, stride)
+    windows = windows_of(read, rooms, stride)
+    last = tf.maximum(read - room + stride - 1, 0) // stride
+    firsts = tf.cumsum(last + 1, exclusive=True)
+    texts = tf.cast(first_places.value_rowids(), tf.int32)
+    size, place = tf.gather(read, texts), first_places.flat_values
+    # As a stride is more than half of a window, no piece is in more than two.
+    later = tf.minimum(tf.maximum(place, 0) // stride, tf.gather(last, texts))
+    earlier = tf.maximum(later - 1, 0)
+    chosen = tf.where(
+        _context(place, earlier, stride, room, size) >= _context(place, later, stride, room, size),
+        earlier,
+        later,
+    )
+    is_read = (place >= 0) & (place < size)
+    owners = tf.where(is_read, tf.gather(firsts, texts) + chosen, -1)
+    return WordWindows(windows, owners, tf.where(is_read, place - chosen * stride, 0), read)
+
+
+def stride_of(room: int) -> int:
+    """Returns the pieces from the start of a window to that of the next one, which share a quarter of them.
+
+    Args:
+        room: Most pieces of a window.
+    """
+    return room - room // 4
+
+
+def _context(place: tf.Tensor, window: tf.Tensor, stride: int, room: int, size: tf.Tensor) -> tf.Tensor:
+    """Returns the fewer of the pieces before and after a place in a window; -1 if it is not in the window."""
+    start = window * stride
+    end = tf.minimum(start + room, size)
+    before = tf.where(window == 0, size, place - start)
+    after = tf.where(end == size, size, end - 1 - place)
+    return tf.where((place >= start) & (place < end), tf.minimum(before, after), -1)

@@ -11,6 +11,9 @@ from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.characters import Kind
 from firth.tokenizers.graph.specials import any_of
 
+# Of the same kind as NUL: both are dropped.
+_STAND_IN = "\x01"
+
 
 class Words(NamedTuple):
     """The words of some texts, each ragged [batch, (words)].
@@ -50,13 +53,36 @@ def split_words(text: tf.Tensor, specials: Iterable[str] = ()) -> Words:
         if specials := list(specials):
             # The first choice that fits is taken, so special pieces come before what they begin with.
             alone = f"{any_of(specials)}|{alone}"
+        # The op reads a text to its first NUL only, so another character of one byte stands for it.
+        whole = tf.strings.regex_replace(readable, r"\x00", _STAND_IN)
         words, *bounds = tf_text.regex_split_with_offsets(
-            readable, f"{alone}|{_any_of_kind(Kind.SPACES)}", alone
+            whole, f"{alone}|{_any_of_kind(Kind.SPACES)}", alone
         )
         places = [_in_characters(readable, each) for each in bounds]
         real = ~tf.strings.regex_full_match(words.flat_values, f"{_any_of_kind(Kind.REMOVED)}*")
         kept = words.with_flat_values(real)
-        return Words(*(tf.ragged.boolean_mask(each, kept) for each in (words, *places)))
+        texts, starts, ends = (tf.ragged.boolean_mask(each, kept) for each in (words, *places))
+        return Words(_restored(readable, texts, starts, ends), starts, ends)
+
+
+def _restored(
+    text: tf.Tensor, words: tf.RaggedTensor, starts: tf.RaggedTensor, ends: tf.RaggedTensor
+) -> tf.RaggedTensor:
+    """Returns words as they are in a text, where some hold what stands for a NUL."""
+    found = tf.strings.regex_full_match(words.flat_values, f"(?s).*{_STAND_IN}.*")
+
+    def of_text() -> tf.Tensor:
+        characters = tf.strings.unicode_decode(text, "UTF-8")
+        owners = tf.boolean_mask(words.value_rowids(), found)
+        firsts = tf.cast(tf.gather(characters.row_splits, owners), tf.int32)
+        bounds = (firsts + tf.boolean_mask(each.flat_values, found) for each in (starts, ends))
+        places = tf.ragged.range(*bounds)
+        spelled = places.with_flat_values(tf.gather(characters.flat_values, places.flat_values))
+        made = tf.strings.unicode_encode(spelled, "UTF-8")
+        numbers = tf.maximum(tf.cumsum(tf.cast(found, tf.int32)) - 1, 0)
+        return tf.where(found, tf.gather(made, numbers), words.flat_values)
+
+    return words.with_flat_values(tf.cond(tf.reduce_any(found), of_text, lambda: words.flat_values))
 
 
 def _in_characters(text: tf.Tensor, places: tf.RaggedTensor) -> tf.RaggedTensor:

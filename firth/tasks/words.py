@@ -9,31 +9,25 @@ class WordPieces(NamedTuple):
     """The pieces of the words of some texts.
 
     Attributes:
-        ids: Pieces of each text, ragged int32 [batch, (pieces)], cut at the room there is; zeros if
-            there are `words`, of which a tokenizer has the ids.
+        tokens: Pieces of each text, ragged int32 [batch, (pieces)]; ragged string if the tokenizer's pieces
+            are whole words, which an exported model has no ids of.
         first_places: Place of each word's first piece among the pieces of its text, ragged int32 [batch,
-            (words)]; -1 for a word without pieces, or one that was cut off.
-        cut: Number of pieces that were cut off, int32 [batch].
-        words: The words that the pieces are, ragged string [batch, (pieces)], if the tokenizer's pieces are
-            whole words; otherwise None.
+            (words)]; -1 for a word without pieces.
     """
 
-    ids: tf.RaggedTensor
+    tokens: tf.RaggedTensor
     first_places: tf.RaggedTensor
-    cut: tf.Tensor
-    words: tf.RaggedTensor | None = None
 
 
-def pieces_of_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPieces:
+def pieces_of_words(tokenizer: Any, words: tf.RaggedTensor) -> WordPieces:
     """Tokenizes each word alone, as it is after a space.
 
     Args:
         tokenizer: Tokenizer of pieces.
         words: Words of each text, ragged string [batch, (words)].
-        room: Most pieces of a text.
     """
     if tokenizer.max_characters:
-        return _whole_words(tokenizer, words, room)
+        return _whole_words(tokenizer, words)
     # Where a space is a part of the piece after it, a word without one would be the end of another word.
     space = " " if tokenizer.keeps_spaces else ""
     pieces = tokenizer.tokenize(tf.strings.join([space, words.flat_values]))
@@ -44,13 +38,10 @@ def pieces_of_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPi
         tf.cast(pieces.flat_values, tf.int32), tf.cast(splits, tf.int64)
     )
     starts = ends[:-1] - tf.gather(splits, tf.cast(words.value_rowids(), tf.int32))
-    seen = (lengths > 0) & (starts < room)
-    kept = of_texts[:, :room]
-    cut = tf.cast(of_texts.row_lengths() - kept.row_lengths(), tf.int32)
-    return WordPieces(kept, words.with_flat_values(tf.where(seen, starts, -1)), cut)
+    return WordPieces(of_texts, words.with_flat_values(tf.where(lengths > 0, starts, -1)))
 
 
-def _whole_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPieces:
+def _whole_words(tokenizer: Any, words: tf.RaggedTensor) -> WordPieces:
     """Returns words as the one piece that each of them is, in the form in which the tokenizer reads words."""
     # The tokenizer may split a word, such as "don't"; its parts are joined again.
     read = tf.strings.reduce_join(tokenizer.split(words.flat_values), axis=-1)
@@ -61,10 +52,4 @@ def _whole_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPiece
     whole = tf.ragged.boolean_mask(words.with_flat_values(read), words.with_flat_values(is_read))
     before = tf.cumsum(tf.cast(is_read, tf.int32), exclusive=True)
     firsts = tf.cast(tf.gather(whole.row_splits, words.value_rowids()), tf.int32)
-    places = before - firsts
-    first_places = words.with_flat_values(tf.where(is_read & (places < room), places, -1))
-    kept = whole[:, :room]
-    cut = tf.cast(whole.row_lengths() - kept.row_lengths(), tf.int32)
-    # An exported model has no table of words: whoever wants their ids asks the tokenizer.
-    ids = kept.with_flat_values(tf.zeros_like(kept.flat_values, tf.int32))
-    return WordPieces(ids, first_places, cut, kept)
+    return WordPieces(whole, words.with_flat_values(tf.where(is_read, before - firsts, -1)))

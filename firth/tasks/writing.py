@@ -17,7 +17,7 @@ from firth.scores import Collected
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.fitting import fit_texts
 from firth.tasks.readers.records import Label, LabelledRecord
-from firth.tasks.texts import collect, key_of, split_rows
+from firth.tasks.texts import ServedAnswers, collect, key_of, split_rows
 
 
 class InputPieces(NamedTuple):
@@ -49,7 +49,7 @@ def input_pieces(
     return InputPieces(tf.cast(tf.concat(fitted.texts, axis=1), tf.int32), fitted.cut)
 
 
-class WritingFunction:
+class WritingFunction(ServedAnswers):
     """Records to rows, and rows to Features, for a text that is written after another.
 
     The recipe's task says in `text_of` what is written.

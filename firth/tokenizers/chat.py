@@ -63,11 +63,16 @@ class UserPrompts(NamedTuple):
 
     Attributes:
         ids: Ragged int32 [batch, (pieces)].
-        is_cut: bool [batch], True where the end of a user's text was left out.
+        given: int64 [batch], pieces that a prompt would have if the end of no user's text was left out.
     """
 
     ids: tf.RaggedTensor
-    is_cut: tf.Tensor
+    given: tf.Tensor
+
+    @property
+    def is_cut(self) -> tf.Tensor:
+        """Where the end of a user's text was left out, bool [batch]."""
+        return self.given > self.ids.row_lengths()
 
 
 class Chat:
@@ -116,6 +121,33 @@ class Chat:
                 f"assistant.end: the vocabulary has no special piece at which a reply stops{self._specials()}"
             )
         self.end_id = next(each for each in end if not isinstance(each, str))
+
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer that dialogues are written with."""
+        return self._tokenizer
+
+    def marked(self, parts: Sequence[Any], mark: str) -> str:
+        """Returns parts of the template as one text, in which the id of each special piece is between marks.
+
+        Args:
+            parts: Parts of the template.
+            mark: Text that stands before and after an id.
+        """
+        return "".join(
+            f"{mark}{each.piece}{mark}" if each.piece >= 0 else str(each.texts[0])
+            for each in self._found(parts)
+        )
+
+    @property
+    def pieces_after_user(self) -> int:
+        """The number of pieces between the text of the last turn of a user and the reply."""
+        stretches = self.stretches([USER], asks=True)
+        (own,) = (place for place, each in enumerate(stretches) if 0 in each.texts)
+        after, rest = stretches[own].texts[stretches[own].texts.index(0) + 1 :], stretches[own + 1 :]
+        texts = [after, *(each.texts for each in rest)]
+        spelled = self._pieces_of([("".join(map(str, each)), False) for each in texts if each])
+        return sum(map(len, spelled)) + sum(each.piece >= 0 for each in rest)
 
     def _resolved(self, part: Any) -> Iterator[int | str]:
         """Yields the id or the text of a part; nothing of a role that no piece plays."""
@@ -278,9 +310,9 @@ class Chat:
         kept_last = len(self._pieces_of([("".join(map(str, after)), False)])[0]) if after else 0
         lengths = tf.add_n([each.row_lengths() for each in parts])
         too_many = tf.maximum(lengths - room, 0)
-        parts[own] = _without_middle(parts[own], too_many, kept_last)
+        parts[own] = without_middle(parts[own], too_many, kept_last)
         ids = tf.concat(parts, axis=1)
-        return UserPrompts(tf.cast(ids, tf.int32), too_many > 0)
+        return UserPrompts(tf.cast(ids, tf.int32), lengths)
 
     def _part(self, stretch: Stretch, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the pieces of a stretch of each dialogue, ragged int32 [batch, (pieces)]."""
@@ -311,8 +343,14 @@ def without_oldest(messages: Sequence[Message]) -> list[Message]:
     return [*messages[:first], *messages[first + 2 :]]
 
 
-def _without_middle(ids: tf.RaggedTensor, count: tf.Tensor, last: int) -> tf.RaggedTensor:
-    """Returns rows without so many values, int64 [batch], that stand before the last ones."""
+def without_middle(ids: tf.RaggedTensor, count: tf.Tensor, last: int) -> tf.RaggedTensor:
+    """Returns rows without some values that are before the last ones.
+
+    Args:
+        ids: Values, ragged [batch, (values)].
+        count: How many are left out of each row, int64 [batch].
+        last: How many values at the end of each row stay.
+    """
     lengths = ids.row_lengths()
     places = tf.ragged.range(lengths).flat_values
     ends = tf.repeat(lengths - last, lengths)

@@ -75,8 +75,12 @@ def _of_tasks() -> Iterator[Offer]:
             for tells_tasks_apart in (False, *([True] if "tasks" in task.model_fields else [])):
                 method = SimpleNamespace(tells_tasks_apart=tells_tasks_apart)
                 recipe: Any = SimpleNamespace(goal=goal, trained_by=method, model=model)
-                if (signature := SIGNATURES[goal.signature](recipe)) is not None:
-                    yield Offer(goal.signature, "task", kind, signature)
+                if (signature := SIGNATURES[goal.signature](recipe)) is None:
+                    continue
+                yield Offer(goal.signature, "task", kind, signature)
+                for name in filter(None, (signature.texts_by, signature.words_by)):
+                    if (other := SIGNATURES[name](recipe)) is not None:
+                        yield Offer(name, "task", kind, other)
 
 
 def _variants(task: Any) -> Iterator[Any]:

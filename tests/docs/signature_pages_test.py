@@ -42,3 +42,6 @@ def test_rows_are_what_the_signatures_say(sections):
     assert "above 0 and at most 1; default 1 |" in sections["generate"]
     assert "| task `text_tasks` | `text`, `task` |" in sections["generate"]
     assert "| task `choice` | `text`, `question`, `choices` |" in sections["choose"]
+    assert "| `choices` | input | string [batch, choices] |" in sections["choose"]
+    assert "| task `tagging` | `words` |" in sections["tag_words"]
+    assert "| task `tagging` | `text` |" in sections["tag"]

@@ -1,6 +1,7 @@
 """ELMo's layers as features of a tagger, from files to a served model."""
 
 import json
+import pathlib
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from firth.recipes import Evaluation, Export, Recipe, Sequences, TextSource
 from firth.recipes.objectives.language_models import BidirectionalLM
 from firth.recipes.tokenizers.tokenizer import WordTokenizerConfig
 from firth.recipes.training.training import Training
+from firth.scores.entities import entity_f1
+from firth.tasks.readers.table import read_file
 from firth.tokenizers import save_tokenizer
 from firth.tokenizers.word import WordTokenizer
 from tests.tasks.words_forms_test import CHARACTERS, MODEL, WORDS
@@ -61,6 +64,18 @@ def test_tags_are_learned_on_layers_that_stay_as_they_are(tmp_path, monkeypatch)
     asked = CliRunner().invoke(app, ["predict", "base_wnut17", "tag", "the cat sat", "--json"])
     answer = json.loads(asked.stdout.splitlines()[0])
     assert [word["tag"] for word in answer["words"]] == ["O", "B-person", "O"], asked.output
+    # Each word of the held-out file has an answer, and their score is that of the run.
+    files = ("--input", "data/emerging.dev.conll", "--output", "tags.jsonl")
+    of_file = CliRunner().invoke(app, ["predict", "base_wnut17", "tag", *files])
+    assert of_file.exit_code == 0, of_file.output
+    given = [
+        [word["tag"] for word in json.loads(line)["words"]]
+        for line in pathlib.Path("tags.jsonl").read_text().splitlines()
+    ]
+    right = [list(each.label) for each in read_file("wnut17", "data/emerging.dev.conll").records]
+    expected = summary["evaluation"]["overall"]["entity_f1"]
+    assert entity_f1(right, given) == pytest.approx(expected, abs=1e-6)
+    assert f"as served: entity_f1: {expected:.6f} by tag_words, {expected:.6f} by rows" in said.output
     moved, base = (
         weights_by_path(load_model(path)) for path in (summary["bundle"], "firth-runs/base/bundle")
     )

@@ -68,6 +68,8 @@ def test_a_csv_becomes_a_served_classifier(first, folder):
     assert summary["blessed"] and summary["evaluation"]["overall"]["accuracy"] >= 0.8
     assert " of the constant answer " in said and "blessed: accuracy " in said and "kept: " not in said
     assert ", 2 rejected (empty_text 1, no_label 1)" in said and "made fresh: heads/" in said
+    (served,) = [line for line in said.splitlines() if line.startswith("as served: accuracy: ")]
+    assert " by classify, " in served and " by rows, " in served
     assert "  firth predict base_classification classify 'A sentence.'" in said.splitlines()
     page = (folder / "firth-runs" / "base_classification" / "report.html").read_text()
     assert "Held-out accuracy" in page and "texts.csv" in page and "not recorded" not in page

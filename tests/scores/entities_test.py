@@ -69,6 +69,42 @@ def test_the_two_scores_differ_only_where_tags_are_invalid(pairs):
     assert entity_f1(right, predicted) == pytest.approx(entity_f1_strict(right, predicted))
 
 
+IOBES = [["B-PER", "I-PER", "E-PER", "O", "S-LOC", "S-LOC"], ["O", "B-ORG", "E-ORG", "O"]]
+FOUND = [["B-PER", "E-PER", "O", "O", "S-LOC", "S-ORG"], ["O", "B-ORG", "E-ORG", "O"]]
+
+
+def as_bilou(tag):
+    return {"E": "L", "S": "U"}.get(tag[0], tag[0]) + tag[1:]
+
+
+def as_suffix(tag):
+    return tag if tag == "O" else f"{tag[2:]}-{tag[0]}"
+
+
+def as_bare(tag):
+    return tag[0]
+
+
+@pytest.mark.parametrize("score", [entity_f1, entity_f1_strict])
+@pytest.mark.parametrize("written", [
+    as_bilou, as_suffix, lambda tag: as_suffix(as_bilou(tag)), lambda tag: tag.replace("-", "_"),
+], ids=["BILOU", "suffix", "BILOU as suffix", "underscore"])  # fmt: skip
+def test_schemes_have_the_f1_of_the_same_entities_in_seqevals_form(score, written):
+    """By seqeval, on tags that it knows: two of four entities are found, of four that were given."""
+    sides = [[[written(tag) for tag in tags] for tags in side] for side in (IOBES, FOUND)]
+    assert score(*sides) == score(IOBES, FOUND) == 0.5
+
+
+def test_bare_tags_and_iob1_are_of_entities():
+    right, given_ = [["B", "I", "O", "B"]], [["B", "I", "O", "O"]]
+    assert entity_f1(right, given_) == entity_f1_strict(right, given_) == pytest.approx(2 / 3)
+    bilou = [[as_bare(as_bilou(tag)) for tag in tags] for tags in IOBES]
+    assert entity_f1(bilou, bilou) == 1.0
+    # In IOB1 the second of two neighbours begins with B; by hand, one of the three is right.
+    right, given_ = [["I-PER", "I-PER", "B-PER", "O", "I-LOC"]], [["I-PER", "I-PER", "I-PER", "O", "I-LOC"]]
+    assert entity_f1(right, given_) == pytest.approx(2 * 1 / (3 + 2))
+
+
 @pytest.mark.parametrize("score", [entity_f1, entity_f1_strict])
 def test_unequal_sentences_and_unknown_tags_are_refused(score):
     with pytest.raises(ValueError, match=r"sentence 1 .*2 tags.* 1 "):
@@ -78,7 +114,8 @@ def test_unequal_sentences_and_unknown_tags_are_refused(score):
     assert score([["O"]], [["O"]]) == 0.0
 
 
-def test_strict_refuses_another_scheme():
-    assert entity_f1([["S-PER"]], [["S-PER"]]) == 1.0
-    with pytest.raises(ValueError, match="the tag 'S-PER'"):
-        entity_f1_strict([["S-PER"]], [["S-PER"]])
+def test_strict_refuses_a_scheme_that_seqeval_does_not_have():
+    tags = [["B-PER", "M-PER", "E-PER", "S-LOC"]]
+    assert entity_f1(tags, tags) == 1.0
+    with pytest.raises(ValueError, match="BMES"):
+        entity_f1_strict(tags, tags)

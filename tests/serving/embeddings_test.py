@@ -36,6 +36,27 @@ def test_embed_is_the_mean_of_the_tokens_vectors():
     assert not outputs["embedding"][1].any()
 
 
+def test_a_mean_is_over_all_tokens_of_a_text_that_is_longer_than_a_row():
+    words = ["the", "cats", "sat", "z", "mat"] * 12
+    served, room = exported_model().served, 22
+    pieces = [served.tokenizer.id_to_token(each) for each in served.tokenizer.tokenize(" ".join(words))]
+    parts = [pieces[start : start + room] for start in range(0, len(pieces), room)]
+    states = []
+    for part in parts:
+        features = features_of(["[CLS]", *part, "[SEP]"], length=len(part) + 2)
+        states.append(np.array(served.model.backbone(features, training=False))[0, 1:-1])
+    found = run(embed, served, ["z", " ".join(words)])
+    np.testing.assert_allclose(
+        found["embedding"][1], np.concatenate(states).mean(axis=0), rtol=1e-4, atol=1e-5
+    )
+    assert found["tokens_read"].tolist() == found["tokens_given"].tolist() == [1, len(pieces)]
+    of_first_part = run(embed, with_export(long_texts="cut"), [" ".join(words)])["embedding"][0]
+    np.testing.assert_allclose(of_first_part, states[0].mean(axis=0), rtol=1e-4, atol=1e-5)
+    cut = run(embed, with_export(pooling="first"), [" ".join(words)])
+    assert (cut["truncated"].tolist(), cut["tokens_read"].tolist()) == ([True], [room])
+    assert cut["tokens_given"].tolist() == [len(pieces)]
+
+
 def test_embed_by_first_is_the_state_of_the_first_token():
     served = with_export(pooling="first")
     hidden = served.model.backbone(features_of(["[CLS]", "z", "[SEP]"], length=3), training=False)

@@ -48,6 +48,30 @@ def test_each_token_of_a_text():
     check(generator, score(served_of(generator), tf.constant(TEXTS)), [start, start], asked)
 
 
+def test_each_token_of_a_long_text_is_scored_after_a_part_of_the_text_before_it():
+    generator = generator_of("causal_lm")
+    served, text = served_of(generator), " ".join(TEXTS * 20)
+    (tokens,) = generator.tokenizer.tokenize(tf.constant([text])).to_list()
+    start = list(generator.framing.before)
+    room = served.row_length - len(start)
+    found = score(served, tf.constant([TEXTS[1], text]))
+    expected, first, shared = [], 0, room // 4
+    while len(expected) < len(tokens):
+        known = tokens[max(first - shared, 0) : first]
+        asked = tokens[first : first + room - len(known)]
+        expected += plain_scores(generator, [*start, *known], asked).tolist()
+        first += len(asked)
+    assert len(tokens) > 2 * room and found["tokens_read"].numpy()[1] == len(tokens)
+    np.testing.assert_allclose(found["log_probabilities"][1, : len(tokens)], expected, atol=1e-4)
+    np.testing.assert_allclose(found["log_probability"][1], sum(expected), rtol=1e-5)
+    check(
+        generator,
+        score(served, tf.constant(TEXTS[1:])),
+        [start],
+        generator.tokenizer.tokenize(TEXTS[1:]).to_list(),
+    )
+
+
 @pytest.mark.parametrize("name", ["prefix_lm", "denoising"])
 def test_each_token_of_a_target(name):
     generator = generator_of(name)

@@ -13,4 +13,4 @@ def test_texts_are_encoded_as_one_segment_padded_to_the_longest():
     assert set(encoded.features) == set(expected)
     for name, values in expected.items():
         np.testing.assert_array_equal(encoded.features[name], values, name)
-    assert encoded.truncated.numpy().tolist() == [False, False, False]
+    assert encoded.reading.outputs["truncated"].numpy().tolist() == [False, False, False]

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from firth.serving import read_description, validate_serving
-from firth.serving.cases import TEXT_CASES
+from firth.serving.cases import OF_MASKS, TEXT_CASES
 from firth.serving.description import FOLDER
 from tests.exported_model import exported_rows
 from tests.forked_validation import forked_validation
@@ -38,8 +38,9 @@ def test_every_signature_is_described_and_tried(report):
     assert (scores["dtype"], scores["shape"]) == ("float32", ["batch", "masks", 3])
     for name in ("fill_mask", "embed", "embed_tokens"):
         tried = [case["name"] for case in report["signatures"][name]["cases"]]
-        assert tried[: len(TEXT_CASES)] == list(TEXT_CASES)
-        assert len(tried) == len(TEXT_CASES) + 2
+        expected = [each for each in TEXT_CASES if name == "fill_mask" or each not in OF_MASKS]
+        assert tried[: len(expected)] == expected
+        assert len(tried) == len(expected) + 2
     evaluated = {case["name"]: case["batch"] for case in report["signatures"]["evaluate"]["cases"]}
     assert evaluated["many"] == 10
 

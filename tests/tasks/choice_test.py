@@ -52,10 +52,16 @@ def record(id: str, task: MultipleChoice = TASK) -> LabelledRecord:
     return LabelledRecord(id, {role: texts[role] for role in task.roles}, label, "f", 1)
 
 
+def lists(choices):
+    """Choices as a signature reads them, with empty texts after those of a record that has fewer."""
+    longest = max(map(len, choices))
+    return [[*each, *[""] * (longest - len(each))] for each in choices]
+
+
 def asked(served: Served, ids, task: MultipleChoice = TASK) -> dict[str, np.ndarray]:
     columns = {
         "text": [RECORDS[id][0] for id in ids],
-        "choices": ["\n".join(RECORDS[id][2]) for id in ids],
+        "choices": lists([RECORDS[id][2] for id in ids]),
         **({"question": [RECORDS[id][1] for id in ids]} if task.question else {}),
     }
     return numpy(choose(served, **{name: tf.constant(each) for name, each in columns.items()}))
@@ -159,27 +165,28 @@ def test_rows_of_choices_are_read_for_training(base, tmp_path):
     assert count_documents(rows) == 3 and len(rows) == len(packed.rows)
 
 
-def test_served_choices_stand_a_line_each(base):
+def test_served_choices_are_a_list(base):
     served, _, _ = parts_of(base, MultipleChoice())
     texts = tf.constant(["the cat sat", "", "a " * 99])
-    found = numpy(choose(served, texts, tf.constant(["on\nthe mat\nyou", "", "a\n\nb"])))
+    found = numpy(choose(served, texts, tf.constant(lists([["on", "the\nmat", "you"], [], ["a", "", "b"]]))))
     assert found["choice_count"].tolist() == [3, 1, 3] and found["truncated"].tolist() == [False, False, True]
-    assert found["choices"].tolist() == [[b"on", b"the mat", b"you"], [b"", b"", b""], [b"a", b"", b"b"]]
+    assert found["choices"].tolist() == [[b"on", b"the\nmat", b"you"], [b"", b"", b""], [b"a", b"", b"b"]]
     np.testing.assert_allclose(found["probabilities"].sum(axis=1), 1.0, atol=1e-6)
     assert found["probabilities"][1].tolist() == [1.0, 0.0, 0.0]
     for place, name, choices in zip(found["place"], found["choice"], found["choices"]):
         assert choices[place] == name
-    many = numpy(choose(served, texts[:1], tf.constant(["\n".join(["a"] * 200)])))
+    many = numpy(choose(served, texts[:1], tf.constant([["a"] * 200])))
     assert many["choice_count"].tolist() == [200] and np.isfinite(many["probabilities"]).all()
 
 
 @pytest.mark.repeated
 def test_no_records_get_no_choices(base):
     served, _, _ = parts_of(base, MultipleChoice())
-    strings = tf.TensorSpec([None], tf.string)
-    ask = tf.function(functools.partial(choose, served), input_signature=[strings] * 2, autograph=False)
-    nothing = tf.constant([], tf.string)
-    assert numpy(ask(nothing, nothing))["probabilities"].shape == (0, 1)
+    strings = [tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2)]
+    ask = tf.function(functools.partial(choose, served), input_signature=strings, autograph=False)
+    assert numpy(ask(tf.constant([], tf.string), tf.constant([], tf.string, [0, 0])))[
+        "probabilities"
+    ].shape == (0, 1)
 
 
 def test_copa_and_columns_are_read(tmp_path):

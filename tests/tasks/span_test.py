@@ -224,7 +224,7 @@ def details(encoded):
 
 def test_served_answers(served):
     """Nothing of one text depends on the others; what has no answer has no place."""
-    asked = ["Who sat?", "", "Who?" * 40, "Who?"], [LONG, "", LONG, "the cat sat " * 400]
+    asked = ["Who sat?", "", "Who?" * 40, "Who?"], [LONG, "", LONG, "the cat sat " * 4000]
     told = numpy(answer(served, *map(tf.constant, asked)))
     assert (told["answer"][1], told["start"][1], told["end"][1]) == (b"", 0, 0)
     assert told["truncated"].tolist() == [False, False, True, True]

@@ -1,5 +1,7 @@
 """Sentences with a tag for each word: as rows, as Features, as scores, and as a served model answers."""
 
+import random
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -13,11 +15,12 @@ from firth.recipes.tasks.tasks import task_from_json
 from firth.scores import compute
 from firth.serving.served import Served
 from firth.serving.tasks.records import features_of_pieces
-from firth.serving.tasks.tag import tag
+from firth.serving.tasks.tag import tag, tag_words
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_labelled_data
 from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.texts import key_of
 from firth.tasks.words import pieces_of_words
 from tests.exported_model import RECIPE, make_served
 from tests.shared_data import shared_data
@@ -62,6 +65,17 @@ def rows_of(task, sequences, encoded):
     return {name: tf.constant(np.stack(each)) for name, each in columns.items()}
 
 
+def collected(made, rows, outputs, encoded, config=TASK):
+    """The windows of all rows with their answers, as `collected` gives them, and the sentences of them."""
+    by_key = {each.key: each.details.encode() for each in encoded}
+    found = []
+    for number, row in enumerate(each_of(outputs)):
+        keys = rows[names.DOCUMENT_KEYS][number].numpy().tolist()
+        row[names.RECORD_DETAILS] = [by_key[key] for key in keys if key]
+        found += made.collected(config, row, "s")
+    return made.joined(config, found)["examples"]
+
+
 def numpy(tensors):
     return {name: np.asarray(each) for name, each in tensors.items()}
 
@@ -95,9 +109,9 @@ def test_a_sentence_among_others_is_answered_as_alone_and_as_served(served):
         of_alone = np.asarray(served.model.logits(alone)["tag"])[0, :size]
         np.testing.assert_allclose(of_packed[own], of_alone, atol=2e-6)
         words = tf.ragged.constant([record.id.split(" ")])
-        pieces = pieces_of_words(served.tokenizer, words, made.room)
-        if len(pieces.ids[0]):
-            of_served = served.model.logits(features_of_pieces(served, pieces.ids))["tag"]
+        tokens = pieces_of_words(served.tokenizer, words).tokens
+        if len(tokens[0]):
+            of_served = served.model.logits(features_of_pieces(served, tokens))["tag"]
             np.testing.assert_allclose(of_alone, np.asarray(of_served)[0], atol=2e-6)
 
 
@@ -132,28 +146,23 @@ def test_first_pieces_carry_the_tags(served):
 
 @pytest.mark.parametrize("length", [32, 6])
 def test_words_that_are_not_seen_count_as_predicted_outside(served, length):
-    """What is cut off, or has no pieces, stays in the reference, so that truncation does not shorten gold."""
+    """What has no pieces stays in the reference; what a row has no room for is in its next window."""
     made, sequences = task_of(served, length=length)
     encoded = made.encode([sentence(*each) for each in SENTENCES.items()])
-    assert sum(each.cut for each in encoded) == (0 if length == 32 else 2)
+    assert len(encoded) == (4 if length == 32 else 6) and sum(each.cut for each in encoded) == 0
     rows = rows_of(TASK, sequences, encoded)
     features = features_of(made, rows)
     wanted = np.full((*features[names.LABEL_IDS].shape, 3), 0.0, "float32")
     wanted[..., 1] = 1.0
     outputs = numpy(made.answers(rows, features, {"tag": tf.constant(wanted)}))
-    of_rows = [
-        {name: np.asarray(each)[n] for name, each in outputs.items()} for n in range(len(rows["tokens"]))
-    ]
-    found = [each for row in of_rows for each in made.collected(TASK, row, "s")]
+    found = collected(made, rows, outputs, encoded)
     by_id = {str(each.key): each.id for each in encoded}
     assert {by_id[each.id]: each.reference for each in found} == SENTENCES
     predicted = {by_id[each.id]: each.prediction for each in found}
-    cut = {} if length == 32 else {"the cats sat .": ("B-PET",) * 3 + ("O",), "sats on mats": ("B-PET",) * 3}
     assert predicted == {
         **{words: ("B-PET",) * len(tags) for words, tags in SENTENCES.items()},
         "a cat \x81 sat": ("B-PET", "B-PET", "O", "B-PET"),
         "\x81": ("O",),
-        **cut,
     }
     assert 0.0 < compute("entity_f1", found).value < 1.0
 
@@ -166,7 +175,7 @@ def test_likeliest_tags_are_those_of_the_words(served):
     features = features_of(made, rows)
     perfect = tf.one_hot(features[names.LABEL_IDS], 3) * features[names.LABEL_WEIGHTS][:, :, tf.newaxis]
     outputs = numpy(made.answers(rows, features, {"tag": perfect}))
-    found = made.collected(TASK, each_of(outputs)[0], "s")
+    found = collected(made, rows, outputs, encoded)
     unseen = {"\x81", "a cat \x81 sat"}
     by_id = {str(each.key): each.id for each in encoded}
     assert {by_id[each.id] for each in found if each.reference != each.prediction} == unseen
@@ -186,7 +195,7 @@ def test_served_words_have_tags_and_places(served):
     texts = ["The cat's  mat.", "", "é \u200b cats", "a " * 40]
     found = numpy(tag(served, tf.constant(texts)))
     assert found["word_count"].tolist() == [6, 0, 2, 40]
-    assert found["truncated"].tolist() == [False, False, False, True]
+    assert not found["truncated"].any()
     for text, words, starts, ends, count in zip(
         texts, *(found[name] for name in ("words", "starts", "ends", "word_count"))
     ):
@@ -195,8 +204,7 @@ def test_served_words_have_tags_and_places(served):
         ]
         assert not any(words[count:]) and not any(ends[count:])
     assert found["words"][2][:2].tolist() == ["é".encode(), b"cats"]
-    assert set(found["tags"][3][30:].tolist()) == {b"O"} and not found["probabilities"][3][30:].any()
-    assert (found["probabilities"][3][:30] > 1 / 3).all()
+    assert (found["probabilities"][3][:40] > 1 / 3).all() and found["are_read"][3][:40].all()
     alone = tag(served, tf.constant(texts[:1]))
     np.testing.assert_allclose(found["probabilities"][0, :6], alone["probabilities"][0], atol=2e-6)
 
@@ -212,6 +220,74 @@ def test_served_tags_are_those_of_a_row(served):
         answer = numpy(tag(served, tf.constant([words])))
         np.testing.assert_allclose(answer["probabilities"][0], own.max(axis=1), atol=2e-6)
         assert [TASK.labels.index(name.decode()) for name in answer["tags"][0]] == own.argmax(axis=1).tolist()
+
+
+# What files hold: words that a splitter would cut, line ends, control characters, emoji, and other scripts.
+ODD_WORDS = (
+    *(
+        "U.S.",
+        "don't",
+        "cat's",
+        "a b",
+        "10\u00a0000",
+        "\x00",
+        "ca\x00t",
+        "cat\x1c",
+        "\x85",
+        "sat\u2028on",
+        "\r\n",
+    ),
+    *(
+        "\U0001f600",
+        "\U0001f468\u200d\U0001f469",
+        "北京",
+        "हिन्दी",
+        "العربية",
+        "[CLS]",
+        "cats",
+        "\ufeff",
+        "\u200b",
+    ),
+)
+
+
+@pytest.mark.parametrize("length", [32, 7])
+def test_words_are_served_as_they_are_learned_whatever_they_hold(served, length):
+    """Each word has the tag and probability of its row, in the window that the row's label is in."""
+    sequences = recipe_of(TASK, length).sequences
+    own = Served(served.model, served.tokenizer, recipe_of(TASK, length))
+    made = TASKS[TASK.kind](TASK, sequences, served.tokenizer)
+    chosen = random.Random(3)
+    sentences = [tuple(chosen.choices(ODD_WORDS, k=size)) for size in (1, 2, 9, 30)]
+    tags = [tuple(chosen.choices(TASK.labels, k=len(words))) for words in sentences]
+    records = [
+        LabelledRecord(f"{n}", {"words": w}, t, "f", 1) for n, (w, t) in enumerate(zip(sentences, tags))
+    ]
+    encoded = made.encode(records)
+    rows = rows_of(TASK, sequences, encoded)
+    features = features_of(made, rows)
+    outputs = numpy(made.answers(rows, features, served.model.logits(features)))
+    found = {each.id: each for each in collected(made, rows, outputs, encoded)}
+    longest = max(map(len, sentences))
+    padded = tf.constant([[*words, *[""] * (longest - len(words))] for words in sentences])
+    answer = numpy(tag_words(own, padded))
+    for number, record in enumerate(records):
+        scored, size = found[str(key_of(record.id))], len(sentences[number])
+        assert scored.reference == tags[number] and answer["word_count"][number] == size
+        given = tuple(each.decode() for each in answer["tags"][number])
+        assert given[:size] == scored.prediction and set(given[size:]) <= {""}
+        assert [each.decode() for each in answer["words"][number][:size]] == list(sentences[number])
+        alone = numpy(tag_words(own, tf.constant([sentences[number]])))
+        np.testing.assert_allclose(
+            answer["probabilities"][number][:size], alone["probabilities"][0], atol=2e-6
+        )
+    unread = {
+        w
+        for words, row in zip(sentences, answer["are_read"])
+        for w, is_read in zip(words, row)
+        if not is_read
+    }
+    assert unread and all(len(served.tokenizer.tokenize([word])[0]) == 0 for word in unread)
 
 
 def test_scores_follow_from_the_tags():
@@ -237,7 +313,7 @@ def check_wnut(folder, served, sentences):
     made, sequences = task_of(served, task, length=32)
     packed = pack_records([each._replace(source="s") for each in made.encode(records)], task, sequences)
     words = [number for row in packed.rows for number in row.labels[names.RECORD_WORDS]]
-    assert sorted(words) == sorted(len(each.texts["words"]) for each in records)
+    assert sum(words) == sum(len(each.texts["words"]) for each in records)
     gold = np.concatenate([row.labels[names.WORD_LABELS] for row in packed.rows])
     expected = [found.labels.index(tag) for each in records for tag in each.label]
     assert np.bincount(np.abs(gold) - 1).tolist() == np.bincount(expected).tolist()

@@ -179,7 +179,10 @@ def test_words_keep_their_tags_and_are_read_whole(tagger):
     (row,) = rows_of(tagger, encoded)
     outputs = {name: each[0].numpy() for name, each in evaluator(tagger, None)(tf.constant([row])).items()}
     assert outputs["tag_weight_sum"] == 5.0
-    found = {each.id: each for each in made.collected(tagger.task, outputs, "s")}
+    by_key = {each.key: each.details for each in encoded}
+    outputs[names.RECORD_DETAILS] = [by_key[key] for key in outputs[names.RECORD_KEYS] if key]
+    windows = made.collected(tagger.task, outputs, "s")
+    found = {each.id: each for each in made.joined(tagger.task, windows)["examples"]}
     # In a graph that knows neither the number nor the lengths of the texts.
     asked = tf.function(
         lambda text: tag(tagger, text), input_signature=[tf.TensorSpec([None], tf.string)], autograph=False
@@ -192,12 +195,15 @@ def test_words_keep_their_tags_and_are_read_whole(tagger):
     assert (shares > 0).all() and (shares < 1).all()
 
 
-def test_cut_words_count_as_not_seen(tokenizer):
+def test_words_that_a_row_has_no_room_for_are_in_the_next_window(tokenizer):
     made = made_of(served_of(Tagging(labels=TAGS, form=FORM), tokenizer, 8))
     words = ("the", "\x81", *["cat"] * 8)
-    (encoded,) = made.encode([LabelledRecord("r", {"words": words}, ("O",) * 10, "f", 1)])
-    assert encoded.cut == 3 and len(encoded.chunks[0]) == len(encoded.words[0]) == 6
-    assert encoded.labels[names.WORD_LABELS] == [1, -1, 1, 1, 1, 1, 1, -1, -1, -1]
+    first, second = made.encode([LabelledRecord("r", {"words": words}, ("O",) * 10, "f", 1)])
+    assert first.cut == 0 and len(first.chunks[0]) == len(first.words[0]) == 6
+    assert first.labels[names.WORD_LABELS] == [1, -1, 1, 1, 1, 1, 1]
+    assert first.labels[names.TOKEN_LABELS] == [1, 1, 1, 1, 1, 1]
+    # The tag of the first word is known, as of a chain, and another window is asked about it.
+    assert second.labels[names.TOKEN_LABELS] == [-1, 1, 1, 1] and len(second.labels[names.WORD_LABELS]) == 3
 
 
 def test_no_text_has_an_answer(tokenizer, tagger):

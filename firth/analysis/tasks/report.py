@@ -6,6 +6,7 @@ from firth.analysis.quantities import seconds_text
 from firth.analysis.record import RunRecord
 from firth.analysis.tasks.clean import clean_scores, contamination_line, whole_and_clean
 from firth.analysis.tasks.record import TaskRecord
+from firth.analysis.tasks.score_lines import served_line
 from firth.analysis.tasks.scores import held_out_scores
 from firth.analysis.tensorboard import tensorboard_command
 from firth.analysis.threshold_results import COUNTS, overall, threshold_results
@@ -59,6 +60,7 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
         },
         comparisons=list(comparison_sentences(record.evaluation, goal).values()),
         beats_constant=record.recipe.evaluation.compares_with_constant,
+        served=served_line((record.serving or {}).get("held_out")),
         lead={each.name: each for each in held_out_scores(record.evaluation.get(LEAD, {}), goal.score_names)},
         clean={each.name: each for each in clean_scores(record.evaluation, goal.score_names)},
         whole_and_clean=whole_and_clean(record.evaluation),

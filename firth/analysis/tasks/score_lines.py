@@ -1,6 +1,7 @@
 """The scores of held-out records as lines of text, next to what they are compared with."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from firth.analysis.tasks.clean import Evaluation, clean_scores, clean_words, whole_and_clean
 from firth.analysis.tasks.scores import HeldOutScore, held_out_scores
@@ -35,6 +36,30 @@ def score_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
     if (numbers := whole_and_clean(evaluation)) is None:
         return [said, *baseline]
     return [f"{said}, whole: all {numbers[0]:,} records", *clean_lines(evaluation, names), *baseline]
+
+
+def served_line(found: Mapping[str, Any] | None) -> str:
+    """Returns the headline score by the signature that is served, next to that of the same records' rows.
+
+    Args:
+        found: What `firth.serving.tasks.served_score` returned; None where it was not computed.
+
+    Example:
+
+    >>> found = {"score": "entity_f1", "signature": "tag_words", "served": 0.8125, "scored": 0.8125}
+    >>> served_line({**found, "records": 1000, "of": 3250, "cut": 0})
+    'as served: entity_f1: 0.812500 by tag_words, 0.812500 by rows, of 1,000 of 3,250 held-out records'
+    """
+    if found is None:
+        return "as served: not scored"
+    score, values = found["score"], (found["served"], found["scored"])
+    of = f" of {found['of']:,}" if found["of"] > found["records"] else ""
+    cut = f"; {found['cut']:,} that rows hold a part of are read whole" if found["cut"] else ""
+    served, scored = ("no number" if each is None else f"{each:.6f}" for each in values)
+    return (
+        f"as served: {score}: {served} by {found['signature']}, {scored} by rows, of "
+        f"{found['records']:,}{of} held-out records{cut}"
+    )
 
 
 def clean_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:

@@ -52,7 +52,8 @@ def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json
         typer.echo(f"Its weights: {weights_line(weights)}.")
     place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
     typer.echo(
-        f"A text of more than {description['row_length']} tokens, special ones included, is truncated."
+        f"A row has {description['row_length']} tokens, special ones included. An answer about a longer "
+        "text says how much was read."
     )
     for asked in ask_with(description["signatures"]):
         typer.echo(f"  firth predict {shlex.quote(run)}{place} {asked}")

@@ -63,4 +63,7 @@ def print_counts(found: "Predicted", target: str) -> None:
         note(f"{each.file}:{each.line}: {each.reason}: {each.detail}")
     unread = f", {found.unread.total():,} could not be read" if found.unread else ""
     counts = ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.unread.items()))
-    typer.echo(f"{target}: {found.answered:,} records answered{unread}{f' ({counts})' if counts else ''}")
+    cut = f", {found.truncated:,} of them truncated" if found.truncated else ""
+    typer.echo(
+        f"{target}: {found.answered:,} records answered{cut}{unread}{f' ({counts})' if counts else ''}"
+    )

@@ -13,7 +13,7 @@ from firth.cli.asking.described import described, print_listing
 from firth.cli.asking.engines import DType, EngineName, opened_by
 from firth.cli.asking.files import predict_records
 from firth.cli.asking.notes import notes
-from firth.cli.asking.signature_inputs import InputsCommand, inputs_for, said_inputs
+from firth.cli.asking.signature_inputs import InputsCommand, as_list, inputs_for, said_inputs
 from firth.cli.output import ExitCode, fail
 from firth.cli.quietly import quietly
 from firth.cli.runs_on_disk import RunOnDisk, find_run
@@ -28,7 +28,8 @@ Input = Annotated[
     typer.Option(
         "--input",
         metavar="FILE",
-        help="Texts in the place of TEXT: a csv, tsv or jsonl file, by columns, or a txt file, a line each.",
+        help="Texts in the place of TEXT: a csv, tsv or jsonl file, by columns, a file of tagged words, "
+        "such as .conll, or a txt file, a line each.",
     ),
 ]
 Parameters = Annotated[
@@ -80,7 +81,7 @@ def _predict(
 
     What it can be asked depends on its recipe. A signature that reads more than one text has an option for
     each further input, by its name, once for each text: --pair, --target, --question, or --choices with ' | '
-    between them.
+    between them or as a list of JSON.
     """
     said = said_inputs(ctx)
     if task is None:
@@ -102,8 +103,12 @@ def _predict(
     if input is not None and output is not None:
         predict_records(directory, name, input, output, columns or [], verbose)
         return
-    others = inputs_for(said, described(directory)["signatures"].get(name, {}), len(texts or ()))
-    _print(texts or [], *_ask(directory, name, texts or [], {**others, **numbers}, verbose), as_json)
+    signature = described(directory)["signatures"].get(name, {})
+    others = inputs_for(said, signature, len(texts or ()))
+    # Of a signature that reads a list first, a text of the command is such a list.
+    between = signature.get("lists", {}).get(next(iter(signature.get("inputs", {})), ""), "")
+    asked = [as_list(each, between) if between else each for each in texts or ()]
+    _print(texts or [], *_ask(directory, name, asked, {**others, **numbers}, verbose), as_json)
 
 
 def _found(run: str, root: pathlib.Path) -> tuple[RunOnDisk | None, pathlib.Path]:
@@ -162,7 +167,7 @@ def _check_options(
 
 
 def _ask(
-    directory: pathlib.Path, name: str, texts: Sequence[str], others: Mapping[str, Any], verbose: bool
+    directory: pathlib.Path, name: str, texts: Sequence[Any], others: Mapping[str, Any], verbose: bool
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Loads the model with TensorFlow's noise in a file, which stays only if something fails."""
     expected = {_Unaskable: ExitCode.USAGE, FileNotFoundError: ExitCode.FAILED, ValueError: ExitCode.FAILED}
@@ -190,7 +195,7 @@ def _ask_engine(
 
 
 def _answers(
-    directory: pathlib.Path, name: str, texts: Sequence[str], others: Mapping[str, Any]
+    directory: pathlib.Path, name: str, texts: Sequence[Any], others: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Returns how the signature's answers are printed, and the fields of each answer."""
     from firth.serving.lean_import import without_optional_packages
@@ -219,6 +224,7 @@ register = commands.registrar(
     "firth predict gpt2_tiny generate 'Returns the' --parameter temperature=0.8 --parameter seed=1",
     "firth predict my_reviews classify 'A film to see twice.'",
     "firth predict my_entities tag 'Ada Lovelace wrote to London.'",
+    "firth predict my_entities tag --input test.conll --output tags.jsonl",
     "firth predict my_answers answer 'Who wrote?' --pair 'Ada Lovelace wrote to London.'",
     "firth predict my_reviews classify --input new.csv --output answers.jsonl --column text=review",
     "firth predict t5_tiny score 'Returns <extra_id_0> list.' --target '<extra_id_0> the'",

@@ -1,6 +1,8 @@
 """Options of `firth predict` for the inputs that an exported model describes, which no command knows."""
 
+import contextlib
 import itertools
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +12,6 @@ import typer.core
 from firth.cli.output import ExitCode, fail
 
 _SAID = "firth.cli.inputs"
-_BETWEEN = " | "
 
 
 class InputsCommand(typer.core.TyperCommand):
@@ -42,9 +43,7 @@ def said_inputs(ctx: typer.Context) -> dict[str, list[str]]:
     return {name: list(given) for name, given in ctx.meta.get(_SAID, {}).items()}
 
 
-def inputs_for(
-    said: Mapping[str, Sequence[str]], described: Mapping[str, Any], count: int
-) -> dict[str, list[str]]:
+def inputs_for(said: Mapping[str, Sequence[str]], described: Mapping[str, Any], count: int) -> dict[str, Any]:
     """Returns the texts of each further input of a signature, one for each text, or ends the command.
 
     Args:
@@ -52,17 +51,38 @@ def inputs_for(
         described: Description of the signature; empty if the model has none.
         count: Number of texts.
     """
-    names, lines = described.get("choices", {}), described.get("of_lines", ())
+    names, lists = described.get("choices", {}), described.get("lists", {})
     # The name of a task, say, is often that of all texts.
-    given = {
+    given: dict[str, list[str]] = {
         name: list(each) * (count if name in names and len(each) == 1 else 1) for name, each in said.items()
     }
     for name, each in given.items():
         if len(each) != count:
             fail(f"--{name.replace('_', '-')} is given once for each text", ExitCode.USAGE)
     return {
-        name: [_as_lines(text) for text in each] if name in lines else each for name, each in given.items()
+        name: [as_list(text, lists[name]) for text in each] if name in lists else each
+        for name, each in given.items()
     }
+
+
+def as_list(text: str, between: str) -> list[str]:
+    """Returns the texts that a command gives in one: a list of JSON, lines, or texts with something between.
+
+    Args:
+        text: What the command gives.
+        between: What is between the texts.
+
+    Example:
+
+    >>> as_list("He sat | He | she", " | "), as_list('["a | b", "c"]', " | ")
+    (['He sat', 'He', 'she'], ['a | b', 'c'])
+    """
+    if text.lstrip().startswith("["):
+        with contextlib.suppress(ValueError):
+            found = json.loads(text)
+            if isinstance(found, list) and all(isinstance(each, str) for each in found):
+                return found
+    return [each for each in text.split("\n" if "\n" in text else between) if each]
 
 
 def _divided(args: Sequence[str], own: Mapping[str, Any]) -> tuple[list[str], dict[str, list[str]]]:
@@ -83,7 +103,3 @@ def _divided(args: Sequence[str], own: Mapping[str, Any]) -> tuple[list[str], di
                 fail(f"{option}: there is no such option, or its text is missing", ExitCode.USAGE)
             said.setdefault(option.removeprefix("--").replace("-", "_"), []).append(text)
     return left, said
-
-
-def _as_lines(text: str) -> str:
-    return text if "\n" in text else text.replace(_BETWEEN, "\n")

@@ -53,7 +53,8 @@ def read_lines(report: Mapping[str, Any]) -> list[str]:
         lines += [
             f"  {each}" for each in (_labels(split["labels"]), _duplicates(split["duplicates"])) if each
         ]
-    return [*lines, *_in_both(report), *report.get("lost", ())]
+    told = filter(None, [report.get("told")])
+    return [*lines, *told, *_in_both(report), *report.get("lost", ())]
 
 
 def rejected_text(counts: Mapping[str, int]) -> str:

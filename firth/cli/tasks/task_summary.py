@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from firth import storage
 from firth.analysis.distances import distance_lines
 from firth.analysis.tasks.clean import contamination_line
-from firth.analysis.tasks.score_lines import score_lines
+from firth.analysis.tasks.score_lines import score_lines, served_line
 from firth.cli.summary import print_outcome, start_line
 from firth.cli.tasks.read_lines import rejected_text
 from firth.evaluation.constant_answers import comparison_sentences
+from firth.pipelines.blessing import SERVING_REPORT
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,6 +41,8 @@ def print_task_summary(
         console.print(start_line(result.start), markup=False)
     for line in score_lines(result.evaluation, recipe.task.told_metrics):
         console.print(line, markup=False)
+    if recipe.task.score_names:
+        console.print(served_line(_held_out(result)), markup=False)
     console.print(contamination_line(result.contamination), markup=False)
     said = f"{_kept_bounds(recipe, result)}, and it answered as a server asks"
     print_outcome(console, result, root, said)
@@ -52,6 +55,13 @@ def _kept_bounds(recipe: "AdaptingRecipe", result: "RunResult") -> str:
     if not recipe.evaluation.compares_with_constant:
         return "its scores are finite numbers, compared with nothing (evaluation.beats_constant: false)"
     return "; ".join(comparison_sentences(result.evaluation, recipe.task).values())
+
+
+def _held_out(result: "RunResult") -> dict[str, Any] | None:
+    """Returns the headline score as the exported model's own signature answers held-out records."""
+    folder = result.outputs.get("ServingValidator", {}).get("report")
+    report: dict[str, Any] = {} if folder is None else storage.read_json(folder / SERVING_REPORT)
+    return report.get("held_out")
 
 
 def data_lines(result: "RunResult") -> list[str]:
@@ -68,6 +78,7 @@ def data_lines(result: "RunResult") -> list[str]:
         rejected = Counter(found["rejected"]) + Counter(made.get("rejected", {}))
         said = rejected_text(rejected)
         lines.append(f"{split}: {_kept(made, found['kept'])}{said}{_cut(made)}")
+    lines += filter(None, [records.get("told")])
     return lines + [_mixed_line(each) for each in records.get("mixture", ())] + skew_lines(result)
 
 

@@ -17,6 +17,7 @@ from firth.components.request_example_gen.executor import REPORT_FILE
 from firth.corpus.io.record_files import read_records
 from firth.serving.answers import told
 from firth.serving.batch.predicting import asked_of_task
+from firth.serving.batch.texts import TEXT
 from firth.serving.client import plain
 from firth.serving.description import read_description
 from firth.tasks.labelled.examples import ID
@@ -60,15 +61,21 @@ def _line(log: prediction_log_pb2.PredictionLog, signature: Mapping[str, Any]) -
     """Returns the number of a record's line, and what is written of the record."""
     (asked,) = log.predict_log.request.inputs.values()
     features = tf.train.Example.FromString(asked.string_val[0]).features.feature
-    texts = {
-        name: features[name].bytes_list.value[0].decode() for name in signature["inputs"] if name in features
-    }
+    lists = signature.get("lists", ())
+    # Words that the model split off a text are among the answers, next to the text.
+    asked_by = [*signature["inputs"], *([TEXT] if signature.get("texts_by") else [])]
+    texts = {name: _text(features[name], name in lists) for name in asked_by if name in features}
     outputs = {
         name: _value(tensor, signature["outputs"][name])
         for name, tensor in log.predict_log.response.outputs.items()
     }
     number = int(features[ID].bytes_list.value[0])
     return number, {"line": number, **texts, **told(signature.get("answer", {}), outputs)}
+
+
+def _text(feature: Any, is_list: bool) -> str | list[str]:
+    values = [value.decode() for value in feature.bytes_list.value]
+    return values if is_list else values[0]
 
 
 def _value(tensor: Any, described: Mapping[str, Any]) -> Any:

@@ -20,10 +20,14 @@ class ServingValidator(Component, executor=Executor):
         examples: Output of SequenceGen; rows of its eval split are requests to the signature `evaluate`.
             Without it, the model's warm-up rows are used.
         infra_blessing: Output of TFX's InfraValidator, if it tries the model in a container.
+        records: Output of LabelledExampleGen, of which `examples` were made. The headline score of the task
+            is computed from the answers of its own signature to records of the eval split; a model that
+            answers them otherwise than their rows are scored is not blessed.
         eval_rows: Number of rows in these requests.
 
     Outputs:
-        report: `serving_report.json`, see `firth.serving.validate_serving`.
+        report: `serving_report.json`, see `firth.serving.validate_serving`; `held_out` in it is what
+            `firth.serving.tasks.served_score` returns.
         blessing: Custom property `blessed`, 1 or 0.
     """
 
@@ -32,6 +36,7 @@ class ServingValidator(Component, executor=Executor):
         optional_inputs={
             "examples": standard_artifacts.Examples,
             "infra_blessing": standard_artifacts.InfraBlessing,
+            "records": standard_artifacts.Examples,
         },
         outputs={"report": ServingReport, "blessing": standard_artifacts.InfraBlessing},
         parameters={"eval_rows": int},
@@ -43,10 +48,12 @@ class ServingValidator(Component, executor=Executor):
         examples: types.BaseChannel | None = None,
         eval_rows: int = 8,
         infra_blessing: types.BaseChannel | None = None,
+        records: types.BaseChannel | None = None,
     ) -> None:
         super().__init__(
             model=model,
             examples=examples,
             infra_blessing=infra_blessing,
+            records=records,
             eval_rows=eval_rows,
         )

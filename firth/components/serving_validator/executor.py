@@ -1,7 +1,10 @@
 """The work of ServingValidator: calls `validate_serving` and stamps the blessing."""
 
+import functools
 import logging
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import tensorflow as tf
 from tfx import types
@@ -11,7 +14,12 @@ from tfx.utils import io_utils, path_utils
 
 from firth import storage
 from firth.components.execution import Artifacts, Properties
-from firth.serving import validate_serving
+from firth.corpus.io.record_files import read_records
+from firth.serving import Client, validate_serving
+from firth.serving.description import read_description
+from firth.serving.tasks.served_score import served_score
+from firth.serving.validation import TOLERANCES
+from firth.tasks.labelled.examples import from_example
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +38,7 @@ class Executor(base_executor.BaseExecutor):
         """Writes `serving_report.json` and the blessing. It raises no error for a model that fails.
 
         Args:
-            input_dict: `model`, and `examples` and `infra_blessing` if given.
+            input_dict: `model`, and `examples`, `infra_blessing` and `records` if given.
             output_dict: `report` and `blessing`.
             exec_properties: `eval_rows`.
         """
@@ -38,6 +46,10 @@ class Executor(base_executor.BaseExecutor):
         directory = path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
         rows = _first_rows(input_dict.get("examples"), exec_properties["eval_rows"])
         report = validate_serving(directory, rows)
+        # Of a model that cannot be loaded, nothing can be asked.
+        if report["blessed"] and (found := _held_out(directory, input_dict)) is not None:
+            reasons = [found["reason"]] if found["reason"] else []
+            report = {**report, "held_out": found, "blessed": not reasons, "reasons": reasons}
         if not _passed_infra(input_dict.get("infra_blessing")):
             reason = "TensorFlow Serving in a container did not load it, or did not answer (InfraValidator)"
             report = {**report, "blessed": False, "reasons": [*report["reasons"], reason]}
@@ -52,6 +64,23 @@ class Executor(base_executor.BaseExecutor):
 
 def _passed_infra(blessing: list[types.Artifact] | None) -> bool:
     return not blessing or blessing[0].get_int_custom_property(BLESSED_PROPERTY) == 1
+
+
+def _held_out(directory: str, input_dict: Artifacts) -> dict[str, Any] | None:
+    """Returns the headline score by the task's signature and by rows; None where there are no records."""
+    if not (input_dict.get("records") and input_dict.get("examples")):
+        return None
+    rows, records = (
+        functools.partial(_read_all, artifact_utils.get_split_uri(input_dict[name], EVAL_SPLIT))
+        for name in ("examples", "records")
+    )
+    near = TOLERANCES[read_description(directory)["recipe"]["training"]["precision"]]
+    return served_score(Client(directory), lambda: map(from_example, records()), rows, near)
+
+
+def _read_all(folder: str) -> Iterator[bytes]:
+    for path in storage.glob(io_utils.all_files_pattern(folder)):
+        yield from read_records(path)
 
 
 def _first_rows(examples: types.Artifact, count: int) -> list[bytes]:

@@ -110,7 +110,9 @@ def read_embedding(path: str | os.PathLike[str], tokenizer: AnyTokenizer) -> Tex
         length, length_key = _length(folder, dict(modules).get(TRANSFORMER, ""), tokenizer)
         pooling = _pooling(folder, dict(modules), tokenizer, bool(prompt))
         names = [name for name, _ in modules]
-        export = Export(pooling=pooling, normalize=NORMALIZE in names, prompt=prompt)
+        # What reads such a folder cuts texts at the length of a row.
+        long_texts: Any = "cut" if names else None
+        export = Export(pooling=pooling, normalize=NORMALIZE in names, prompt=prompt, long_texts=long_texts)
     return TextEmbedding(export, length, length_key, tuple(notes))
 
 

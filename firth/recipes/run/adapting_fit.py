@@ -33,6 +33,11 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
             f"export.pooling: {recipe.export.pooling} does not give the vectors that task.form.pooling: "
             f"{pooled} trains; {pooling} does"
         )
+    if recipe.export.long_texts == "windows" and not recipe.task.reads_windows:
+        yield (
+            f"export.long_texts: {recipe.export.long_texts} is of a class or a number for one text, not of "
+            f"task.kind: {recipe.task.kind} with the texts {', '.join(recipe.task.roles)}; leave it out"
+        )
     yield from _rows_too_long(recipe)
     known = recipe.task.metric_names
     for number, threshold in enumerate(recipe.evaluation.thresholds):

@@ -71,6 +71,11 @@ class _OfTexts(Task):
         return ("text", "pair") if self.pair else ("text",)
 
     @property
+    def reads_windows(self) -> bool:
+        """Whether its signature can read a longer text in windows: one text of pieces."""
+        return not self.pair and not self.form.of_words
+
+    @property
     def documents_of_record(self) -> int:
         """The number of documents that a record stands as: one for each order of two texts."""
         return self.form.orders if self.pair else 1

@@ -126,6 +126,16 @@ class SentenceEmbedding(Task):
         return ("text", "pair", "negative") if self.negatives else ("text", "pair")
 
     @property
+    def reads_windows(self) -> bool:
+        """Whether `export.long_texts` may be `windows`, which is so of the means of `embed`."""
+        return self.form.pooling == "mean"
+
+    @property
+    def asked_roles(self) -> tuple[tuple[str, ...], ...]:
+        """Each text of a record by itself."""
+        return tuple((role,) for role in self.roles)
+
+    @property
     def signature(self) -> str:
         """The served signature that asks the model for its answer."""
         return "embed"

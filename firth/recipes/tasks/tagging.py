@@ -1,12 +1,12 @@
 """The task whose answer is a tag of each word: entities, chunks, parts of speech."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
 import pydantic
 
 from firth.features import RECORD_WORDS, TOKEN_LABELS, WORD_LABELS, Spec
+from firth.recipes.base.tag_schemes import OUTSIDE, is_scheme_of_labels, tag_scheme
 from firth.recipes.goals.losses import Loss
 from firth.recipes.tasks.class_shares import ClassShares, bias_of_shares, checked_shares
 from firth.recipes.tasks.classification import Rate
@@ -15,23 +15,23 @@ from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
-OUTSIDE = "O"
 # Most words of a record, for each of the tokens that it takes in a row. Words that were cut off count too.
 WORDS_A_TOKEN = 4
-_CHUNK = re.compile(r"[BIES]-.+")
 
 
 class Tagging(Task):
     """Which tag each word of a sentence has (Devlin et al. 2018, section 5.3).
 
-    The first piece of a word carries its tag. A word that the model does not see, since it has no pieces or
-    was cut off, counts as tagged `O`.
+    The first piece of a word carries its tag. A sentence that is longer than a row is read in windows that
+    share a quarter, and each word has the tag of the window that holds most of what is around it. A word that
+    the model does not see, since it has no pieces, counts as tagged `O`.
 
     Attributes:
         labels: The tags, in the order of their numbers. An empty list takes those that the training data
             have: `O` first, then the others, sorted.
         scores: Scores of the held-out sentences, keys of `firth.scores.SCORES`, the headline
-            first. If not given, `entity_f1` for tags such as `B-PER`, and `tag_accuracy` for others.
+            first. If not given, `entity_f1` for tags of a scheme, such as `B-PER`, `PER-B` or `B` alone in
+            IOB1, IOB2, BIOES or BILOU, and `tag_accuracy` for others.
         form: How a sentence is laid out; its pooling is not read. A decoder tags a word by its first piece
             and what stands before it.
         dropout: Rate of dropout on what the head reads.
@@ -66,7 +66,7 @@ class Tagging(Task):
         if len(set(self.labels)) < len(self.labels):
             raise ValueError("labels: a tag occurs twice")
         of_entities = [name for name in self.scores if name.startswith("entity_f1")]
-        if of_entities and not _are_chunks(self.labels):
+        if of_entities and not is_scheme_of_labels(self.labels):
             raise ValueError(f"scores: {of_entities[0]} is of tags such as B-PER; take tag_accuracy")
         checked_shares(self.class_shares, self.labels)
         return self
@@ -83,8 +83,8 @@ class Tagging(Task):
 
     @property
     def signature(self) -> str:
-        """The served signature that asks the model for its answer."""
-        return "tag"
+        """The served signature that asks the model for its answer to words."""
+        return "tag_words"
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:
@@ -100,6 +100,41 @@ class Tagging(Task):
         outside = [OUTSIDE] if OUTSIDE in self.labels else []
         tags = dict.fromkeys([*outside, *most_frequent([tag for each in references for tag in each])])
         return {title_of(tag): [(tag,) * len(each) for each in references] for tag in tags}
+
+    def told_labels(self, labels: Iterable[Any]) -> str:
+        """Returns the scheme of the tags of data, in words, with the score that follows from it.
+
+        Args:
+            labels: Labels of the records to train on: tags of the words of each.
+
+        Example:
+
+        >>> Tagging().told_labels([("I-PER", "I-PER", "O")])
+        'tags: IOB1, as B-PER; types PER'
+        >>> Tagging().told_labels([("NOUN", "VERB")])
+        'tags: 2 of no scheme of entities, each word by itself'
+        """
+        sentences = [tuple(map(str, tags)) for tags in labels]
+        known = {tag for tags in sentences for tag in tags}
+        scheme = tag_scheme(known, sentences) if is_scheme_of_labels(known) else None
+        said = (
+            f"{len(known)} of no scheme of entities, each word by itself" if scheme is None else scheme.text
+        )
+        return f"tags: {said}"
+
+    def label_problem(self, train: Collection[Any], evaluated: Collection[Any]) -> str:
+        """Returns what is wrong with the tags of data as a whole; empty if nothing is.
+
+        Args:
+            train: Different labels of the records to train on, tags of the words of each.
+            evaluated: Those of the records to evaluate on.
+        """
+        strict = [name for name in self.scores if name.endswith("_strict")]
+        sentences = [tuple(map(str, tags)) for tags in train if tags is not None]
+        scheme = tag_scheme({tag for tags in sentences for tag in tags}, sentences)
+        if strict and scheme is not None and scheme.name == "IOB1":
+            return f"task.scores: {strict[0]} reads IOB2, and the tags are of IOB1; take entity_f1"
+        return ""
 
     def in_order(self, labels: Iterable[str]) -> tuple[str, ...]:
         """Returns the tags that data have in the order of their numbers: `O` first.
@@ -117,7 +152,8 @@ class Tagging(Task):
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
         """Returns the names, dtypes and shapes of a row's labels.
 
-        token_labels: int32 [raw_length], of the first piece of each word its tag's number and 1, else 0.
+        token_labels: int32 [raw_length], of the first piece of each word its tag's number and 1, else 0;
+            negative for a word that another window of the sentence answers for.
         word_labels: int32 [words], of each word of all records its tag's number and 1, negative if the row
             holds no piece of it; zeros after.
         record_words: int32 [max_documents], the number of words of each record.
@@ -133,8 +169,4 @@ class Tagging(Task):
 
 
 def _scores_of(labels: Iterable[str]) -> tuple[str, ...]:
-    return ("entity_f1",) if _are_chunks(labels) else ("tag_accuracy",)
-
-
-def _are_chunks(labels: Iterable[Any]) -> bool:
-    return all(label == OUTSIDE or _CHUNK.fullmatch(str(label)) for label in labels)
+    return ("entity_f1",) if is_scheme_of_labels(labels) else ("tag_accuracy",)

@@ -146,6 +146,14 @@ class Task(Goal):
         """
         return dict(texts), label
 
+    def told_labels(self, labels: Iterable[Any]) -> str:
+        """Returns what is to be known of the labels of data, in a line; empty for nothing.
+
+        Args:
+            labels: Labels of the records to train on.
+        """
+        return ""
+
     def names_problem(self, counts: Mapping[str, int]) -> str:
         """Returns why the labels of data cannot be the names of its classes, or tags; empty if they can.
 
@@ -164,6 +172,16 @@ class Task(Goal):
     def roles(self) -> tuple[str, ...]:
         """The roles of the texts of a record, in their order; see `firth.tasks.readers.records`."""
         return ("text",)
+
+    @property
+    def reads_windows(self) -> bool:
+        """Whether `export.long_texts` may be `windows`, in which its signature reads a longer text."""
+        return False
+
+    @property
+    def asked_roles(self) -> tuple[tuple[str, ...], ...]:
+        """The roles of the texts that its signature is asked about together, each time that it is asked."""
+        return (self.roles,)
 
     @property
     def compared_features(self) -> tuple[str, ...]:

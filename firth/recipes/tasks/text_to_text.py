@@ -19,12 +19,14 @@ from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.text_forms import AnyTextForm, T5Form
 from firth.recipes.tokenizers.tokenizer import Sequences
 
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
 # The score that has a tokenizer, and its tokenizers.
 BLEU = "bleu"
 BleuTokenizer = Literal[
     "", "13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab", "flores101", "flores200"
 ]
+# Digits and spaces of ASCII alone, as the served model reads them.
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)", re.ASCII)
+_SPACES = " \t\n\v\f\r"
 Count = Annotated[int, pydantic.Field(ge=1)]
 
 
@@ -468,7 +470,7 @@ class WrittenNumber(WritingTask):
         >>> WrittenNumber().answer_of_text(" 2.6"), WrittenNumber().answer_of_text("2.6.")
         (2.6, -1.0)
         """
-        stripped = text.strip()
+        stripped = text.strip(_SPACES)
         return float(stripped) if _NUMBER.fullmatch(stripped) else self.unreadable
 
     @property

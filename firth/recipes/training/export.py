@@ -28,6 +28,10 @@ class Export(Config):
             room and int8, with a scale for each output, a quarter; a call makes float32 of them, which takes
             time. Norms, biases and positions stay in float32. What a model loses by it is measured on
             held-out rows.
+        long_texts: What is done with a text that is longer than a row: `cut` reads its beginning; `windows`
+            reads all of it, and `classify` and `regress` answer by the mean of the logits of windows that
+            share a quarter of a row, `embed` by the mean over all tokens. Null cuts for the former, as in
+            training, and reads windows for `embed` where its pooling is a mean.
         warmup_requests: Number of requests of each signature that TF Serving replays when it loads the model.
         slots: Number of texts that a server writes at once with the signatures `prefill` and `step`, which
             only models that write have; 0 for none, and no such signatures. The caches of the slots take
@@ -41,6 +45,7 @@ class Export(Config):
     normalize: bool = False
     prompt: str = ""
     weights: WeightType = "float32"
+    long_texts: Literal["cut", "windows"] | None = None
     warmup_requests: int = pydantic.Field(default=2, ge=0)
     slots: int = pydantic.Field(default=0, ge=0, le=1_024)
     slot_length: Annotated[int, pydantic.Field(ge=8, le=MAX_SIZE)] | None = None

@@ -65,7 +65,7 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
         share_base(model, held)
         variables.update({id(each.value): each.value for each in _served_weights(model)})
         asks[name] = functools.partial(signatures[name].function, served)
-    routed = route(asks, tuple(own.inputs))
+    routed = route(asks, [1 + (name in own.lists) for name in own.inputs])
     signature = dataclasses.replace(
         own,
         function=lambda served, *given: routed(*given),

@@ -9,7 +9,7 @@ import tensorflow as tf
 Ask: TypeAlias = Callable[..., dict[str, tf.Tensor]]
 
 
-def route(asks: Mapping[str, Ask], inputs: Sequence[str]) -> Ask:
+def route(asks: Mapping[str, Ask], ranks: Sequence[int]) -> Ask:
     """Returns the function that asks about each record the function that it names.
 
     It reads one input more, the last one: string [batch], names. Each function is asked once about all
@@ -17,12 +17,12 @@ def route(asks: Mapping[str, Ask], inputs: Sequence[str]) -> Ask:
 
     Args:
         asks: Functions by name, which give the same outputs.
-        inputs: Names of their inputs.
+        ranks: Ranks of the tensors of their inputs: 1 for texts, 2 for lists of texts.
 
     Raises:
         ValueError: if outputs differ, or their shapes do, or a shape is not known before texts are.
     """
-    kinds = {name: _outputs(ask, len(inputs)) for name, ask in asks.items()}
+    kinds = {name: _outputs(ask, ranks) for name, ask in asks.items()}
     _check(kinds)
 
     def routed(*given: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -43,11 +43,11 @@ def _asked(ask: Ask, outputs: Mapping[str, tf.TensorSpec], texts: Sequence[tf.Te
     def nothing() -> dict[str, tf.Tensor]:
         return {name: tf.zeros([0, *each.shape[1:]], each.dtype) for name, each in outputs.items()}
 
-    return tf.cond(tf.size(texts[0]) > 0, lambda: ask(*texts), nothing)
+    return tf.cond(tf.shape(texts[0])[0] > 0, lambda: ask(*texts), nothing)
 
 
-def _outputs(ask: Ask, inputs: int) -> dict[str, tf.TensorSpec]:
-    specs = [tf.TensorSpec([None], tf.string)] * inputs
+def _outputs(ask: Ask, ranks: Sequence[int]) -> dict[str, tf.TensorSpec]:
+    specs = [tf.TensorSpec([None] * rank, tf.string) for rank in ranks]
     traced = tf.function(ask, input_signature=specs, autograph=False).get_concrete_function()
     return {name: tf.TensorSpec(each.shape, each.dtype) for name, each in traced.structured_outputs.items()}
 

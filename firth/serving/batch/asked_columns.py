@@ -6,7 +6,7 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.base.yaml_text import Path
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.serving.batch.predicting import read_asked
-from firth.serving.batch.texts import MissingColumnError, Unread
+from firth.serving.batch.texts import TEXT, MissingColumnError, Unread
 from firth.serving.signatures import SIGNATURES
 from firth.tasks.readers.records import RefusedFileError
 
@@ -42,9 +42,10 @@ def asked_problem(recipe: AdaptingRecipe) -> tuple[Path, str] | None:
     offered = SIGNATURES[name](recipe) if name else None
     if asked is None or offered is None:
         return None
+    inputs = [*offered.inputs, *([TEXT] if offered.texts_by else [])]
     for each in asked.columns:
-        if each not in offered.inputs:
-            return (*_COLUMNS, each), f"{name} has no such input; {suggest(each, offered.inputs)}"
+        if each not in inputs:
+            return (*_COLUMNS, each), f"{name} has no such input; {suggest(each, inputs)}"
     described = {"recipe": json.loads(recipe.to_json()), "signatures": {name: offered.describe()}}
     unread = Unread()
     records = read_asked(described, name, tuple(offered.inputs), asked.input, asked.columns, unread)

@@ -15,6 +15,7 @@ from firth.serving.batch.texts import TEXT, TextRecord, Unread, read_texts
 from firth.serving.client import Client
 from firth.serving.description import read_description
 from firth.tasks.readers.records import RefusedFileError, RejectedLine
+from firth.tasks.readers.table import format_of, read_file
 
 # Records that the model is asked about at a time.
 BATCH = 64
@@ -32,11 +33,13 @@ class Predicted(NamedTuple):
         answered: Number of records that are answered.
         unread: Numbers of records that could not be read, by reason.
         first_unread: The first of those.
+        truncated: Number of answered records of whose texts a part was not read.
     """
 
     answered: int
     unread: Counter[str]
     first_unread: list[RejectedLine]
+    truncated: int = 0
 
 
 def predict_file(
@@ -56,7 +59,8 @@ def predict_file(
     Args:
         client: Client of the model.
         name: Name of the signature.
-        source: csv, tsv, jsonl or txt file; see `read_texts`.
+        source: csv, tsv, jsonl or txt file, or one of tagged words; see `read_texts`. Where a signature reads
+            texts and another one lists of words, each record is asked as it is.
         target: Place of the answers, whose name ends in `.jsonl`. A file that is there is replaced.
         columns: Column of some inputs; the others have the column of their name. The model's own texts were
             read from the columns that its recipe names, which are taken where nothing is said.
@@ -70,15 +74,14 @@ def predict_file(
         OSError: if the answers cannot be written.
     """
     inputs = client.inputs(name)
-    client.check(name, **{each: () for each in inputs if each != TEXT})
+    client.check(name, **{each: () for each in inputs if each != client.first_input(name)})
     check_places(source, target)
     described = read_description(client.path)
-    signature = described["signatures"].get(name, {})
     unread = Unread()
     records = read_asked(described, name, inputs, source, columns or {}, unread)
 
     def answer(batch: Sequence[TextRecord]) -> Iterator[Mapping[str, Any]]:
-        return _answer(client, name, batch, signature.get("answer", {}))
+        return _answer(client, name, batch, described["signatures"])
 
     return answer_records(records, unread, source, target, answer, progress)
 
@@ -106,11 +109,69 @@ def read_asked(
         RefusedFileError: as `read_texts` does.
     """
     signature = described["signatures"].get(name, {})
+    if not columns and (published := _published_format(described, name, source)):
+        return _read_published(published, described, name, source, unread)
+    if signature.get("words_by") or signature.get("texts_by"):
+        return _read_texts_or_lists(described, name, source, columns, unread)
     found = _columns(inputs, described, name, columns)
     # An input that takes names is read where its column is said.
     read = found.keys() - (signature.get("choices", {}).keys() - columns.keys())
     taken = {each: column for each, column in found.items() if each in read}
     return read_texts(source, taken, unread, signature.get("needs", ""))
+
+
+def _published_format(described: Mapping[str, Any], name: str, source: str | os.PathLike[str]) -> str:
+    """Returns the published format that a model learned from, if the file is one of its files; else empty."""
+    # Data of one's own have no format.
+    format = described.get("recipe", {}).get("data", {}).get("format", "")
+    own = {name, described["signatures"].get(name, {}).get("words_by")}
+    if not format or asked_of_task(described) not in own:
+        return ""
+    files = {file for each in format_of(format).files.values() for file in each}
+    return str(format) if os.path.basename(source).removesuffix(".gz") in files else ""
+
+
+def _read_published(
+    format: str,
+    described: Mapping[str, Any],
+    name: str,
+    source: str | os.PathLike[str],
+    unread: Unread,
+) -> Iterator[TextRecord]:
+    """Yields the records of a file of a published data set, read as the model's own were."""
+    files, base = format_of(format).files, os.path.basename(source).removesuffix(".gz")
+    split = next(each for each, known in files.items() if base in known)
+    found = read_file(format, os.fspath(source), split, labelled=False)
+    for each in found.rejected:
+        unread.add(each)
+    task = task_from_json(json.dumps(described["recipe"]["task"]))
+    signatures = described["signatures"]
+    asked = signatures.get(task.signature) or signatures[name]
+    # As `read_labelled_data` does, the roles of another name are those at their places.
+    roles = format_of(format).roles
+    same = roles if set(roles) == set(task.roles) else task.roles
+    inputs = dict(zip(task.roles, asked["inputs"]))
+    for record in found.records:
+        texts = {inputs[to]: record.texts[role] for role, to in zip(roles, same)}
+        yield TextRecord(record.line, texts)
+
+
+def _read_texts_or_lists(
+    described: Mapping[str, Any],
+    name: str,
+    source: str | os.PathLike[str],
+    columns: Mapping[str, str],
+    unread: Unread,
+) -> Iterator[TextRecord]:
+    """Yields the records of a file that has texts, or lists of words or turns, unless a column says which."""
+    both = (name, *(described["signatures"][name].get(key) for key in ("words_by", "texts_by")))
+    signatures = (described["signatures"].get(each, {}) for each in both)
+    known = (TEXT, *(each for signature in signatures for each in signature.get("lists", ())))
+    found = _columns(known, described, name, columns)
+    taken = {each: column for each, column in found.items() if each in columns} or found
+    lists = {each: str(column) for each, column in taken.items() if each != TEXT}
+    texts = {each: column for each, column in taken.items() if each == TEXT}
+    return read_texts(source, texts or lists, unread, rather=lists if texts else None)
 
 
 def asked_of_task(described: Mapping[str, Any]) -> str:
@@ -144,7 +205,7 @@ def answer_records(
         RefusedFileError: if no record can be read.
         OSError: if the answers cannot be written.
     """
-    answered = 0
+    answered = truncated = 0
     progress(answered)
     with storage.whole_file(target, "w") as file:
         for held in iter(lambda: list(itertools.islice(records, BATCH * SORTED_BATCHES)), []):
@@ -153,6 +214,7 @@ def answer_records(
                 for places in _batches(held):
                     batch = [held[place] for place in places]
                     for place, fields in zip(places, answer(batch), strict=True):
+                        truncated += bool(fields.get("truncated"))
                         line = {"line": held[place].line, **held[place].texts, **fields}
                         answers[place] = json.dumps(line, ensure_ascii=False) + "\n"
                     answered += len(batch)
@@ -161,7 +223,7 @@ def answer_records(
         if not answered:
             first = f"; {_place(unread.first[0])}" if unread.first else ""
             raise RefusedFileError(f"{source}: none of {unread.counts.total()} records can be read{first}")
-    return Predicted(answered, unread.counts, unread.first)
+    return Predicted(answered, unread.counts, unread.first, truncated)
 
 
 def _place(line: RejectedLine) -> str:
@@ -205,10 +267,12 @@ def _roles(described: Mapping[str, Any], name: str) -> dict[str, str]:
 
 
 def _batches(records: Sequence[TextRecord]) -> Iterator[list[int]]:
-    """Yields the places of the records of each batch, the shortest ones first."""
-    lengths = [sum(map(len, record.texts.values())) for record in records]
-    places = sorted(range(len(records)), key=lengths.__getitem__)
-    yield from (places[start : start + BATCH] for start in range(0, len(places), BATCH))
+    """Yields the places of the records of each batch, which have the same inputs, the shortest ones first."""
+    keys = [(tuple(record.texts), sum(map(len, record.texts.values()))) for record in records]
+    places = sorted(range(len(records)), key=keys.__getitem__)
+    for _, same in itertools.groupby(places, key=lambda place: keys[place][0]):
+        alike = list(same)
+        yield from (alike[start : start + BATCH] for start in range(0, len(alike), BATCH))
 
 
 class _Answers:
@@ -230,7 +294,9 @@ class _Answers:
 
 
 def _answer(
-    client: Client, name: str, batch: Sequence[TextRecord], answer: Mapping[str, Any]
+    client: Client, name: str, batch: Sequence[TextRecord], signatures: Mapping[str, Any]
 ) -> Iterator[Mapping[str, Any]]:
-    texts = {each: [record.texts[each] for record in batch] for each in batch[0].texts}
-    yield from (told(answer, outputs) for outputs in client.ask(name, texts.pop(TEXT), **texts))
+    texts: dict[str, Any] = {each: [record.texts[each] for record in batch] for each in batch[0].texts}
+    first = texts.pop(TEXT if TEXT in texts else next(iter(texts)))
+    answer = signatures.get(client.asked(name, first), {}).get("answer", {})
+    yield from (told(answer, outputs) for outputs in client.ask(name, first, **texts))

@@ -3,13 +3,14 @@
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from firth.recipes.base.errors import suggest
+from firth.tasks.readers.dialogues import asked_turns
 from firth.tasks.readers.endings import ROWS, Rows, ending_of
-from firth.tasks.readers.records import RefusedFileError, RejectedLine, RejectedRecordError
-from firth.tasks.readers.row_format import LISTS
+from firth.tasks.readers.records import MESSAGES, RefusedFileError, RejectedLine, RejectedRecordError
+from firth.tasks.readers.row_format import LISTS, text_of_role
 from firth.tasks.readers.rows import UnquotedTsvRows, missing_column
 from firth.tasks.readers.text_files import checked_text, lines_of
 
@@ -75,11 +76,11 @@ class TextRecord(NamedTuple):
 
     Attributes:
         line: Line that the record begins in, from 1.
-        texts: Text of each input.
+        texts: Text of each input, or a tuple of texts.
     """
 
     line: int
-    texts: Mapping[str, str]
+    texts: Mapping[str, str | tuple[str, ...]]
 
 
 @dataclasses.dataclass
@@ -110,16 +111,18 @@ def read_texts(
     columns: Mapping[str, str | Sequence[str]],
     unread: Unread,
     needs: str = "",
+    rather: Mapping[str, str] | None = None,
 ) -> Iterator[TextRecord]:
     """Yields the records of a csv, tsv, jsonl or txt file, in its order, with only one line in memory.
 
     Args:
         path: File on any file system, compressed with gzip or not. Its ending tells how records are written;
             in a txt file each line is one text.
-        columns: Column of each input, or several, whose texts stand a line each in it, as those of a list of
-            JSON do.
+        columns: Column of each input, or several, whose texts are a list. An input of one of the roles in
+            `LISTS` has the list that the same column has for a task that learns from it.
         unread: Where the records that cannot be read are counted.
         needs: Piece that each `text` must hold; empty for none.
+        rather: Column of each of other inputs, which are read instead where a record has all of them.
 
     Raises:
         RefusedFileError: if the file does not exist, or its ending is unknown.
@@ -127,14 +130,21 @@ def read_texts(
     """
     name = os.fspath(path)
     rows = _READERS[ending_of(name, _READERS)](name, lines_of(path))
-    for given, column in _each(columns):
-        if rows.columns is not None and column not in rows.columns:
-            raise MissingColumnError(given, missing_column(name, rows, column))
+    other = dict(rather or {})
+    if rows.columns is not None and not _has(other, rows.columns):
+        for given, column in _each(columns):
+            if column not in rows.columns:
+                raise MissingColumnError(given, missing_column(name, rows, column))
     for line, row in rows:
         try:
-            yield TextRecord(line, _texts(rows.values(row), columns, needs))
+            values = rows.values(row)
+            yield TextRecord(line, _texts(values, other if _has(other, values) else columns, needs))
         except RejectedRecordError as error:
             unread.add(RejectedLine(error.reason, name, line, error.detail))
+
+
+def _has(columns: Mapping[str, str], known: Collection[str]) -> bool:
+    return bool(columns) and all(column in known for column in columns.values())
 
 
 def _each(columns: Mapping[str, str | Sequence[str]]) -> Iterator[tuple[str, str]]:
@@ -144,15 +154,25 @@ def _each(columns: Mapping[str, str | Sequence[str]]) -> Iterator[tuple[str, str
 
 def _texts(
     values: Mapping[str, Any], columns: Mapping[str, str | Sequence[str]], needs: str
-) -> dict[str, str]:
-    parts: dict[str, list[str]] = {}
-    for name, column in _each(columns):
-        if column not in values:
-            raise RejectedRecordError("missing_key", f"there is no {column!r}; {suggest(column, values)}")
-        value = values[column]
-        of_list = value if name in LISTS and isinstance(value, list) and value else [value]
-        parts.setdefault(name, []).extend(checked_text(each, repr(column)) for each in of_list)
-    texts = {name: "\n".join(each) for name, each in parts.items()}
+) -> dict[str, str | tuple[str, ...]]:
+    texts: dict[str, str | tuple[str, ...]] = {}
+    for name, column in columns.items():
+        if name == MESSAGES:
+            texts |= asked_turns(_value(values, str(column)), str(column))
+        else:
+            texts[name] = _text(values, column, name)
     if needs not in texts.get(TEXT, ""):
         raise RejectedRecordError("nothing_asked", f"there is no {needs} in it")
     return texts
+
+
+def _text(values: Mapping[str, Any], column: str | Sequence[str], name: str) -> str | tuple[str, ...]:
+    if name in LISTS or not isinstance(column, str):
+        return text_of_role(values, column if isinstance(column, str) else tuple(column), name)
+    return checked_text(_value(values, column), repr(column))
+
+
+def _value(values: Mapping[str, Any], column: str) -> Any:
+    if column not in values:
+        raise RejectedRecordError("missing_key", f"there is no {column!r}; {suggest(column, values)}")
+    return values[column]

@@ -46,7 +46,7 @@ def write_after_file(
     unread = Unread()
 
     def answer(batch: Sequence[TextRecord]) -> Iterator[Mapping[str, Any]]:
-        asked = [(record.texts[TEXT], each) for record in batch for each in requests]
+        asked = [(str(record.texts[TEXT]), each) for record in batch for each in requests]
         found = generator.generate([text for text, _ in asked], [each for _, each in asked])
         fields = [tell(written, each) for written, (_, each) in zip(found, asked, strict=True)]
         for start in range(0, len(fields), len(requests)):
@@ -63,7 +63,7 @@ def _fitting(
     """Yields the records that the model can read as prompts, and counts the others."""
     for record in records:
         try:
-            generator.framing.read([record.texts[TEXT]])
+            generator.framing.read([str(record.texts[TEXT])])
         except ValueError as error:
             detail = str(error).partition(": ")[2]
             unread.add(RejectedLine("not_a_prompt", name, record.line, detail))

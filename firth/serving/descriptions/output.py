@@ -33,19 +33,24 @@ class Output:
         return {"dtype": self.dtype, "shape": list(self.shape), "meaning": self.meaning}
 
 
-def input_of_strings(meaning: str) -> dict[str, Any]:
-    """Returns what is written of an input: a string for each text of the batch.
+def input_of_strings(meaning: str, *axes: str) -> dict[str, Any]:
+    """Returns what is written of an input: a string for each text of the batch, or several with further axes.
 
     Args:
         meaning: What it is.
+        *axes: Names of the axes after that of the batch.
     """
-    return Output(meaning, "string").describe()
+    return Output(meaning, "string", ("batch", *axes)).describe()
 
 
-def truncated(what: str = "the text was longer than the row and was cut") -> Output:
-    """Returns the output `truncated`, which every signature has that cuts texts.
+def reading(what: str = "the text was longer than the row and was cut") -> dict[str, Output]:
+    """Returns the outputs of every signature that say how much of the texts of each record was read.
 
     Args:
-        what: What is cut where it is true, as a clause.
+        what: What is cut where `truncated` is true, as a clause.
     """
-    return Output(f"whether {what}", "bool")
+    return {
+        "truncated": Output(f"whether {what}", "bool"),
+        "tokens_read": Output("number of tokens that were read, without special ones", "int32"),
+        "tokens_given": Output("number of tokens that the texts have", "int32"),
+    }

@@ -5,17 +5,23 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, truncated
+from firth.serving.descriptions.output import Output, reading
+from firth.serving.descriptions.reading import Reading
 from firth.serving.evaluate import in_chunks
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.records import features_of_pieces
 from firth.tasks.best_spans import NO_SPAN
 from firth.tasks.span import answers_of, most_question
-from firth.tasks.windows import PlacedPieces, Windows, placed_pieces, question_pieces, windows_of
+from firth.tasks.windows import (
+    PlacedPieces,
+    Windows,
+    placed_pieces,
+    question_pieces,
+    read_lengths,
+    windows_of,
+)
 
-# Of a longer text the rest is not read, so that no text takes the server's memory or its time.
-MOST_WINDOWS = 32
 _TOLD = ("answer", "start", "end", "score", "probability", "answers", "starts", "ends", "probabilities")
 _ANSWER = Answer(
     {name: name for name in _TOLD},
@@ -40,7 +46,7 @@ OUTPUTS = {
     "starts": Output("places of their first characters", "int32", _OF_ANSWERS, is_invariant=False),
     "ends": Output("places after their last ones", "int32", _OF_ANSWERS, is_invariant=False),
     "probabilities": Output("their probabilities, among them alone; zeros after", shape=_OF_ANSWERS),
-    "truncated": truncated("the end of the question or of the text was not read"),
+    **reading("the end of the question or of the text was not read"),
 }
 
 
@@ -83,10 +89,12 @@ def answer(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Ten
     pieces = placed_pieces(served.tokenizer, pair)
     rooms = room - tf.cast(questions.row_lengths(), tf.int32)
     lengths = tf.cast(pieces.ids.row_lengths(), tf.int32)
-    most = rooms + (MOST_WINDOWS - 1) * tf.minimum(config.stride, rooms)
-    windows = windows_of(tf.minimum(lengths, most), rooms, config.stride)
+    read = read_lengths(lengths, rooms, config.stride)
+    windows = windows_of(read, rooms, config.stride)
     found = _of_windows(served, questions, pieces, windows)
-    return _of_texts(served, pair, pieces, windows, found) | {"truncated": (cut > 0) | (lengths > most)}
+    kept = questions.row_lengths()
+    amount = Reading(kept, kept + tf.cast(cut, tf.int64)) + Reading(read, lengths)
+    return {**_of_texts(served, pair, pieces, windows, found), **amount.outputs}
 
 
 def _of_windows(

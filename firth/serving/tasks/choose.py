@@ -4,7 +4,8 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, truncated
+from firth.serving.descriptions.output import Output, reading
+from firth.serving.descriptions.reading import Reading
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.records import features_of_pieces
@@ -25,16 +26,16 @@ OUTPUTS = {
     "choices": Output("all choices; empty after the last one", "string", _OF_CHOICES, is_invariant=False),
     "probabilities": Output("their probabilities; zeros after", shape=_OF_CHOICES),
     "choice_count": Output("number of choices", "int32"),
-    "truncated": truncated("some text had no room and was cut"),
+    **reading("some text had no room and was cut"),
 }
 _INPUTS = {
     "text": "text that is gone on with, or asked about",
     "question": "question about it",
-    "choices": "the choices, a line each",
+    "choices": "the choices",
 }
 _TEXT = {"text": "The man broke his toe."}
 _QUESTION = {"question": "What was the cause?"}
-_CHOICES = {"choices": "He dropped a hammer on it.\nHe got a hole in his sock."}
+_CHOICES = {"choices": ("He dropped a hammer on it.", "He got a hole in his sock.")}
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
@@ -46,7 +47,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
     if getattr(recipe.goal, "signature", "") != "choose":
         return None
     asks = bool(getattr(recipe.goal, "question", False))
-    example = {**_TEXT, **(_QUESTION if asks else {}), **_CHOICES}
+    example: dict[str, str | tuple[str, ...]] = {**_TEXT, **(_QUESTION if asks else {}), **_CHOICES}
     function = _with_question if asks else _without_question
     inputs, meaning = (
         {name: _INPUTS[name] for name in example},
@@ -58,7 +59,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
         meaning,
         inputs,
         example,
-        of_lines=("choices",),
+        lists={"choices": " | "},
         answer=_ANSWER,
         reads_heads=True,
     )
@@ -82,16 +83,16 @@ def choose(
     Args:
         served: Model and tokenizer.
         text: Contexts, string [batch].
-        choices: The choices of each, a line each, string [batch].
+        choices: The choices of each, string [batch, choices], with empty strings after the last one.
         question: Questions, string [batch], of a task with questions.
 
     Returns:
         What `OUTPUTS` describes.
     """
-    texts = tf.strings.split(choices, "\n")
-    # An empty text has no parts, but it is one choice.
-    texts = tf.where(tf.equal(texts.row_lengths(), 0)[:, tf.newaxis], [[""]], texts)
-    counts, records = texts.row_lengths(), texts.value_rowids()
+    # No choice at all is one that is empty.
+    counts = tf.maximum(tf.RaggedTensor.from_tensor(choices, padding="").row_lengths(), 1)
+    texts = tf.RaggedTensor.from_tensor(tf.pad(choices, [[0, 0], [0, 1]]), lengths=counts)
+    records = texts.value_rowids()
     specials = served.task.form.special_tokens(2)
     # More choices than a row holds in training have a token of each text all the same.
     room = tf.maximum(room_of_choices(served.row_length, specials, counts), 2)
@@ -113,7 +114,10 @@ def choose(
     probabilities = tf.where(real, tf.nn.softmax(of_records), 0.0)
     best = tf.argmax(of_records, axis=1, output_type=tf.int32)
     named = texts.to_tensor("", shape=tf.stack([-1, most]))
-    cut = tf.reduce_max(texts.with_flat_values(tf.cast(fitted.cut > 0, tf.int32)), axis=1)
+    read, given = (
+        tf.reduce_sum(texts.with_flat_values(each), axis=1)
+        for each in (fitted.kept, fitted.kept + fitted.cut)
+    )
     return {
         "choice": tf.gather(named, best, batch_dims=1),
         "place": best,
@@ -121,5 +125,5 @@ def choose(
         "choices": named,
         "probabilities": probabilities,
         "choice_count": tf.cast(counts, tf.int32),
-        "truncated": cut > 0,
+        **Reading(read, given).outputs,
     }

@@ -6,22 +6,25 @@ from typing import Any
 import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, truncated
+from firth.serving.descriptions.output import Output, reading
+from firth.serving.descriptions.reading import Reading
+from firth.serving.evaluate import in_chunks
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
-from firth.serving.tasks.records import encode_texts
+from firth.serving.tasks.records import encode_texts, features_of_pieces
 from firth.serving.tasks.written import inputs_of_texts, label_log_probabilities, numbers_of_texts, write
+from firth.tasks.windows import read_lengths, stride_of, windows_of
 
 _OF_CLASSES = ("batch", "classes")
-_CUT = truncated("the texts were longer than the row and were cut")
+_READING = reading("the texts were longer than the row and were cut")
 CLASSES = {
     "label": Output("the likeliest class", "string", is_invariant=False),
     "probability": Output("its probability"),
     "labels": Output("names of all classes", "string", _OF_CLASSES, is_invariant=False),
     "probabilities": Output("their probabilities", shape=_OF_CLASSES),
-    "truncated": _CUT,
+    **_READING,
 }
-NUMBERS = {"value": Output("the number"), "truncated": _CUT}
+NUMBERS = {"value": Output("the number"), **_READING}
 _CLASSES = Answer(
     {"label": "label", "probability": "probability", "labels": "labels", "probabilities": "probabilities"},
     lines="{{ label }} {{ '%.4f' % probability }}",
@@ -54,14 +57,14 @@ def classify(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
     Returns:
         What `CLASSES` describes.
     """
-    logits, truncated = _logits(served, texts)
+    logits, read = _logits(served, texts)
     probabilities, labels = tf.nn.softmax(logits), tf.constant(served.task.labels)
     return {
         "label": tf.gather(labels, tf.argmax(logits, axis=-1)),
         "probability": tf.reduce_max(probabilities, axis=-1),
         "labels": tf.tile(labels[tf.newaxis], [tf.shape(logits)[0], 1]),
         "probabilities": probabilities,
-        "truncated": truncated,
+        **read.outputs,
     }
 
 
@@ -75,29 +78,50 @@ def regress(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
     Returns:
         What `NUMBERS` describes.
     """
-    logits, truncated = _logits(served, texts)
-    return {"value": logits[:, 0], "truncated": truncated}
+    logits, read = _logits(served, texts)
+    return {"value": logits[:, 0], **read.outputs}
 
 
-def _logits(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tf.Tensor]:
+def _logits(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, Reading]:
     return _LOGITS[served.task.answered_by](served, texts)
 
 
-def _of_heads(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tf.Tensor]:
+def _of_heads(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, Reading]:
+    if served.recipe.export.long_texts == "windows":
+        return _of_windows(served, *texts)
     encoded = encode_texts(served, *texts)
     (logits,) = served.model.logits(encoded.features, training=False).values()
-    return logits[:, 0], encoded.truncated
+    return logits[:, 0], encoded.reading
 
 
-def _of_label_words(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tf.Tensor]:
+def _of_windows(served: Served, text: tf.Tensor) -> tuple[tf.Tensor, Reading]:
+    """Returns the means of the logits of all windows of each text."""
+    whole, room = served.tokenizer.tokenize(text), served.row_length - served.task.form.special_tokens(1)
+    lengths = tf.cast(whole.row_lengths(), tf.int32)
+    rooms, stride = tf.fill(tf.shape(lengths), room), stride_of(room)
+    read = read_lengths(lengths, rooms, stride)
+    windows = windows_of(read, rooms, stride)
+
+    def of_rows(rows: tf.Tensor) -> dict[str, tf.Tensor]:
+        pieces = tf.RaggedTensor.from_tensor(rows, padding=-1)
+        (logits,) = served.model.logits(features_of_pieces(served, pieces), training=False).values()
+        return {"logits": logits[:, 0]}
+
+    rows = tf.cast(windows.of(whole).to_tensor(-1, shape=[None, room]), tf.int32)
+    found = in_chunks(of_rows, rows, served.recipe.evaluation.batch_size)["logits"]
+    means = tf.math.unsorted_segment_mean(found, windows.owners, tf.size(lengths))
+    return means, Reading(read, lengths)
+
+
+def _of_label_words(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, Reading]:
     inputs = inputs_of_texts(served, *texts)
-    return label_log_probabilities(served, inputs.ids), inputs.truncated
+    return label_log_probabilities(served, inputs.ids), inputs.reading
 
 
-def _of_written_numbers(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tf.Tensor]:
+def _of_written_numbers(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, Reading]:
     inputs = inputs_of_texts(served, *texts)
     written, _ = write(served, inputs.ids)
-    return numbers_of_texts(written, served.task.unreadable)[:, tf.newaxis], inputs.truncated
+    return numbers_of_texts(written, served.task.unreadable)[:, tf.newaxis], inputs.reading
 
 
 # By a task's `answered_by`.

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, truncated
+from firth.serving.descriptions.output import Output, reading
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.written import inputs_of_texts, write
@@ -19,7 +19,7 @@ OUTPUTS = {
         "natural logarithm of the probability of its tokens and its end", is_invariant=False
     ),
     "is_finished": Output("false if no end came within the most tokens", "bool", is_invariant=False),
-    "truncated": truncated("the texts were longer than there is room for and were cut"),
+    **reading("the texts were longer than there is room for and were cut"),
 }
 _ANSWER = Answer(
     {name: name for name in ("generated", "log_probability", "is_finished")},
@@ -93,5 +93,5 @@ def generate(
         "generated": generated,
         "log_probability": written.log_probability,
         "is_finished": written.is_finished,
-        "truncated": inputs.truncated,
+        **inputs.reading.outputs,
     }

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from firth import features as names
+from firth.serving.descriptions.reading import Reading
 from firth.serving.encoding import word_features
 from firth.serving.served import Served
 from firth.tasks.fitting import fit_texts
@@ -18,11 +19,11 @@ class EncodedTexts(NamedTuple):
     Attributes:
         features: Features by name, padded to the longest of the batch, with `pooled_positions`, int32
             [batch, orders].
-        truncated: bool [batch], True if the texts were longer than the row and were cut.
+        reading: How much of the texts of each record is read.
     """
 
     features: dict[str, tf.Tensor]
-    truncated: tf.Tensor
+    reading: Reading
 
 
 def encode_texts(served: Served, *texts: tf.Tensor) -> EncodedTexts:
@@ -37,7 +38,8 @@ def encode_texts(served: Served, *texts: tf.Tensor) -> EncodedTexts:
     split = served.tokenizer.split if form.of_words else served.tokenizer.tokenize
     fitted = fit_texts([split(each) for each in texts], room)
     read = features_of_words if form.of_words else features_of_pieces
-    return EncodedTexts(read(served, *fitted.texts), fitted.cut > 0)
+    reading = Reading(fitted.kept, fitted.kept + fitted.cut)
+    return EncodedTexts(read(served, *fitted.texts), reading)
 
 
 def features_of_words(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:

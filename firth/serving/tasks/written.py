@@ -11,6 +11,7 @@ from firth.generation import Prompts, ReadRows, TokenReader, Writer, last_states
 from firth.generation.choices import likeliest
 from firth.generation.controls import neutral_controls
 from firth.generation.writing import AT_END
+from firth.serving.descriptions.reading import Reading
 from firth.serving.served import Served
 from firth.tasks.writing import input_pieces
 
@@ -22,11 +23,11 @@ class WritingInputs(NamedTuple):
 
     Attributes:
         ids: Tokens with special ones, ragged int32 [batch, (tokens)].
-        truncated: bool [batch], True if the texts were longer than there is room, and were cut.
+        reading: How much of the texts of each record is read.
     """
 
     ids: tf.RaggedTensor
-    truncated: tf.Tensor
+    reading: Reading
 
 
 def inputs_of_texts(served: Served, *texts: tf.Tensor) -> WritingInputs:
@@ -37,9 +38,9 @@ def inputs_of_texts(served: Served, *texts: tf.Tensor) -> WritingInputs:
         *texts: The texts of the records, string [batch] each.
     """
     pieces = input_pieces(served.task, served.recipe.sequences, served.tokenizer, texts)
-    return WritingInputs(
-        framed(served, pieces.ids, served.task.form.before, served.task.form.after), pieces.cut > 0
-    )
+    kept = pieces.ids.row_lengths()
+    framed_ids = framed(served, pieces.ids, served.task.form.before, served.task.form.after)
+    return WritingInputs(framed_ids, Reading(kept, kept + pieces.cut))
 
 
 def framed(

@@ -17,7 +17,8 @@ from firth.recipes.base.key_descriptions import descriptions
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.generation.samplers import Sampling
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, truncated
+from firth.serving.descriptions.output import Output, reading
+from firth.serving.descriptions.reading import Reading
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.writing.parameter import Parameter
@@ -30,7 +31,7 @@ OUTPUTS = {
         is_invariant=False,
     ),
     "is_finished": Output("false if no end came within the most tokens", "bool", is_invariant=False),
-    "truncated": truncated("the text was longer than there is room for and was cut"),
+    **reading("the text was longer than there is room for and was cut"),
 }
 _ANSWER = Answer(
     {name: name for name in ("generated", "log_probability", "is_finished")},
@@ -129,7 +130,7 @@ def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, t
         "generated": written_texts(framing, read.own, ids),
         "log_probability": tf.reduce_sum(found.log_probabilities, axis=1),
         "is_finished": is_finished,
-        "truncated": read.truncated,
+        **Reading(read.own.row_lengths(), read.given).outputs,
     }
 
 

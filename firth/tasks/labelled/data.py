@@ -33,6 +33,7 @@ class LabelledData:
         splits: Records of `train` and of `eval`, or of `train` alone, and what was rejected.
         held_out: Whether the records of `eval` were taken out of those of `train`.
         shares: How many records are trained on of each source of a mixture; empty without one.
+        told: What is to be known of the labels to train on, in a line; empty for nothing.
     """
 
     source: str
@@ -40,6 +41,7 @@ class LabelledData:
     splits: dict[str, LabelledRecords]
     held_out: bool
     shares: tuple[Share, ...] = ()
+    told: str = ""
 
     @property
     def mean_label(self) -> float:
@@ -72,6 +74,7 @@ class LabelledData:
             "source": self.source,
             "labels": list(self.labels),
             "held_out": self.held_out,
+            "told": self.told,
             "splits": {name: self._report(each) for name, each in self.splits.items()},
             "in_both_splits": _repeated(evaluated, _labels_by_texts(train)),
             "mixture": [share._asdict() for share in self.shares],
@@ -136,7 +139,8 @@ def read_labelled_data(data: AnyLabelledData, task: Task) -> LabelledData:
     if share and task.unlabelled is None:
         _check_learnable(train, len(evaluated.records))
     shares = tuple(shares_of(data, train.records))
-    return LabelledData(data.source, names, {TRAIN: train, EVAL: evaluated}, share > 0, shares)
+    told = task.told_labels(record.label for record in train.records)
+    return LabelledData(data.source, names, {TRAIN: train, EVAL: evaluated}, share > 0, shares, told)
 
 
 def _labels(split: LabelledRecords) -> set[Any]:

@@ -40,7 +40,7 @@ class TagFormat:
         tag: Place of the column of tags, from 0.
         labels: The tags.
         files: Names of the file of each split; the first that is there is read.
-        separator: What is between columns; None for spaces, as many as there are.
+        separator: What is between columns.
         has_comments: Whether lines that begin with `#` are comments, which may name the sentence, and lines
             whose first column is not a whole number are not words (CoNLL-U's ranges and empty nodes).
         scores: Names of the scores that are published of it.
@@ -53,7 +53,7 @@ class TagFormat:
     tag: int
     labels: TagLabels
     files: Mapping[str, tuple[str, ...]]
-    separator: str | None = " "
+    separator: str = " "
     has_comments: bool = False
     scores: tuple[str, ...] = ("entity_f1",)
     folder: str = ""
@@ -81,20 +81,20 @@ class TagFormat:
         """
         found = LabelledRecords(path, labels=self.labels.names or None)
         for lines in sentences_of(text_of(path)):
-            if not is_document(lines):
+            if not is_document(lines) and not all(self._is_comment(text) for _, text in lines):
                 found.take(lines[0][0], lambda: self._sentence(lines, path, labelled))  # noqa: B023
         found.check_any()
         return found
 
     def _sentence(self, lines: Lines, path: str, labelled: bool) -> LabelledRecord:
         comments = [text for _, text in lines if self._is_comment(text)]
-        rows = self.cells_of(lines, labelled=labelled)
+        rows = self._cells_of(lines, labelled=labelled)
         texts = {WORDS: tuple(checked_text(cells[self.word], "a word") for cells in rows)}
         label = self.labels.read([cells[self.tag] for cells in rows], texts) if labelled else None
         ids = [match[1] for text in comments if (match := _SENTENCE_ID.match(text))]
         return LabelledRecord(ids[0] if ids else str(lines[0][0]), texts, label, path, lines[0][0])
 
-    def cells_of(self, lines: Lines, *, labelled: bool) -> list[list[str]]:
+    def _cells_of(self, lines: Lines, *, labelled: bool) -> list[list[str]]:
         """Returns the cells of each word of a sentence.
 
         Args:

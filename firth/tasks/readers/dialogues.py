@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from firth.recipes.base.errors import suggest
-from firth.recipes.tokenizers.chat_template import ASSISTANT, SPEAKERS, USER, order_problem
+from firth.recipes.tokenizers.chat_template import ASSISTANT, SPEAKERS, SYSTEM, USER, order_problem
 from firth.tasks.readers.records import MESSAGES, RejectedRecordError
 from firth.tasks.readers.text_files import checked_text
 
@@ -61,6 +61,32 @@ def layout_of(texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
         return [functools.partial(read, values)]
 
     return ColumnLayout({MESSAGES: MESSAGES}, _SPEAKERS, rows_of, columns)
+
+
+def asked_turns(value: Any, column: str) -> dict[str, Any]:
+    """Returns what is to be replied to: `messages`, turns of the user and replies to them, and `system`.
+
+    Args:
+        value: A text, which is the user's turn, or a list of messages; a reply at the end is left out.
+        column: Its column, for errors.
+
+    Raises:
+        RejectedRecordError: if it is neither, or its speakers are in an order that no dialogue has.
+
+    Example:
+
+    >>> said = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Hi"}]
+    >>> asked_turns(said, "messages")
+    {'messages': ('Hi',), 'system': 'Be short.'}
+    """
+    speakers, contents = zip(*_messages(value, column, USER), strict=True)
+    if speakers[-1] == ASSISTANT:
+        speakers, contents = speakers[:-1], contents[:-1]
+    if not speakers or (problem := order_problem(speakers, asks=True)):
+        said = problem if speakers else "nobody but the assistant says anything"
+        raise RejectedRecordError("roles_out_of_order", said)
+    has_system = speakers[0] == SYSTEM
+    return {MESSAGES: contents[has_system:], SYSTEM: contents[0] if has_system else ""}
 
 
 def checked_speakers(speakers: Any) -> tuple[str, ...]:

@@ -4,17 +4,28 @@ import contextlib
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from firth.recipes.base.errors import suggest
+from firth.recipes.base.tag_schemes import is_scheme_of_labels
 from firth.tasks.readers.dialogues import ColumnLayout, checked_speakers, layout_of
-from firth.tasks.readers.records import CHOICES, CONTEXT, WORDS, AnswerSpan, Label, RejectedRecordError
-from firth.tasks.readers.text_files import checked_text
+from firth.tasks.readers.records import (
+    CHOICES,
+    CONTEXT,
+    WORDS,
+    AnswerSpan,
+    Label,
+    LabelledRecord,
+    RejectedRecordError,
+)
+from firth.tasks.readers.text_files import checked_text, split_at_spaces
 
 Texts = Mapping[str, str | tuple[str, ...]]
 NO_ANSWER = "there is no answer, and task.unanswerable is false"
 _ANSWER_KEYS = ("text", "answer_start")
+# Words of a file from which on their tags can be told from other values.
+_FEW_COPIES, _FEW_TAGS = 4, 40
 # The greatest number of float32, in which labels are learned.
 MOST = (2 - 2**-23) * 2.0**127
 
@@ -42,14 +53,26 @@ def label_text(value: Any) -> str:
     return checked_text(str(value).strip(), "the label")
 
 
-class _NoClasses:
+class _Labels:
+    """Base of labels: nothing is said of the labels of a file as a whole."""
+
+    def problem_of(self, records: Sequence[LabelledRecord]) -> str:
+        """Returns why the labels of a file cannot be what they are read as; empty if they can.
+
+        Args:
+            records: Records of the file.
+        """
+        return ""
+
+
+class _NoClasses(_Labels):
     """Labels that are not classes, so that they have no names."""
 
     names = None
 
 
 @dataclasses.dataclass(frozen=True)
-class ClassLabels:
+class ClassLabels(_Labels):
     """One of several classes.
 
     Attributes:
@@ -152,7 +175,7 @@ class ChoiceLabels(_NoClasses):
 
 
 @dataclasses.dataclass(frozen=True)
-class TagLabels:
+class TagLabels(_Labels):
     """A tag of each word.
 
     Attributes:
@@ -176,7 +199,7 @@ class TagLabels:
         """
         if not isinstance(value, str | list):
             raise RejectedRecordError("no_label", f"{value!r} is not a list of tags")
-        tags = tuple(map(label_text, value.split() if isinstance(value, str) else value))
+        tags = tuple(map(label_text, split_at_spaces(value) if isinstance(value, str) else value))
         if len(tags) != len(texts[WORDS]):
             raise RejectedRecordError(
                 "unequal_words_and_tags", f"there are {len(texts[WORDS])} words, but {len(tags)} tags"
@@ -185,6 +208,31 @@ class TagLabels:
             if self.names and tag not in self.names:
                 raise RejectedRecordError("unknown_label", f"unknown tag {tag!r}; {suggest(tag, self.names)}")
         return tags
+
+    def problem_of(self, records: Sequence[LabelledRecord]) -> str:
+        """Returns why what stands next to words cannot be tags; empty if it can, and for published tags.
+
+        Tags of a scheme such as `B-PER` can be. Others cannot if most are numbers or the words themselves, or
+        if most differ among many words.
+
+        Args:
+            records: Records of the file.
+        """
+        labels = [(each.texts[WORDS], each.label) for each in records if isinstance(each.label, tuple)]
+        pairs = [pair for words, own in labels for pair in zip(words, own, strict=False)]
+        tags = [str(tag) for _, tag in pairs]
+        different = sorted(set(tags))
+        if self.names or not tags or is_scheme_of_labels(different):
+            return ""
+        copies = sum(_is_number(str(tag)) or str(tag).casefold() == word.casefold() for word, tag in pairs)
+        is_copied = 2 * copies > len(tags) >= _FEW_COPIES
+        if not is_copied and not (2 * len(different) > len(tags) >= _FEW_TAGS):
+            return ""
+        shown = ", ".join(map(repr, different[:3]))
+        return (
+            f"what is read as tags looks like none: {len(different):,} different values of {len(tags):,} "
+            f"words, such as {shown}"
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -252,6 +300,10 @@ class SpanLabels(_NoClasses):
         return tuple(_answer(each, context) for each in value)
 
 
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).lstrip("+-").isdecimal()
+
+
 def _answers_of_text(value: str, context: str) -> Any:
     """Returns what JSON says, or the one place of an answer."""
     if value.lstrip().startswith(("[", "{")):
@@ -290,7 +342,7 @@ def _answer(answer: Any, context: str) -> AnswerSpan:
 
 
 @dataclasses.dataclass(frozen=True)
-class TurnLabels:
+class TurnLabels(_Labels):
     """The speaker of each message of a dialogue.
 
     Attributes:

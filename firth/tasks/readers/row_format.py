@@ -20,7 +20,7 @@ from firth.tasks.readers.records import (
     RejectedRecordError,
 )
 from firth.tasks.readers.rows import missing_column
-from firth.tasks.readers.text_files import checked_text, lines_of
+from firth.tasks.readers.text_files import checked_text, lines_of, split_at_spaces
 
 Values = Mapping[str, Any]
 # Roles of several texts: all others have one.
@@ -101,6 +101,8 @@ class RowFormat:
             )
             found.take(line, functools.partial(self._records, rows, row, read))
         found.check_any()
+        if labelled and (problem := self.labels.problem_of(found.records)):
+            raise RefusedFileError(f"{path}: line {found.records[0].line}: {problem}")
         return found
 
     def _records(
@@ -114,7 +116,7 @@ class RowFormat:
         self, values_of: Callable[[], Values], *, path: str, line: int, labelled: bool, own_id: str
     ) -> LabelledRecord:
         values = values_of()
-        texts = {role: _text(values, column, role) for role, column in self.texts.items()}
+        texts = {role: text_of_role(values, column, role) for role, column in self.texts.items()}
         label: Label = None
         if labelled:
             label = self.labels.read(_value(values, self.label_column), texts)
@@ -141,12 +143,22 @@ def _value(values: Values, column: str) -> Any:
     return values[column]
 
 
-def _text(values: Values, column: str | tuple[str, ...], role: str) -> str | tuple[str, ...]:
+def text_of_role(values: Values, column: str | tuple[str, ...], role: str) -> str | tuple[str, ...]:
+    """Returns the text of a role, or its several texts.
+
+    Args:
+        values: Values of a row by column.
+        column: Column of the text; several of texts that have a column each.
+        role: Role of the text, one of `ROLES`.
+
+    Raises:
+        RejectedRecordError: if there is no such text, or no list of them where the role has several.
+    """
     if isinstance(column, tuple):
         return tuple(checked_text(_value(values, each), repr(each)) for each in column)
     value = _value(values, column)
     if role == WORDS and isinstance(value, str):
-        value = value.split()
+        value = split_at_spaces(value)
     if role not in LISTS:
         return checked_text(value, repr(column))
     if not isinstance(value, list):

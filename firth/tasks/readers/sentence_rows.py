@@ -1,19 +1,34 @@
 """Rows of one's own files of tagged words, a word on a line, as CoNLL's."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from firth.tasks.readers.conll import Lines, TagFormat, is_document, sentences_of
-from firth.tasks.readers.labels import TagLabels
+from firth.recipes.base.tag_schemes import is_scheme_of_labels
+from firth.tasks.readers.conll import Lines, is_document, sentences_of
+from firth.tasks.readers.records import RejectedRecordError
+from firth.tasks.readers.text_files import split_at_spaces
 
 _COLUMNS = ("words", "tags")
+_COMMENT = "#"
+
+
+class _Columns(NamedTuple):
+    """The columns of a file: their number, the places of word and tag; and whether lines are numbered."""
+
+    size: int
+    word: int
+    tag: int
+    is_numbered: bool = False
 
 
 class ConllRows:
-    """Sentences with an empty line after each; a line is a word, further columns, and last its tag.
+    """Sentences with an empty line after each; a line is a word, further columns, and its tag.
 
     Cells are between tabs if the first line has one, and between spaces otherwise. Every line has as many as
-    the first.
+    the first. Tags are in the last column that holds those of a scheme such as `B-PER`, or else in the last.
+    Where the first column numbers the words of each sentence, the word is in the second one. Lines that
+    begin with `#` and have other cells than words do are comments, as `# id 7` or `# sent_id = 7`.
 
     Args:
         path: Path of the file, which makes no difference.
@@ -26,22 +41,48 @@ class ConllRows:
 
     named_in: ClassVar[str] = "a file of tagged words"
     id_column: ClassVar[str] = ""
-    has_comments: ClassVar[bool] = False
 
     def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
-        sentences = [each for each in sentences_of("".join(lines)) if not is_document(each)]
-        self._sentences = sentences
-        first = next((line for lines in sentences for _, line in lines if not self._is_comment(line)), "")
-        separator = "\t" if "\t" in first else None
-        count = len(first.split(separator))
-        self._format = self._format_of(count, separator)
-        self.columns: list[str] | None = [*_COLUMNS][: 1 + (count > 1)]
+        found = [each for each in sentences_of("".join(lines)) if not is_document(each)]
+        own = [line for sentence in found for _, line in sentence if not line.startswith(_COMMENT)]
+        self._has_tabs = "\t" in (own[0] if own else "")
+        cells = [self._cells(line) for line in own]
+        self._places = self._places_of([each for each in cells if len(each) == len(cells[0])])
+        self._tags = {each[self._places.tag] for each in cells if len(each) == self._places.size}
+        self._has_scheme = is_scheme_of_labels(self._tags)
+        self._sentences = [kept for each in found if (kept := self._without_comments(each))]
+        self.columns: list[str] | None = [*_COLUMNS][: 1 + (self._places.size > 1)]
+
+    def _cells(self, line: str) -> list[str]:
+        return line.rstrip(" ").split("\t") if self._has_tabs else split_at_spaces(line)
+
+    def _places_of(self, cells: Sequence[Sequence[str]]) -> _Columns:
+        """Returns the columns of a file, from the cells of its words."""
+        count = len(cells[0]) if cells else 1
+        is_numbered = count > 2 and _are_numbers([each[0] for each in cells])
+        word = int(is_numbered)
+        # CoNLL-U's ranges have no tags.
+        cells = [each for each in cells if not is_numbered or each[0].isdecimal()]
+        tags = (
+            place
+            for place in range(count - 1, word, -1)
+            if is_scheme_of_labels(each[place] for each in cells)
+        )
+        return _Columns(count, word, next(tags, count - 1), is_numbered)
+
+    def _without_comments(self, lines: Lines) -> Lines:
+        return [(number, line) for number, line in lines if not self._is_comment(line)]
 
     def _is_comment(self, line: str) -> bool:
-        return self.has_comments and line.startswith("#")
-
-    def _format_of(self, columns: int, separator: str | None) -> TagFormat:
-        return TagFormat("tagged words", columns, 0, columns - 1, TagLabels(), {}, separator)
+        """Returns whether a line is none of a word: a word may be `#` itself, and then has a tag."""
+        if not line.startswith(_COMMENT):
+            return False
+        cells = self._cells(line)
+        if len(cells) != self._places.size:
+            return True
+        tag = cells[self._places.tag]
+        is_tag = self._has_scheme and is_scheme_of_labels([*self._tags, tag])
+        return tag not in self._tags and not is_tag
 
     def __iter__(self) -> Iterator[tuple[int, Lines]]:
         return ((lines[0][0], lines) for lines in self._sentences)
@@ -55,8 +96,20 @@ class ConllRows:
         Raises:
             RejectedRecordError: if a line has more or fewer cells than the first line of the file.
         """
-        rows = self._format.cells_of(row, labelled=True)
-        places = (self._format.word, self._format.tag)
+        rows = []
+        for number, line in row:
+            cells = self._cells(line)
+            if len(cells) != self._places.size:
+                raise RejectedRecordError(
+                    "wrong_columns",
+                    f"line {number} has {len(cells)} columns, not {self._places.size}: {line!r}",
+                )
+            # CoNLL-U's ranges and empty nodes are not words.
+            if not self._places.is_numbered or cells[0].isdecimal():
+                rows.append(cells)
+        if not rows:
+            raise RejectedRecordError("empty_text", "the sentence has no words")
+        places = (self._places.word, self._places.tag)
         return {name: [cells[place] for cells in rows] for name, place in zip(_COLUMNS, places)}
 
 
@@ -72,7 +125,11 @@ class ConlluRows(ConllRows):
         columns: `words` and `tags`.
     """
 
-    has_comments: ClassVar[bool] = True
+    def _places_of(self, cells: Sequence[Sequence[str]]) -> _Columns:
+        return _Columns(10, 1, 3, is_numbered=True)
 
-    def _format_of(self, columns: int, separator: str | None) -> TagFormat:
-        return TagFormat("tagged words", 10, 1, 3, TagLabels(), {}, "\t", has_comments=True)
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    """Returns whether cells count the words of sentences: most are numbers, 1 among the most frequent."""
+    counts = Counter(each for each in cells if each.isdecimal())
+    return 2 * counts.total() > len(cells) and counts["1"] == max(counts.values())

@@ -3,6 +3,7 @@
 import codecs
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ from firth import storage
 from firth.tasks.readers.records import RefusedFileError, RejectedRecordError, checked_utf8
 
 _GZIP = b"\x1f\x8b"
+_BETWEEN_SPACES = re.compile(r"[^ \t\n\r]+")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -80,6 +82,22 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
     """
     for number, line in enumerate(text.split("\n"), 1):
         yield number, line.removesuffix("\r")
+
+
+def split_at_spaces(text: str) -> list[str]:
+    r"""Returns the parts of a text between spaces, tabs and line ends.
+
+    Other white space of Unicode, such as the space in `10\u00a0000`, stands within words.
+
+    Args:
+        text: Words, or tags, in one text.
+
+    Example:
+
+    >>> split_at_spaces(" 10\u00a0000\tmen ")
+    ['10\xa0000', 'men']
+    """
+    return _BETWEEN_SPACES.findall(text)
 
 
 def checked_text(text: object, name: str) -> str:

@@ -43,14 +43,15 @@ def test_a_text_may_be_called_as_an_argument_of_the_command_is(ask):
     assert ask("one", "--task", "texts")["inputs"] == {"task": ["texts"]}
 
 
-def test_texts_are_counted_and_lists_are_lines(capsys):
-    described = {"choices": {"task": ["cola", "sst2"]}, "of_lines": ["choices"]}
+def test_texts_are_counted_and_lists_are_taken_apart(capsys):
+    described = {"choices": {"task": ["cola", "sst2"]}, "lists": {"choices": " | "}}
     said = {"choices": ["a | b", "c\nd | e"], "task": ["cola"], "pair": ["x | y", "z"]}
     assert inputs_for(said, described, 2) == {
-        "choices": ["a\nb", "c\nd | e"],
+        "choices": [["a", "b"], ["c", "d | e"]],
         "task": ["cola", "cola"],
         "pair": ["x | y", "z"],
     }
+    assert inputs_for({"choices": ['["a\\nb | c", "[d"]']}, described, 1) == {"choices": [["a\nb | c", "[d"]]}
     with pytest.raises(typer.Exit):
         inputs_for({"pair": ["x"]}, described, 2)
     assert "--pair is given once for each text" in capsys.readouterr().err

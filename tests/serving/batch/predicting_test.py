@@ -6,9 +6,13 @@ import os
 import pytest
 import tensorflow as tf
 
+from firth.recipes.tasks.classification import Classification
+from firth.recipes.tasks.dialogue import Dialogue
+from firth.recipes.tasks.tagging import Tagging
 from firth.serving import Client
 from firth.serving.batch import predicting
-from firth.serving.batch.predicting import predict_file
+from firth.serving.batch.predicting import predict_file, read_asked
+from firth.serving.batch.texts import Unread
 from firth.tasks.readers.records import RefusedFileError
 
 
@@ -98,3 +102,77 @@ def test_places_that_cannot_hold_the_answers_are_refused(client, tmp_path):
         predict_file(client, "longer", source, tmp_path / "b.csv")
     with pytest.raises(ValueError, match=r"shorter; .*longer"):
         predict_file(client, "shorter", source, tmp_path / "b.jsonl")
+
+
+TAGGING = {
+    "recipe": {"task": json.loads(Tagging(labels=("O", "B-PER")).to_json()), "data": {"kind": "columns"}},
+    "signatures": {
+        "tag": {"inputs": {"text": {}}, "words_by": "tag_words"},
+        "tag_words": {"inputs": {"words": {}}, "texts_by": "tag", "lists": {"words": " "}},
+    },
+}
+CONLL = "U.S. NNP B-LOC\n10\u00a0000 CD O\n\nAda NNP B-PER\n"
+WORDS = [("U.S.", "10\u00a0000"), ("Ada",)]
+
+
+def asked(name, path, columns=None, described=TAGGING):
+    unread = Unread()
+    inputs = tuple(described["signatures"][name]["inputs"])
+    return [each.texts for each in read_asked(described, name, inputs, path, columns or {}, unread)], unread
+
+
+@pytest.mark.parametrize("name", ["tag", "tag_words"])
+def test_words_are_read_of_files_that_have_them_and_texts_of_others(tmp_path, name):
+    (tmp_path / "a.conll").write_text(CONLL)
+    assert asked(name, tmp_path / "a.conll")[0] == [{"words": each} for each in WORDS]
+    lines = [{"words": list(WORDS[0])}, {"text": "a U.S. b"}, {"words": "two words"}, {"other": 1}]
+    found, unread = asked(name, write(tmp_path / "a.jsonl", lines))
+    assert found == [{"words": WORDS[0]}, {"text": "a U.S. b"}, {"words": ("two", "words")}]
+    assert unread.counts == {"missing_key": 1}
+    (tmp_path / "a.txt").write_text("a U.S. b\n")
+    assert asked(name, tmp_path / "a.txt")[0] == [{"text": "a U.S. b"}]
+    both = write(tmp_path / "b.jsonl", [{"words": ["a"], "said": "b c"}])
+    assert asked(name, both, {"text": "said"})[0] == [{"text": "b c"}]
+    assert asked(name, both, {"words": "words"})[0] == [{"words": ("a",)}]
+    with pytest.raises(ValueError, match="pair"):
+        asked(name, both, {"pair": "said"})
+
+
+def test_dialogues_are_asked_for_the_reply_to_their_last_turn(tmp_path):
+    signatures = {
+        "reply": {"inputs": {"text": {}}, "words_by": "reply_turns"},
+        "reply_turns": {"inputs": {"messages": {}, "system": {}}, "lists": {"messages": " | "}},
+    }
+    task = json.loads(Dialogue().to_json())
+    described = {"recipe": {"task": task, "data": {"texts": {"messages": "chat"}}}, "signatures": signatures}
+    said = [
+        ("system", "Be short."),
+        ("user", "Hi"),
+        ("assistant", "Hello"),
+        ("user", "Bye"),
+        ("assistant", "Ok"),
+    ]
+    turns = [{"role": who, "content": what} for who, what in said]
+    lines = [{"chat": turns}, {"chat": turns[1:2]}, {"chat": "alone"}, {"chat": turns[2:3]}, {"chat": []}]
+    found, unread = asked("reply", write(tmp_path / "a.jsonl", lines), described=described)
+    assert found == [
+        {"messages": ("Hi", "Hello", "Bye"), "system": "Be short."},
+        {"messages": ("Hi",), "system": ""},
+        {"messages": ("alone",), "system": ""},
+    ]
+    assert unread.counts == {"roles_out_of_order": 1, "empty_text": 1}
+
+
+def test_files_of_published_data_are_read_as_the_models_own(tmp_path):
+    (tmp_path / "test.txt").write_text("U.S. NNP I-NP B-LOC\n10\u00a0000 CD O O\n\nAda NNP O B-PER\n")
+    data = {"kind": "published", "format": "conll2003", "folder": "x"}
+    described = {**TAGGING, "recipe": {**TAGGING["recipe"], "data": data}}
+    assert asked("tag", tmp_path / "test.txt", described=described)[0] == [{"words": each} for each in WORDS]
+    (tmp_path / "other.txt").write_text("U.S. wins\n")
+    assert asked("tag", tmp_path / "other.txt", described=described)[0] == [{"text": "U.S. wins"}]
+    (tmp_path / "dev.tsv").write_text("sentence\tlabel\na film\t1\n")
+    task = Classification(labels=("0", "1"))
+    classes = {"classify": {"inputs": {"text": {}}}}
+    recipe = {"task": json.loads(task.to_json()), "data": {**data, "format": "sst2"}}
+    of_glue = {"recipe": recipe, "signatures": classes}
+    assert asked("classify", tmp_path / "dev.tsv", described=of_glue)[0] == [{"text": "a film"}]

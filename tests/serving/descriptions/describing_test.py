@@ -50,7 +50,8 @@ def test_what_is_described_wrongly_is_refused():
 def test_what_may_depend_on_the_batch_is_not_compared():
     signature = text_signatures(RECIPE)["fill_mask"]
     assert "pieces" in signature.outputs and "pieces" not in signature.invariant
-    assert signature.describe()["invariant"] == ["scores", "mask_positions", "mask_count", "truncated"]
+    read = ["truncated", "tokens_read", "tokens_given"]
+    assert signature.describe()["invariant"] == ["scores", "mask_positions", "mask_count", *read]
 
 
 def test_a_description_of_an_earlier_version_is_refused(tmp_path):

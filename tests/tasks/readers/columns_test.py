@@ -253,3 +253,23 @@ def test_a_misspelt_id_column_or_role_is_refused(tmp_path):
         read_columns(path, {"text": "text"}, id_column="id")
     with pytest.raises(ValueError, match=r"'txt' .*; .*\btext\b"):
         read_columns(path, {"txt": "text"})
+
+
+NO_TAGS = {
+    "lemmas": "".join(f"Word{n} word{n}\n" for n in range(6)),
+    "numbers": "a 0.5\nb 1.25\n\nc 3\nd 17\n",
+    "values": "".join(f"the v{n}\n" + "\n" * (n % 9 == 8) for n in range(60)),
+}
+
+
+@pytest.mark.parametrize("case", NO_TAGS)
+def test_a_file_whose_last_column_is_no_tags_is_refused_with_its_line(tmp_path, case):
+    path = written(tmp_path, f"# a comment of several cells\n{NO_TAGS[case]}", "words.conll")
+    with pytest.raises(RefusedFileError, match=r"words\.conll: line 2: .* tags .*different values"):
+        read_columns(path, {"words": "words"}, label="tags", labels=TagLabels())
+
+
+def test_tags_of_a_small_file_are_believed(tmp_path):
+    path = written(tmp_path, "The DET\ncat NOUN\nsat VERB\non ADP\nmats NOUN\n. PUNCT\n", "pos.bio")
+    (record,) = read_columns(path, {"words": "words"}, label="tags", labels=TagLabels()).records
+    assert record.label == ("DET", "NOUN", "VERB", "ADP", "NOUN", "PUNCT")

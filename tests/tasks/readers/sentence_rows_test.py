@@ -52,10 +52,35 @@ def test_the_first_line_tells_what_is_between_cells(text, columns, values):
 def test_universal_dependencies_have_comments_and_ranges():
     rows = rows_of(ConlluRows, CONLLU)
     assert rows.columns == ["words", "tags"]
-    (number, sentence), (_, comment) = rows
-    assert number == 1
+    ((number, sentence),) = rows
+    assert number == 2, "comments alone are not a sentence"
     assert rows.values(sentence) == {"words": ["do", "n't"], "tags": ["AUX", "PART"]}
-    assert rejection(rows, comment) == "empty_text"
+
+
+MULTICONER = (
+    "# id 5c6 domain=en\nela _ _ O\n# _ _ B-OtherPROD\n# _ _ I-OtherPROD\nparis _ _ B-HumanSettlement\n\n"
+    "# id 9aa domain=en\n10\u00a0000 _ _ O\n"
+)
+UNER = (
+    "# newdoc id = a\n# sent_id = a-1\n# text = Don't go, Ada\n"
+    "1-2\tDon't\t_\t-\t-\n1\tDo\tO\t-\tmaria\n2\tn't\tO\t-\tmaria\n3\t#\tO\t-\tmaria\n4\tAda\tB-PER\t-\tmaria\n\n"
+    "# sent_id = a-2\n1\tPrague\tB-LOC\t-\tmaria\n"
+)
+
+
+@pytest.mark.parametrize(("text", "values"), [
+    (MULTICONER, [
+        (["ela", "#", "#", "paris"], ["O", "B-OtherPROD", "I-OtherPROD", "B-HumanSettlement"]),
+        (["10\u00a0000"], ["O"]),
+    ]),
+    (UNER, [(["Do", "n't", "#", "Ada"], ["O", "O", "O", "B-PER"]), (["Prague"], ["B-LOC"])]),
+    ("# a comment here\nEU U-ORG\n# U-ORG\n\u3000x O\n", [(["EU", "#", "\u3000x"], ["U-ORG", "U-ORG", "O"])]),
+    ("a NN x\nb VB y\n", [(["a", "b"], ["x", "y"])]),
+], ids=["MultiCoNER", "Universal NER", "hash", "no scheme"])  # fmt: skip
+def test_comments_numbers_and_the_column_of_tags_are_read_from_the_file(text, values):
+    rows = rows_of(ConllRows, text)
+    found = [rows.values(sentence) for _, sentence in rows]
+    assert [(each["words"], each["tags"]) for each in found] == values
 
 
 def test_a_file_without_sentences_has_no_rows():

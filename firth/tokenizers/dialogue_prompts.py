@@ -1,0 +1,110 @@
+"""Dialogues of several turns as a model reads them before it replies, inside the graph."""
+
+import tensorflow as tf
+
+from firth.tokenizers.chat import Chat, UserPrompts, without_middle
+
+# Stands around the ids of special pieces; two of them end a text where the model's own begins or ends.
+_MARK = "\ufdd5"
+_BREAK = _MARK + _MARK
+
+
+def dialogue_prompts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, room: int) -> UserPrompts:
+    """Returns what `Chat.prompt` returns of dialogues, in a graph too.
+
+    A dialogue that is too long loses its oldest exchanges, as in training, and then the end of its last turn.
+
+    Args:
+        chat: Writer of dialogues.
+        messages: Texts of the turns of the user and of replies in turn, ragged string [batch, (turns)]. A
+            reply at the end is left out; no turn at all is one that is empty.
+        system: Instructions for each whole dialogue, string [batch]; empty for none.
+        room: Most pieces of a prompt.
+    """
+    nothing = tf.cast(messages.row_lengths() == 0, tf.int64)
+    empty = tf.RaggedTensor.from_row_lengths(tf.fill([tf.reduce_sum(nothing)], ""), nothing, validate=False)
+    own = tf.concat([messages.with_row_splits_dtype(tf.int64), empty], axis=1)
+    counts = own.row_lengths() - tf.cast(own.row_lengths() % 2 == 0, tf.int64)
+    own = tf.ragged.boolean_mask(own, tf.ragged.range(own.row_lengths()) < counts[:, tf.newaxis])
+
+    def ids_without(dropped: tf.Tensor) -> tf.RaggedTensor:
+        kept = tf.ragged.range(own.row_lengths()) >= 2 * dropped[:, tf.newaxis]
+        return _ids(chat, _texts(chat, tf.ragged.boolean_mask(own, kept), system))
+
+    def is_too_long(dropped: tf.Tensor) -> tf.Tensor:
+        return (ids_without(dropped).row_lengths() > room) & (counts - 2 * dropped > 1)
+
+    def drop(is_long: tf.Tensor, dropped: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        more = dropped + tf.cast(is_long, tf.int64)
+        return is_too_long(more), more
+
+    none = tf.zeros_like(counts)
+    start = (is_too_long(none), none)
+    _, dropped = tf.while_loop(lambda is_long, _: tf.reduce_any(is_long), drop, start, parallel_iterations=1)
+    ids = ids_without(dropped)
+    too_many = tf.maximum(ids.row_lengths() - room, 0)
+    kept = tf.cast(without_middle(ids, too_many, chat.pieces_after_user), tf.int32)
+    return UserPrompts(kept, ids_without(none).row_lengths())
+
+
+def _texts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor) -> tf.Tensor:
+    """Returns dialogues as texts, string [batch], with special pieces as ids between marks."""
+    template = chat.template
+    user, reply = template.user, template.assistant
+    said = _own(system, template.system.trims)
+    before, after = (chat.marked(each, _MARK) for each in (template.system.before, template.system.after))
+    told = tf.where(said == "", "", tf.strings.join([before, said, after]))
+    places = tf.ragged.range(messages.row_lengths()).flat_values
+    inside = tf.where(places == 0, tf.gather(told, messages.value_rowids()), "")
+    of_user = [
+        chat.marked(user.before, _MARK),
+        inside if template.system_inside else "",
+        _own(messages.flat_values, user.trims),
+        chat.marked(user.after, _MARK),
+    ]
+    of_model = [
+        f"{chat.marked(reply.before, _MARK)}{_BREAK}{reply.lead}",
+        _own(messages.flat_values, reply.trims),
+        f"{chat.marked(reply.end, _MARK)}{_BREAK}{chat.marked(reply.after, _MARK)}",
+    ]
+    turns = tf.where(places % 2 == 0, tf.strings.join(of_user), tf.strings.join(of_model))
+    parts = [
+        tf.fill(tf.shape(system), chat.marked(template.start, _MARK)),
+        "" if template.system_inside else told,
+        tf.strings.reduce_join(messages.with_flat_values(turns), axis=1),
+        chat.marked(reply.before, _MARK),
+    ]
+    return tf.strings.join(parts)
+
+
+def _own(texts: tf.Tensor, trims: bool) -> tf.Tensor:
+    plain = tf.strings.regex_replace(texts, _MARK, "\ufffd")
+    return tf.strings.strip(plain) if trims else plain
+
+
+def _ids(chat: Chat, texts: tf.Tensor) -> tf.RaggedTensor:
+    """Returns the pieces of texts with marks, ragged int32 [batch, (pieces)]."""
+    parts = tf.strings.split(texts, _MARK)
+    values, places = parts.flat_values, tf.ragged.range(parts.row_lengths()).flat_values
+    is_id = places % 2 == 1
+    is_special = is_id & (values != "")
+    after_special = _later(is_special, 1)
+    # A text after a break begins as what is before the break ended, if nothing is between the two.
+    begins = (places == 0) | after_special | (_later(values == "", 2) & _later(after_special, 2))
+    is_kept = is_special | (~is_id & (values != ""))
+    splits = tf.ragged.boolean_mask(parts, parts.with_flat_values(is_kept)).row_splits
+    values, begins, is_special = (tf.boolean_mask(each, is_kept) for each in (values, begins, is_special))
+    pieces = chat.tokenizer.tokenize_plain(tf.where(is_special, "", values), begins)
+    of_texts = pieces.with_flat_values(~tf.gather(is_special, pieces.value_rowids()))
+    own = tf.cast(tf.ragged.boolean_mask(pieces, of_texts), tf.int32)
+    numbers = tf.strings.to_number(tf.boolean_mask(values, is_special), tf.int32)
+    specials = tf.RaggedTensor.from_row_lengths(numbers, tf.cast(is_special, tf.int64), validate=False)
+    both = tf.concat([specials, own.with_row_splits_dtype(tf.int64)], axis=1)
+    return tf.RaggedTensor.from_row_splits(
+        both.flat_values, tf.gather(both.row_splits, splits), validate=False
+    )
+
+
+def _later(flags: tf.Tensor, places: int) -> tf.Tensor:
+    """Returns flags so many places later."""
+    return tf.concat([tf.zeros([places], tf.bool), flags], axis=0)[: tf.size(flags)]

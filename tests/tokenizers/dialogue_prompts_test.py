@@ -1,0 +1,57 @@
+"""Prompts of dialogues in a graph are those of `Chat.prompt`."""
+
+import random
+
+import pytest
+import tensorflow as tf
+
+from firth.recipes.tokenizers.chat_template import TEMPLATES
+from firth.tokenizers.chat import Chat, without_oldest
+from firth.tokenizers.dialogue_prompts import dialogue_prompts
+from tests.tokenizers.chat_test import byte_pair, sentence_piece, word_piece
+
+TEXTS = ("hi", " hello\n", "a\x00b \x85", "<|im_end|> [SEP]", "\ufdd2", "\u2028 北京 \U0001f600", "bye!")
+
+
+def dialogues():
+    chosen = random.Random(4)
+    for turns in (1, 3, 5, 5, 1):
+        said = [(("user", "assistant")[n % 2], chosen.choice(TEXTS)) for n in range(turns)]
+        system = chosen.choice(("", "be short "))
+        yield [{"role": who, "content": what} for who, what in [("system", system)] * bool(system) + said]
+
+
+def asked(chat, messages, room=999):
+    system = [each[0]["content"] if each[0]["role"] == "system" else "" for each in messages]
+    turns = [[each["content"] for each in of if each["role"] != "system"] for of in messages]
+    return dialogue_prompts(chat, tf.ragged.constant(turns, dtype=tf.string), tf.constant(system), room)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_dialogue_is_read_as_it_is_written(template):
+    chat, messages = Chat(byte_pair(template)), list(dialogues())
+    found = asked(chat, messages)
+    assert found.ids.to_list() == [chat.prompt(each).tolist() for each in messages]
+    assert found.given.numpy().tolist() == found.ids.row_lengths().numpy().tolist()
+
+
+@pytest.mark.parametrize("make", [word_piece, sentence_piece])
+def test_other_tokenizers_read_the_same(make):
+    chat, messages = Chat(make()), list(dialogues())
+    assert asked(chat, messages).ids.to_list() == [chat.prompt(each).tolist() for each in messages]
+
+
+def test_a_long_dialogue_loses_its_oldest_exchanges_and_then_the_end_of_its_last_turn():
+    chat = Chat(byte_pair())
+    long = [{"role": ("user", "assistant")[n % 2], "content": "word " * 9} for n in range(7)]
+    last = [{"role": "user", "content": "a" * 99}]
+    room = len(chat.prompt(long[2:])) + 3
+    found = asked(chat, [long, last, long[:1]], room)
+    assert found.ids[0].numpy().tolist() == chat.prompt(without_oldest(long)).tolist()
+    assert found.is_cut.numpy().tolist() == [True, False, False]
+    cut = asked(chat, [last], 40)
+    assert cut.ids[0].numpy().tolist() == chat.prompts(tf.constant(["a" * 99]), 40).ids[0].numpy().tolist()
+    nothing = dialogue_prompts(chat, tf.ragged.constant([[]], dtype=tf.string), tf.constant([""]), 40)
+    reply_last = dialogue_prompts(chat, tf.ragged.constant([["hi", "hello"]]), tf.constant([""]), 40)
+    assert nothing.ids.to_list() == chat.prompts(tf.constant([""]), 40).ids.to_list()
+    assert reply_last.ids.to_list() == chat.prompts(tf.constant(["hi"]), 40).ids.to_list()
