@@ -94,7 +94,7 @@ def _ids(chat: Chat, texts: tf.Tensor) -> tf.RaggedTensor:
     is_kept = is_special | (~is_id & (values != ""))
     splits = tf.ragged.boolean_mask(parts, parts.with_flat_values(is_kept)).row_splits
     values, begins, is_special = (tf.boolean_mask(each, is_kept) for each in (values, begins, is_special))
-    pieces = chat.tokenizer.tokenize_plain(tf.where(is_special, "", values), begins)
+    pieces = chat.tokenizer.tokenize_parts(tf.where(is_special, "", values), begins)
     of_texts = pieces.with_flat_values(~tf.gather(is_special, pieces.value_rowids()))
     own = tf.cast(tf.ragged.boolean_mask(pieces, of_texts), tf.int32)
     numbers = tf.strings.to_number(tf.boolean_mask(values, is_special), tf.int32)
