@@ -29,7 +29,7 @@ def main(kind: str, backbone: str, folder: str) -> dict:
     from firth.training.pretraining import train
     from tests.training.artifacts import tiny_recipe, write_artifact
 
-    data = json.loads(tiny_recipe(steps=3, checkpoint_every_steps=3).to_json())
+    data = json.loads(tiny_recipe(next_sentence=True, steps=3, checkpoint_every_steps=3).to_json())
     data["objective"]["kind"], data["model"]["kind"] = kind, backbone
     recipe = Recipe.from_json(json.dumps(data))
     files = write_artifact(os.path.join(folder, "examples"), count=8)
