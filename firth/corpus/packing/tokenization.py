@@ -125,7 +125,8 @@ def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document])
 def _passages(text: str, keeps_spaces: bool) -> list[list[str]]:
     """Returns the sentences of a text in passages, which white space separates.
 
-    Passages have the tokens that they have in the whole text; a sentence after `。` may not.
+    Passages have the tokens that they have in the whole text; a sentence after `。` may not. Where a unigram
+    model has two ways of one score (`.` and `..` in `...`), rounding chooses, and the whole text may differ.
     """
     sentences = split_sentences(text)
     given = spaces_to_next(sentences) if keeps_spaces else sentences
