@@ -129,7 +129,12 @@ for command in json.loads(sys.argv[1]):
 def test_no_subcommand_loads_tensorflow_to_refuse_its_arguments(tmp_path):
     write_bundle(tmp_path / "firth-runs" / "base" / "bundle")
     (tmp_path / "a.csv").write_text("text,label\nthe cat,a\nthe word,b\n")
-    assert {command.split()[0] for command in WRONG} >= subcommands() - {"recipes", "runs", "train-worker"}
+    assert {command.split()[0] for command in WRONG} >= subcommands() - {
+        "curation",
+        "recipes",
+        "runs",
+        "train-worker",
+    }
     arguments = [sys.executable, "-c", REFUSED, json.dumps(list(WRONG))]
     environment = {**os.environ, "COLUMNS": "1000"}
     process = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, env=environment)

@@ -233,7 +233,8 @@ def test_an_unknown_recipe(firth, runner):
 def test_a_run_goes_on_from_a_model_by_its_name(firth, runner, tmp_path):
     write_bundle(tmp_path / "elsewhere" / "minilm" / "bundle")
     (tmp_path / "a.txt").write_text("a")
-    options = ("--base", "minilm", "--text", "a.txt", "--root", "elsewhere")
+    (tmp_path / "b.txt").write_text("b")
+    options = ("--base", "minilm", "--text", "a.txt", "--text", "b.txt", "--root", "elsewhere")
     start = {"bundle": "elsewhere/minilm/bundle", "optimizer": "taken", "fresh_layers": ["heads/pooler"]}
     (tmp_path / "start.json").write_text(json.dumps(start))
     with_result(runner, outputs={"Trainer": {"model_run": tmp_path}})

@@ -9,7 +9,7 @@ from firth.recipes import load_recipe
 def make(folder, *names):
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("A word.\n")
+        (folder / name).write_text(f"A word of {name}.\n")
 
 
 def recipe_of(folder, *paths):

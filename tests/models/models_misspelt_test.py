@@ -23,5 +23,5 @@ def test_misspelt_names_of_a_pretraining_model(name):
 
 
 def test_embeddings_take_no_positions():
-    with pytest.raises(ValueError, match=r"embeddings\.lenght: .*: width, segments, norm"):
+    with pytest.raises(ValueError, match=r"embeddings\.lenght: .*: width, projected, segments, norm"):
         BACKBONES["masked_transformer"](VOCABULARY, {"embeddings": {"lenght": 4}})

@@ -41,7 +41,7 @@ def made():
     return (
         Tokenize("folder", 3),
         MeasureRead(),
-        _Count("length"),
+        _Count("length", False, False),
         decontaminate._Search(SEARCH, index),
         values._Write("scratch"),
         records._WriteRecords("folder"),

@@ -104,7 +104,7 @@ def test_rows_made_of_files_know_the_task_of_each_record(data, tmp_path):
         written = [to_example(each, each.source) for each in split.records]
         write_records(f"{tmp_path}/records/{name}", 0, 1, written)
     make_task_rows(
-        {name: f"{tmp_path}/records/{name}/*" for name in splits},
+        {name: [f"{tmp_path}/records/{name}/*"] for name in splits},
         recipe.task,
         recipe.sequences,
         base().tokenizer,

@@ -52,7 +52,7 @@ class CarriedState(keras.layers.Layer):
         Raises:
             ValueError: if nothing is carried, or the state is that of another number of rows.
         """
-        if not self.built:
+        if not self.parts:
             raise ValueError("`carry_state` needs the number of rows: call `backbone.carry(rows)` once")
         if isinstance(rows, int) and rows != self.parts[0].shape[0]:
             raise ValueError(f"a batch has {rows} rows, the state of `carry_state` {self.parts[0].shape[0]}")

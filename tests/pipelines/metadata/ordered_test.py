@@ -28,6 +28,9 @@ def Expect(model: InputArtifact[Model], name: Parameter[str], times: Parameter[i
 
 
 class Recorder(list):
+    def begin(self, components):
+        pass
+
     def start(self, component):
         self.append(component)
 
