@@ -12,7 +12,7 @@ import pytest
 from apache_beam.internal import pickler
 
 import firth
-from firth.corpus.curation.clean import _Count
+from firth.corpus.curation.clean import _Count, _Measure
 from firth.corpus.curation.write_splits import MeasureRead
 from firth.corpus.decontamination import decontaminate
 from firth.corpus.documents.counting_fn import CountingFn
@@ -42,6 +42,7 @@ def made():
         Tokenize("folder", 3),
         MeasureRead(),
         _Count("length", False, False),
+        _Measure(SEARCH),
         decontaminate._Search(SEARCH, index),
         values._Write("scratch"),
         records._WriteRecords("folder"),
