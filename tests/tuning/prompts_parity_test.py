@@ -47,8 +47,8 @@ def assign_projected(model, weights, base):
     encoder.first_kernel.assign(weights["transform.0.weight"].T)
     encoder.first_bias.assign(weights["transform.0.bias"])
     for name, variable in (("weight", encoder.second_kernel), ("bias", encoder.second_bias)):
-        of_layers = np.split(weights[f"transform.2.{name}"].T, encoder.layers, axis=-1)
-        own = [of_layers[layer] for layer in layers_of(base, encoder.layers)]
+        of_layers = np.split(weights[f"transform.2.{name}"].T, encoder.layer_count, axis=-1)
+        own = [of_layers[layer] for layer in layers_of(base, encoder.layer_count)]
         variable.assign(np.concatenate(own, axis=-1))
 
 

@@ -136,7 +136,7 @@ class PrefixEncoder(Addition):
         self, layers: int, length: int, width: int, hidden: int, seed: Seed = None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self._count = layers
+        self.layer_count = layers
         self._generator = seed_generator(seed)
 
     def build(self, states_shape: Shape | None = None) -> None:
@@ -145,7 +145,7 @@ class PrefixEncoder(Addition):
         Args:
             states_shape: Shape of states; not read.
         """
-        of_all = 2 * self._count * self.width
+        of_all = 2 * self.layer_count * self.width
         start = keras.initializers.RandomNormal(stddev=1.0, seed=self._generator)
         self.embedding = self.add_weight(
             name="embedding", shape=(self.length, self.width), initializer=drawn(start), autocast=False
