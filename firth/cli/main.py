@@ -103,7 +103,7 @@ def as_process(work: Callable[[], object]) -> None:
     Args:
         work: Function of no arguments.
     """
-    # Where there is no room for a folder, commands that need none still answer.
+    # On a full disk, commands that need no temporary folder still answer.
     with contextlib.suppress(OSError):
         storage.keep_temporary_files()
     atexit.register(_ignore_what_cannot_be_raised)

@@ -86,7 +86,7 @@ def read_run(directory: pathlib.Path) -> RunOnDisk:
 def _is_of_now(directory: pathlib.Path, summary: dict[str, Any]) -> bool:
     if isinstance(made_of := summary.get("made_of"), dict):
         return all(_digest(directory / name) == digest for name, digest in made_of.items())
-    # Of an older version, which kept no digests.
+    # Older versions kept no digests: their files are compared by time.
     made_of = (RECIPE_FILE, TIMINGS_FILE)
     return _changed(directory / SUMMARY_FILE) >= max(_changed(directory / name) for name in made_of)
 

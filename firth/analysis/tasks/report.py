@@ -40,7 +40,7 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
     """
     metrics, goal = overall(record.evaluation), record.recipe.goal
     scores = held_out_scores(metrics, goal.score_names)
-    # Rows of several short records would be taken for the records, which stand next to the scores.
+    # A row may hold several short records, so its count next to the scores would be read as theirs.
     named = {*COUNTS, *goal.comparison_metrics}
     named |= {name for each in goal.score_names for name in (each, f"{each}_low", f"{each}_high")}
     return render_page(

@@ -30,7 +30,7 @@ def opened_by(
 ) -> tuple[str, dict[str, Any]]:
     """Returns the folder of a model and how an engine opens it, as arguments of `load_generator`.
 
-    Ends the command if there is no such model, or no such engine, with the nearest. TensorFlow is not loaded.
+    Ends the command with the nearest name if the model or the engine does not exist. Loads no TensorFlow.
 
     Args:
         name: Name of a run or of an imported model, or path of a bundle or of an engine's own.

@@ -28,7 +28,7 @@ Input = Annotated[
     typer.Option(
         "--input",
         metavar="FILE",
-        help="Texts in the place of TEXT: a csv, tsv or jsonl file, by columns, a file of tagged words, "
+        help="File of texts instead of TEXT: a csv, tsv or jsonl file, by columns, a file of tagged words, "
         "such as .conll, or a txt file, a line each.",
     ),
 ]
@@ -105,7 +105,7 @@ def _predict(
         return
     signature = described(directory)["signatures"].get(name, {})
     others = inputs_for(said, signature, len(texts or ()))
-    # Of a signature that reads a list first, a text of the command is such a list.
+    # Where the first input of a signature is a list, each text of the command is split into a list.
     between = signature.get("lists", {}).get(next(iter(signature.get("inputs", {})), ""), "")
     asked = [as_list(each, between) if between else each for each in texts or ()]
     _print(texts or [], *_ask(directory, name, asked, {**others, **numbers}, verbose), as_json)

@@ -1,1 +1,1 @@
-"""What `firth import` draws."""
+"""The progress of `firth import` on the terminal."""

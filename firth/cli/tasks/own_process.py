@@ -16,7 +16,7 @@ _HANDED_ON = (signal.SIGINT, signal.SIGTERM)
 
 
 def in_own_process(work: Callable[..., Made], *arguments: object) -> Made:
-    """Returns what a function returns in a process of its own, which prints where this one does.
+    """Runs a function in a new process, with this one's output, and returns its result.
 
     SIGTERM and Ctrl-C are handed on to it, and this process waits for its end. If it does not end well, it
     has said why, and this command ends with its status.

@@ -41,7 +41,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         with keeping(report, REPORT_FILE, errors=CorpusError):
             curate(
                 self._make_beam_pipeline,
-                # Of several artifacts, the counts of reading are not added up.
+                # The report takes counts of reading from one artifact; those of several are not added up.
                 corpus_folder=documents[0].uri if len(documents) == 1 else report,
                 corpus_patterns=patterns,
                 cleaning=Cleaning.from_json(exec_properties["cleaning"]),

@@ -46,7 +46,7 @@ class Executor(base_executor.BaseExecutor):
         directory = path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
         rows = _first_rows(input_dict.get("examples"), exec_properties["eval_rows"])
         report = validate_serving(directory, rows)
-        # Of a model that cannot be loaded, nothing can be asked.
+        # A model that cannot be loaded has no signature to compute scores with.
         if report["blessed"] and (found := _held_out(directory, input_dict)) is not None:
             reasons = [found["reason"]] if found["reason"] else []
             report = {**report, "held_out": found, "blessed": not reasons, "reasons": reasons}

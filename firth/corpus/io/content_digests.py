@@ -27,7 +27,7 @@ def content_digests(files: Sequence[SourceFile], in_bucket: bool = False) -> lis
 
     Args:
         files: Files on any of Beam's file systems.
-        in_bucket: True to take the checksums that a bucket keeps of its files, and read none of them.
+        in_bucket: True to use the checksums that the bucket stores, without reading the files.
 
     Returns:
         The digests in the order of the files; of a file that cannot be read the error.

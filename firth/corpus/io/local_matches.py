@@ -108,7 +108,7 @@ def _names_like(folder: str, part: str) -> list[str] | None:
 
 
 def _names(folder: str) -> list[str] | None:
-    """Returns the names in a folder; none if there is no such folder, and None if it cannot be read."""
+    """Returns the names in a folder: empty if it does not exist, None if it cannot be read."""
     try:
         # Names alone can be listed without the right to read what they name.
         os.stat(os.path.join(folder, "."))
