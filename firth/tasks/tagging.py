@@ -234,7 +234,7 @@ class TaggingTask(ServedAnswers):
         places = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
         details = [json.loads(each) for each in outputs[names.RECORD_DETAILS]]
 
-        def tags(name: str, place: int) -> tuple[str, ...]:
+        def tags(name: str, place: Any) -> tuple[str, ...]:
             numbers = outputs[name][ends[place] - outputs[names.RECORD_WORDS][place] : ends[place]]
             return tuple(OUTSIDE if number == _UNSEEN else config.labels[number] for number in numbers)
 
