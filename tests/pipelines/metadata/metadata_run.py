@@ -29,6 +29,9 @@ def Wait(model: InputArtifact[Model], folder: Parameter[str]):
 
 
 class Printer:
+    def begin(self, components):
+        pass
+
     def start(self, component):
         print(component, end=" ", flush=True)
 
