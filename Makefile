@@ -64,6 +64,10 @@ lint: env  ## ruff, mypy, and the rules of scripts/lint over the sources
 	@$(VENV)/bin/ruff check --quiet . && $(VENV)/bin/ruff format --check --quiet . && $(VENV)/bin/mypy --no-error-summary firth
 	@$(VENV)/bin/python -m scripts.lint
 
+.PHONY: house
+house: env  ## counts modules, lines and importers of firth/; COMMIT=HEAD~1: those of a commit
+	@$(VENV)/bin/python -m scripts.house $(COMMIT)
+
 .PHONY: format
 format: env  ## formats the code and sorts the imports
 	@$(VENV)/bin/ruff check --fix --quiet . ; $(VENV)/bin/ruff format --quiet .

@@ -16,6 +16,7 @@ OUTSIDE = {
     "beam_lookups_test": "Beam, in the tests of every folder",
     "docs": "README.md, the site, and scripts/docs",
     "fresh_process_test": "tests/fresh_process.py",
+    "house_test": "scripts/house.py",
     "lint": "scripts/lint",
     "made_once_test": "tests/made_once.py",
     "parts_test": "tests/parts.py",
