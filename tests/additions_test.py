@@ -298,7 +298,7 @@ def test_an_added_objective_is_trained_exported_served_evaluated_and_reported(tr
     assert made["asked"] == ["fill-mask 'The [MASK] of the house.'", "embed 'A sentence.'", "copied Copied."]
     assert made["read"] == ["one two three"]
     assert made["cleaned"] == [False, True] and made["pieces"] == ["thes"]
-    assert made["copied"] == [["copy"], ["16 values"]]
+    assert made["copied"] == [["copy", "truncated", "tokens_read", "tokens_given"], ["16 values"]]
     assert made["line"].startswith("held-out masked LM perplexity")
     assert math.isfinite(made["metrics"]["text_perplexity"]) and "nsp_accuracy" in made["metrics"]
     assert made["masks"] == 1 and made["drawn"] >= 2 and made["cases"] > 20
