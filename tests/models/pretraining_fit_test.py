@@ -18,9 +18,10 @@ def joined(rows):
 
 
 # The first has two losses; heads differ in nothing else that `fit` sees.
-@pytest.mark.parametrize(
-    ("name", "dtype"), [("masked_lm", "float32"), ("masked_lm, mask decoder", "mixed_bfloat16")]
-)
+MIXED = pytest.param("masked_lm, mask decoder", "mixed_bfloat16", marks=pytest.mark.repeated)
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("masked_lm", "float32"), MIXED])
 def test_fit_learns_and_evaluate_is_exact(name, dtype):
     model, rows = build(name, dtype), batches(name)
     losses = TRAINED[name][1].losses

@@ -38,7 +38,11 @@ FURTHER = {
 }
 FURTHER_DECODERS = {"qwen_3": MODELS["qwen_3"], "local": MODELS["local"]}
 SEGMENTS = {"roberta": 1}
-ONE_LAYER = ("masked_lm", "unilm", "replaced_token_detection, mask decoder", "permutation_lm", "roberta")
+ONE_LAYER = (
+    *("masked_lm", "unilm", "replaced_token_detection, mask decoder", "permutation_lm", "roberta"),
+    # Its decoder has one.
+    "iid_denoising",
+)
 ENCODERS = also_repeated(
     "masked_lm",
     [

@@ -183,7 +183,13 @@ ALL_TASKS = {
 }
 
 
-@pytest.mark.parametrize("case", ALL_TASKS)
+# Another case of the same kind reads the same texts with more.
+ALSO = ("classes, calibration", "number by an encoder", "spans", "choices")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.repeated] * (case in ALSO)) for case in ALL_TASKS]
+)
 def test_a_score_by_the_signature_is_the_score_by_rows(case):
     task, more = ALL_TASKS[case]
     served = served_of(task, **more)
