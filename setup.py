@@ -150,7 +150,7 @@ setuptools.setup(
             "VERSION",
             "py.typed",
             "**/*.pyi",
-            "recipes/presets/*/*.yaml",
+            "recipes/presets/*.yaml",
             "recipes/*.json",
             "tokenizers/graph/*.json",
             "analysis/templates/*",

@@ -113,7 +113,7 @@ LOCAL = {
     "pipelines/run_folder.py": (".exists .is_file .mkdir .read_text", _LOCAL_RUN),
     "recipes/base/file_names.py": ("glob.iglob os.path.isfile", _USER),
     "recipes/base/paths.py": ("os.listdir os.path.exists", _USER),
-    "recipes/reading/presets.py": (".is_dir .iterdir .read_text", _PACKAGE),
+    "recipes/reading/presets.py": (".iterdir .read_text", _PACKAGE),
     "recipes/reading/recipe_files.py": (".glob .open", _USER),
     "recipes/reading/requirements.py": ("os.path.isdir", _USER),
     "recipes/run/advice.py": ("os.path.getsize", _USER),

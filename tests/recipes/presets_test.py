@@ -8,7 +8,7 @@ import yaml
 from firth.recipes import preset_names
 from firth.recipes.counting import parameter_counts
 from firth.recipes.reading.loading import load_with_places
-from firth.recipes.reading.presets import preset_path
+from firth.recipes.reading.presets import family_of_preset
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 # What a preset states besides is for the user to replace, and in no paper.
@@ -16,7 +16,8 @@ OF_THE_PAPER = ("tokenizer", "sequences", "objective", "model", "training")
 
 
 def golden_path(name: str) -> pathlib.Path:
-    return (GOLDEN / preset_path(name)).with_suffix(".txt")
+    family = family_of_preset(name)
+    return GOLDEN / "presets" / family / f"{name.removeprefix(family).removeprefix('_') or family}.txt"
 
 
 def stated(resolved, written):

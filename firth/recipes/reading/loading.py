@@ -11,12 +11,18 @@ import pydantic
 
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.file_names import absolute, named_files
-from firth.recipes.base.yaml_text import read_yaml, write_yaml
+from firth.recipes.base.yaml_text import Located, read_yaml, write_yaml
 from firth.recipes.reading.bases import BASE, with_base
 from firth.recipes.reading.bundles import runs_root
 from firth.recipes.reading.explain import explain
 from firth.recipes.reading.families import suggest_preset
-from firth.recipes.reading.presets import preset_names, preset_path, read_preset
+from firth.recipes.reading.presets import (
+    family_of_preset,
+    family_path,
+    preset_names,
+    read_shared,
+    read_size,
+)
 from firth.recipes.reading.raw_recipes import (
     Option,
     RawRecipe,
@@ -174,7 +180,15 @@ def _preset(name: str, before: str = "", after: str = "") -> RawRecipe:
 
 @functools.cache
 def _read_preset(name: str) -> RawRecipe:
-    raw, parent, _ = _split(read_preset(name), preset_path(name), name, None)
+    family = family_of_preset(name)
+    raw, parent, _ = _split(read_size(name), family_path(family), name, None)
+    base = _read_shared(family) if parent is None else _read_preset(parent)
+    return overlay(base, raw)
+
+
+@functools.cache
+def _read_shared(family: str) -> RawRecipe:
+    raw, parent, _ = _split(read_shared(family), family_path(family), family, None)
     return raw if parent is None else overlay(_read_preset(parent), raw)
 
 
@@ -198,7 +212,9 @@ def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> RawRecipe
         below: The files that extend it, the first one first.
     """
     folder = pathlib.Path(os.path.abspath(path.parent))
-    raw, parent, place = _split(read_text(path), os.fspath(path), path.stem, folder)
+    raw, parent, place = _split(
+        read_yaml(read_text(path), os.fspath(path)), os.fspath(path), path.stem, folder
+    )
     if parent is None:
         return raw
     if not _is_path(parent):
@@ -215,9 +231,11 @@ def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> RawRecipe
         raise RecipeError([f"{place}: {EXTENDS}: {error}"]) from None
 
 
-def _split(text: str, file: str, stem: str, folder: pathlib.Path | None) -> tuple[RawRecipe, str | None, str]:
+def _split(
+    located: Located, file: str, stem: str, folder: pathlib.Path | None
+) -> tuple[RawRecipe, str | None, str]:
     """Returns what a file says but for `extends`; what it extends, if anything; and where it says so."""
-    raw = raw_recipe_of(read_yaml(text, file), file, folder)
+    raw = raw_recipe_of(located, file, folder)
     if not isinstance(raw.data, dict):
         raise RecipeError([f"{file}: a recipe is a mapping, such as `extends: bert_mini`"])
     data = {"name": stem, **raw.data}

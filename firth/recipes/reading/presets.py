@@ -1,11 +1,37 @@
-"""Presets: recipes kept as YAML, a folder for each family and a file for each size."""
+"""Presets: recipes kept as YAML, a file for each family, with what its sizes share and each size below.
+
+A size starts from the shared values of its file, or from the preset that it `extends`. A file's text is cut
+at its sizes, so that only the parts of one preset are parsed: `sizes:` is the last key of the file, and each
+size is indented by two.
+"""
 
 import functools
 import importlib.resources
+import re
+from typing import NamedTuple
 
+from firth.recipes.base.yaml_text import Located, read_yaml
 from firth.recipes.reading.families import in_order
 
 _FOLDER = importlib.resources.files("firth.recipes").joinpath("presets")
+_SIZES = "\nsizes:\n"
+_SIZE = re.compile(r"^  (\w+):", re.ASCII | re.MULTILINE)
+
+
+class _Size(NamedTuple):
+    """A size of a family.
+
+    Attributes:
+        family: Name of the family.
+        size: Name of the size.
+        start: Offset of its first line in the family's file.
+        stop: Offset of the line after its last one.
+    """
+
+    family: str
+    size: str
+    start: int
+    stop: int
 
 
 def preset_names() -> tuple[str, ...]:
@@ -16,45 +42,79 @@ def preset_names() -> tuple[str, ...]:
     >>> preset_names()[0], "bert_mini" in preset_names()
     ('demo', True)
     """
-    return in_order(_paths())
+    return tuple(_presets())
 
 
-def preset_path(name: str) -> str:
-    """Returns the path of a preset's file, from the folder of this package's recipes.
+def family_of_preset(name: str) -> str:
+    """Returns the name of the family whose file has a preset.
 
     Args:
-        name: Name of a preset, `<family>_<size>`, or `<family>` for a family of one.
+        name: Name of a preset, `<family>_<size>`, or `<family>` for a size with the family's name.
 
     Example:
 
-    >>> preset_path("t5_1_1_base"), preset_path("demo")
-    ('presets/t5_1_1/base.yaml', 'presets/demo/demo.yaml')
+    >>> family_of_preset("t5_1_1_base"), family_of_preset("demo")
+    ('t5_1_1', 'demo')
     """
-    return f"presets/{_paths()[name]}"
+    return _presets()[name].family
 
 
-def read_preset(name: str) -> str:
-    """Returns the YAML of a preset as it is written.
+def family_path(family: str) -> str:
+    """Returns the path of a family's file, from the folder of this package's recipes.
+
+    Args:
+        family: Name of a family.
+    """
+    return f"presets/{family}.yaml"
+
+
+def read_shared(family: str) -> Located:
+    """Returns the values that the sizes of a family share, and their places.
+
+    Args:
+        family: Name of a family.
+
+    Example:
+
+    >>> read_shared("albert").data["extends"]
+    'bert_base'
+    """
+    return read_yaml(_families()[family].partition(_SIZES)[0], family_path(family))
+
+
+def read_size(name: str) -> Located:
+    """Returns the values of a preset that its size adds to the shared ones, and their places.
 
     Args:
         name: Name of a preset.
 
     Example:
 
-    >>> print(read_preset("bert_large").splitlines()[1])
-    extends: bert_base
+    >>> read_size("bert_large").data["model"]
+    {'layers': 24, 'width': 1024, 'attention': {'heads': 16}}
     """
-    return _FOLDER.joinpath(_paths()[name]).read_text(encoding="utf-8")
+    family, size, start, stop = _presets()[name]
+    text = _families()[family]
+    # Empty lines before the size keep the numbers of its lines in places.
+    located = read_yaml("\n" * text.count("\n", 0, start) + text[start:stop], family_path(family))
+    return Located(located.data[size], {path[1:]: place for path, place in located.places.items() if path})
 
 
 @functools.cache
-def _paths() -> dict[str, str]:
-    """Returns {name: path in the folder of presets}."""
+def _presets() -> dict[str, _Size]:
+    """Returns the sizes by the names of their presets, in the order of `preset_names`."""
     found = {}
-    for family in _FOLDER.iterdir():
-        for file in family.iterdir() if family.is_dir() else ():
-            if file.name.endswith(".yaml"):
-                size = file.name.removesuffix(".yaml")
-                name = family.name if size == family.name else f"{family.name}_{size}"
-                found[name] = f"{family.name}/{file.name}"
-    return found
+    for family, text in _families().items():
+        keys = [*_SIZE.finditer(text, text.index(_SIZES))]
+        stops = [*(key.start() for key in keys[1:]), len(text)]
+        for key, stop in zip(keys, stops, strict=True):
+            name = family if key[1] == family else f"{family}_{key[1]}"
+            found[name] = _Size(family, key[1], key.start(), stop)
+    return {name: found[name] for name in in_order(found)}
+
+
+@functools.cache
+def _families() -> dict[str, str]:
+    """Returns the text of each family's file."""
+    files = [file for file in _FOLDER.iterdir() if file.name.endswith(".yaml")]
+    return {file.name.removesuffix(".yaml"): file.read_text(encoding="utf-8") for file in files}

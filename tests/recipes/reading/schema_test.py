@@ -8,7 +8,7 @@ import firth.recipes
 from firth.recipes import load_recipe, preset_names, recipe_to_yaml
 from firth.recipes.base.yaml_text import read_yaml
 from firth.recipes.goals.goal import TEXT_METRICS
-from firth.recipes.reading.presets import read_preset
+from firth.recipes.reading.presets import family_of_preset, read_shared, read_size
 from firth.recipes.reading.schema import metric_names, recipe_schema, schema_text
 
 FOLDER = pathlib.Path(firth.recipes.__file__).parent
@@ -33,8 +33,10 @@ def test_the_committed_schema_is_current(golden):
 def test_presets_fit_the_schema_as_written_and_resolved(name):
     recipe = load_recipe(name)
     assert set(recipe.objective.metric_names) <= set(metric_names())
-    for text in (read_preset(name), recipe_to_yaml(recipe)):
-        assert errors_of(read_yaml(text, name).data) == []
+    shared = {"extends": "bert_base", **read_shared(family_of_preset(name)).data}
+    size = {"extends": "bert_base", **read_size(name).data}
+    for data in (shared, size, read_yaml(recipe_to_yaml(recipe), name).data):
+        assert errors_of(data) == []
 
 
 @pytest.mark.parametrize("data", [
