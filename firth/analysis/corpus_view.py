@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from firth.analysis.distributions import Distribution
 from firth.analysis.duplicates import BucketSum, ClusterBin, bucket_sums, cluster_bins
 from firth.analysis.funnel import FunnelLine, funnel_lines, sources_of
 from firth.corpus.documents.corpus_counts import UNITS
@@ -153,6 +154,11 @@ class CorpusView:
     def classifiers(self) -> list[tuple[str, Mapping[str, Any]]]:
         """Name and report of each step that trains a classifier."""
         return [(name, found) for name, found in self.steps.items() if "auc" in found]
+
+    @property
+    def distributions(self) -> list[Distribution]:
+        """Documents by each value that a step measures, if the recipe asks for it."""
+        return [Distribution.of(row) for row in self.report.get("measured", ())]
 
     @property
     def scored(self) -> list[tuple[str, Mapping[str, Any]]]:

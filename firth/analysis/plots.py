@@ -1,6 +1,7 @@
 """Plots as inline SVG, with colours from the page's style sheet."""
 
 import io
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from firth.analysis.distributions import Distribution
 from firth.recipes.goals.losses import Loss
 
 # Each run of a comparison has a colour of its own.
@@ -231,6 +233,25 @@ def score_plot(step: str, scores: Mapping[str, Any]) -> str:
         axes.set(xlabel="score", ylabel="documents", xlim=(0, 1))
 
     return plot(f"scores-{step}", "Documents by score", draw, has_bars=True)
+
+
+def distribution_plot(distribution: Distribution) -> str:
+    """Returns the number of documents by a value that a step measures.
+
+    Args:
+        distribution: The values with their documents.
+    """
+    bounds, documents = distribution.bins()
+    step, measure = distribution.step, distribution.measure
+
+    def draw(axes: Axes) -> None:
+        widths = [upper - lower for lower, upper in itertools.pairwise(bounds)]
+        axes.bar(bounds[:-1], documents, width=widths, align="edge", color=FIRST)
+        if distribution.is_logarithmic:
+            axes.set_xscale("log")
+        axes.set(xlabel=measure.replace("_", " "), ylabel="documents", xlim=(bounds[0], bounds[-1]))
+
+    return plot(f"measured-{step}-{measure}", f"Documents by {measure} in {step}", draw)
 
 
 def vocabulary_plot(vocabulary: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from typing import cast
 
 from firth.analysis import plots
 from firth.analysis.corpus_view import CorpusView
+from firth.analysis.distributions import SHARES
 from firth.analysis.losses import main_perplexity
 from firth.analysis.page import count, number, render_page
 from firth.analysis.quantities import bytes_text, seconds_text
@@ -64,6 +65,8 @@ def render_report(record: RunRecord) -> str:
         tensorboard=tensorboard_command(record.curves) if record.curves else "",
         corpus=corpus,
         corpus_plots=_corpus_plots(corpus),
+        measured_plots=_measured_plots(corpus),
+        quantile_shares=SHARES,
         vocabulary_plots=_vocabulary_plots(record),
         recipe_yaml=recipe_to_yaml(record.recipe),
         slowest=max((timing.get("seconds") or 0.0 for timing in record.timings.values()), default=0.0),
@@ -86,6 +89,8 @@ def render_corpus_report(name: str, cleaning: Cleaning, corpus: CorpusView) -> s
         headline=_corpus_headline(corpus),
         corpus=corpus,
         corpus_plots=_corpus_plots(corpus),
+        measured_plots=_measured_plots(corpus),
+        quantile_shares=SHARES,
         recipe_yaml=write_yaml(cleaning.model_dump(mode="json")),
     )
 
@@ -145,6 +150,14 @@ def _corpus_plots(corpus: CorpusView | None) -> dict[str, str]:
     drawn["Documents by language"] = plots.language_plot(corpus.report["languages"])
     for step, found in corpus.scored:
         drawn[f"Documents by the score of {step}"] = plots.score_plot(step, found["scores"])
+    return drawn
+
+
+def _measured_plots(corpus: CorpusView | None) -> dict[str, dict[str, str]]:
+    """Returns SVG elements by the name of the step and of what it measures."""
+    drawn: dict[str, dict[str, str]] = {}
+    for each in corpus.distributions if corpus else ():
+        drawn.setdefault(each.step, {})[each.measure] = plots.distribution_plot(each)
     return drawn
 
 

@@ -3,6 +3,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from firth.analysis import plots
+from firth.analysis.distributions import Distribution
 from firth.recipes.goals.losses import MLM, NSP
 from tests.analysis.records import corpus_report, run_record, step_reports
 
@@ -20,6 +21,8 @@ DRAWN = {
     "languages": lambda: plots.language_plot(corpus_report()["languages"]),
     "no languages": lambda: plots.language_plot({"read": {}, "cleaned": {}}),
     "scores": lambda: plots.score_plot("classifier", step_reports()["classifier"]["scores"]),
+    "measured": lambda: plots.distribution_plot(Distribution("length", "words", (2, 900), (5, 5))),
+    "one value": lambda: plots.distribution_plot(Distribution("length", "words", (0,), (5,))),
     "vocabulary": lambda: plots.vocabulary_plot(["a", "##b", "abc"]),
 }
 

@@ -137,6 +137,15 @@ def test_what_steps_report_beside_it_stands_on_the_page():
     assert "Evaluation data in the corpus" not in bare and "AUC" not in bare
 
 
+def test_measured_values_are_on_the_page_by_step_with_their_shares():
+    row = {"step": "length", "measure": "mean_words", "values": [2, 8, 900], "documents": [1, 8, 1]}
+    text = corpus_page(report={**corpus_report(), "measured": [row, {**row, "step": "fineweb"}]})
+    assert "Least 1 % 5 % 25 % 50 % 75 % 95 % 99 % Largest" in text
+    assert "length mean words 10 2 2 2 8 8 8 900 900 900" in text
+    assert "Histograms of length mean_words" in text and "Histograms of fineweb mean_words" in text
+    assert "Measured values" not in corpus_page()
+
+
 def test_a_sum_that_does_not_add_up_is_said():
     report = corpus_report()
     report["funnel"][-1]["documents_kept"] -= 1

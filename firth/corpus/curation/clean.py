@@ -25,7 +25,6 @@ from firth.corpus.documents.steps import (
 from firth.corpus.privacy.excerpts import RAW_EXCERPT_CHARACTERS
 from firth.corpus.privacy.pii import Pii
 from firth.corpus.report.domains import count_domain
-from firth.corpus.report.report_rows import MEASURED
 from firth.recipes.corpus.cleaning import Step, step_names
 
 # What a count of documents that are kept all the same begins with.
@@ -61,7 +60,8 @@ def Clean(
     for name, config in zip(step_names(steps), steps):
         step = STEPS[config.kind](config)
         if isinstance(step, CorpusStep):
-            decide_all = beam.ptransform_fn(step.decide_all)(Setting(name, tuple(sources), folder, grouping))
+            setting = Setting(name, tuple(sources), folder, grouping, measures=measure != "none")
+            decide_all = beam.ptransform_fn(step.decide_all)(setting)
             decided, totals = documents | f"{name}.DecideAll" >> decide_all
             decided.element_type = Unmeasured
             partial_totals.append(totals | f"{name}.Name" >> beam.Map(CorpusCounts.named, name))
@@ -131,7 +131,7 @@ class _Measure(CountingFn):
     def process(self, documents: list[Document]) -> None:
         for document in documents:
             for name, value in self._step.measures(document).items():
-                self.totals.histograms[f"{MEASURED}{name}", float(f"{value:.2g}")] += 1
+                self.totals.measure(name, value)
 
 
 def _decide(documents: list[Document], step: DocumentStep) -> list[tuple[Document, Decision]]:

@@ -11,6 +11,8 @@ from firth.corpus.documents.errors import CountMismatchError
 READ = "read"
 IN, KEPT, DROPPED, REJECTED = "in", "kept", "dropped", "rejected"
 UNITS = ("documents", "bytes", "words")
+# What the name of a histogram of values that a step measures begins with.
+MEASURED = "measured "
 MAX_EXAMPLES = 3
 # Enough to tell the shares of a corpus's languages to a few hundredths.
 SAMPLED_DOCUMENTS = 1000
@@ -133,6 +135,16 @@ class CorpusCounts:
         self.documents[flow] += 1
         self.bytes[flow] += size
         self.words[flow] += words
+
+    def measure(self, name: str, value: float, documents: int = 1) -> None:
+        """Counts documents by a value that a step compares with a threshold, to two digits.
+
+        Args:
+            name: Name of the value.
+            value: The value.
+            documents: Number of documents that have it.
+        """
+        self.histograms[f"{MEASURED}{name}", float(f"{value:.2g}")] += documents
 
     def add_example(self, step: str, reason: str, example: DroppedExample) -> None:
         """Keeps a dropped document if its id is among the smallest of those of the same step and reason.

@@ -108,12 +108,14 @@ class Setting:
         sources: Names of the sources, in the order of the recipe.
         folder: Folder of the report, to which the step writes its own tables.
         grouping: Settings for bringing rows and documents of the same key together.
+        measures: Whether the step counts documents by the values that it compares with its thresholds.
     """
 
     name: str
     sources: tuple[str, ...] = ()
     folder: str = ""
     grouping: Grouping = IN_RUNNER
+    measures: bool = False
 
 
 class CorpusStep(_Configured[ConfigT]):

@@ -38,20 +38,31 @@ class C4(DocumentStep[C4Step]):
     reasons = frozenset({"lorem_ipsum", "curly_bracket", "too_few_sentences", "empty"})
     changes_text = True
 
+    def measures(self, document: Document) -> dict[str, float]:  # noqa: D102
+        lines = self._cut(document.text, Counter())
+        sentences = sum(len(split_sentences(line)) for line in lines)
+        cut = len(stripped_lines(document.text)) - len(lines)
+        return {"sentences": sentences, "cut_line_fraction": cut / max(cut + len(lines), 1)}
+
     def decide(self, document: Document) -> Decision:  # noqa: D102
         text, lower, counts = document.text, document.text.lower(), Counter[str]()
         if self._config.lorem_ipsum and "lorem ipsum" in lower:
             return Drop("lorem_ipsum")
         if self._config.curly_bracket and "{" in text:
             return Drop("curly_bracket")
-        if self._config.citations:
-            text = _without_citations(text, counts)
-        lines = self._kept_lines(text, self._line_rules(lower), counts)
+        lines = self._cut(text, counts)
         if not lines:
             return Drop("too_few_sentences" if self._config.min_sentences else "empty")
         if not _has_sentences(lines, self._config.min_sentences):
             return Drop("too_few_sentences")
         return Keep(document.with_text("\n".join(lines)), counts)
+
+    def _cut(self, text: str, counts: Counter[str]) -> list[str]:
+        """Returns the lines that are left, and counts the cuts."""
+        lower = text.lower()
+        if self._config.citations:
+            text = _without_citations(text, counts)
+        return self._kept_lines(text, self._line_rules(lower), counts)
 
     def _line_rules(self, lower: str) -> list[LineRule]:
         """Returns the rules that may cut a line of the document whose text in lower case is `lower`."""

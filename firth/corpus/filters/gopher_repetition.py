@@ -39,6 +39,9 @@ class GopherRepetition(DocumentStep[GopherRepetitionStep]):
         self._rules = RulesByLanguage(config, _Rules)
         self.reasons = frozenset().union(*(rules.reasons for rules in self._rules))
 
+    def measures(self, document: Document) -> dict[str, float]:  # noqa: D102
+        return self._rules.of(document.text).measures(document.text)
+
     def decide(self, document: Document) -> Decision:  # noqa: D102
         reason = self._rules.of(document.text).broken_by(document.text)
         return Drop(reason) if reason else Keep(document)
@@ -58,27 +61,42 @@ class _Rules:
             *(f"duplicate_{n}_grams" for n in self._all),
         })  # fmt: skip
 
+    def measures(self, text: str) -> dict[str, float]:
+        """Returns the values that the rules compare with their thresholds."""
+        values = {f"top_{n}_gram_character_fraction": 0.0 for n in self._tops}
+        values |= {f"duplicate_{n}_gram_character_fraction": 0.0 for n in self._all}
+        for name, parts in _parts_of(text).items():
+            repeated = duplicates(parts)
+            values[f"duplicate_{name}_fraction"] = len(repeated) / max(len(parts), 1)
+            share = characters(repeated) / max(characters(parts), 1)
+            values[f"duplicate_{name}_character_fraction"] = share
+        lengths, before = _lengths(words := split_words(text))
+        for repeats in repeated_ngrams(words):
+            n, total = repeats.n, int(before[-1])
+            if n > max(*self._tops, *self._all, 0, 0):
+                break
+            if n in self._tops:
+                values[f"top_{n}_gram_character_fraction"] = _top(repeats, before, lengths) / total
+            if n in self._all:
+                covered = _covered(repeats.later, n, lengths)
+                values[f"duplicate_{n}_gram_character_fraction"] = covered / total
+        return values
+
     def broken_by(self, text: str) -> str | None:
         """Returns the reason for which a text is dropped, or None."""
         return self._in_parts(text) or self._in_ngrams(split_words(text))
 
     def _in_parts(self, text: str) -> str | None:
         config = self._config
-        paragraphs = [part for part in map(str.strip, _BLANK_LINES.split(text)) if part]
-        for name, parts, most, most_characters in (
-            (
-                "paragraph",
-                paragraphs,
+        limits = {
+            "paragraph": (
                 config.max_duplicate_paragraph_fraction,
                 config.max_duplicate_paragraph_character_fraction,
             ),
-            (
-                "line",
-                stripped_lines(text),
-                config.max_duplicate_line_fraction,
-                config.max_duplicate_line_character_fraction,
-            ),
-        ):
+            "line": (config.max_duplicate_line_fraction, config.max_duplicate_line_character_fraction),
+        }
+        for name, parts in _parts_of(text).items():
+            most, most_characters = limits[name]
             repeated = duplicates(parts)
             if len(repeated) > most * len(parts):
                 return f"duplicate_{name}s"
@@ -87,9 +105,7 @@ class _Rules:
         return None
 
     def _in_ngrams(self, words: Sequence[str]) -> str | None:
-        lengths = np.fromiter(map(len, words), np.int64, len(words))
-        before = np.zeros(len(words) + 1, np.int64)
-        lengths.cumsum(out=before[1:])
+        lengths, before = _lengths(words)
         total = int(before[-1])
         for repeats in repeated_ngrams(words):
             n = repeats.n
@@ -102,6 +118,19 @@ class _Rules:
             if n in self._all and _covered(repeats.later, n, lengths) > self._all[n] * total:
                 return f"duplicate_{n}_grams"
         return None
+
+
+def _parts_of(text: str) -> dict[str, list[str]]:
+    paragraphs = [part for part in map(str.strip, _BLANK_LINES.split(text)) if part]
+    return {"paragraph": paragraphs, "line": stripped_lines(text)}
+
+
+def _lengths(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the characters of each word, and those before each word and before the end: int64."""
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    before = np.zeros(len(words) + 1, np.int64)
+    lengths.cumsum(out=before[1:])
+    return lengths, before
 
 
 def _top(repeats: Repeats, before: np.ndarray, lengths: np.ndarray) -> int:

@@ -20,7 +20,7 @@ from firth.corpus.quality.hash_sample import HashSample, join_samples, sample_ha
 from firth.corpus.quality.quality_model import QualityModel, save_quality_model
 from firth.corpus.quality.quality_training import SIDES, Examples, join_examples, train
 from firth.corpus.quality.reference_files import ReadReference, reference_name
-from firth.corpus.quality.score_histogram import ScoreCounts, count_score, score_histogram
+from firth.corpus.quality.score_histogram import ScoreCounts, count_score, measured_scores, score_histogram
 from firth.corpus.text.hashed_ngrams import Hashing, hash_ngrams
 from firth.recipes.corpus.classifier import ClassifierStep
 from firth.storage import write_json
@@ -209,4 +209,4 @@ def _write(counts: ScoreCounts, config: ClassifierStep, setting: Setting, traine
     rule = {name: getattr(config, name) for name in ("keep", "alpha", "threshold")}
     report = {**rule, **trained[1], "scores": score_histogram(counts)}
     write_json(f"{setting.folder}/{setting.name}.json", report)
-    return CorpusCounts()
+    return measured_scores(counts) if setting.measures else CorpusCounts()

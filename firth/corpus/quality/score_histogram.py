@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from firth.corpus.documents.corpus_counts import CorpusCounts
+
 BINS = 20
 
-# By source, bin of the score, and whether the document was kept.
-ScoreCounts = Counter[tuple[str, int, bool]]
+# By source, bin of the score, whether the document was kept, and the score to two digits.
+ScoreCounts = Counter[tuple[str, int, bool, float]]
 
 
 def count_score(counts: ScoreCounts, source: str, score: float, kept: bool) -> None:
@@ -19,14 +21,14 @@ def count_score(counts: ScoreCounts, source: str, score: float, kept: bool) -> N
         score: The score, in [0, 1].
         kept: Whether the document was kept.
     """
-    counts[source, min(int(score * BINS), BINS - 1), kept] += 1
+    counts[source, min(int(score * BINS), BINS - 1), kept, float(f"{score:.2g}")] += 1
 
 
-def score_histogram(counts: Mapping[tuple[str, int, bool], int]) -> dict[str, Any]:
+def score_histogram(counts: Mapping[tuple[str, int, bool, float], int]) -> dict[str, Any]:
     """Returns the counts as a JSON object.
 
     Args:
-        counts: Number of documents by source, bin and whether they were kept.
+        counts: Number of documents by source, bin, whether they were kept, and score.
 
     Returns:
         `lower`, the lower bounds of the bins, the last of which includes 1; and `sources`, one object for
@@ -39,17 +41,30 @@ def score_histogram(counts: Mapping[tuple[str, int, bool], int]) -> dict[str, An
     >>> score_histogram(counts)["sources"][0]["kept"][-2:]
     [0, 1]
     """
-    # Beam turns Counters into plain dicts on their way between workers.
-    counts = Counter(counts)
-    sources = sorted({source for source, _, _ in counts})
+    sums = Counter[tuple[str, int, bool]]()
+    for (source, place, kept, _), documents in counts.items():
+        sums[source, place, kept] += documents
+    sources = sorted({source for source, _, _ in sums})
     return {
         "lower": [place / BINS for place in range(BINS)],
         "sources": [
             {
                 "source": source,
-                "kept": [counts[source, place, True] for place in range(BINS)],
-                "dropped": [counts[source, place, False] for place in range(BINS)],
+                "kept": [sums[source, place, True] for place in range(BINS)],
+                "dropped": [sums[source, place, False] for place in range(BINS)],
             }
             for source in sources
         ],
     }
+
+
+def measured_scores(counts: Mapping[tuple[str, int, bool, float], int]) -> CorpusCounts:
+    """Returns the counts of the corpus report on what is measured: documents of all sources by score.
+
+    Args:
+        counts: Number of documents by source, bin, whether they were kept, and score.
+    """
+    totals = CorpusCounts()
+    for (*_, score), documents in counts.items():
+        totals.measure("score", score, documents)
+    return totals

@@ -16,7 +16,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.marks import Decisions, Documents
-from firth.corpus.quality.score_histogram import ScoreCounts, count_score, score_histogram
+from firth.corpus.quality.score_histogram import ScoreCounts, count_score, measured_scores, score_histogram
 from firth.recipes.base.errors import suggest
 from firth.recipes.corpus.scoring import AnyScoringStep
 from firth.storage import write_json
@@ -122,4 +122,4 @@ def _loaded(
 def _write(counts: ScoreCounts, config: AnyScoringStep, setting: Setting) -> CorpusCounts:
     rule = {name: getattr(config, name) for name in ("label", "keep", "threshold")}
     write_json(f"{setting.folder}/{setting.name}.json", {**rule, "scores": score_histogram(counts)})
-    return CorpusCounts()
+    return measured_scores(counts) if setting.measures else CorpusCounts()

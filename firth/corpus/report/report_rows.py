@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from firth.corpus.documents.batching import by_key
-from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, REJECTED, CorpusCounts, Count, Flow
+from firth.corpus.documents.corpus_counts import (
+    DROPPED,
+    IN,
+    KEPT,
+    MEASURED,
+    REJECTED,
+    CorpusCounts,
+    Count,
+    Flow,
+)
 from firth.corpus.documents.split import SPLITS
 from firth.corpus.filters.language import identify
 from firth.corpus.grouping.repeated_ids import REPEATED_IDS_STEP
@@ -16,8 +25,6 @@ from firth.corpus.privacy.pii import Pii
 SPLIT_STEP = "split"
 # The step under which documents are counted by licence (as reason) before cleaning (with the outcome IN).
 LICENCE_STEP = "licence"
-# What the name of a histogram of values that a step measures begins with.
-MEASURED = "measured "
 
 
 def sources(totals: CorpusCounts) -> list[str]:

@@ -3,10 +3,18 @@
 import pytest
 
 from firth.corpus.curation.step_table import STEPS
+from firth.corpus.documents.steps import Drop
 from firth.recipes.corpus.cleaning import CharactersStep, Cleaning, LengthStep, Split
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep
-from firth.recipes.corpus.filters import FineWebStep, GopherQualityStep, LanguageStep
+from firth.recipes.corpus.filters import (
+    C4Step,
+    FineWebStep,
+    GopherQualityStep,
+    GopherRepetitionStep,
+    LanguageStep,
+)
 from tests.corpus.helpers import clean, document, make_pipeline, make_pipeline_of_two
+from tests.corpus.quality.models import MADE, fasttext_step
 
 STEPS_OF = (
     LengthStep(kind="length", min_words=4),
@@ -51,6 +59,51 @@ def test_those_that_reach_a_step_are_counted_on_any_number_of_workers(tmp_path):
     assert measured(tmp_path / "none", "none")[0]["measured"] == []
 
 
+def test_the_scores_of_a_model_are_measured_where_it_is_asked_for(tmp_path):
+    documents = [document(text, name) for name, text in MADE["texts"].items()]
+    scores = sorted(float(f"{labels['__label__hq']:.2g}") for labels in MADE["scores"]["fasttext"].values())
+    for measure in ("only", "none"):
+        cleaning = Cleaning(steps=(fasttext_step(threshold=0.5),), measure=measure)
+        rows = clean(tmp_path / measure, documents, cleaning)["measured"]
+        found = [
+            (row["step"], row["measure"], value)
+            for row in rows
+            for value, n in zip(row["values"], row["documents"])
+            for _ in range(n)
+        ]
+        assert found == ([("fasttext", "score", score) for score in scores] if measure == "only" else [])
+
+
+# The limit of gopher_repetition's value, and the name of the reason for which it drops.
+REPETITION = GopherRepetitionStep(kind="gopher_repetition")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "so it goes, and so it goes on",
+        "One line.\nOne line.\nAnother.",
+        "Some words.\n\nSome words.\n\nSome others are here, which are longer than those of the start.",
+        "a b c d e f g h i j k l a b c d e f g h i j k l " * 2,
+        "No word of this one occurs twice",
+        "",
+    ],
+)
+def test_repetition_drops_where_a_value_is_beyond_its_limit(text):
+    config, step = REPETITION, STEPS["gopher_repetition"](REPETITION)
+    limits = {
+        **{f"top_{each.n}_gram": each.max_character_fraction for each in config.top_ngrams},
+        **{f"duplicate_{each.n}_gram": each.max_character_fraction for each in config.duplicate_ngrams},
+    }
+    limits = {f"{name}_character_fraction": most for name, most in limits.items()} | {
+        name.removeprefix("max_"): most for name, most in config if name.startswith("max_")
+    }
+    values = step.measures(document(text))
+    assert values.keys() == limits.keys()
+    beyond = any(values[name] > most for name, most in limits.items())
+    assert beyond == isinstance(step.decide(document(text)), Drop)
+
+
 FINEWEB = {
     "punctuated_line_fraction": 2 / 3,
     "short_line_fraction": 1,
@@ -65,6 +118,12 @@ GOPHER = {"bullet_line_fraction": 0.5, "ellipsis_line_fraction": 0.5}
     [
         (FineWebStep(kind="fineweb"), "One line is here.\nOne line is here.\nAnother", FINEWEB),
         (GopherQualityStep(kind="gopher_quality"), "- One # two ...\nThree", GOPHER),
+        (
+            C4Step(kind="c4"),
+            "One line is here. And two.\nHome | News",
+            {"sentences": 2, "cut_line_fraction": 0.5},
+        ),
+        (REPETITION, "to be or not to be", {"top_2_gram_character_fraction": 8 / 13}),
         (LanguageStep(kind="language", languages=("de",)), "It was the best of times.", {"probability": 0}),
     ],
 )
