@@ -13,7 +13,6 @@ from tests.layers.inputs import BATCH, LENGTH, VOCABULARY, WIDTH
 from tests.layers.layers_checklist_test import call, make, numpy
 from tests.layers.table import CASES
 
-layers = pytest.mark.parametrize("name", CASES)
 IDS = np.array([[1, 2, 3, 4, 0, 0], [5, 6, 7, 8, 9, 10], [1, 0, 0, 0, 0, 0]], "int32")
 # Layers of states that need something else next to them, which no mask says.
 NEEDS_MORE = {
@@ -38,7 +37,25 @@ def needed_by(name) -> str:
 
 
 STATES = [name for name in CASES if reads_states(name)]
+
+
+def inputs_of(name) -> tuple:
+    """The class of a layer and what it is called with, which is all that Keras's own parts see of it."""
+    return name.split(",")[0], *(each is not None and each.ndim for each in CASES[name].inputs(0))
+
+
+FIRST = {inputs_of(name): name for name in reversed(CASES)}
 ALONE = [name for name in STATES if not needed_by(name)]
+
+
+def of_each(names):
+    """A case of each class and inputs; `make test-repeated` has the others."""
+    others = {name for name in names if FIRST[inputs_of(name)] != name}
+    marked = [pytest.param(name, marks=[pytest.mark.repeated] * (name in others)) for name in names]
+    return pytest.mark.parametrize("name", marked)
+
+
+layers = of_each(CASES)
 
 
 class Holding(keras.Model):
@@ -117,7 +134,7 @@ def test_in_the_functional_api_saved_and_cloned(name, tmp_path):
     assert keras.models.clone_model(model).count_params() == model.count_params()
 
 
-@pytest.mark.parametrize("name", ALONE)
+@of_each(ALONE)
 def test_in_sequence_after_an_embedding_with_a_mask(name):
     """What the mask hides changes nothing else, and the mask is handed on."""
     embedding, layer = masked(), make(name, seed=5)

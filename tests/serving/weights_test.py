@@ -70,9 +70,18 @@ def test_a_bundle_is_exported_with_no_more_than_its_largest_tensor_in_memory(
     check_equal(loaded.signatures["embed"](text=texts), embed(model, texts))
 
 
-@pytest.mark.parametrize(
-    "name", ["bert_tiny", "deberta_v3_tiny", "xlnet_tiny", "gpt2_tiny", "t5_tiny", "elmo_tiny"]
-)
+# A signature that reads all weights of each kind of model, or the most.
+READING = {
+    "bert_tiny": "fill_mask",
+    "deberta_v3_tiny": "fill_mask",
+    "xlnet_tiny": "embed",
+    "gpt2_tiny": "generate",
+    "t5_tiny": "score",
+    "elmo_tiny": "generate",
+}
+
+
+@pytest.mark.parametrize("name", READING)
 @eagerly()
 def test_every_kind_of_model_computes_with_streamed_weights(name, tmp_path):
     model = served(name)
@@ -81,13 +90,11 @@ def test_every_kind_of_model_computes_with_streamed_weights(name, tmp_path):
         weights = StreamedWeights(outline, file)
     for room, variable in zip(weights.variables, model.model.variables, strict=True):
         room.assign(variable)
-    for signature in text_signatures(model.recipe, model.tokenizer.mask_token).values():
-        texts = [tf.constant([text + signature.needs for text in TEXTS])] * len(signature.inputs)
-        texts += [
-            tf.constant([each.example] * len(TEXTS), each.dtype) for each in signature.parameters.values()
-        ]
-        streamed = functools.partial(signature.function, Served(outline, model.tokenizer, model.recipe))
-        check_equal(weights.bind(streamed)(*texts), signature.function(model, *texts))
+    signature = text_signatures(model.recipe, model.tokenizer.mask_token)[READING[name]]
+    texts = [tf.constant([text + signature.needs for text in TEXTS])] * len(signature.inputs)
+    texts += [tf.constant([each.example] * len(TEXTS), each.dtype) for each in signature.parameters.values()]
+    streamed = functools.partial(signature.function, Served(outline, model.tokenizer, model.recipe))
+    check_equal(weights.bind(streamed)(*texts), signature.function(model, *texts))
 
 
 def test_weights_of_another_model_are_refused(tmp_path):

@@ -102,6 +102,7 @@ def test_losses_and_samples_stand_in_history_and_summaries(trained):
     assert (2, "held_out_loss") not in found
 
 
+@pytest.mark.repeated
 def test_the_same_after_a_resume(artifact, trained, killed, tmp_path):
     killed.rename(tmp_path / "checkpoints")
     assert max(path.name for path in tmp_path.glob("checkpoints/*/step-*")) == "step-0000000002"

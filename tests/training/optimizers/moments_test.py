@@ -74,10 +74,10 @@ def test_a_second_moment_falls_when_gradients_end():
     optimizer = AdamW(0.0, moments="bfloat16", beta_2=0.998)
     optimizer.apply([tf.ones((64, 64))], [variable])
     before = float(tf.reduce_mean(tf.cast(optimizer._velocities[0].value, tf.float32)))
-    for _ in range(60):
+    for _ in range(30):
         optimizer.apply([tf.zeros((64, 64))], [variable])
     after = float(tf.reduce_mean(tf.cast(optimizer._velocities[0].value, tf.float32)))
-    assert after / before == pytest.approx(0.998**60, rel=0.01)
+    assert after / before == pytest.approx(0.998**30, rel=0.01)
 
 
 def test_a_sum_grows_by_what_is_less_than_bfloat16_tells_apart():

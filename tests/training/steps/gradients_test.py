@@ -41,6 +41,7 @@ def whole(tmp_path_factory):
         return run("bert", tmp_path_factory.mktemp("whole"), FEW)
 
 
+@pytest.mark.repeated
 @pytest.mark.usefixtures("eager")
 def test_parts_of_a_batch_equal_the_batch(whole, tmp_path):
     """Parts hold different numbers of predictions."""
