@@ -4,7 +4,7 @@ import gc
 import pathlib
 from collections.abc import Callable, Iterable
 
-from scripts.lint import docstrings, files, imports, inits, kinds, layout, private_parts
+from scripts.lint import docstrings, files, imports, inits, kinds, layout, private_parts, prose
 from scripts.lint.sources import Fault, Repository, read_repository
 
 Rule = Callable[[Repository], Iterable[Fault]]
@@ -16,6 +16,7 @@ RULES: tuple[Rule, ...] = (
     kinds.faults,
     private_parts.faults,
     files.faults,
+    prose.faults,
 )
 
 

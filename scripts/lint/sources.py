@@ -3,6 +3,8 @@
 import ast
 import itertools
 import pathlib
+import re
+import subprocess
 from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
@@ -10,6 +12,8 @@ from scripts.docs.build_file import Target, read_targets
 
 Node = TypeVar("Node", bound=ast.AST)
 PACKAGE = "firth"
+_TEXTS = ("*.py", "*.md")
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class Fault(NamedTuple):
@@ -85,6 +89,18 @@ def _nodes_by_type(tree: ast.AST) -> dict[type, list]:
     return found
 
 
+class Changed(NamedTuple):
+    """A file of Python or Markdown that differs from the base of a branch.
+
+    Attributes:
+        text: Content of the file.
+        lines: Numbers of its new lines, from 1; those that were moved are not new.
+    """
+
+    text: str
+    lines: frozenset[int]
+
+
 class Repository(NamedTuple):
     """The files that rules look at.
 
@@ -94,6 +110,7 @@ class Repository(NamedTuple):
         targets: Targets of BUILD.
         tests: Paths of the tests from their folder, without a suffix, such as `layers/norms_test`.
         folders: Paths of all folders of the package from its own, those of data among them.
+        changed: Changed files by their path from the root; None in a checkout without history.
     """
 
     sources: dict[str, Source]
@@ -101,6 +118,7 @@ class Repository(NamedTuple):
     targets: dict[str, Target]
     tests: frozenset[str]
     folders: frozenset[str]
+    changed: dict[str, Changed] | None = None
 
 
 def repository_of(texts: dict[str, str], build: str = "", tests: tuple[str, ...] = ()) -> Repository:
@@ -134,7 +152,70 @@ def read_repository(root: pathlib.Path) -> Repository:
     names = tuple(path.relative_to(tests).with_suffix("").as_posix() for path in tests.rglob("*_test.py"))
     folders = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_dir()}
     read = repository_of(texts, (root / "BUILD").read_text("utf-8"), names)
-    return read._replace(folders=frozenset(folders))
+    return read._replace(folders=frozenset(folders), changed=read_changes(root))
+
+
+def read_changes(root: pathlib.Path) -> dict[str, Changed] | None:
+    """Returns the files that differ from the merge base with origin/main, committed, tracked or not.
+
+    On origin/main itself, and without it, they are compared with the commit before the last one.
+
+    Args:
+        root: The repository's root.
+
+    Returns:
+        Changed files by their path; None if there is no such commit.
+    """
+    if not (root / ".git").exists():
+        return None
+    head, base = _git(root, "rev-parse", "HEAD"), _git(root, "merge-base", "HEAD", "origin/main")
+    if base in (None, head):
+        base = _git(root, "rev-parse", "--verify", "HEAD~1")
+    if base is None:
+        return None
+    options = ("--unified=0", "--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/")
+    diff = _git(root, "-c", "core.quotePath=off", "diff", *options, base.strip(), "--", *_TEXTS) or ""
+    others = _git(root, "ls-files", "-z", "--others", "--exclude-standard", "--", *_TEXTS) or ""
+    added, removed = _diff_lines(diff)
+    texts = {
+        path: (root / path).read_text("utf-8", "replace")
+        for path in {*added, *filter(None, others.split("\0"))}
+    }
+    changed = {}
+    for path, text in texts.items():
+        lines = dict(enumerate(text.splitlines(), start=1))
+        numbers = added.get(path, lines.keys())
+        new = frozenset(number for number in numbers if lines.get(number, "").strip() not in removed)
+        changed[path] = Changed(text, new)
+    return changed
+
+
+def _diff_lines(diff: str) -> tuple[dict[str, set[int]], set[str]]:
+    """Returns the numbers of added lines by their file, and removed lines without their indentation."""
+    added: dict[str, set[int]] = {}
+    removed: set[str] = set()
+    numbers: set[int] = set()
+    left = 0
+    for line in diff.split("\n"):
+        if left > 0:
+            left -= not line.startswith("\\")
+            if line.startswith("-"):
+                removed.add(line[1:].strip())
+        elif line.startswith("+++ b/"):
+            numbers = added.setdefault(line[6:].rstrip("\t"), set())
+        elif hunk := _HUNK.match(line):
+            before, start, after = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
+            numbers.update(range(start, start + after))
+            left = before + after
+    return added, removed
+
+
+def _git(root: pathlib.Path, *arguments: str) -> str | None:
+    try:
+        ran = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return ran.stdout
 
 
 def line_of(text: str, part: str) -> int:
