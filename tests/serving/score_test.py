@@ -1,5 +1,7 @@
 """The score of each token is what the model says of it after those before it, read plainly."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -7,9 +9,11 @@ import tensorflow as tf
 from firth.generation import Prompts, last_states
 from firth.serving.score import score, score_target
 from firth.serving.served import Served
-from tests.generation.cases import generator_of
+from tests.generation import cases
 from tests.generation.plain_reader import PlainReader
 
+# `tests/generation` has models of several layers.
+generator_of = functools.partial(cases.generator_of, layers=1)
 TEXTS = ["the fox jumps", "a cat"]
 TARGETS = ["over the lazy dog", "runs !"]
 
@@ -50,7 +54,7 @@ def test_each_token_of_a_text():
 
 def test_each_token_of_a_long_text_is_scored_after_a_part_of_the_text_before_it():
     generator = generator_of("causal_lm")
-    served, text = served_of(generator), " ".join(TEXTS * 20)
+    served, text = served_of(generator), " ".join(TEXTS * 7)
     (tokens,) = generator.tokenizer.tokenize(tf.constant([text])).to_list()
     start = list(generator.framing.before)
     room = served.row_length - len(start)

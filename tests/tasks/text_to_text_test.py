@@ -24,6 +24,7 @@ from firth.tasks import TASKS
 from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
 from tests.exported_model import RECIPE, make_served
+from tests.generation.cases import eagerly
 
 _KEY = metric_types.MetricKey(name="scores")
 LABELS = ("no", "yes")
@@ -124,6 +125,7 @@ def test_inputs_and_targets_stand_as_the_form_says(preset, read, decoder, predic
         ),
     ],
 )
+@eagerly()
 def test_the_records_of_rows_are_answered_and_scored_as_raw_texts_are(preset, kind):
     made, labels = served(preset, kind), WRITING[kind][2]
     task = made.task

@@ -11,6 +11,8 @@ from firth.models import load_model
 from firth.models.bundle import weights_by_path
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.serving import load_served
+from firth.serving.tasks.classify import classify
 from firth.tuning import AdapterError, load_adapter
 from tests.training.artifacts import VOCABULARY, tiny_recipe, write_bundle
 from tests.tuning.runs import adapting, run
@@ -21,7 +23,7 @@ def adapted(request, tmp_path_factory):
     """A folder with a run of the Trainer's own function, and the recipe of the run."""
     folder = tmp_path_factory.mktemp(request.param)
     recipe = adapting(request.param, folder)
-    run(folder, recipe)
+    run(folder, recipe, served=False)
     return folder, recipe
 
 
@@ -56,9 +58,9 @@ def test_it_is_smaller_than_its_bundle_and_says_its_base(adapted):
 
 
 def test_the_merged_model_answers_texts(adapted):
+    """Op by op; `tests/cli/merge_test.py` exports it."""
     folder, _ = adapted
-    served = tf.saved_model.load(str(folder / "model" / "Format-Serving"))
-    answer = served.signatures["classify"](text=tf.constant(["w1 w2 w3"]))
+    answer = classify(load_served(folder / "model" / "bundle"), tf.constant(["w1 w2 w3"]))
     assert answer["label"].numpy()[0] in (b"no", b"yes")
 
 

@@ -48,11 +48,6 @@ def batcher_of(made_once) -> ContinuousBatcher:
 _batcher = functools.cache(ContinuousBatcher)
 
 
-def served_of(name: str, **changes: int) -> Served:
-    """Returns a case of `tests/generation/cases.py` with two slots, and with other changes of its export."""
-    return served_by(generator_of(name), **changes)
-
-
 def served_by(generator: Generator, **changes: int) -> Served:
     """Returns the model of a generator with two slots, and with other changes of its export."""
     changed = generator.recipe.export.model_copy(update={"slots": 2, **changes})
