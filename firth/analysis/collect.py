@@ -181,9 +181,9 @@ def _sentences(
     if not (inputs.model and vocabulary and storage.glob(os.path.join(inputs.examples, "Split-eval", "*"))):
         return [], []
     from firth.analysis.eval_rows import eval_rows
-    from firth.serving import Client
+    from firth.serving import shared_client
 
-    client, seed = Client(inputs.model), inputs.recipe.seed
+    client, seed = shared_client(inputs.model), inputs.recipe.seed
     rows = eval_rows(inputs.examples, ROWS_READ, seed)
     filled = _filled_masks(client, rows, vocabulary, inputs.recipe) if client.inputs("fill_mask") else []
     scored = _scored(client, rows, vocabulary, seed) if client.inputs("score") == ("text",) else []

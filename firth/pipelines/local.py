@@ -252,7 +252,12 @@ def _corpus_page(run_dir: pathlib.Path) -> pathlib.Path | None:
 def _run_pipeline(job: _Job, components: ComponentEvents) -> None:
     with _not_collecting():
         pipeline, runner = _prepared(job, components)
-    runner.run(pipeline)
+    from firth.serving import forget_client
+
+    try:
+        runner.run(pipeline)
+    finally:
+        forget_client()
 
 
 @contextlib.contextmanager

@@ -2,15 +2,23 @@
 
 import datetime
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import apache_beam as beam
 from absl import logging
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from ml_metadata.proto import metadata_store_pb2
 from tfx.dsl.compiler import constants
 from tfx.orchestration import metadata
 from tfx.orchestration.local import runner_utils
-from tfx.orchestration.portable import launcher, runtime_parameter_utils, tfx_runner
+from tfx.orchestration.portable import (
+    beam_executor_operator,
+    launcher,
+    runtime_parameter_utils,
+    tfx_runner,
+)
+from tfx.proto.orchestration import executable_spec_pb2
 from tfx.utils import telemetry_utils
 
 from firth.pipelines.metadata.ordered import OrderedMetadata
@@ -39,6 +47,32 @@ class Observer(Protocol):
         Args:
             state: State in which it ended, `finished` or `cached`.
         """
+
+
+class InProcessBeam(beam_executor_operator.BeamExecutorOperator):
+    """Runs a component on Beam; without options of Beam, by the runner of this process.
+
+    Beam's default, `DirectRunner`, offers each pipeline to Prism first, a program that it loads from the
+    internet. It ends with the same runner where Prism is not there, after it has translated the pipeline
+    once more and looked through all of its functions twice.
+    """
+
+    def run_executor(
+        self, execution_info: Any, make_beam_pipeline_fn: Callable[[], beam.Pipeline] | None = None
+    ) -> Any:
+        """Runs the component.
+
+        Args:
+            execution_info: Execution, as TFX's launcher describes it.
+            make_beam_pipeline_fn: Function that makes a pipeline of Beam; None for the usual one.
+        """
+        if make_beam_pipeline_fn is None and not self.beam_pipeline_args:
+            make_beam_pipeline_fn = _pipeline_in_process
+        return super().run_executor(execution_info, make_beam_pipeline_fn)
+
+
+def _pipeline_in_process() -> beam.Pipeline:
+    return beam.Pipeline(runner=FnApiRunner(), argv=[])
 
 
 class ObservedDagRunner(tfx_runner.IrBasedRunner):
@@ -91,6 +125,7 @@ class ObservedDagRunner(tfx_runner.IrBasedRunner):
             pipeline_runtime_spec=pipeline.runtime_spec,
             executor_spec=runner_utils.extract_executor_spec(deployment, name),
             custom_driver_spec=runner_utils.extract_custom_driver_spec(deployment, name),
+            custom_executor_operators={executable_spec_pb2.BeamExecutableSpec: InProcessBeam},
         )
         logging.info("Component %s is running.", name)
         self._observer.start(name)

@@ -1,5 +1,11 @@
 from .bundle import export_bundle as export_bundle, load_served as load_served
-from .client import Candidate as Candidate, Client as Client, Scored as Scored
+from .client import (
+    Candidate as Candidate,
+    Client as Client,
+    Scored as Scored,
+    forget_client as forget_client,
+    shared_client as shared_client,
+)
 from .description import read_description as read_description
 from .saved_model import export as export
 from .slots.batcher import (

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
+from firth import storage
 from firth.serving.description import read_description
 from firth.serving.versions import newest_model
 from firth.serving.writing.parameter import WITH_PARAMETERS, values_of
@@ -296,6 +297,33 @@ class Client:
         longest = max(map(len, values), default=0)
         rows = [[*each, *[""] * (longest - len(each))] for each in values]
         return tf.constant(rows, tf.string, [len(rows), longest])
+
+
+def shared_client(directory: str | os.PathLike[str]) -> Client:
+    """Returns a client of a model, the same one for as long as the model's files are the same.
+
+    The steps of a run ask one model, whose graphs take a second or two to load. The model that was asked last
+    is kept, until `forget_client` is called.
+
+    Args:
+        directory: As for `Client`.
+
+    Raises:
+        NoModelError: if there is no model.
+    """
+    path = newest_model(os.fspath(directory))
+    names = storage.files_below(path)
+    return _kept_client(path, tuple((name, *storage.stamp_of(os.path.join(path, name))) for name in names))
+
+
+@functools.lru_cache(maxsize=1)
+def _kept_client(path: str, files: tuple[tuple[str, int, int], ...]) -> Client:
+    return Client(path)
+
+
+def forget_client() -> None:
+    """Lets go of the model that `shared_client` keeps."""
+    _kept_client.cache_clear()
 
 
 def plain(values: Any) -> Any:

@@ -12,6 +12,7 @@ from .files import (
     read_text as read_text,
     remove as remove,
     size_of as size_of,
+    stamp_of as stamp_of,
     why_no_file as why_no_file,
 )
 from .folders import (

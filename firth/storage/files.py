@@ -140,6 +140,19 @@ def size_of(path: str | os.PathLike[str]) -> int:
     return os.path.getsize(path) if is_local(path) else gfile_of(path).stat(os.fspath(path)).length
 
 
+def stamp_of(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """Returns the size of a file in bytes, and when it was last written, in nanoseconds.
+
+    Args:
+        path: File on any file system.
+    """
+    if is_local(path):
+        here = os.stat(path)
+        return here.st_size, here.st_mtime_ns
+    there = gfile_of(path).stat(os.fspath(path))
+    return there.length, there.mtime_nsec
+
+
 def list_folder(path: str | os.PathLike[str]) -> list[str]:
     """Returns the sorted names in a folder; none if there is no such folder.
 

@@ -1,5 +1,14 @@
+import pathlib
+import sys
+
+import apache_beam as beam
 import pytest
-from tfx.dsl.component.experimental.annotations import InputArtifact, OutputArtifact, Parameter
+from tfx.dsl.component.experimental.annotations import (
+    BeamComponentParameter,
+    InputArtifact,
+    OutputArtifact,
+    Parameter,
+)
 from tfx.dsl.component.experimental.decorators import component
 from tfx.orchestration import metadata
 from tfx.orchestration.pipeline import Pipeline
@@ -19,6 +28,14 @@ def Check(model: InputArtifact[Model], most: Parameter[int]):
     with open(f"{model.uri}.size") as file:
         if int(file.read()) > most:
             raise ValueError("too large")
+
+
+@component(use_beam=True)
+def Count(model: OutputArtifact[Model], pipeline: BeamComponentParameter[beam.Pipeline] = None):
+    path, runner = pathlib.Path(f"{model.uri}.counted"), type(pipeline.runner).__name__
+    with pipeline as made:
+        counted = made | beam.Create([1, 2, 3]) | beam.combiners.Count.Globally()
+        counted | beam.Map(lambda count: path.write_text(f"{runner} {count}"))
 
 
 class Recorder(list):
@@ -63,3 +80,28 @@ def test_components_start_and_end_finished_cached_or_not_at_all(tmp_path):
 def test_a_part_of_a_pipeline_is_refused():
     with pytest.raises(ValueError, match="no options"):
         ObservedDagRunner(Recorder()).run_with_ir(None, run_options=object())
+
+
+@pytest.mark.parametrize(
+    ("options", "runner"),
+    [
+        ([], "FnApiRunner"),
+        (["--runner=DirectRunner", "--sdk_container_image=none"], "SwitchingDirectRunner"),
+    ],
+)
+def test_without_options_beam_runs_in_this_process_and_offers_nothing_to_prism(
+    tmp_path, monkeypatch, options, runner
+):
+    # TFX reads flags of Abseil from the command line.
+    monkeypatch.setattr(sys, "argv", ["firth"])
+    count = Count()
+    pipeline = Pipeline(
+        "test",
+        str(tmp_path / "root"),
+        components=[count],
+        metadata_connection_config=metadata.sqlite_metadata_connection_config(str(tmp_path / "metadata.db")),
+        beam_pipeline_args=options,
+    )
+    ObservedDagRunner(Recorder()).run(pipeline)
+    (written,) = (tmp_path / "root").rglob("*.counted")
+    assert written.read_text() == f"{runner} 3"

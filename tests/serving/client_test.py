@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from firth.serving import Client, NoModelError
+from firth.serving import Client, NoModelError, forget_client, shared_client
 from tests.exported_model import exported_model
 from tests.fresh_process import run_python
 
@@ -46,6 +46,24 @@ def test_the_newest_complete_version_is_taken(tmp_path):
     (tmp_path / "11").mkdir()
     (tmp_path / "99.partial").mkdir()
     assert Client(tmp_path).path == os.fspath(tmp_path / "10")
+
+
+def test_a_shared_client_is_loaded_once_and_again_for_other_files(tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(exported_model().directory, folder)
+    try:
+        first = shared_client(folder)
+        assert shared_client(os.fspath(folder)) is first
+        # The same folder, with another model: a file of its weights is written again.
+        (index,) = folder.glob("variables/*.index")
+        index.write_bytes(index.read_bytes())
+        second = shared_client(folder)
+        assert second is not first
+        np.testing.assert_array_equal(second.embed(["the cat"]), first.embed(["the cat"]))
+        forget_client()
+        assert shared_client(folder) is not second
+    finally:
+        forget_client()
 
 
 def test_where_nothing_was_pushed_the_error_says_so(tmp_path):

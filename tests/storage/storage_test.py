@@ -189,6 +189,8 @@ def test_folders_are_listed_and_copied(root):
     assert storage.is_unchanged(f"{root}/copy")
     assert storage.is_folder(f"{root}/copy/deep") and not storage.is_folder(f"{root}/copy/a.txt")
     assert storage.size_of(f"{root}/copy/deep/b") == 2
+    stamp = storage.stamp_of(f"{root}/copy/deep/b")
+    assert stamp[0] == 2 and storage.stamp_of(f"{root}/copy/deep/b") == stamp
     storage.copy_file(f"{path}/a.txt", f"{root}/new/b.txt")
     assert storage.read_text(f"{root}/new/b.txt") == "é\n"
     assert storage.glob(f"{path}/a*", f"{path}/*.txt") == [f"{path}/a.txt"]

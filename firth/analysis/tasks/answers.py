@@ -25,10 +25,10 @@ def ask_rows(model: str, examples: str, task: Task) -> list[Collected]:
         examples: Folder of TaskRowGen's rows.
         task: The recipe's task.
     """
-    from firth.serving import Client
+    from firth.serving import shared_client
     from firth.tasks import TASKS
 
-    client, kind = Client(model), TASKS[task.kind]
+    client, kind = shared_client(model), TASKS[task.kind]
     rows = itertools.islice(_records(examples), MOST_ROWS)
     found: list[Collected] = []
     while batch := list(itertools.islice(rows, _BATCH)):

@@ -15,7 +15,7 @@ from tfx.utils import io_utils, path_utils
 from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.corpus.io.record_files import read_records
-from firth.serving import Client, validate_serving
+from firth.serving import shared_client, validate_serving
 from firth.serving.description import read_description
 from firth.serving.tasks.served_score import served_score
 from firth.serving.validation import TOLERANCES
@@ -75,7 +75,7 @@ def _held_out(directory: str, input_dict: Artifacts) -> dict[str, Any] | None:
         for name in ("examples", "records")
     )
     near = TOLERANCES[read_description(directory)["recipe"]["training"]["precision"]]
-    return served_score(Client(directory), lambda: map(from_example, records()), rows, near)
+    return served_score(shared_client(directory), lambda: map(from_example, records()), rows, near)
 
 
 def _read_all(folder: str) -> Iterator[bytes]:

@@ -61,7 +61,7 @@ class _Writer:
 
 
 def test_a_row_brings_what_is_right_of_its_records(tmp_path, monkeypatch):
-    monkeypatch.setattr("firth.serving.Client", _Writer)
+    monkeypatch.setattr("firth.serving.shared_client", _Writer)
     chunk = Chunk(7, 0, np.array([5, 6]), np.array([True, False]), np.array([True, False]))
     row = make_row("s", [chunk], details=[b'{"right": ["a cat"]}', b'{"right": ["the dog", "dog"]}'])
     write_records(str(tmp_path / "Split-eval"), 0, 1, [row.to_example()])
