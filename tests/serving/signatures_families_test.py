@@ -172,7 +172,7 @@ def test_a_model_offers_the_signatures_of_its_kind(name):
     assert tuple(text_signatures(recipe_of(name))) == PRESETS[name]
 
 
-# Of two that are asked alike, `make test` asks one: BART as T5, and a prefix LM as GPT-2.
+# BART is asked as T5 is, and a prefix LM as GPT-2: `make test` asks one of both.
 asked_alike = pytest.mark.parametrize(
     "name",
     [
