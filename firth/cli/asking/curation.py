@@ -76,7 +76,8 @@ def _answers(outputs: "Outputs", wanted: str, scrubber: "Pii") -> Iterator[str]:
     from firth.corpus.curation.dropped import find_dropped
 
     for row in find_dropped(str(outputs["Curator"]["report"]), wanted, scrubber):
-        yield f"{row.id} ({row.source}, {row.uri}): dropped by {row.step}: {row.reason}"
+        match = f" of {row.match}" if row.match else ""
+        yield f"{row.id} ({row.source}, {row.uri}): dropped by {row.step}: {row.reason}{match}"
     read = outputs.get("CorpusExampleGen", {}).get("examples")
     if read is not None:
         yield from _rejected(read, scrubber.scrub_address(wanted))

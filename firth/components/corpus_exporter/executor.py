@@ -38,6 +38,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         Raises:
             firth.corpus.CountMismatchError: if the documents are not those that the report counts.
         """
+        cleaning = Cleaning.from_json(exec_properties["cleaning"])
         folders = split_folders(artifact_utils.get_single_instance(input_dict["documents"]))
         folder = artifact_utils.get_single_uri(output_dict["corpus"])
         path = os.path.join(artifact_utils.get_single_uri(input_dict["report"]), REPORT_FILE)
@@ -51,7 +52,8 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             outputs_from_json(exec_properties["outputs"]),
             folder,
             counts,
-            any(source.keeps_metadata for source in sources_from_json(exec_properties["sources"])),
+            any(source.keeps_metadata for source in sources_from_json(exec_properties["sources"]))
+            or any(step.adds_metadata for step in cleaning.steps),
         )
         files = [
             {"kind": each.kind, "split": split, "path": f"{each.kind}/{split}/*{each.file_ending}"}

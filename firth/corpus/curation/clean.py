@@ -71,7 +71,7 @@ def Clean(
                 measured = beam.ParDo(_Measure(step)).with_outputs(CORPUS_COUNTS)
                 totals = (documents | f"{name}.Measure" >> measured)[CORPUS_COUNTS]
                 partial_totals.append(totals | f"{name}.Name" >> beam.Map(CorpusCounts.named, name))
-        counting = _Count(name, scrubber is not None, keeps_all=measure == "only")
+        counting = _Count(name, scrubber is not None, measure == "only", config.adds_metadata)
         count = beam.ParDo(counting).with_outputs(CORPUS_COUNTS, DROPPED, main="kept")
         outputs = decided | f"{name}.Count" >> count
         documents = outputs.kept
@@ -85,20 +85,25 @@ def Clean(
 
 @beam.typehints.with_output_types(list[Document])
 class _Count(CountingFn):
-    def __init__(self, name: str, lists_dropped: bool, keeps_all: bool) -> None:
+    def __init__(self, name: str, lists_dropped: bool, keeps_all: bool, adds_metadata: bool) -> None:
         self._name = name
+        self._adds_metadata = adds_metadata
         self._keeps_all = keeps_all
         self._lists_dropped = lists_dropped
 
     def process(self, decided: Any) -> Iterator[Any]:
         if self._keeps_all:
             decided = [(document, self._kept(document, decision)) for document, decision in decided]
-        yield [decision.document for each in decided if (decision := self._count(*each))]
+        yield [self._described(decision) for each in decided if (decision := self._count(*each))]
         if self._lists_dropped:
-            rows = [
-                dropped_row(each, self._name, how.reason) for each, how in decided if isinstance(how, Drop)
-            ]
+            rows = [dropped_row(each, self._name, how) for each, how in decided if isinstance(how, Drop)]
             yield TaggedOutput(DROPPED, rows)
+
+    def _described(self, decision: Keep) -> Document:
+        if not self._adds_metadata:
+            return decision.document
+        values = {f"{self._name}.{key}": value for key, value in decision.metadata.items()}
+        return decision.document.with_metadata(values)
 
     def _kept(self, document: Document, decision: Decision) -> Keep:
         if isinstance(decision, Drop):

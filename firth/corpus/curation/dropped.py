@@ -10,6 +10,7 @@ from apache_beam.pvalue import PCollection
 from firth import storage
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import hash63
+from firth.corpus.documents.steps import Drop
 from firth.corpus.privacy.pii import Pii
 
 DROPPED_FOLDER = "dropped"
@@ -24,6 +25,7 @@ class DroppedDocument(NamedTuple):
         uri: Address of the text, without personal data.
         step: Name of the step that dropped it.
         reason: Reason for which it did.
+        match: Id of the document that was kept instead of a duplicate; empty for other documents.
     """
 
     id: str
@@ -31,6 +33,7 @@ class DroppedDocument(NamedTuple):
     uri: str
     step: str
     reason: str
+    match: str = ""
 
 
 @beam.ptransform_fn
@@ -103,12 +106,12 @@ def find_dropped(report_folder: str, wanted: str, scrubber: Pii) -> list[Dropped
     return found
 
 
-def dropped_row(document: Document, step: str, reason: str) -> DroppedDocument:
+def dropped_row(document: Document, step: str, drop: Drop) -> DroppedDocument:
     """Returns the row of a dropped document.
 
     Args:
         document: The document as the step received it.
         step: Name of the step.
-        reason: Reason for which the step dropped it.
+        drop: The step's decision.
     """
-    return DroppedDocument(document.id, document.source, document.uri, step, reason)
+    return DroppedDocument(document.id, document.source, document.uri, step, drop.reason, drop.match)

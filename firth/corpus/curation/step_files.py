@@ -1,5 +1,6 @@
 """The files that cleaning steps read: lists of words, evaluation data and references."""
 
+import itertools
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +10,7 @@ from firth.corpus.decontamination.benchmarks import list_benchmark_files
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.hashing import digest
 from firth.corpus.io.content_digests import content_digests
-from firth.corpus.io.source_files import SourceFile
+from firth.corpus.io.source_files import SourceFile, match_files
 from firth.corpus.readers.sources import list_files
 from firth.recipes.base.file_names import named_files
 from firth.recipes.base.recipe_type import Config
@@ -66,8 +67,13 @@ def _files_of(part: Any) -> Iterator[SourceFile]:
     elif isinstance(part, Config):
         parts = [getattr(part, name) for name in type(part).model_fields]
         within = {file.pattern for each in parts for file in named_files(each)}
-        named = (file.pattern for file in named_files(part) if file.pattern not in within)
-        yield from (SourceFile(path, os.path.basename(path)) for path in named)
+        named = [file for file in named_files(part) if file.pattern not in within]
+        for is_pattern, of_kind in itertools.groupby(named, lambda file: file.mark.is_pattern):
+            paths = [file.pattern for file in of_kind]
+            if is_pattern:
+                yield from match_files(str(getattr(part, "kind", "cleaning")), paths)
+            else:
+                yield from (SourceFile(path, os.path.basename(path)) for path in paths)
         for each in parts:
             yield from _files_of(each)
     elif isinstance(part, tuple):

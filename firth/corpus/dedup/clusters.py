@@ -47,8 +47,8 @@ def Describe(
         documents: Lists of documents.
         config: Settings of MinHash.
         order: The document that is kept in a cluster: of "longest_first" and "source_first", see
-            `firth.corpus.grouping.identity`; "benchmark" marks evaluation data, which comes before all
-            documents.
+            `firth.corpus.grouping.identity`; "outside" marks documents that are not of the corpus, which come
+            before all others.
         ranks: Rank of each source by its name, the best being 0.
     """
     describe = beam.FlatMap(_describe, config, order, ranks)
@@ -60,7 +60,8 @@ def _describe(
     documents: list[Document], config: MinHashing, order: str, ranks: Mapping[str, int]
 ) -> Iterator[Any]:
     high, low = id_halves(documents)
-    nodes = nodes_of(high, low)
+    # A document outside may have the id of another text of the corpus.
+    nodes = nodes_of(high, low) if order != "outside" else nodes_of(low, ~high)
     yield table_of(node=nodes, order=_orders(documents, order, ranks), id_high=high, id_low=low)
     minhash = MinHash(config.ngram_words, config.buckets, config.hashes_per_bucket, config.seed)
     shingles, splits = minhash.shingles([document.text for document in documents])
@@ -121,7 +122,12 @@ def _links(
 
 
 def decide_similar(
-    documents: Documents, described: Described, config: MinHashing, setting: Setting, by_rank: bool = False
+    documents: Documents,
+    described: Described,
+    config: MinHashing,
+    setting: Setting,
+    by_rank: bool = False,
+    outside: str = "",
 ) -> Decisions:
     """Returns the decisions about documents of which similar ones go, and the counts of buckets and clusters.
 
@@ -131,9 +137,11 @@ def decide_similar(
         config: The number of rounds of `ConnectedComponents`, and the verification.
         setting: Name of the step, for errors, and settings for bringing rows of the same key together.
         by_rank: Whether all documents with the smallest `order` of a cluster are kept.
+        outside: Reason for which documents are dropped that are similar to one outside the corpus; empty if
+            none is described.
     """
     entries, buckets = described | "Cluster" >> Cluster(config, setting)
-    decided, clusters = decide_copies(documents, entries, setting.grouping, by_rank)
+    decided, clusters = decide_copies(documents, entries, setting.grouping, by_rank, outside)
     return decided, (buckets, clusters) | "CorpusCounts" >> beam.Flatten()
 
 

@@ -28,8 +28,9 @@ class DatasetDuplicates(CorpusStep[DatasetDuplicatesStep]):
         config = self._config
         ranks = source_ranks(config.source_priority, setting.sources)
         described = documents | "Describe" >> Describe(config, "source_first", ranks)
+        outside = "in_benchmark" if config.benchmarks else ""
         if config.benchmarks:
             examples = documents.pipeline | "ReadBenchmarks" >> ReadBenchmarks(config.benchmarks)
-            others = examples | "DescribeBenchmarks" >> Describe(config, "benchmark", {})
+            others = examples | "DescribeBenchmarks" >> Describe(config, "outside", {})
             described = Described(*zip(described, others))
-        return decide_similar(documents, described, config, setting, by_rank=True)
+        return decide_similar(documents, described, config, setting, by_rank=True, outside=outside)

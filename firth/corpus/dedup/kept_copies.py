@@ -1,5 +1,6 @@
 """The choice of the documents to keep among those with the same label."""
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,64 +11,71 @@ from apache_beam.pvalue import PCollection, TaggedOutput
 from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, Drop, Grouping, Keep
+from firth.corpus.grouping.identity import id_of
 from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
 from firth.corpus.grouping.table_groups import Group, GroupTables, Tables
 from firth.corpus.grouping.tables import FirstRows, table_of
 from firth.corpus.report.corpus_report import CLUSTER_HISTOGRAM
 
-# Codes: one of several documents with this id is kept; the document duplicates another; or evaluation data.
-ONE_STAYS, DUPLICATE, IN_BENCHMARK = range(3)
+# Codes: the document is kept; it duplicates another of the corpus; or a document outside of it.
+KEPT, DUPLICATE, OUTSIDE = range(3)
 ORDER = ("order", "id_high", "id_low")
 
 
 @beam.ptransform_fn
 def ChooseKept(
-    entries: Tables, grouping: Grouping, by_rank: bool = False
+    entries: Tables, grouping: Grouping, by_rank: bool = False, has_outside: bool = False
 ) -> tuple[Tables, PCollection[CorpusCounts]]:
     """Chooses the copies to keep: tables of entries to (tables of marks, counts of cluster sizes).
 
     An entry describes a document: `label`, which is the same for all documents of a cluster; `check`, further
     bits that must agree too; and `order`, `id_high` and `id_low`, by which the smallest entry of a cluster is
-    kept. A mark has `id_high`, `id_low` and `code`; documents without a mark are kept.
+    kept. A mark has `id_high`, `id_low` and `code`, and of the cluster `first_high` and `first_low`, the id
+    of its smallest entry, and its `size`; documents without a mark are kept, and are alone in their cluster.
 
     Args:
         entries: The tables of entries.
         grouping: Settings for bringing the entries of a label together.
-        by_rank: Whether all documents with the smallest `order` of a cluster are kept, and not only one. The
-            order 0 is then that of evaluation data.
+        by_rank: Whether all documents with the smallest `order` of a cluster are kept, and not only one.
+        has_outside: Whether entries of the order 0 are those of documents outside the corpus.
     """
     outputs = (
         {"entries": entries}
         | GroupTables({"entries": "label"}, grouping)
-        | "Choose" >> beam.FlatMap(_choose, by_rank).with_outputs("totals", main="marks")
+        | "Choose" >> beam.FlatMap(_choose, by_rank, has_outside).with_outputs("totals", main="marks")
     )
     return outputs.marks, outputs.totals
 
 
-def _choose(element: Group, by_rank: bool) -> Iterator[Any]:
+def _choose(element: Group, by_rank: bool, has_outside: bool) -> Iterator[Any]:
     group = element[1]
     first = FirstRows(group.of("entries"), "label", ORDER)
     labels, kept = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
     for entries in group.of("entries"):
-        best, _ = first.of(entries["label"])
+        best, sizes = first.of(entries["label"])
+        is_outside = has_outside & (entries["order"] == 0)
         is_best = np.logical_and.reduce([entries[field] == best[field] for field in ORDER])
         kept.append(entries["label"][is_best])
-        goes = (entries["check"] == best["check"]) & ~is_best
-        if by_rank:
-            goes &= entries["order"] != best["order"]
+        is_linked = (entries["check"] == best["check"]) & (sizes > 1) & ~is_outside
+        goes = is_linked & ~(entries["order"] == best["order"] if by_rank else is_best)
         labels.append(entries["label"][goes])
-        code = np.where(by_rank & (best["order"] == 0), IN_BENCHMARK, DUPLICATE)
-        yield _marks(entries[goes], code[goes])
+        code = np.where(goes, np.where(has_outside & (best["order"] == 0), OUTSIDE, DUPLICATE), KEPT)
+        yield _marks(entries[is_linked], code[is_linked], best[is_linked], sizes[is_linked])
     again, counts = np.unique(np.concatenate(kept), return_counts=True)
     again = again[counts > 1]
     labels.append(again)
-    if len(again):
-        yield _marks(first.of(again)[0], np.full(len(again), ONE_STAYS))
     yield TaggedOutput("totals", _cluster_sizes(first, np.concatenate(labels)))
 
 
-def _marks(entries: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    return table_of(id_high=entries["id_high"], id_low=entries["id_low"], code=codes.astype(np.uint8))
+def _marks(entries: np.ndarray, codes: np.ndarray, best: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    return table_of(
+        id_high=entries["id_high"],
+        id_low=entries["id_low"],
+        code=codes.astype(np.uint8),
+        first_high=best["id_high"],
+        first_low=best["id_low"],
+        size=sizes,
+    )
 
 
 def _cluster_sizes(first: FirstRows, labels: np.ndarray) -> CorpusCounts:
@@ -79,7 +87,7 @@ def _cluster_sizes(first: FirstRows, labels: np.ndarray) -> CorpusCounts:
 
 
 def decide_copies(
-    documents: Documents, entries: Tables, grouping: Grouping, by_rank: bool = False
+    documents: Documents, entries: Tables, grouping: Grouping, by_rank: bool = False, outside: str = ""
 ) -> Decisions:
     """Returns the decisions about documents of which copies go, and the counts of cluster sizes.
 
@@ -88,21 +96,23 @@ def decide_copies(
         entries: Their entries, of `ChooseKept`.
         grouping: Settings for bringing rows and documents of the same key together.
         by_rank: Whether all documents with the smallest `order` of a cluster are kept.
+        outside: Reason for which those are dropped that are in a cluster with a document outside the corpus;
+            empty if there are no entries of such documents.
     """
-    marks, totals = entries | "ChooseKept" >> ChooseKept(grouping, by_rank)
+    marks, totals = entries | "ChooseKept" >> ChooseKept(grouping, by_rank, bool(outside))
+    decide = functools.partial(_decide, outside)
     decided = {"documents": documents, "marks": marks} | "Join" >> JoinMarks(decide, grouping)
     return decided, totals
 
 
-def decide(document: Document, marks: np.ndarray, again: bool) -> Decision:
-    """Returns the decision about a document that follows from its marks, as a `decide` of `JoinMarks`.
-
-    Args:
-        document: The document.
-        marks: Table of the document's marks from `ChooseKept`, most often without a row.
-        again: Whether the same document has been read before.
-    """
-    code = int(marks["code"].max()) if len(marks) else ONE_STAYS
-    if code == IN_BENCHMARK:
-        return Drop("in_benchmark")
-    return Drop("duplicate") if code == DUPLICATE or again else Keep(document)
+def _decide(outside: str, document: Document, marks: np.ndarray, again: bool) -> Decision:
+    if not len(marks):
+        return Keep(document, metadata={"cluster": document.id, "cluster_size": 1})
+    mark = marks[marks["code"].argmax()]
+    first = id_of(mark["first_high"], mark["first_low"])
+    if mark["code"] == OUTSIDE:
+        return Drop(outside, first)
+    # The same document may have been read twice.
+    if mark["code"] == DUPLICATE or again:
+        return Drop("duplicate", first)
+    return Keep(document, metadata={"cluster": first, "cluster_size": int(mark["size"])})

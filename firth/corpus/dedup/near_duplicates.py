@@ -1,6 +1,7 @@
 """The step that drops all but one of several similar documents."""
 
-from firth.corpus.dedup.clusters import Describe, decide_similar
+from firth.corpus.dedup.clusters import Describe, Described, decide_similar
+from firth.corpus.dedup.earlier_documents import ReadEarlier
 from firth.corpus.documents.steps import CorpusStep, Setting
 from firth.corpus.grouping.identity import source_ranks
 from firth.corpus.grouping.marks import Decisions, Documents
@@ -16,14 +17,21 @@ class NearDuplicates(CorpusStep[NearDuplicatesStep]):
     document in eval is linked to a document in train. Buckets may be of any size: the cost is linear in the
     number of their documents, no comparison is left out, and the report has their sizes.
 
+    Documents in a cluster with a document of an earlier curation are all dropped, `in_earlier_corpus`.
+
     Args:
         config: Settings of MinHash and the order of the sources.
     """
 
-    reasons = frozenset({"duplicate"})
+    reasons = frozenset({"duplicate", "in_earlier_corpus"})
 
     def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         config = self._config
         ranks = source_ranks(config.source_priority, setting.sources)
         described = documents | "Describe" >> Describe(config, "longest_first", ranks)
-        return decide_similar(documents, described, config, setting)
+        if not config.earlier:
+            return decide_similar(documents, described, config, setting)
+        earlier = documents.pipeline | "ReadEarlier" >> ReadEarlier(setting.name, config.earlier)
+        others = earlier | "DescribeEarlier" >> Describe(config, "outside", {})
+        described = Described(*zip(described, others))
+        return decide_similar(documents, described, config, setting, outside="in_earlier_corpus")

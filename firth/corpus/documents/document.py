@@ -2,7 +2,10 @@
 
 import dataclasses
 import functools
+import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from firth.corpus.documents.example import Example, FeatureError, text_of
 from firth.corpus.documents.hashing import digest
@@ -14,7 +17,7 @@ METADATA = "metadata"
 _METADATA = "metadata_json"
 # A share for the document itself, next to its text.
 DOCUMENT_BYTES = 2**9
-_OWN_ID = re.compile("[0-9a-f]{32}")
+OWN_ID = re.compile("[0-9a-f]{32}")
 # Bytes of an id that depend on what the record states.
 _HALF = 8
 
@@ -75,6 +78,22 @@ class Document:
         """
         return self if text == self.text else dataclasses.replace(self, text=text)
 
+    def with_metadata(self, values: Mapping[str, Any]) -> "Document":
+        """Returns a copy of this document with further metadata, or the document itself without any.
+
+        Args:
+            values: The metadata by their keys.
+
+        Example:
+
+        >>> Document("1f", "Hi.", "web", "CC0", "a.txt", '{"a": 1}').with_metadata({"b": 2}).metadata
+        '{"a": 1, "b": 2}'
+        """
+        if not values:
+            return self
+        stated = json.loads(self.metadata) if self.metadata else {}
+        return dataclasses.replace(self, metadata=json.dumps({**stated, **values}, ensure_ascii=False))
+
     def to_example(self) -> bytes:
         """Returns the document as a serialized `tf.train.Example`, with one bytes feature for each field."""
         example = Example()
@@ -105,7 +124,7 @@ class Document:
         found = {name: text_of(name, features[name]) for name in FIELDS}
         if _METADATA in features:
             found[METADATA] = text_of(_METADATA, features[_METADATA])
-        if not _OWN_ID.fullmatch(found["id"]):
+        if not OWN_ID.fullmatch(found["id"]):
             found["id"] = digest(found["source"], "stated", found["id"]).hex()
         return cls(**found)
 

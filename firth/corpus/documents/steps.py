@@ -20,10 +20,12 @@ class Keep:
     Attributes:
         document: The document after the step.
         counts: Changes that the step made, by name, such as the number of lines cut by one of its rules.
+        metadata: Values about the document, by name, which `DescribingStep.add_metadata` adds to it.
     """
 
     document: Document
     counts: Mapping[str, int] = dataclasses.field(default_factory=dict, repr=False)
+    metadata: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,9 +34,11 @@ class Drop:
 
     Attributes:
         reason: One of the step's `reasons`, by which dropped documents are counted.
+        match: Id of the document that was kept instead, for a duplicate.
     """
 
     reason: str
+    match: str = dataclasses.field(default="", repr=False)
 
 
 Decision = Keep | Drop

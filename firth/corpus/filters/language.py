@@ -8,6 +8,8 @@ from firth.recipes.corpus.filters import LanguageStep
 
 # Other filters identify a document's language by so many characters.
 _MOST = 10_000
+# Decimals of a probability in metadata.
+_DIGITS = 6
 
 
 class Language(DocumentStep[LanguageStep]):
@@ -35,7 +37,7 @@ class Language(DocumentStep[LanguageStep]):
             return Drop("other_language")
         if probability < self._config.min_probability:
             return Drop("uncertain_language")
-        return Keep(document)
+        return Keep(document, metadata={"language": language, "probability": round(probability, _DIGITS)})
 
 
 def identify(text: str, most: int = _MOST) -> tuple[str, float]:

@@ -27,6 +27,21 @@ def id_halves(documents: Iterable[Document]) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
+def id_of(high: int | np.integer, low: int | np.integer) -> str:
+    """Returns the id that has two halves.
+
+    Args:
+        high: Its upper 64 bits.
+        low: Its lower 64 bits.
+
+    Example:
+
+    >>> id_of(1, 10)
+    '0000000000000001000000000000000a'
+    """
+    return f"{int(high):016x}{int(low):016x}"
+
+
 def nodes_of(high: np.ndarray, low: np.ndarray) -> np.ndarray:
     """Returns 64 bits for each id: uint64 [documents].
 

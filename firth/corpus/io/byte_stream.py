@@ -15,10 +15,26 @@ class ByteStream:
     """
 
     def __init__(self, path: str) -> None:
-        self._blocks = read_blocks(path)
+        self._members: list[tuple[int, int]] = []
+        self._blocks = read_blocks(path, self._members)
         self._ended = False
+        self._taken = 0
         self.buffer = bytearray()
         self.problem: str | None = None
+
+    @property
+    def offset(self) -> int | None:
+        """The place in the file of the first byte that has not been taken.
+
+        In a compressed file it is that of the stream that begins with the byte, or None if none does.
+        """
+        self.fill(1)
+        if not self._members:
+            return self._taken
+        while len(self._members) > 1 and self._members[1][0] <= self._taken:
+            del self._members[0]
+        begins, place = self._members[0]
+        return place if begins == self._taken else None
 
     def fill(self, size: int) -> bool:
         """Reads until the buffer holds a number of bytes or the file ends.
@@ -47,6 +63,7 @@ class ByteStream:
         self.fill(size)
         data = bytes(self.buffer[:size])
         del self.buffer[:size]
+        self._taken += len(data)
         return data
 
     def skip(self, size: int) -> int:
@@ -60,4 +77,5 @@ class ByteStream:
             step = min(size - skipped, len(self.buffer))
             del self.buffer[:step]
             skipped += step
+        self._taken += skipped
         return skipped

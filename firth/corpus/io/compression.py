@@ -107,7 +107,9 @@ def looks_plain(start: bytes) -> bool:
     return start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or not _BINARY.search(start)
 
 
-def decompress(start: bytes, raw: BinaryIO, compression: Compression) -> Iterator[bytes]:
+def decompress(
+    start: bytes, raw: BinaryIO, compression: Compression, members: list[tuple[int, int]] | None = None
+) -> Iterator[bytes]:
     """Yields the content of one or more concatenated streams, in blocks of bounded size.
 
     Zeros between and after the streams are skipped, as padding.
@@ -116,21 +118,28 @@ def decompress(start: bytes, raw: BinaryIO, compression: Compression) -> Iterato
         start: The first bytes of a file.
         raw: The open file, after these bytes.
         compression: Format of the streams.
+        members: List to which the place of each stream's first byte is added, in the content and in the file,
+            before the stream is yielded.
 
     Raises:
         StreamError: `truncated_<name>` or `corrupt_<name>`, after everything before it has been yielded.
         OSError: if the file itself cannot be read.
     """
     decompressor = None
-    data = start
+    data, content_bytes, file_bytes = start, 0, 0
     while data := data or raw.read(compression.input_bytes):
+        file_bytes += len(data)
         while data:
             if decompressor is None:
                 data = data.lstrip(b"\0")
                 if not data:
                     break
                 decompressor = compression.new_decompressor()
-            yield from blocks_of(decompressor, data, compression.name)
+                if members is not None:
+                    members.append((content_bytes, file_bytes - len(data)))
+            for block in blocks_of(decompressor, data, compression.name):
+                content_bytes += len(block)
+                yield block
             data = b""
             if decompressor.eof:
                 data, decompressor = decompressor.unused_data, None

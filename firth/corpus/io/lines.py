@@ -111,11 +111,12 @@ def read_lines(path: str, max_bytes: int, blocks: Iterable[bytes] | None = None)
         yield pending.record(number)
 
 
-def read_blocks(path: str) -> Iterator[bytes]:
+def read_blocks(path: str, members: list[tuple[int, int]] | None = None) -> Iterator[bytes]:
     """Yields the content of a file in blocks of bounded size, decompressed if `compression_of` says so.
 
     Args:
         path: Path of the file on any of Beam's file systems.
+        members: List to which the places of compressed streams are added, as `decompress` does.
 
     Raises:
         OSError: if the file cannot be read; `problem_of` returns the reason of rejection.
@@ -125,7 +126,7 @@ def read_blocks(path: str) -> Iterator[bytes]:
         start = raw.read(START_BYTES)
         compression = compression_of(path, start)
         if compression:
-            yield from decompress(start, cast(BinaryIO, raw), compression)
+            yield from decompress(start, cast(BinaryIO, raw), compression, members)
             return
         if start:
             yield start

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from firth.corpus.documents.corpus_counts import DroppedExample
-from firth.corpus.documents.document import Document
+from firth.corpus.documents.document import OWN_ID, Document
 from firth.corpus.privacy.pii import Pii
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.privacy import PiiStep
@@ -86,7 +86,9 @@ class MetadataScrubber:
             return {name: self._value(each) for name, each in value.items()}
         if isinstance(value, list):
             return list(map(self._value, value))
-        return self._text(value) if isinstance(value, str) else value
+        # Ids of documents are hashes, whose digits may look like a number of a person.
+        is_text = isinstance(value, str) and not OWN_ID.fullmatch(value)
+        return self._text(value) if is_text else value
 
     def _text(self, text: str) -> str:
         for step in self._steps:

@@ -201,8 +201,8 @@ def _decide(document: Document, score: float, config: ClassifierStep, counts: Sc
     kept = side == REFERENCE or keeps(score, document.id, config)
     count_score(counts, document.source, score, kept)
     if side == REFERENCE:
-        return Keep(document, {"reference": 1})
-    return Keep(document) if kept else Drop("low_score")
+        return Keep(document, {"reference": 1}, {"score": score})
+    return Keep(document, metadata={"score": score}) if kept else Drop("low_score")
 
 
 def _write(counts: ScoreCounts, config: ClassifierStep, setting: Setting, trained: Trained) -> CorpusCounts:

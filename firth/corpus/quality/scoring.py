@@ -109,7 +109,11 @@ class Scoring(CorpusStep[AnyScoringStep]):
         above = score >= config.threshold
         kept = above == (config.keep == "at_least")
         count_score(counts, document.source, score, kept)
-        return Keep(document) if kept else Drop("high_score" if above else "low_score")
+        return (
+            Keep(document, metadata={"score": score})
+            if kept
+            else Drop("high_score" if above else "low_score")
+        )
 
 
 @functools.lru_cache(_MODELS_HELD)

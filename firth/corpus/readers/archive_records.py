@@ -25,6 +25,7 @@ class ArchiveRecord:
         problem: Reason of rejection, or None for a whole record: `too_long`; `bad_length`, if another record
             or the end of the file comes before the stated end, or no record comes after it; a reason of
             `ArchiveFormat.read_header`; or what `problem_of` returns, if the file cannot be read further.
+        offset: Place of the record in the file, as `ByteStream.offset` has it.
     """
 
     number: int
@@ -32,6 +33,7 @@ class ArchiveRecord:
     block: bytes
     size: int
     problem: str | None = None
+    offset: int | None = None
 
     @property
     def block_size(self) -> int:
@@ -55,9 +57,10 @@ def read_archive(path: str, max_bytes: int) -> Iterator[ArchiveRecord]:
         number += 1
         stream.fill(MAX_HEADER_BYTES)
         archive_format = archive_format or format_of(stream.buffer)
+        offset = stream.offset
         record = _Reader(stream, archive_format, max_bytes).next_record(number)
         problem = record.problem
-        yield record
+        yield dataclasses.replace(record, offset=offset)
     if stream.problem and problem != stream.problem:
         yield ArchiveRecord(number + 1, NO_HEADER, b"", 0, stream.problem)
 

@@ -21,6 +21,8 @@ Read = Callable[[Any, ArchiveRecord], str]
 
 # These records describe the file or other records and hold no text.
 ABOUT_OTHERS = (INFO, "request", "metadata")
+# The key of metadata that is not a field of a header.
+OFFSET = "offset"
 
 
 @reject_empty
@@ -81,7 +83,10 @@ def _read_record(
 ) -> Document | Rejection:
     block = RawRecord(record.number, record.block, record.block_size, record.problem)
     fields = record.header.fields
-    values = {key: fields.first(key) or None for key in source.metadata_keys} if fields else {}
+    values: dict[str, Any] = (
+        {key: fields.first(key) or None for key in source.metadata_keys} if fields else {}
+    )
+    values[OFFSET] = record.offset
     metadata = metadata_of(source.metadata_keys, values)
     stated, place = Stated(uri=record.header.uri, metadata=metadata), f"{path}#R{record.number}"
     return read_or_reject(lambda: (read(source, record), stated), source, path, block, place)

@@ -7,12 +7,12 @@ import pydantic
 
 from firth.recipes.base.recipe_type import Fraction
 from firth.recipes.corpus.sources import AnySource, SourceName
-from firth.recipes.corpus.step import CleaningStep
+from firth.recipes.corpus.step import DescribingStep
 
 NgramWords = Annotated[int, pydantic.Field(ge=1, le=10)]
 
 
-class ClassifierStep(CleaningStep):
+class ClassifierStep(DescribingStep):
     """Drops documents that look more like the raw crawl than like a reference.
 
     The method is GPT-3's (Brown et al. 2020, arXiv:2005.14165, appendix A), with logistic regression on

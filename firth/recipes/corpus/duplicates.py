@@ -4,10 +4,11 @@ from typing import Annotated, Literal
 
 import pydantic
 
+from firth.recipes.base.file_names import PATTERN
 from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.corpus.benchmarks import Benchmarks
 from firth.recipes.corpus.sources import SourceName
-from firth.recipes.corpus.step import CleaningStep
+from firth.recipes.corpus.step import CleaningStep, DescribingStep
 
 # Hashes of a document; RefinedWeb's 9,000 (Penedo et al. 2023, section 3.3) are the most that was published.
 MAX_HASHES = 2**16
@@ -75,10 +76,11 @@ class SubstringDuplicatesStep(SourcePriority):
         return self.window // 2
 
 
-class ExactDuplicatesStep(SourcePriority):
+class ExactDuplicatesStep(SourcePriority, DescribingStep):
     """Drops all but one of the documents whose text is the same, whatever their source.
 
-    The document that is kept is that of the first source, and there that of the smallest id.
+    The document that is kept is that of the first source, and there that of the smallest id. Metadata that
+    it adds are the `cluster`, by the id of the document that is kept of it, and the `cluster_size`.
     """
 
     kind: Literal["exact_duplicates"]
@@ -100,8 +102,11 @@ class Verification(Config):
     max_compared: int = pydantic.Field(default=16, ge=1, le=2**10)
 
 
-class MinHashing(SourcePriority):
+class MinHashing(SourcePriority, DescribingStep):
     """Base of the steps that compare documents by MinHash.
+
+    Metadata that they add are the `cluster`, by the id of the first document that is kept of it, and the
+    `cluster_size`, in documents.
 
     Two documents that share the share s of their word n-grams are compared with probability 1 - (1 - s^h)^b,
     where h is `hashes_per_bucket` and b is `buckets`: one half at s = 0.69, with the default values.
@@ -138,10 +143,15 @@ class NearDuplicatesStep(MinHashing):
     """Drops all but one of the documents that are linked by similarity, directly or by others.
 
     The document that is kept is the longest; among equally long ones that of the first source, and there that
-    of the smallest id.
+    of the smallest id. None is kept that is linked to a document of an earlier curation.
+
+    Attributes:
+        earlier: Files of earlier curations: those of a run's splits, or of a corpus that was exported as
+            Parquet.
     """
 
     kind: Literal["near_duplicates"]
+    earlier: Annotated[tuple[str, ...], PATTERN] = ()
 
 
 class DatasetDuplicatesStep(MinHashing):

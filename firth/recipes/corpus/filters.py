@@ -8,7 +8,7 @@ from firth.recipes.base.file_names import NamesFiles
 from firth.recipes.base.recipe_type import Config, Fraction, check_order
 from firth.recipes.corpus.by_language import LanguageRules, StepByLanguage
 from firth.recipes.corpus.codes import Language
-from firth.recipes.corpus.step import CleaningStep
+from firth.recipes.corpus.step import CleaningStep, DescribingStep
 
 Ratio = Annotated[float, pydantic.Field(ge=0.0)]
 # Marks of all living scripts that have one; of brackets, those that close a quotation.
@@ -269,13 +269,13 @@ class FineWebStep(StepByLanguage, FineWebRules):
     languages: tuple[LanguageFineWeb, ...] = ()
 
 
-class LanguageStep(CleaningStep):
+class LanguageStep(DescribingStep):
     """Drops documents that are not in one of the languages, or not surely so (Lui and Baldwin 2012).
 
     The default is the rule of C4, which uses another package (Raffel et al. 2019, section 2.2). The
     probability is that of a naive Bayes model, and does not say how often the model is right: it is close to
     1 for nearly any text of some sentences, wrong ones included, and lower for short or mixed text, so that
-    it works as a filter for those.
+    it works as a filter for those. Metadata that it adds are `language` and `probability`.
 
     Attributes:
         languages: ISO 639-1 codes of languages that the model knows.

@@ -7,11 +7,13 @@ import pydantic
 from firth.recipes.base.file_names import NamesFiles
 from firth.recipes.base.recipe_type import Fraction
 from firth.recipes.corpus.sources import SourceName
-from firth.recipes.corpus.step import CleaningStep
+from firth.recipes.corpus.step import DescribingStep
 
 
-class ScoringStep(CleaningStep):
+class ScoringStep(DescribingStep):
     """Base of the steps that keep or drop a document by the probability that a classifier gives to a label.
+
+    Metadata that they add are the `score`.
 
     Attributes:
         path: Path of the model's file, on any file system. Its content decides, as that of all files that

@@ -169,8 +169,10 @@ class DescribedSource(FileSource):
 
     Attributes:
         metadata_keys: Names of what is kept of each record as a document's metadata: fields of the record, or
-            of an archive's header, such as `WARC-Record-ID` and `WARC-Date`. It goes through the cleaning,
-            and into the column `metadata` of exports as a JSON object.
+            of an archive's header, such as `WARC-Record-ID` and `WARC-Date`. `offset` is the place of an
+            archive's record in its file, in bytes; in a compressed file that of the compressed record, and
+            not stated where records are not compressed one by one. It goes through the cleaning, and into the
+            column `metadata` of exports as a JSON object.
     """
 
     metadata_keys: tuple[Annotated[str, pydantic.Field(min_length=1)], ...] = ()

@@ -24,6 +24,7 @@ class CleaningStep(Config):
         normalization: The form that the step brings text to, which every reader of text for the model has to
             repeat.
         privacy: The personal data that the step replaces.
+        adds_metadata: True if it adds to the metadata of the documents that it keeps.
     """
 
     trains_model: ClassVar[bool] = False
@@ -32,6 +33,7 @@ class CleaningStep(Config):
     further_sources: ClassVar["dict[str, tuple[AnySource, ...]]"] = {}
     normalization: ClassVar["Normalization | None"] = None
     privacy: ClassVar["PiiStep | None"] = None
+    adds_metadata: ClassVar[bool] = False
 
     def conflicts(self, sources: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yields each key that does not fit the recipe's sources, and what is wrong with it.
@@ -43,3 +45,19 @@ class CleaningStep(Config):
             for name in given:
                 if name not in sources:
                     yield key, f"no source is named {name!r}; {suggest(name, sources)}"
+
+
+class DescribingStep(CleaningStep):
+    """Base of the steps that can add values to the metadata of the documents that they keep.
+
+    Attributes:
+        add_metadata: True to add the step's values to each document's metadata, and so to exports. Their keys
+            begin with the name of the step and a dot.
+    """
+
+    add_metadata: bool = False
+
+    @property
+    def adds_metadata(self) -> bool:  # type: ignore[override]
+        """True if `add_metadata` is."""
+        return self.add_metadata

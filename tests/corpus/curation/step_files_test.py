@@ -11,6 +11,7 @@ from firth.recipes import (
     DecontaminateStep,
     JsonlBenchmark,
     LengthStep,
+    NearDuplicatesStep,
     UrlList,
     UrlListsStep,
     WordList,
@@ -28,8 +29,11 @@ def cleaning(tmp_path):
     urls = UrlListsStep(
         kind="url_lists", block=(UrlList(path=f"{tmp_path}/block"),), allow=(f"{tmp_path}/allow",)
     )
+    (tmp_path / "earlier").mkdir()
+    (tmp_path / "earlier" / "a").write_text("one")
     steps = (
         LengthStep(kind="length"),
+        NearDuplicatesStep(kind="near_duplicates", earlier=(f"{tmp_path}/earlier/*",)),
         urls,
         words,
         DecontaminateStep(kind="decontaminate", benchmarks=(exam,)),
@@ -42,10 +46,10 @@ def test_a_changed_content_counts_and_a_changed_time_does_not(cleaning, tmp_path
     os.utime(tmp_path / "words.txt", (0, 0))
     assert files_digest(cleaning) == before
     seen = {before}
-    for name in ("words.txt", "exam.jsonl", "another.jsonl", "block", "allow"):
+    for name in ("words.txt", "exam.jsonl", "another.jsonl", "block", "allow", "earlier/a", "earlier/b"):
         (tmp_path / name).write_text("heck\n")
         seen.add(files_digest(cleaning))
-    assert len(seen) == 6
+    assert len(seen) == 8
 
 
 def test_a_missing_file_is_named(cleaning, tmp_path):
@@ -54,4 +58,4 @@ def test_a_missing_file_is_named(cleaning, tmp_path):
         files_digest(cleaning)
     (tmp_path / "exam.jsonl").unlink()
     with pytest.raises(CorpusError, match="no file matches"):
-        files_digest(cleaning.model_copy(update={"steps": cleaning.steps[3:]}))
+        files_digest(cleaning.model_copy(update={"steps": cleaning.steps[4:]}))

@@ -81,7 +81,9 @@ def test_decisions(step, text):
         assert decision.reason in step.reasons
         assert step.decide(elsewhere) == decision
         return
-    assert step.decide(elsewhere) == Keep(elsewhere.with_text(decision.document.text), decision.counts)
+    assert step.decide(elsewhere) == Keep(
+        elsewhere.with_text(decision.document.text), decision.counts, decision.metadata
+    )
     assert dataclasses.replace(decision.document, text=text) == document(text, "a", "docs")
     if not step.changes_text:
         assert decision == Keep(document(text, "a", "docs"))

@@ -1,12 +1,19 @@
+import dataclasses
 import random
 
 import pytest
 
 from firth.corpus import SPLITS, Document
+from firth.corpus.curation.dropped import find_dropped
 from firth.corpus.dedup.minhash import MinHash
 from firth.corpus.documents.corpus_counts import KEPT
+from firth.corpus.documents.errors import SourceError
+from firth.corpus.io.record_files import write_records
+from firth.corpus.outputs.parquet_output import write_parquet
+from firth.corpus.privacy.excerpts import scrubber_for
 from firth.recipes.corpus.cleaning import Cleaning, Split
-from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesStep
+from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesStep, Verification
+from firth.recipes.corpus.outputs import ParquetOutput
 from tests.corpus.duplicates_helpers import (
     EXACT,
     NEAR,
@@ -160,3 +167,41 @@ def test_changed_copies_of_two_texts(tmp_path):
     kept, totals = run_steps(tmp_path, documents, NEAR)
     assert {each.uri for each in kept} == {"one", "two"}
     assert totals.totals()["near_duplicates", "docs", KEPT] == 2
+
+
+@pytest.mark.parametrize("verification", [None, Verification()])
+@pytest.mark.parametrize("form", ["records", "parquet"])
+def test_near_duplicates_of_an_earlier_corpus_go_and_its_document_is_named(tmp_path, form, verification):
+    words = [random_words(random.Random(i), 104) for i in range(4)]
+    old = [document(" ".join(each), f"{n}", "old") for n, each in enumerate(words[:2])]
+    near = [document(" ".join([*with_changes(words[0], 1), *["longer"] * n]), f"near{n}") for n in range(2)]
+    # The file of an old document has another text by now.
+    changed = dataclasses.replace(document(" ".join(words[2])), id=old[1].id)
+    new = document(" ".join(words[3]), "new")
+    (tmp_path / "old").mkdir()
+    if form == "records":
+        write_records(f"{tmp_path}/old", 0, 1, [each.to_example() for each in old])
+    else:
+        with open(tmp_path / "old" / "a", "wb") as file:
+            write_parquet(ParquetOutput(kind="parquet"), file, old, "train")
+    step = NearDuplicatesStep(
+        kind="near_duplicates", rounds=2, earlier=(f"{tmp_path}/old/*",), verification=verification
+    )
+    cleaning = Cleaning(steps=(step,), split=Split(eval_fraction=0.5), list_dropped=True)
+    clean(tmp_path, [*near, changed, new], cleaning)
+    kept = [each for split in SPLITS for each in read_records(f"{tmp_path}/{split}/*")]
+    assert {Document.from_example(each).text for each in kept} == {changed.text, new.text}
+    for each in near:
+        (row,) = find_dropped(f"{tmp_path}/report", each.id, scrubber_for(cleaning))
+        assert (row.reason, row.match) == ("in_earlier_corpus", old[0].id)
+
+
+def test_files_that_hold_no_earlier_documents_are_named(tmp_path):
+    for name, content in {"text": b"no documents " * 9, "cut": b"PAR1 and no more"}.items():
+        (tmp_path / name).write_bytes(content)
+        step = NearDuplicatesStep(kind="near_duplicates", earlier=(f"{tmp_path}/{name}",))
+        with pytest.raises(Exception, match=f"near_duplicates: {tmp_path}/{name}"):
+            run_steps(tmp_path / f"of_{name}", [document("A whale.")], step)
+    step = NearDuplicatesStep(kind="near_duplicates", earlier=(f"{tmp_path}/none*",))
+    with pytest.raises(SourceError, match=r"none\*"):
+        run_steps(tmp_path / "none", [document("A whale.")], step)
