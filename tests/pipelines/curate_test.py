@@ -191,9 +191,13 @@ def test_why_a_document_is_gone_or_kept(folder, first):
 
     (folder / "bad.txt").write_bytes(b"\xff")
     try:
-        result = local.curate(
-            recipe(folder, "cleaning.list_dropped=true", f"source_schema={tolerant(first)}"), folder / "runs"
+        keys = (
+            "cleaning.list_dropped=true",
+            "cleaning.steps.2.add_metadata=true",
+            "outputs=[{kind: jsonl, compression: none}]",
+            f"source_schema={tolerant(first)}",
         )
+        result = local.curate(recipe(folder, *keys), folder / "runs")
         assert "Curator" in ran(result)
     finally:
         (folder / "bad.txt").unlink()
@@ -203,6 +207,15 @@ def test_why_a_document_is_gone_or_kept(folder, first):
     assert "dropped by bad_words" in why(places["Damn this white whale of yours."])[1]
     code, said = why(places[TEXTS[5]])
     assert code == 0 and "kept, in " in said
+    files = (result.outputs["CorpusExporter"]["corpus"] / "jsonl").glob("*/*.jsonl")
+    rows = [json.loads(line) for path in files for line in path.read_text().splitlines()]
+    copied = next(row for row in rows if row["text"] == TEXTS[0])
+    assert copied["metadata"] == {
+        "exact_duplicates.cluster": copied["id"],
+        "exact_duplicates.cluster_size": 2,
+    }
+    answers = why("a.txt#L1")[1] + why("a.txt#L45")[1]
+    assert f"dropped by exact_duplicates: duplicate of {copied['id']}" in answers
     assert "rejected while it was read: invalid_utf8" in why("bad.txt")[1]
     code, said = why("nothing.txt")
     assert code == 1 and "nothing.txt" in said
