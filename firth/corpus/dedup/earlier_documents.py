@@ -42,7 +42,7 @@ def ReadEarlier(pipeline: beam.Pipeline, step: str, patterns: Sequence[str]) -> 
 def _read(path: str, step: str) -> Iterator[list[Document]]:
     try:
         with storage.local_copy(path) as local:
-            with open(local, "rb") as file:
+            with storage.open_file(local, "rb") as file:
                 is_parquet = file.read(len(_START)) == _START
             if is_parquet:
                 yield from in_batches(_exported(local), BATCH_BYTES, operator.attrgetter("held_bytes"))

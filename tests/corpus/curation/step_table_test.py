@@ -86,10 +86,10 @@ def test_decisions(step, text):
     )
     assert dataclasses.replace(decision.document, text=text) == document(text, "a", "docs")
     if not step.changes_text:
-        assert decision == Keep(document(text, "a", "docs"))
+        assert decision == Keep(document(text, "a", "docs"), metadata=decision.metadata)
     assert all(count > 0 for count in decision.counts.values())
     if step.idempotent:
-        assert step.decide(decision.document) == Keep(decision.document)
+        assert step.decide(decision.document) == Keep(decision.document, metadata=decision.metadata)
 
 
 def test_a_step_decides_the_same_on_another_worker(step):
