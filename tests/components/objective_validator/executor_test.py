@@ -55,11 +55,12 @@ def run(examples, folder, objective, rows=2000, seed=3):
 @pytest.mark.parametrize(
     "objective",
     [
-        MaskedLM(max_predictions=5),
         # Measured from the first rate to the last.
         MaskedLM(mask_rate=0.1, first_mask_rate=0.6, max_predictions=16),
-        SpanCorruption(),
         Denoising(),
+        # `tests/objectives/measured_test.py` measures all.
+        pytest.param(MaskedLM(max_predictions=5), marks=pytest.mark.repeated),
+        pytest.param(SpanCorruption(), marks=pytest.mark.repeated),
     ],
 )
 def test_a_right_objective_passes(examples, tmp_path, objective):
