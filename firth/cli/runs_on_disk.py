@@ -48,6 +48,17 @@ class RunOnDisk:
         return "curated" if not self.summary and self.report else "unfinished"
 
     @property
+    def last_change(self) -> float:
+        """Time of the last recorded end of the run or of one of its components, in seconds since 1970.
+
+        It is that of the folder's files for a run that records none, such as one that has just begun.
+        """
+        recorded = [self.summary.get("finished"), *(each.get("ended") for each in self.timings.values())]
+        times = [time for each in recorded if (time := storage.seconds_of(each)) is not None]
+        files = (RECIPE_FILE, SUMMARY_FILE, TIMINGS_FILE)
+        return max(times or [_changed(self.directory / name) for name in files])
+
+    @property
     def report(self) -> pathlib.Path | None:
         """Path of the report on the run, or else of that on the corpus; None without a report."""
         paths = (self.directory / file for file in (REPORT_FILE, CORPUS_PAGE_FILE))
@@ -92,13 +103,13 @@ def _is_of_now(directory: pathlib.Path, summary: dict[str, Any]) -> bool:
 
 
 def all_runs(root: pathlib.Path) -> list[RunOnDisk]:
-    """Returns the runs below a root, the latest first.
+    """Returns the runs below a root, the latest first, by the times that they record.
 
     Args:
         root: Folder of all runs.
     """
-    folders = [path.parent for path in root.glob(f"*/{RECIPE_FILE}")]
-    return [read_run(folder) for folder in sorted(folders, key=_last_change, reverse=True)]
+    runs = [read_run(path.parent) for path in sorted(root.glob(f"*/{RECIPE_FILE}"))]
+    return sorted(runs, key=lambda run: run.last_change, reverse=True)
 
 
 def find_run(root: pathlib.Path, name: str) -> RunOnDisk:
@@ -126,10 +137,6 @@ def run_named(root: pathlib.Path, name: str) -> RunOnDisk | None:
     """
     folders = (root / name, pathlib.Path(name))
     return next((read_run(folder) for folder in folders if (folder / RECIPE_FILE).exists()), None)
-
-
-def _last_change(folder: pathlib.Path) -> float:
-    return max(_changed(folder / name) for name in (RECIPE_FILE, SUMMARY_FILE, TIMINGS_FILE))
 
 
 def _digest(path: pathlib.Path) -> str:

@@ -87,7 +87,10 @@ def requests_of(recipe: AdaptingRecipe, path: str, digests: FileDigests) -> Requ
     """
     columns = getattr(recipe.data, "texts", {})
     return RequestExampleGen(
-        path, {role: columns.get(role, role) for role in recipe.task.roles}, digests.of_requests(path)
+        path,
+        {role: columns.get(role, role) for role in recipe.task.roles},
+        digests.of_requests(path),
+        quoted=getattr(recipe.data, "quoted", None),
     )
 
 

@@ -10,6 +10,7 @@ become small dictionaries here, so the code that draws them depends on neither.
 """
 
 import contextlib
+import datetime
 import logging
 import pathlib
 import threading
@@ -27,15 +28,16 @@ OnEvent = Callable[[Event], None]
 
 # In a run's folder.
 TIMINGS_FILE = "timings.json"
-_KEPT = ("state", "seconds", "peak_bytes", "after_steps")
+_KEPT = ("state", "seconds", "peak_bytes", "after_steps", "ended")
 _PROGRESS = logging.getLogger("firth.progress")
 
 
 class ComponentEvents:
     """Calls a function with an event for each component that starts or ends.
 
-    Events are `{"kind": "component", "name", "state", "seconds", "peak_bytes"}` with state `running`,
-    `finished`, `cached` or `failed`; a component that is `running` has neither seconds nor bytes.
+    Events are `{"kind": "component", "name", "state", "seconds", "peak_bytes", "ended"}` with state
+    `running`, `finished`, `cached` or `failed`; one that is `running` has the first three alone. `ended` is
+    a time in ISO 8601.
 
     Args:
         on_event: Function to call.
@@ -81,9 +83,10 @@ class ComponentEvents:
         if self.current is None:
             return
         seconds = time.monotonic() - self._started
+        ended = datetime.datetime.now(datetime.timezone.utc).isoformat()
         event = {"kind": "component", "name": self.current, "state": state, "seconds": seconds}
         self.current = None
-        self._on_event({**event, "peak_bytes": self._memory.peak_bytes})
+        self._on_event({**event, "peak_bytes": self._memory.peak_bytes, "ended": ended})
 
 
 class _TrainingEvents(logging.Handler):
@@ -144,7 +147,7 @@ def resident_bytes() -> int:
 
 
 class Timings:
-    """Wall time and peak memory of each component, kept in a file for the report and for later estimates.
+    """Wall time, peak memory and end of each component, kept in a file for report and later estimates.
 
     Of one that trains there are the seconds after its last step too.
 

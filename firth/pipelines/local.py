@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import filelock
 
+from firth import storage
 from firth.pipelines import logs
 from firth.pipelines.events import TIMINGS_FILE, ComponentEvents, Event, Timings, reporting
 from firth.pipelines.metadata.estimates import RunEstimate, earlier_times
@@ -178,7 +179,7 @@ class _Job:
 
 def _run(job: _Job, collect: Collect[Result]) -> Result:
     recipe, run_dir, options = job.recipe, job.run_dir, job.options
-    with _locked(run_dir):
+    with _locked(run_dir), storage.keeping_temporary_files():
         refuse_imported(run_dir)
         if not options.reuse_folder:
             require_same_origin(run_dir, recipe)

@@ -36,7 +36,7 @@ def bulk_predictions(
     # Where a pipeline is compiled, the file may not be there yet.
     if digest:
         check_asked(recipe)
-    examples = RequestExampleGen(asked.input, asked.columns, digest, trained)
+    examples = RequestExampleGen(asked.input, asked.columns, digest, trained, asked.quoted)
     examples = examples.with_id(EXAMPLE_GEN)
     inferrer = BulkInferrer(
         examples=examples.outputs["examples"],

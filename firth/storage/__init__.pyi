@@ -11,6 +11,7 @@ from .files import (
     read_json_object as read_json_object,
     read_text as read_text,
     remove as remove,
+    seconds_of as seconds_of,
     size_of as size_of,
     stamp_of as stamp_of,
     why_no_file as why_no_file,
@@ -36,6 +37,7 @@ from .markers import (
 from .paths import is_local as is_local
 from .temporary import (
     keep_temporary_files as keep_temporary_files,
+    keeping_temporary_files as keeping_temporary_files,
     lasting_temporary_folder as lasting_temporary_folder,
     remove_temporary_files as remove_temporary_files,
 )

@@ -1,5 +1,6 @@
 """Files and folders as they are: read, listed, removed."""
 
+import datetime
 import glob as local_glob
 import hashlib
 import json
@@ -51,6 +52,23 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         ValueError: if the file is not JSON.
     """
     return json.loads(read_text(path)) if exists(path) else None
+
+
+def seconds_of(value: Any) -> float | None:
+    """Returns the seconds since 1970 of a time in ISO 8601; None for any other value of JSON.
+
+    Args:
+        value: The value.
+
+    Example:
+
+    >>> seconds_of("1970-01-01T00:01:00+00:00"), seconds_of(3)
+    (60.0, None)
+    """
+    try:
+        return datetime.datetime.fromisoformat(value).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def read_json_object(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import contextlib
 import functools
 import os
 import tempfile
+from collections.abc import Iterator
 
 from firth.storage.unfinished import scratch_folder
 
@@ -15,18 +16,45 @@ _LASTING = "FIRTH_LASTING_TMPDIR"
 _process = contextlib.ExitStack()
 
 
-@functools.cache
 def keep_temporary_files() -> str:
     """Makes a folder the place of all temporary files of this process and its children, and returns it.
 
     Libraries leave files there: Beam its staged artifacts, AutoGraph the source that it generates. The folder
     is removed when the process ends, or, if it is killed, when the next one makes such a folder.
     """
+    folder = _folder()
     os.environ.setdefault(_LASTING, tempfile.gettempdir())
+    os.environ[_PLACE] = tempfile.tempdir = folder
+    return folder
+
+
+@contextlib.contextmanager
+def keeping_temporary_files() -> Iterator[None]:
+    """Does as `keep_temporary_files` for a block, and restores the place of temporary files after it.
+
+    The folder stays until the process ends, because workers that the block started may use it. On a full
+    disk, the place stays as it is.
+    """
+    variables = {name: os.environ.get(name) for name in (_PLACE, _LASTING)}
+    before = tempfile.tempdir
+    with contextlib.suppress(OSError):
+        keep_temporary_files()
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+        for name, value in variables.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@functools.cache
+def _folder() -> str:
     folder = _process.enter_context(scratch_folder())
     # Before what libraries register, so that it comes after it.
     atexit.register(remove_temporary_files)
-    os.environ[_PLACE] = tempfile.tempdir = folder
     return folder
 
 

@@ -84,6 +84,25 @@ def test_runs_are_listed_with_their_evaluation(firth, make_run):
     assert firth("report", "corpus").stdout == "firth-runs/corpus/corpus_report.html\n"
 
 
+@pytest.mark.parametrize("files", [(1, 2, 3), (3, 2, 1), (2, 2, 2)])
+def test_runs_are_in_the_order_that_they_record_whatever_the_times_of_their_files(firth, make_run, files):
+    """A copy of a folder has new times."""
+    ended = {"Trainer": {"state": "finished", "seconds": 1.0, "ended": "2026-03-01T10:00:00.500000+00:00"}}
+    made = [
+        make_run("oldest", summary={**BLESSED, "finished": "2026-03-01T10:59:59+01:00"}),
+        make_run("newest", summary={**BLESSED, "finished": "2026-02-01T09:00:00+00:00"}, timings=ended),
+        make_run("middle", summary={**BLESSED, "finished": "2026-03-01T10:00:00+00:00"}, timings={"a": {}}),
+    ]
+    for folder, when in zip(made, files):
+        for path in folder.iterdir():
+            os.utime(path, (2e9 + when, 2e9 + when))
+    names = [line.split()[0] for line in firth("runs").output.splitlines()[1:]]
+    assert names == ["newest", "middle", "oldest"]
+    for value in ("yesterday", 3, None):
+        (made[0] / "run.json").write_text(json.dumps({**BLESSED, "finished": value}))
+    assert firth("runs").output.splitlines()[1].startswith("oldest")
+
+
 def test_the_name_of_a_run_is_never_cut(firth, make_run, monkeypatch):
     """The next command needs it. A terminal wraps a line that is longer than it."""
     monkeypatch.setenv("COLUMNS", "60")

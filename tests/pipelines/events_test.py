@@ -1,3 +1,4 @@
+import datetime
 import json
 import logging
 
@@ -27,6 +28,7 @@ def test_components_start_and_end(events):
         ("Trainer", "cached"),
     ]
     assert all(event["seconds"] >= 0 and event["peak_bytes"] > 0 for event in events[1::2])
+    assert all(datetime.datetime.fromisoformat(event["ended"]).tzinfo for event in events[1::2])
 
 
 def test_what_tfx_says_is_logged_after_a_model_was_saved(events, tmp_path, caplog):
@@ -80,7 +82,7 @@ def test_peak_memory_sees_a_large_allocation():
 
 def test_a_cached_component_keeps_the_figures_of_the_run_that_made_it(tmp_path):
     path = tmp_path / "timings.json"
-    ran = {"kind": "component", "name": "Trainer", "state": "finished", "seconds": 9.0, "peak_bytes": 5}
+    ran = {"kind": "component", "name": "Trainer", "state": "finished", "seconds": 9.0, "ended": "2026"}
     Timings(path).record(ran)
     Timings(path).record({**ran, "state": "cached", "seconds": 0.1})
-    assert json.loads(path.read_text()) == {"Trainer": {"state": "finished", "seconds": 9.0, "peak_bytes": 5}}
+    assert json.loads(path.read_text()) == {"Trainer": {"state": "finished", "seconds": 9.0, "ended": "2026"}}

@@ -37,6 +37,36 @@ def test_nothing_is_left_of_processes_that_end_and_of_those_that_were_killed(tmp
     assert run(tmp_path) == 0 and os.listdir(tmp_path) == []
 
 
+BLOCKS = """
+import os, tempfile
+from firth import storage
+def place(): return os.environ.get("TMPDIR"), tempfile.tempdir, tempfile.gettempdir(), dict(os.environ)
+tempfile.gettempdir()
+before, folders = place(), set()
+for _ in range(2):
+    try:
+        with storage.keeping_temporary_files():
+            folders.add(os.path.dirname(tempfile.mkstemp()[1]))
+            assert os.environ["TMPDIR"] in folders and storage.lasting_temporary_folder() == before[2]
+            raise KeyError
+    except KeyError:
+        assert place() == before
+assert len(folders) == 1 and before[2] not in folders and os.path.isdir(*folders)
+storage.keep_temporary_files()
+with storage.keeping_temporary_files():
+    pass
+assert os.environ["TMPDIR"] in folders and tempfile.gettempdir() in folders
+"""
+
+
+def test_a_block_keeps_its_temporary_files_and_restores_their_place(tmp_path):
+    for more in ({"TMPDIR": str(tmp_path)}, {}):
+        environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"} | more
+        environment.pop("FIRTH_LASTING_TMPDIR", None)
+        subprocess.run([sys.executable, "-c", BLOCKS], env=environment, check=True)
+        assert os.listdir(tmp_path) == []
+
+
 def test_the_folder_of_a_process_that_lives_stays(tmp_path):
     code = f"{LEAVES}sys.stdin.read(); print(len(os.listdir(tempfile.gettempdir())))"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}

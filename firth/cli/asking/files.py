@@ -3,7 +3,7 @@
 import os
 import pathlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,29 @@ from firth.cli.quietly import quietly
 if TYPE_CHECKING:
     from firth.serving.batch.predicting import Predicted
 
+Quoted = Annotated[
+    bool | None,
+    typer.Option(
+        "--quoted/--no-quoted",
+        help="Whether cells of a tsv of --input may be in quotation marks, or these are a part of the text. "
+        "Without it as in the training data; where these do not say it, a tsv with such a cell is refused.",
+        show_default=False,
+    ),
+]
+
+
+def check_quoted(quoted: bool | None, input: str | None) -> None:
+    """Ends the command if `--quoted` is given for a file that is not a tsv.
+
+    Args:
+        quoted: Value of the option.
+        input: Value of `--input`.
+    """
+    from firth.recipes.tasks.data import quoted_problem
+
+    if problem := quoted_problem(quoted, [] if input is None else [input]):
+        fail(f"--{problem}", ExitCode.USAGE)
+
 
 def predict_records(
     directory: pathlib.Path,
@@ -22,6 +45,7 @@ def predict_records(
     target: str,
     columns: Sequence[str],
     verbose: bool,
+    quoted: bool | None = None,
 ) -> None:
     """Writes the answers to a file of texts, and prints how many of its records were answered and rejected.
 
@@ -32,6 +56,7 @@ def predict_records(
         target: Place of the answers.
         columns: Columns of inputs, each as `input=column`.
         verbose: True to show what TensorFlow prints.
+        quoted: Whether cells of a tsv may be in quotation marks; None for as in the training data.
     """
     said = dict(each.split("=", 1) for each in columns if "=" in each)
     if len(said) < len(columns):
@@ -45,7 +70,7 @@ def predict_records(
 
         client = Client(os.fspath(directory))
         with drawing_records(console) as draw:
-            return predict_file(client, name, source, target, said, draw)
+            return predict_file(client, name, source, target, said, draw, quoted)
 
     expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
     found = quietly(work, "predict", expected, verbose)

@@ -10,6 +10,7 @@ import typer
 
 from firth.cli import commands
 from firth.cli.asking.engines import DType, EngineName, opened_by
+from firth.cli.asking.files import Quoted, check_quoted
 from firth.cli.asking.request_options import RequestCommand, said_request
 from firth.cli.output import ExitCode, fail, note
 from firth.cli.quietly import quietly
@@ -54,6 +55,7 @@ def _generate(
     input: Input = None,
     output: Output = None,
     column: Column = None,
+    quoted: Quoted = None,
     n: Annotated[
         int, typer.Option("--n", min=1, max=1024, help="Texts for each prompt, each with the next seed.")
     ] = 1,
@@ -70,6 +72,7 @@ def _generate(
     """
     request = said_request(ctx)
     _check_options(prompts, input, output, column, n, stream, as_json, request)
+    check_quoted(quoted, input)
     if input is not None and output is not None:
         from firth.cli.asking.prompt_files import write_file
 
@@ -78,7 +81,7 @@ def _generate(
         def tell(written: "Generated", asked: "GenerationRequest") -> dict[str, Any]:
             return told(written, asked, n)
 
-        write_file(generator, input, output, column, _numbered(request, n), tell, verbose)
+        write_file(generator, input, output, column, _numbered(request, n), tell, verbose, quoted)
         return
     texts = [_read_stdin() if each == _STDIN else each for each in prompts or ()]
     generator = _loaded(name, root, engine, dtype, verbose)

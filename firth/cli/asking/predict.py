@@ -11,7 +11,7 @@ import typer
 from firth.cli import commands
 from firth.cli.asking.described import described, print_listing
 from firth.cli.asking.engines import DType, EngineName, opened_by
-from firth.cli.asking.files import predict_records
+from firth.cli.asking.files import Quoted, check_quoted, predict_records
 from firth.cli.asking.notes import notes
 from firth.cli.asking.signature_inputs import InputsCommand, as_list, inputs_for, said_inputs
 from firth.cli.output import ExitCode, fail
@@ -71,6 +71,7 @@ def _predict(
     input: Input = None,
     output: Output = None,
     columns: Columns = None,
+    quoted: Quoted = None,
     engine: EngineName = None,
     dtype: DType = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
@@ -90,6 +91,7 @@ def _predict(
         print_listing(_found(run, root)[1], run, root, as_json)
         return
     _check_options(texts, said, input, output, columns)
+    check_quoted(quoted, input)
     numbers = _numbers(parameters or (), input)
     name = task.replace("-", "_")
     if engine is not None or dtype is not None:
@@ -101,7 +103,7 @@ def _predict(
     for each in [] if found is None else notes(found, directory, name):
         typer.echo(each, err=True)
     if input is not None and output is not None:
-        predict_records(directory, name, input, output, columns or [], verbose)
+        predict_records(directory, name, input, output, columns or [], verbose, quoted)
         return
     signature = described(directory)["signatures"].get(name, {})
     others = inputs_for(said, signature, len(texts or ()))

@@ -22,6 +22,7 @@ def write_file(
     requests: "Sequence[GenerationRequest]",
     tell: "Callable[[Generated, GenerationRequest], Mapping[str, Any]]",
     verbose: bool,
+    quoted: bool | None = None,
 ) -> None:
     """Writes the texts, and prints how many prompts were read and rejected.
 
@@ -33,6 +34,7 @@ def write_file(
         requests: What is asked for after each prompt.
         tell: Function from what was written and its request to its fields.
         verbose: True to show what TensorFlow prints.
+        quoted: Whether cells of a tsv may be in quotation marks; None refuses a tsv with such a cell.
     """
     console = terminal(err=True)
 
@@ -41,7 +43,7 @@ def write_file(
         from firth.serving.batch.writing import write_after_file
 
         with drawing_records(console, "generate") as draw:
-            return write_after_file(generator, requests, tell, source, target, column or TEXT, draw)
+            return write_after_file(generator, requests, tell, source, target, column or TEXT, draw, quoted)
 
     expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
     found = quietly(work, "generate", expected, verbose)

@@ -23,6 +23,7 @@ class RequestExampleGen(Component, executor=Executor):
         digest: Digest of the file. The cached output is used again only while it stays the same.
         model: Exported model of a task that is to be asked: texts have the names of its signature's inputs,
             and are read as `firth predict --input` reads them.
+        quoted: Whether cells of a tsv may be in quotation marks; None for as in the model's training data.
 
     Outputs:
         examples: The records. Next to the split stands `report.json`: how many could be `read`, how many
@@ -32,7 +33,7 @@ class RequestExampleGen(Component, executor=Executor):
     SPEC_CLASS = declare(
         optional_inputs={"model": standard_artifacts.Model},
         outputs={"examples": standard_artifacts.Examples},
-        parameters={"path": str, "columns": str, "digest": str},
+        parameters={"path": str, "columns": str, "digest": str, "quoted": str},
     )
 
     def __init__(
@@ -41,5 +42,12 @@ class RequestExampleGen(Component, executor=Executor):
         columns: Mapping[str, str | Sequence[str]],
         digest: str,
         model: types.BaseChannel | None = None,
+        quoted: bool | None = None,
     ) -> None:
-        super().__init__(path=path, columns=json_utils.dumps(dict(columns)), digest=digest, model=model)
+        super().__init__(
+            path=path,
+            columns=json_utils.dumps(dict(columns)),
+            digest=digest,
+            quoted=json_utils.dumps(quoted),
+            model=model,
+        )

@@ -31,7 +31,7 @@ class Executor(base_executor.BaseExecutor):
         Args:
             input_dict: `model`, if it is to be asked.
             output_dict: `examples`.
-            exec_properties: `path`, and `columns` as JSON.
+            exec_properties: `path`, and `columns` and `quoted` as JSON.
 
         Raises:
             RefusedFileError: if the file cannot be read, or none of its records can.
@@ -58,12 +58,13 @@ class Executor(base_executor.BaseExecutor):
 
 def _records(input_dict: Artifacts, exec_properties: Properties, unread: Unread) -> Iterator[TextRecord]:
     path, columns = exec_properties["path"], json_utils.loads(exec_properties["columns"])
+    quoted = json_utils.loads(exec_properties["quoted"])
     if not input_dict.get("model"):
-        return read_texts(path, columns, unread)
+        return read_texts(path, columns, unread, quoted=quoted)
     model = artifact_utils.get_single_instance(input_dict["model"])
     described = read_description(
         path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
     )
     name = asked_of_task(described)
     inputs = tuple(described["signatures"][name]["inputs"])
-    return read_asked(described, name, inputs, path, columns, unread)
+    return read_asked(described, name, inputs, path, columns, unread, quoted)

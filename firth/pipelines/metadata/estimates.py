@@ -98,14 +98,21 @@ def earlier_times(run_dir: pathlib.Path) -> Times:
         run_dir: Folder of the run, next to those of others.
     """
     others = [path for path in run_dir.parent.glob(f"*/{TIMINGS_FILE}") if path.parent != run_dir]
-    newest_last = sorted(others, key=lambda path: path.stat().st_mtime)
+    read = [(path, storage.read_json_object(path)) for path in others]
+    newest_last = [timings for _, timings in sorted(read, key=lambda each: _last_end(*each))]
     times: dict[str, Mapping[str, Any]] = {}
-    for path in [*newest_last, run_dir / TIMINGS_FILE]:
-        for name, said in storage.read_json_object(path).items():
+    for timings in [*newest_last, storage.read_json_object(run_dir / TIMINGS_FILE)]:
+        for name, said in timings.items():
             # A component that failed did not come to its end.
             if isinstance(said, dict) and said.get("state") != "failed" and _is_time(said.get("seconds")):
                 times[name] = said
     return times
+
+
+def _last_end(path: pathlib.Path, timings: Mapping[str, Any]) -> float:
+    """Returns when a run's last component ended, by its record; by the file's time if there is none."""
+    ends = [storage.seconds_of(said.get("ended")) for said in timings.values() if isinstance(said, dict)]
+    return max((end for end in ends if end is not None), default=path.stat().st_mtime)
 
 
 def _is_time(value: Any) -> bool:

@@ -6,6 +6,7 @@ import pydantic
 
 from firth.recipes.base.file_names import NamesFiles
 from firth.recipes.base.recipe_type import Config
+from firth.recipes.tasks.data import quoted_problem
 
 
 class BulkPredictions(Config):
@@ -15,7 +16,17 @@ class BulkPredictions(Config):
         input: csv, tsv, jsonl or txt file, compressed with gzip or not, as for `firth predict --input`.
         columns: Column of some inputs of the task's signature, such as `text: review`; without it those of
             the recipe's data, or of the inputs' names.
+        quoted: Whether cells of a tsv file may be in quotation marks; with false, the marks are a part of the
+            text. With null as in the recipe's data; if these have no such key, a tsv with such a cell is
+            refused.
     """
 
     input: Annotated[str, NamesFiles()]
     columns: dict[str, str] = pydantic.Field(default={})
+    quoted: bool | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _quotes_are_of_a_tsv(self) -> "BulkPredictions":
+        if problem := quoted_problem(self.quoted, [self.input]):
+            raise ValueError(problem)
+        return self

@@ -1,6 +1,7 @@
 """The labelled data of a run that adapts a model."""
 
 import posixpath
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, Union
 
 import pydantic
@@ -50,6 +51,18 @@ class PublishedData(Config):
         return [f"{self.format} {self.folder}"]
 
 
+def quoted_problem(quoted: bool | None, files: Sequence[str]) -> str:
+    """Returns the problem of a key `quoted`, which is about tsv files; empty if there is none.
+
+    Args:
+        quoted: Value of the key.
+        files: Files that are read.
+    """
+    if quoted is None or any(path.lower().endswith(_TSV) for path in files):
+        return ""
+    return f"quoted: {quoted} is about tsv files, and there is none; leave it out"
+
+
 class ColumnData(Config):
     """One's own csv, tsv or jsonl files, by their columns.
 
@@ -80,8 +93,8 @@ class ColumnData(Config):
 
     @pydantic.model_validator(mode="after")
     def _quotes_are_of_a_tsv(self) -> "ColumnData":
-        if self.quoted is not None and not any(path.lower().endswith(_TSV) for path in self.reads):
-            raise ValueError(f"quoted: {self.quoted} is about tsv files, and there is none; leave it out")
+        if problem := quoted_problem(self.quoted, self.reads):
+            raise ValueError(problem)
         return self
 
     @property

@@ -48,7 +48,9 @@ def asked_problem(recipe: AdaptingRecipe) -> tuple[Path, str] | None:
             return (*_COLUMNS, each), f"{name} has no such input; {suggest(each, inputs)}"
     described = {"recipe": json.loads(recipe.to_json()), "signatures": {name: offered.describe()}}
     unread = Unread()
-    records = read_asked(described, name, tuple(offered.inputs), asked.input, asked.columns, unread)
+    records = read_asked(
+        described, name, tuple(offered.inputs), asked.input, asked.columns, unread, asked.quoted
+    )
     try:
         if next(records, None) is not None:
             return None

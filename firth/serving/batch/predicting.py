@@ -49,6 +49,7 @@ def predict_file(
     target: str | os.PathLike[str],
     columns: Mapping[str, str] | None = None,
     progress: Callable[[int], None] = lambda answered: None,
+    quoted: bool | None = None,
 ) -> Predicted:
     """Asks a signature about the records of a file, and writes the answers, whole or not at all.
 
@@ -66,6 +67,7 @@ def predict_file(
             read from the columns that its recipe names, which are taken where nothing is said.
         progress: Function of the number of records answered so far, called before the first batch and after
             each.
+        quoted: Whether cells of a tsv may be in quotation marks; None for as in the training data.
 
     Raises:
         ValueError: if the model has no such signature, or the signature no such input.
@@ -78,7 +80,7 @@ def predict_file(
     check_places(source, target)
     described = read_description(client.path)
     unread = Unread()
-    records = read_asked(described, name, inputs, source, columns or {}, unread)
+    records = read_asked(described, name, inputs, source, columns or {}, unread, quoted)
 
     def answer(batch: Sequence[TextRecord]) -> Iterator[Mapping[str, Any]]:
         return _answer(client, name, batch, described["signatures"])
@@ -93,6 +95,7 @@ def read_asked(
     source: str | os.PathLike[str],
     columns: Mapping[str, str],
     unread: Unread,
+    quoted: bool | None = None,
 ) -> Iterator[TextRecord]:
     """Yields the records of a file that a signature can be asked about.
 
@@ -103,6 +106,7 @@ def read_asked(
         source: csv, tsv, jsonl or txt file; see `read_texts`.
         columns: Column of some inputs; see `predict_file`.
         unread: Where the records that cannot be read are counted.
+        quoted: Whether cells of a tsv may be in quotation marks; None for as in the training data.
 
     Raises:
         ValueError: for a column of no input.
@@ -111,13 +115,15 @@ def read_asked(
     signature = described["signatures"].get(name, {})
     if not columns and (published := _published_format(described, name, source)):
         return _read_published(published, described, name, source, unread)
+    if quoted is None:
+        quoted = described.get("recipe", {}).get("data", {}).get("quoted")
     if signature.get("words_by") or signature.get("texts_by"):
-        return _read_texts_or_lists(described, name, source, columns, unread)
+        return _read_texts_or_lists(described, name, source, columns, unread, quoted)
     found = _columns(inputs, described, name, columns)
     # An input that takes names is read where its column is said.
     read = found.keys() - (signature.get("choices", {}).keys() - columns.keys())
     taken = {each: column for each, column in found.items() if each in read}
-    return read_texts(source, taken, unread, signature.get("needs", ""))
+    return read_texts(source, taken, unread, signature.get("needs", ""), quoted=quoted)
 
 
 def _published_format(described: Mapping[str, Any], name: str, source: str | os.PathLike[str]) -> str:
@@ -162,6 +168,7 @@ def _read_texts_or_lists(
     source: str | os.PathLike[str],
     columns: Mapping[str, str],
     unread: Unread,
+    quoted: bool | None,
 ) -> Iterator[TextRecord]:
     """Yields the records of a file that has texts, or lists of words or turns, unless a column says which."""
     both = (name, *(described["signatures"][name].get(key) for key in ("words_by", "texts_by")))
@@ -171,7 +178,7 @@ def _read_texts_or_lists(
     taken = {each: column for each, column in found.items() if each in columns} or found
     lists = {each: str(column) for each, column in taken.items() if each != TEXT}
     texts = {each: column for each, column in taken.items() if each == TEXT}
-    return read_texts(source, texts or lists, unread, rather=lists if texts else None)
+    return read_texts(source, texts or lists, unread, rather=lists if texts else None, quoted=quoted)
 
 
 def asked_of_task(described: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from firth.recipes.base.errors import suggest
 from firth.tasks.readers.dialogues import asked_turns
-from firth.tasks.readers.endings import ROWS, Rows, ending_of
+from firth.tasks.readers.endings import ROWS, TSV, Rows, ending_of
 from firth.tasks.readers.records import MESSAGES, RefusedFileError, RejectedLine, RejectedRecordError
 from firth.tasks.readers.row_format import LISTS, text_of_role
 from firth.tasks.readers.rows import UnquotedTsvRows, missing_column
@@ -65,7 +65,10 @@ class MissingColumnError(RefusedFileError):
 class _TsvTexts(UnquotedTsvRows):
     """Rows of a tsv, of which nothing says what quotation marks mean."""
 
-    advice: ClassVar[str] = "write the file as csv or jsonl, where it is known what they mean"
+    advice: ClassVar[str] = (
+        "say whether they are around cells (--quoted, or predictions.quoted: true) or a part of the text "
+        "(--no-quoted, or predictions.quoted: false)"
+    )
 
 
 _READERS: dict[str, type[Rows | TextLines]] = {**ROWS, ".tsv": _TsvTexts, ".txt": TextLines}
@@ -112,6 +115,7 @@ def read_texts(
     unread: Unread,
     needs: str = "",
     rather: Mapping[str, str] | None = None,
+    quoted: bool | None = None,
 ) -> Iterator[TextRecord]:
     """Yields the records of a csv, tsv, jsonl or txt file, in its order, with only one line in memory.
 
@@ -123,13 +127,18 @@ def read_texts(
         unread: Where the records that cannot be read are counted.
         needs: Piece that each `text` must hold; empty for none.
         rather: Column of each of other inputs, which are read instead where a record has all of them.
+        quoted: Whether cells of a tsv may be in quotation marks; if not, these are a part of the text. None
+            refuses a tsv with such a cell.
 
     Raises:
         RefusedFileError: if the file does not exist, or its ending is unknown.
         MissingColumnError: if a column is missing, with the nearest.
     """
     name = os.fspath(path)
-    rows = _READERS[ending_of(name, _READERS)](name, lines_of(path))
+    reader = _READERS[ending_of(name, _READERS)]
+    if reader is _TsvTexts and quoted is not None:
+        reader = TSV[quoted]
+    rows = reader(name, lines_of(path))
     other = dict(rather or {})
     if rows.columns is not None and not _has(other, rows.columns):
         for given, column in _each(columns):

@@ -19,6 +19,7 @@ def write_after_file(
     target: str | os.PathLike[str],
     column: str = TEXT,
     progress: Callable[[int], None] = lambda written: None,
+    quoted: bool | None = None,
 ) -> Predicted:
     """Writes after each prompt of a file what each request asks for, and keeps it whole or not at all.
 
@@ -33,6 +34,7 @@ def write_after_file(
         target: Place of the lines, whose name ends in `.jsonl`. A file that is there is replaced.
         column: Column of the prompts.
         progress: Function of the number of prompts so far, called before the first batch and after each.
+        quoted: Whether cells of a tsv may be in quotation marks; None refuses a tsv with such a cell.
 
     Raises:
         RefusedFileError: if the file cannot be read, or none of its prompts, or the texts would take its
@@ -53,7 +55,8 @@ def write_after_file(
             of_prompt = fields[start : start + len(requests)]
             yield of_prompt[0] if len(requests) == 1 else {"texts": of_prompt}
 
-    records = _fitting(generator, read_texts(source, {TEXT: column}, unread), unread, os.fspath(source))
+    prompts = read_texts(source, {TEXT: column}, unread, quoted=quoted)
+    records = _fitting(generator, prompts, unread, os.fspath(source))
     return answer_records(records, unread, source, target, answer, progress)
 
 

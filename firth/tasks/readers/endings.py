@@ -22,7 +22,7 @@ ROWS: dict[str, type[Rows]] = {
 }
 
 # Of a tsv, by what is known of quotation marks around its cells.
-_TSV: dict[bool | None, type[Rows]] = {None: UnquotedTsvRows, True: QuotedTsvRows, False: TsvRows}
+TSV: dict[bool | None, type[Rows]] = {None: UnquotedTsvRows, True: QuotedTsvRows, False: TsvRows}
 
 
 def rows_of(path: str, quoted: bool | None = None) -> type[Rows]:
@@ -37,7 +37,7 @@ def rows_of(path: str, quoted: bool | None = None) -> type[Rows]:
         RefusedFileError: if the ending is not known, with the nearest.
     """
     rows = ROWS[ending_of(path, ROWS)]
-    return _TSV[quoted] if rows is _TSV[None] else rows
+    return TSV[quoted] if rows is TSV[None] else rows
 
 
 def ending_of(path: str, endings: dict[str, Any]) -> str:

@@ -140,6 +140,16 @@ def test_a_file_of_texts(firth, served, tmp_path):
     ]
 
 
+def test_quotation_marks_of_a_tsv(firth, served, tmp_path):
+    (tmp_path / "a.tsv").write_text('text\tid\n"a ""b"""\t1\n')
+    files = ("predict", "first", "embed", "--input", "a.tsv", "--output", "b.jsonl")
+    refused = firth(*files)
+    assert refused.exit_code == 2 and "line 2" in refused.stderr and "--no-quoted" in refused.stderr
+    for option, text in (("--quoted", 'a "b"'), ("--no-quoted", '"a ""b"""')):
+        assert firth(*files, option).exit_code == 0
+        assert json.loads((tmp_path / "b.jsonl").read_text())["text"] == text
+
+
 @pytest.mark.parametrize(("arguments", "problem"), [
     ((), "give a TEXT, or files"),
     (("--input", "a.txt"), "--input and --output are given together"),
@@ -148,6 +158,8 @@ def test_a_file_of_texts(firth, served, tmp_path):
     (("--input", "a.txt", "--output", "b.jsonl", "--column", "text"), "INPUT=COLUMN"),
     (("--input", "a.txt", "--output", "b.jsonl"), "a.txt: there is no such file"),
     (("four", "--column", "text=a"), "--column names a column of --input"),
+    (("four", "--quoted"), "--quoted: True is about tsv files"),
+    (("--input", "a.csv", "--output", "b.jsonl", "--no-quoted"), "--quoted: False is about tsv files"),
 ])  # fmt: skip
 def test_what_is_asked_stands_in_the_command_or_in_a_file(firth, served, tmp_path, arguments, problem):
     result = firth("predict", "first", "embed", *arguments)

@@ -35,3 +35,15 @@ def test_records_that_can_be_read_are_examples_and_the_others_are_counted(tmp_pa
 def test_a_file_of_which_nothing_can_be_read_is_refused(tmp_path):
     with pytest.raises(RefusedFileError, match=r"asked\.jsonl: .*2 records .*:1: "):
         read(tmp_path / "asked.jsonl", LINES[1:], tmp_path)
+
+
+def test_quotation_marks_of_a_tsv_are_read_as_it_is_asked(tmp_path):
+    path = tmp_path / "asked.tsv"
+    path.write_text('text\tid\n"a ""fine"" film"\t1\n')
+    for quoted, words in ((True, b'a "fine" film'), (False, b'"a ""fine"" film"')):
+        asked = RequestExampleGen(str(path), {"text": "text"}, "1", quoted=quoted)
+        examples = run(asked, {}, tmp_path / str(quoted))["examples"]
+        (data,) = read_records(f"{examples.uri}/Split-requests/*")
+        assert Example.FromString(data).features.feature["text"].bytes_list.value[0] == words
+    with pytest.raises(RefusedFileError, match=r"asked\.tsv: line 2.*predictions\.quoted"):
+        run(RequestExampleGen(str(path), {"text": "text"}, "1"), {}, tmp_path / "neither")

@@ -80,3 +80,7 @@ def test_the_times_of_the_own_folder_come_before_those_of_the_newest_other(tmp_p
     found = {name: said["seconds"] for name, said in earlier_times(tmp_path / "own").items()}
     assert found == {"Trainer": 1.0, "Evaluator": 3.0, "Pusher": 2.0}
     assert earlier_times(tmp_path / "none" / "there") == {}
+    for name in ("old", "new"):
+        runs[name]["Evaluator"]["ended"] = f"{'2026' if name == 'old' else '2025'}-03-01T00:00:00+00:00"
+        (tmp_path / name / "timings.json").write_text(json.dumps(runs[name]))
+    assert earlier_times(tmp_path / "own")["Evaluator"]["seconds"] == 2.0

@@ -115,10 +115,27 @@ CONLL = "U.S. NNP B-LOC\n10\u00a0000 CD O\n\nAda NNP B-PER\n"
 WORDS = [("U.S.", "10\u00a0000"), ("Ada",)]
 
 
-def asked(name, path, columns=None, described=TAGGING):
+def asked(name, path, columns=None, described=TAGGING, quoted=None):
     unread = Unread()
     inputs = tuple(described["signatures"][name]["inputs"])
-    return [each.texts for each in read_asked(described, name, inputs, path, columns or {}, unread)], unread
+    found = read_asked(described, name, inputs, path, columns or {}, unread, quoted)
+    return [each.texts for each in found], unread
+
+
+def test_quotation_marks_of_a_tsv_are_those_of_the_training_data_unless_it_is_asked_otherwise(tmp_path):
+    (tmp_path / "a.tsv").write_text('text\tid\n"a ""b"""\t1\n')
+    classes = {"classify": {"inputs": {"text": {}}}}
+    meant = {True: 'a "b"', False: '"a ""b"""'}
+    for described in ({**TAGGING, "signatures": classes}, TAGGING):
+        name = next(iter(described["signatures"]))
+        with pytest.raises(RefusedFileError, match=r"a\.tsv: line 2.*--quoted.*predictions\.quoted"):
+            asked(name, tmp_path / "a.tsv", described=described)
+        for quoted, text in meant.items():
+            data = {"kind": "columns", "quoted": quoted}
+            trained = {**described, "recipe": {**described["recipe"], "data": data}}
+            assert asked(name, tmp_path / "a.tsv", described=trained)[0] == [{"text": text}]
+            other = asked(name, tmp_path / "a.tsv", described=trained, quoted=not quoted)[0]
+            assert other == [{"text": meant[not quoted]}]
 
 
 @pytest.mark.parametrize("name", ["tag", "tag_words"])
