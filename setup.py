@@ -98,6 +98,8 @@ KUBEFLOW = by_stack("kfp-pipeline-spec", ">=0.2,<0.3", ">=2.15,<3")
 CTRANSLATE2 = ["ctranslate2>=4.6"]
 # Classifiers by path: fastText's models, and scikit-learn's without pickle.
 CLASSIFIERS = ["fasttext-predict>=0.9.2", "skops>=0.11"]
+# spaCy 3.8 needs another numpy than TensorFlow 2.16. Neither is in the development lock.
+SPACY = by_stack("spacy", ">=3.7,<3.8", ">=3.8")
 # 0.4.30 was tried next to TensorFlow 2.16, whose ml-dtypes do for no version from 0.4.35 on.
 JAX = by_stack("jax", "==0.4.30", ">=0.7")
 
@@ -107,6 +109,8 @@ EXTRAS_REQUIRE = {
     "ctranslate2": CTRANSLATE2,
     # The cleaning steps `fasttext` and `scikit_learn`.
     "classifiers": CLASSIFIERS,
+    # `words: spacy` of the rules on quality.
+    "spacy": SPACY,
     # The second trainer, `training.backend: jax`.
     "jax": JAX,
     # `firth compile` writes Kubeflow's format. All of kfp needs another urllib3 than TFX.

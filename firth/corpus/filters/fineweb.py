@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.by_language import RulesByLanguage
+from firth.corpus.filters.word_kinds import Splitter, splitter_of
 from firth.corpus.text.line_shares import characters, duplicates, stripped_lines
 from firth.recipes.corpus.filters import FineWebRules, FineWebStep
 from firth.segmentation.sentences import ends_without_mark
-from firth.segmentation.words import count_words
 
 
 class FineWeb(DocumentStep[FineWebStep]):
@@ -35,25 +35,25 @@ class FineWeb(DocumentStep[FineWebStep]):
 
     def __init__(self, config: FineWebStep) -> None:
         super().__init__(config)
-        self._rules = RulesByLanguage(config, lambda rules: rules)
+        self._rules = RulesByLanguage(config, lambda rules: (rules, splitter_of(rules)))
 
     def measures(self, document: Document) -> dict[str, float]:  # noqa: D102
         text = document.text
-        lines, rules = stripped_lines(text), self._rules.of(text)
+        lines, (rules, split) = stripped_lines(text), self._rules.of(text)
         count, repeated = max(len(lines), 1), characters(duplicates(lines))
         return {
             "punctuated_line_fraction": _punctuated(lines, rules) / count,
             "short_line_fraction": _short(lines, rules) / count,
             "duplicate_character_fraction": repeated / max(characters(lines), 1),
-            "line_breaks_per_word": text.count("\n") / max(count_words(text), 1),
+            "line_breaks_per_word": text.count("\n") / max(len(split(text)), 1),
         }
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
-        reason = _broken_by(document.text, self._rules.of(document.text))
+        reason = _broken_by(document.text, *self._rules.of(document.text))
         return Drop(reason) if reason else Keep(document)
 
 
-def _broken_by(text: str, rules: FineWebRules) -> str | None:
+def _broken_by(text: str, rules: FineWebRules, split: Splitter) -> str | None:
     """Returns the reason for which a text is dropped, or None."""
     lines = stripped_lines(text)
     if not lines:
@@ -65,7 +65,7 @@ def _broken_by(text: str, rules: FineWebRules) -> str | None:
     repeated = characters(duplicates(lines))
     if repeated and repeated >= rules.max_duplicate_character_fraction * characters(lines):
         return "duplicate_line_characters"
-    if text.count("\n") > rules.max_line_breaks_per_word * count_words(text):
+    if text.count("\n") > rules.max_line_breaks_per_word * len(split(text)):
         return "too_many_line_breaks"
     return None
 

@@ -9,12 +9,12 @@ from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.by_language import RulesByLanguage
 from firth.corpus.filters.language import identify
 from firth.corpus.filters.list_files import read_list
+from firth.corpus.filters.spacy_words import words_of_letters
 from firth.corpus.filters.stop_words import ENGLISH, STOP_WORDS
+from firth.corpus.filters.word_kinds import splitter_of
 from firth.corpus.text.line_shares import ELLIPSES, characters, stripped_lines
-from firth.corpus.text.unspaced_words import unspaced_words
 from firth.corpus.text.word_lengths import are_too_long, are_too_short
 from firth.recipes.corpus.filters import GopherQualityRules, GopherQualityStep
-from firth.segmentation.words import split_words
 
 LengthRule = Callable[[Sequence[str], float], bool]
 # The default of the step `language`.
@@ -31,11 +31,12 @@ def _are_more(words: Sequence[str], most: float) -> bool:
     return characters(words) > most * len(words)
 
 
-# The words of a text, and whether they are too short or too long on average, by the key `words`.
-_WORDS: dict[str, tuple[Callable[[str], list[str]], LengthRule, LengthRule]] = {
-    "script": (split_words, are_too_short, are_too_long),
-    "spaces": (str.split, _are_fewer, _are_more),
-    "characters": (unspaced_words, _are_fewer, _are_more),
+# The words that count, and whether they are too short or too long on average, by the key `words`.
+_WORDS: dict[str, tuple[Callable[[list[str]], list[str]], LengthRule, LengthRule]] = {
+    "script": (list, are_too_short, are_too_long),
+    "spaces": (list, _are_fewer, _are_more),
+    "characters": (list, _are_fewer, _are_more),
+    "spacy": (words_of_letters, _are_fewer, _are_more),
 }
 
 
@@ -86,7 +87,8 @@ class _Rules:
     def __init__(self, config: GopherQualityRules) -> None:
         self._config = config
         self._is_unspaced = config.words == "characters"
-        self._split, self._are_too_short, self._are_too_long = _WORDS[config.words]
+        self._split = splitter_of(config)
+        self._that_count, self._are_too_short, self._are_too_long = _WORDS[config.words]
         path = config.stop_words_file
         words = [text for _, text in read_list(path)] if path else config.stop_words
         self._stop_words = frozenset(map(str.lower, words))
@@ -96,9 +98,10 @@ class _Rules:
         """Returns the values that the rules compare with their thresholds, without that of stop words."""
         words, lines = self._split(text), stripped_lines(text)
         in_words, in_lines = max(len(words), 1), max(len(lines), 1)
+        that_count = self._that_count(words)
         return {
-            "words": len(words),
-            "mean_word_length": sum(map(len, words)) / in_words,
+            "words": len(that_count),
+            "mean_word_length": characters(that_count) / max(len(that_count), 1),
             "hashes_per_word": text.count("#") / in_words,
             "ellipses_per_word": sum(map(text.count, ELLIPSES)) / in_words,
             "bullet_line_fraction": sum(line.startswith(self._config.bullets) for line in lines) / in_lines,
@@ -110,7 +113,7 @@ class _Rules:
         """Returns the reason for which a text is dropped, or None."""
         words = self._split(text)
         return (
-            self._in_words(words)
+            self._in_words(self._that_count(words))
             or self._in_symbols(text, len(words))
             or self._in_lines(text)
             or self._in_vocabulary(text, words)

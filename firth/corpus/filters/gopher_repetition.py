@@ -8,10 +8,10 @@ import numpy as np
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.by_language import RulesByLanguage
+from firth.corpus.filters.word_kinds import splitter_of
 from firth.corpus.text.line_shares import characters, duplicates, stripped_lines
 from firth.corpus.text.ngrams import Repeats, repeated_ngrams
 from firth.recipes.corpus.filters import GopherRepetitionRules, GopherRepetitionStep
-from firth.segmentation.words import split_words
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
@@ -50,6 +50,7 @@ class GopherRepetition(DocumentStep[GopherRepetitionStep]):
 class _Rules:
     def __init__(self, config: GopherRepetitionRules) -> None:
         self._config = config
+        self._split = splitter_of(config)
         self._tops = {limit.n: limit.max_character_fraction for limit in config.top_ngrams}
         self._all = {limit.n: limit.max_character_fraction for limit in config.duplicate_ngrams}
         self.reasons = frozenset({
@@ -70,7 +71,7 @@ class _Rules:
             values[f"duplicate_{name}_fraction"] = len(repeated) / max(len(parts), 1)
             share = characters(repeated) / max(characters(parts), 1)
             values[f"duplicate_{name}_character_fraction"] = share
-        lengths, before = _lengths(words := split_words(text))
+        lengths, before = _lengths(words := self._split(text))
         for repeats in repeated_ngrams(words):
             n, total = repeats.n, int(before[-1])
             if n > max(*self._tops, *self._all, 0, 0):
@@ -84,7 +85,7 @@ class _Rules:
 
     def broken_by(self, text: str) -> str | None:
         """Returns the reason for which a text is dropped, or None."""
-        return self._in_parts(text) or self._in_ngrams(split_words(text))
+        return self._in_parts(text) or self._in_ngrams(self._split(text))
 
     def _in_parts(self, text: str) -> str | None:
         config = self._config

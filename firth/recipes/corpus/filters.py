@@ -10,6 +10,7 @@ from firth.recipes.corpus.by_language import LanguageRules, StepByLanguage
 from firth.recipes.corpus.codes import Language
 from firth.recipes.corpus.step import CleaningStep, DescribingStep
 
+Words = Literal["script", "spaces", "characters", "spacy"]
 Ratio = Annotated[float, pydantic.Field(ge=0.0)]
 # Marks of all living scripts that have one; of brackets, those that close a quotation.
 TERMINAL_MARKS = (
@@ -89,9 +90,11 @@ class GopherQualityRules(Config):
     Attributes:
         words: Meaning of a word: `script`, a run of non-space characters, which ICU's rules and dictionaries
             divide in scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese, Tibetan), where the mean
-            length does not count; `spaces`, a run of non-space characters in all scripts; or `characters`,
+            length does not count; `spaces`, a run of non-space characters in all scripts; `characters`,
             in which each character of a script without spaces is a word of its own, and stop words are found
-            anywhere in the text.
+            anywhere in the text; or `spacy`, a token of spaCy's tokenizer of the language, or of English for
+            rules without one, where punctuation is a token that counts neither as a word nor in the mean
+            length. `spacy` needs `pip install 'firth[spacy]'`.
         max_symbols_per_word: Most hash signs per word, and most ellipses per word.
         max_bullet_line_fraction: Largest share of lines that begin with one of `bullets`.
         bullets: Characters that begin an item of a list.
@@ -106,7 +109,7 @@ class GopherQualityRules(Config):
         min_mean_word_length, max_mean_word_length: Least and most characters of a word on average.
     """
 
-    words: Literal["script", "spaces", "characters"] = "script"
+    words: Words = "script"
     min_words: pydantic.NonNegativeInt = 50
     max_words: pydantic.NonNegativeInt = 100_000
     min_mean_word_length: Ratio = 3.0
@@ -197,6 +200,7 @@ class GopherRepetitionRules(Config):
     document before. Characters are counted without spaces; those in overlapping n-grams count once.
 
     Attributes:
+        words: Meaning of a word, as in `gopher_quality`.
         top_ngrams: Limits of the most frequent n-gram, if it repeats, all its occurrences counted.
         duplicate_ngrams: Limits of all duplicate n-grams together.
         max_duplicate_line_fraction, max_duplicate_paragraph_fraction: Largest share of lines, and of
@@ -205,6 +209,7 @@ class GopherRepetitionRules(Config):
             characters in duplicate lines, and in duplicate paragraphs.
     """
 
+    words: Words = "script"
     max_duplicate_line_fraction: Fraction = 0.3
     max_duplicate_paragraph_fraction: Fraction = 0.3
     max_duplicate_line_character_fraction: Fraction = 0.2
@@ -242,6 +247,7 @@ class FineWebRules(Config):
         max_duplicate_character_fraction: Share of the characters that are in lines that occurred before; a
             document must be below. It is that of its code and its appendix; section 3.6 says 0.1.
         max_line_breaks_per_word: Most line breaks per word.
+        words: Meaning of a word, as in `gopher_quality`; with `spacy`, punctuation is a word too.
         short_line_characters, max_short_line_fraction: Characters below which a line is short, and the share
             of short lines that a document must be below.
     """
@@ -252,6 +258,7 @@ class FineWebRules(Config):
     max_short_line_fraction: Fraction = 0.67
     max_duplicate_character_fraction: Fraction = 0.01
     max_line_breaks_per_word: Ratio = 0.3
+    words: Words = "script"
 
 
 class LanguageFineWeb(LanguageRules, FineWebRules):
