@@ -12,7 +12,15 @@ import tensorflow as tf
 from tfx.dsl.components.base.base_beam_executor import BaseBeamExecutor
 from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
-from firth.components import CorpusExampleGen, Curator, SequenceGen, TokenizerGen
+from firth.components import (
+    CorpusExampleGen,
+    CorpusExporter,
+    CorpusReporter,
+    Curator,
+    ObjectiveValidator,
+    SequenceGen,
+    TokenizerGen,
+)
 from firth.components.artifacts import CorpusReport, QualityClassifier, Tokenizer
 from firth.corpus import Document, EmptyCorpusError, SourceError, fingerprint, load_quality_model
 from firth.recipes.corpus.classifier import ClassifierStep
@@ -301,3 +309,17 @@ def test_features_that_a_document_lacks_are_named(tmp_path):
         run_all(sequence_gen(), inputs, tmp_path / "rows")
     with pytest.raises(ValueError, match="the input has no examples"):
         run_all(curator(), {"documents": []}, tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(("component", "name"), [
+    (ObjectiveValidator, "examples"), (CorpusExporter, "documents"), (CorpusReporter, "report"),
+])  # fmt: skip
+def test_an_input_that_takes_one_artifact_refuses_several_by_its_name(component, name):
+    two = [standard_artifacts.Examples(), standard_artifacts.Examples()]
+    two[0].uri, two[1].uri = "/first", "/second"
+    executor = component.EXECUTOR_SPEC.executor_class(BaseBeamExecutor.Context())
+    properties = {"cleaning": CLEANING.to_json(), "name": "corpus"}
+    with pytest.raises(ValueError, match=f"^{name}: .*2 came in: /first, /second"):
+        executor.Do({name: two}, {}, properties)
+    with pytest.raises(ValueError, match=f"^{name}: .*none"):
+        executor.Do({name: []}, {}, properties)

@@ -8,7 +8,7 @@ from tfx.utils import io_utils
 
 from firth import storage
 from firth.components.anomalies import anomalies_of, anomalies_text
-from firth.components.execution import Artifacts, Properties
+from firth.components.execution import Artifacts, Properties, only_artifact
 from firth.components.kept_files import keep_files
 from firth.corpus import SourceSchemaError
 
@@ -29,14 +29,14 @@ class Executor(base_executor.BaseExecutor):
         Raises:
             SourceSchemaError: naming each anomaly.
         """
-        found = anomalies_of(artifact_utils.get_single_instance(input_dict["anomalies"]))
+        found = anomalies_of(only_artifact(input_dict, "anomalies"))
         folder = artifact_utils.get_single_uri(output_dict["found"])
         storage.write_json(os.path.join(folder, FOUND_FILE), found)
         if not found:
             return
         keep_files(folder, FOUND_FILE)
         named = anomalies_text(found)
-        inferred = io_utils.get_only_uri_in_dir(artifact_utils.get_single_uri(input_dict["inferred"]))
+        inferred = io_utils.get_only_uri_in_dir(only_artifact(input_dict, "inferred").uri)
         raise SourceSchemaError(
             f"the records of the sources differ from the schema {exec_properties['schema_file']}: {named}. "
             "If they are right, edit that schema (min_domain_mass is the least share of known values). If it "

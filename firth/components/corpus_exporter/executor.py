@@ -11,7 +11,7 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
 from firth import storage
-from firth.components.execution import Artifacts, Properties
+from firth.components.execution import Artifacts, Properties, only_artifact
 from firth.components.split_folders import split_folders
 from firth.corpus import write_outputs
 from firth.corpus.curation.curate import REPORT_FILE
@@ -39,9 +39,9 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             firth.corpus.CountMismatchError: if the documents are not those that the report counts.
         """
         cleaning = Cleaning.from_json(exec_properties["cleaning"])
-        folders = split_folders(artifact_utils.get_single_instance(input_dict["documents"]))
+        folders = split_folders(only_artifact(input_dict, "documents"))
         folder = artifact_utils.get_single_uri(output_dict["corpus"])
-        path = os.path.join(artifact_utils.get_single_uri(input_dict["report"]), REPORT_FILE)
+        path = os.path.join(only_artifact(input_dict, "report").uri, REPORT_FILE)
         report = storage.read_json(path)
         counts: Counter[str] = Counter()
         for row in report["splits"]:

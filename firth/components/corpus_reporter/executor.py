@@ -7,7 +7,7 @@ from tfx.types import artifact_utils
 
 from firth import storage
 from firth.analysis import CorpusView, read_corpus_report, render_corpus_report
-from firth.components.execution import Artifacts, Properties
+from firth.components.execution import Artifacts, Properties, only_artifact
 from firth.recipes.corpus.cleaning import Cleaning
 
 PAGE_FILE = "corpus_report.html"
@@ -25,7 +25,7 @@ class Executor(base_executor.BaseExecutor):
             exec_properties: `name`, and `cleaning` as JSON.
         """
         cleaning = Cleaning.from_json(exec_properties["cleaning"])
-        report, steps = read_corpus_report(artifact_utils.get_single_uri(input_dict["report"]))
+        report, steps = read_corpus_report(only_artifact(input_dict, "report").uri)
         corpus = CorpusView(report or {}, steps, cleaning.limits)
         page = render_corpus_report(exec_properties["name"], cleaning, corpus)
         path = os.path.join(artifact_utils.get_single_uri(output_dict["page"]), PAGE_FILE)

@@ -7,7 +7,7 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
 from firth import storage
-from firth.components.execution import Artifacts, Properties
+from firth.components.execution import Artifacts, Properties, only_artifact
 from firth.components.kept_files import keeping
 from firth.recipes.objectives.objective import objective_from_json
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -34,7 +34,7 @@ class Executor(base_executor.BaseExecutor):
             firth.training.objective_rates.ObjectiveRatesError: if a rate is out of its bounds.
             firth.training.RowsError: for missing or malformed rows.
         """
-        examples = artifact_utils.get_single_instance(input_dict["examples"])
+        examples = only_artifact(input_dict, "examples")
         pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri([examples], TRAIN_SPLIT))
         report = measure_objective(
             objective_from_json(exec_properties["objective"]),

@@ -12,7 +12,7 @@ from tfx.types import artifact_utils
 from tfx.utils import path_utils
 
 from firth import storage
-from firth.components.execution import Artifacts, Properties
+from firth.components.execution import Artifacts, Properties, only_artifact
 from firth.components.request_example_gen.executor import REPORT_FILE
 from firth.corpus.io.record_files import read_records
 from firth.serving.answers import told
@@ -36,18 +36,18 @@ class Executor(base_executor.BaseExecutor):
             output_dict: `predictions`.
             exec_properties: An empty dictionary.
         """
-        model = artifact_utils.get_single_instance(input_dict["model"])
+        model = only_artifact(input_dict, "model")
         described = read_description(
             path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
         )
         signature = described["signatures"][asked_of_task(described)]
-        logs = os.path.join(artifact_utils.get_single_uri(input_dict["inference_result"]), "*")
+        logs = os.path.join(only_artifact(input_dict, "inference_result").uri, "*")
         lines = dict(_line(log, signature) for log in _logs(logs))
         folder = artifact_utils.get_single_uri(output_dict["predictions"])
         with storage.whole_file(os.path.join(folder, PREDICTIONS_FILE), "w") as file:
             for number in sorted(lines):
                 file.write(json.dumps(lines[number], ensure_ascii=False) + "\n")
-        examples = artifact_utils.get_single_uri(input_dict["examples"])
+        examples = only_artifact(input_dict, "examples").uri
         report = storage.read_json(os.path.join(examples, REPORT_FILE))
         storage.write_json(os.path.join(folder, REPORT_FILE), {**report, "predicted": len(lines)})
 

@@ -10,7 +10,7 @@ from tfx.types import artifact_utils
 from tfx.utils import json_utils, path_utils
 
 from firth import storage
-from firth.components.execution import Artifacts, Properties
+from firth.components.execution import Artifacts, Properties, only_artifact
 from firth.corpus.io.record_files import write_records
 from firth.serving.batch.predicting import asked_of_task, read_asked
 from firth.serving.batch.texts import TextRecord, Unread, read_texts
@@ -61,7 +61,7 @@ def _records(input_dict: Artifacts, exec_properties: Properties, unread: Unread)
     quoted = json_utils.loads(exec_properties["quoted"])
     if not input_dict.get("model"):
         return read_texts(path, columns, unread, quoted=quoted)
-    model = artifact_utils.get_single_instance(input_dict["model"])
+    model = only_artifact(input_dict, "model")
     described = read_description(
         path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
     )

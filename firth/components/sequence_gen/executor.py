@@ -12,7 +12,7 @@ from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
 
 from firth import storage
-from firth.components.execution import Artifacts, Properties
+from firth.components.execution import Artifacts, Properties, only_artifact
 from firth.components.kept_files import keeping
 from firth.components.split_folders import split_folders, split_patterns
 from firth.corpus import CorpusError, make_sequences
@@ -49,7 +49,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         patterns = split_patterns(input_dict["documents"])
         if TRAIN not in patterns:
             raise ValueError(f"documents: they have no split {TRAIN!r}, only {', '.join(patterns)}")
-        tokenizer = artifact_utils.get_single_instance(input_dict["tokenizer"])
+        tokenizer = only_artifact(input_dict, "tokenizer")
         examples = artifact_utils.get_single_instance(output_dict["examples"])
         digest = tokenizer.get_string_custom_property("digest")
         folder = os.path.join(examples.uri, TOKENIZER_FOLDER)

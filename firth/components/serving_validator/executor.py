@@ -13,7 +13,7 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils, path_utils
 
 from firth import storage
-from firth.components.execution import Artifacts, Properties
+from firth.components.execution import Artifacts, Properties, only_artifact
 from firth.corpus.io.record_files import read_records
 from firth.serving import shared_client, validate_serving
 from firth.serving.description import read_description
@@ -42,7 +42,7 @@ class Executor(base_executor.BaseExecutor):
             output_dict: `report` and `blessing`.
             exec_properties: `eval_rows`.
         """
-        model = artifact_utils.get_single_instance(input_dict["model"])
+        model = only_artifact(input_dict, "model")
         directory = path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
         rows = _first_rows(input_dict.get("examples"), exec_properties["eval_rows"])
         report = validate_serving(directory, rows)
@@ -71,7 +71,9 @@ def _held_out(directory: str, input_dict: Artifacts) -> dict[str, Any] | None:
     if not (input_dict.get("records") and input_dict.get("examples")):
         return None
     rows, records = (
-        functools.partial(_read_all, artifact_utils.get_split_uri(input_dict[name], EVAL_SPLIT))
+        functools.partial(
+            _read_all, artifact_utils.get_split_uri([only_artifact(input_dict, name)], EVAL_SPLIT)
+        )
         for name in ("examples", "records")
     )
     near = TOLERANCES[read_description(directory)["recipe"]["training"]["precision"]]

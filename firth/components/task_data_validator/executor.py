@@ -10,7 +10,7 @@ from tfx.utils import io_utils
 
 from firth import storage
 from firth.components.anomalies import anomalies_of, anomalies_text
-from firth.components.execution import Artifacts, Properties
+from firth.components.execution import Artifacts, Properties, only_artifact
 from firth.components.kept_files import keep_files, keeping
 from firth.components.split_folders import split_folders
 from firth.components.statistics import statistics_of
@@ -47,8 +47,8 @@ class Executor(base_executor.BaseExecutor):
             TaskDataError: naming each anomaly.
             firth.tasks.targets.TargetsError: if the base cannot write the targets.
         """
-        statistics = artifact_utils.get_single_instance(input_dict["statistics"])
-        found = anomalies_of(artifact_utils.get_single_instance(input_dict["anomalies"]))
+        statistics = only_artifact(input_dict, "statistics")
+        found = anomalies_of(only_artifact(input_dict, "anomalies"))
         folder = artifact_utils.get_single_uri(output_dict["found"])
         storage.write_json(os.path.join(folder, FOUND_FILE), found)
         skew = find_skew(*(statistics_of(statistics, split).datasets[0] for split in _SPLITS))
@@ -75,9 +75,9 @@ def _targets(input_dict: Artifacts, exec_properties: Properties) -> dict[str, Ta
     sequences = Sequences.from_json(exec_properties["sequences"])
     if not task.most_written(sequences)[1]:
         return {}
-    base = artifact_utils.get_single_instance(input_dict["base"])
+    base = only_artifact(input_dict, "base")
     tokenizer = load_tokenizer(os.path.join(base.uri, TOKENIZER_FOLDER))
-    records = split_folders(artifact_utils.get_single_instance(input_dict["records"]))
+    records = split_folders(only_artifact(input_dict, "records"))
     return {
         split: count_targets(task, sequences, tokenizer, _records(folder))
         for split, folder in records.items()

@@ -7,7 +7,7 @@ from tfx.dsl.components.base import base_executor
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
 
-from firth.components.execution import Artifacts, Properties
+from firth.components.execution import Artifacts, Properties, only_artifact
 from firth.components.kept_files import keeping
 from firth.components.split_folders import split_folders, split_patterns
 from firth.corpus.contamination.evidence import read_evidence
@@ -37,7 +37,7 @@ class Executor(base_executor.BaseExecutor):
             firth.tokenizers.TokenizerMismatchError: if the bundle's tokenizer is damaged.
         """
         patterns = split_patterns(input_dict["records"])
-        base = artifact_utils.get_single_instance(input_dict["base"])
+        base = only_artifact(input_dict, "base")
         examples = artifact_utils.get_single_instance(output_dict["examples"])
         if digest := base.get_string_custom_property("digest"):
             # Hours may have passed since the recipe was read.
