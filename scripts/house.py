@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 PACKAGE = "firth"
 SUFFIXES = (".py", ".pyi")
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # Tokens that take no place of their own on a line.
 LAYOUT = {
     tokenize.COMMENT,
@@ -60,9 +59,10 @@ def lines_of(text: str) -> Lines:
     """
     docstrings: set[int] = set()
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            first = node.body[0]
-            docstrings.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+        # A string of its own is the docstring of what it is in, or of the field above it.
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            if isinstance(node.value.value, str):
+                docstrings.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     code: set[int] = set()
     comments: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):

@@ -1,14 +1,14 @@
 """The reference of all keys of a recipe, made from the recipe types: `recipe_pages()`.
 
-Types, defaults and choices come from the JSON Schema that pydantic makes of them, descriptions from their
-docstrings.
+Types, defaults, choices and descriptions come from the JSON Schema that pydantic makes of them.
 """
 
+import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from firth.recipes import Recipe
-from firth.recipes.base.key_descriptions import resolved, summary
 from firth.recipes.base.types import configs_in
 from scripts.docs.key_types import DEFS, Links, Schema, default_in_words, type_in_words
 
@@ -24,7 +24,7 @@ def recipe_pages() -> dict[str, str]:
     There is a page of the recipe's own keys, and one for each of them that has keys of its own.
 
     Raises:
-        KeyError: if no docstring says what a key does.
+        KeyError: if there is no docstring under a field.
     """
     schema = Recipe.model_json_schema()
     types = {config.__name__: config for config in recipe_types(Recipe)}
@@ -32,8 +32,8 @@ def recipe_pages() -> dict[str, str]:
     links = {name: f"{page}.md#{name.lower()}" for page, names in pages.items() for name in names}
     written = {f"{FOLDER}/index.md": _index(schema, links)}
     for page, names in pages.items():
-        title = f"# `{page}`\n\n{resolved(Recipe, types)[page]}"
-        sections = [_section(types[name], types, schema["$defs"][name], keys[name], links) for name in names]
+        title = f"# `{page}`\n\n{schema['properties'][page]['description']}"
+        sections = [_section(types[name], schema["$defs"][name], keys[name], links) for name in names]
         written[f"{FOLDER}/{page}.md"] = "\n\n".join([title, *sections, ""])
     return written
 
@@ -81,27 +81,32 @@ def _below(value: Any, key: str, defs: Schema) -> Iterator[tuple[str, str]]:
 def _index(schema: Schema, links: Links) -> str:
     pages = {link.split(".")[0] for link in links.values()}
     names = {key: f"[`{key}`]({key}.md)" if key in pages else f"`{key}`" for key in schema["properties"]}
-    rows = _rows(schema, resolved(Recipe, {}), {}, names)
-    return "\n\n".join(["# The recipe", summary(Recipe), _EXTENDS, _table(rows), ""])
+    rows = _rows(schema, {}, names)
+    return "\n\n".join(["# The recipe", _summary(Recipe), _EXTENDS, _table(rows), ""])
 
 
-def _section(config: type, types: dict[str, type], schema: Schema, key: str, links: Links) -> str:
+def _section(config: type, schema: Schema, key: str, links: Links) -> str:
     kind = schema["properties"].get("kind", {}).get("const")
     heading = f"kind: {kind}" if kind else key
     names = {name: f"`{name}`" for name in schema["properties"] if not (kind and name == "kind")}
-    rows = _rows(schema, resolved(config, types), links, names)
+    rows = _rows(schema, links, names)
     table = _table(rows) if rows else "It has no keys of its own."
-    return "\n\n".join([f"## `{heading}` {{: #{config.__name__.lower()} }}", summary(config), table])
+    return "\n\n".join([f"## `{heading}` {{: #{config.__name__.lower()} }}", _summary(config), table])
 
 
-def _rows(schema: Schema, says: dict[str, str], links: Links, names: dict[str, str]) -> list[list[str]]:
+def _summary(config: type) -> str:
+    """Returns the docstring of a type up to its first section."""
+    return re.split(r"^(?:Raises|Example):$", inspect.getdoc(config) or "", flags=re.MULTILINE)[0].strip()
+
+
+def _rows(schema: Schema, links: Links, names: dict[str, str]) -> list[list[str]]:
     required = schema.get("required", [])
     return [
         [
             name,
             type_in_words(schema["properties"][key], links),
             "**required**" if key in required else default_in_words(schema["properties"][key]),
-            says[key],
+            schema["properties"][key]["description"],
         ]
         for key, name in names.items()
     ]

@@ -1,24 +1,55 @@
 """The key reference says of every key of every recipe type what it is."""
 
+import importlib
+import pkgutil
 import re
 
 import pytest
 
-from firth.recipes import Recipe
-from firth.recipes.base.key_descriptions import descriptions
-from firth.recipes.base.types import kinds_of
+import firth.recipes
+from firth.recipes import AdafactorConfig, AdamWConfig, LambConfig, Recipe
+from firth.recipes.base.recipe_type import Config
+from firth.recipes.base.types import descriptions, kinds_of
+from firth.recipes.reading.schema import recipe_schema
 from scripts.docs.recipe_keys import FOLDER, recipe_pages, recipe_types
 
 PAGES = recipe_pages()
 TYPES = {config.__name__: config for config in recipe_types(Recipe)}
 
 
-@pytest.mark.parametrize("name", TYPES)
-def test_a_docstring_says_what_each_key_does(name):
-    config = TYPES[name]
+def types_below(config):
+    for below in config.__subclasses__():
+        yield below
+        yield from types_below(below)
+
+
+def all_types():
+    """All recipe types, also those of tasks, of methods and of requests, and their bases."""
+    for module in pkgutil.walk_packages(firth.recipes.__path__, "firth.recipes."):
+        importlib.import_module(module.name)
+    return [each for each in types_below(Config) if each.__module__.startswith("firth.")]
+
+
+@pytest.mark.parametrize("config", all_types(), ids=lambda config: config.__name__)
+def test_a_docstring_under_each_field_describes_its_key(config):
     # A type of one kind is told by its heading.
-    keys = {key for key in config.model_fields if not (key == "kind" and len(kinds_of(config)) == 1)}
+    keys = {key for key in config.model_fields if not (key == "kind" and len(kinds_of(config)) < 2)}
     assert {key for key in keys if not descriptions(config).get(key)} == set()
+    assert "Attributes:" not in (config.__doc__ or "")
+
+
+def test_a_description_is_that_of_the_nearest_type_and_reaches_the_schema():
+    described = {each: descriptions(each) for each in (AdamWConfig, LambConfig, AdafactorConfig)}
+    assert described[LambConfig] == described[AdamWConfig]
+    rate, warmup = "learning_rate", "warmup_steps"
+    assert described[AdafactorConfig][warmup] == described[AdamWConfig][warmup]
+    assert described[AdafactorConfig][rate] != described[AdamWConfig][rate]
+    # A new default alone leaves the description as it is.
+    assert described[AdafactorConfig]["schedule"] == described[AdamWConfig]["schedule"]
+    schema = recipe_schema()
+    for part, config in ((schema, Recipe), (schema["$defs"]["AdafactorConfig"], AdafactorConfig)):
+        for key, text in descriptions(config).items():
+            assert part["properties"][key]["description"] == text
 
 
 @pytest.mark.parametrize("name", [name for name in TYPES if name != "Recipe"])

@@ -99,7 +99,7 @@ def _params() -> list[Any]:
 
 
 def _parameters() -> Iterator[inspect.Parameter]:
-    from firth.recipes.base.key_descriptions import descriptions
+    from firth.recipes.base.types import descriptions
     from firth.recipes.generation.request import GenerationRequest
 
     said = descriptions(GenerationRequest)

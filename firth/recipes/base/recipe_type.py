@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 import pydantic
 
 from firth.recipes.base.problems import problems_of
+from firth.recipes.base.types import descriptions
 
 MAX_INTEGER = 2**63 - 1
 # Far above anything published, and low enough that no tensor's shape overflows.
@@ -22,7 +23,8 @@ ConfigT = TypeVar("ConfigT", bound="Config")
 class Config(pydantic.BaseModel):
     """A part of a recipe.
 
-    Values are frozen, unknown keys are errors and types are not coerced (`"500"` is not an integer).
+    Values are frozen, unknown keys are errors and types are not coerced (`"500"` is not an integer). The
+    docstring under a field describes its key, in the types that inherit the field too; see `descriptions`.
 
     Raises:
         ValueError: with one line for each value that does not fit, and the nearest valid name.
@@ -75,6 +77,20 @@ class Config(pydantic.BaseModel):
             return cls.model_validate_json(json.dumps(data))
         except pydantic.ValidationError as error:
             raise _refusal(cls, error, data) from None
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, make: pydantic.GetJsonSchemaHandler) -> dict[str, Any]:
+        """Returns the JSON Schema of this type, with the docstring under each field as its description.
+
+        Args:
+            core: Pydantic's core schema.
+            make: Pydantic's function from it to a JSON Schema.
+        """
+        schema = make(core)
+        properties = make.resolve_ref_schema(schema).get("properties", {})
+        for name, text in descriptions(cls).items():
+            properties[name]["description"] = text
+        return schema
 
     def to_json(self) -> str:
         """Returns this part as canonical JSON, fit to be an execution property or a cache key."""

@@ -12,13 +12,10 @@ Names = Annotated[tuple[str, ...], pydantic.Field(min_length=1)]
 
 
 class Benchmark(Config):
-    """Base of the kinds of evaluation data.
-
-    Attributes:
-        name: Name in the report's rows.
-    """
+    """Base of the kinds of evaluation data."""
 
     name: SourceName
+    """Name in the report's rows."""
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -27,13 +24,10 @@ class Benchmark(Config):
 
 
 class FileBenchmark(Benchmark):
-    """Base of the kinds whose files are named one by one.
-
-    Attributes:
-        paths: Patterns of file names, on any file system that Beam reads.
-    """
+    """Base of the kinds whose files are named one by one."""
 
     paths: Paths
+    """Patterns of file names, on any file system that Beam reads."""
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -42,62 +36,47 @@ class FileBenchmark(Benchmark):
 
 
 class TextBenchmark(FileBenchmark):
-    """Plain text files, optionally compressed, one example a line or one a file.
-
-    Attributes:
-        paths: Patterns of file names, on any file system that Beam reads.
-        examples: What one example is: a `line`, or a whole `file`.
-    """
+    """Plain text files, optionally compressed, one example a line or one a file."""
 
     kind: Literal["text"]
     examples: Literal["line", "file"] = "line"
+    """What one example is: a `line`, or a whole `file`."""
 
 
 class JsonlBenchmark(FileBenchmark):
-    """Files of one JSON object a line, optionally compressed.
-
-    Attributes:
-        paths: Patterns of file names, on any file system that Beam reads.
-        text_keys: Keys of an example's text, in this order; the items of a list are joined.
-        id_key: Key of the example's id. Without it, the id is file and line.
-    """
+    """Files of one JSON object a line, optionally compressed."""
 
     kind: Literal["jsonl"]
     text_keys: Names = ("text",)
+    """Keys of an example's text, in this order; the items of a list are joined."""
     id_key: str | None = None
+    """Key of the example's id. Without it, the id is file and line."""
 
 
 class CsvBenchmark(FileBenchmark):
-    """Files of separated values whose first line names the columns, optionally compressed.
-
-    Attributes:
-        paths: Patterns of file names, on any file system that Beam reads.
-        text_columns: Columns of an example's text, in this order.
-        id_column: Column of the example's id. Without it, the id is file and line.
-        delimiter: Character between two fields, a tab for instance; not a quotation mark or a line end.
-        quoted: True if fields may be in quotation marks. In GLUE's files, these are part of the text.
-    """
+    """Files of separated values whose first line names the columns, optionally compressed."""
 
     kind: Literal["csv"]
     text_columns: Names
+    """Columns of an example's text, in this order."""
     id_column: str | None = None
+    """Column of the example's id. Without it, the id is file and line."""
     delimiter: str = pydantic.Field(default=",", pattern=r'^[^\r\n"\x00]$')
+    """Character between two fields, a tab for instance; not a quotation mark or a line end."""
     quoted: bool = True
+    """True if fields may be in quotation marks. In GLUE's files, these are part of the text."""
 
 
 class ExamplesBenchmark(Benchmark):
-    """The URI of TFX's Examples: a folder of gzipped TFRecord files of tf.train.Example, in splits or not.
-
-    Attributes:
-        uri: Folder of TFRecord files; files in folders below it count too.
-        text_features: Bytes features of an example's text, in this order.
-        id_feature: Feature of the example's id. Without it, the id is file and number.
-    """
+    """The URI of TFX's Examples: a folder of gzipped TFRecord files of tf.train.Example, in splits or not."""
 
     kind: Literal["examples"]
     uri: Annotated[str, NamesFiles(is_folder=True)]
+    """Folder of TFRecord files; files in folders below it count too."""
     text_features: Names = ("text",)
+    """Bytes features of an example's text, in this order."""
     id_feature: str | None = None
+    """Feature of the example's id. Without it, the id is file and number."""
 
     @property
     def patterns(self) -> tuple[str, ...]:

@@ -12,17 +12,13 @@ RulesT = TypeVar("RulesT", bound="LanguageRules")
 
 
 class LanguageRules(Config):
-    """Base of rules for documents in one language. Values that are not given are those of the step.
-
-    Attributes:
-        language: ISO 639-1 code.
-        say_the_same: Names of fields of which only one counts, so that one that is given takes the place of
-            the others.
-    """
+    """Base of rules for documents in one language. Values that are not given are those of the step."""
 
     say_the_same: ClassVar[frozenset[str]] = frozenset()
+    """Names of fields of which only one counts, so that one that is given takes the place of the others."""
 
     language: Language
+    """ISO 639-1 code."""
 
 
 class StepByLanguage(CleaningStep):

@@ -18,50 +18,45 @@ class ClassifierStep(DescribingStep):
     The method is GPT-3's (Brown et al. 2020, arXiv:2005.14165, appendix A), with logistic regression on
     counts of hashed words. A score is the probability that a document is of the reference, if both are
     equally many.
-
-    Attributes:
-        reference: Names of sources of the recipe whose documents are good. They are kept without being
-            scored, and do not count as crawl.
-        reference_files: Further good documents that are not part of the corpus. No cleaning step changes
-            them, so they should look as documents do when they reach this step: otherwise their form alone
-            tells them apart.
-        crawl: Names of the sources that are scored, and a part of which is learnt from. Without any, all
-            sources that are not a reference. Documents of other sources are kept without being scored.
-        max_documents: Most documents to learn from, of the reference and of the crawl each, chosen by a hash
-            of their id. One worker holds them, as some kilobytes each.
-        max_characters: Most characters of a document that are read, from its beginning, in learning and in
-            scoring.
-        ngram_words: Lengths of the word n-grams that count. GPT-3 counts single words.
-        buckets: Number of buckets that n-grams are hashed into, and of weights that are learnt. The default
-            is that of Spark, which GPT-3 used.
-        l2_penalty: L2 penalty on the weights.
-        held_out_fraction: Share of the documents, of the reference and of the crawl each, that is not learnt
-            from but measured on, chosen by a hash of their id.
-        keep: Rule for keeping a document: `pareto` keeps it if a random number of the Pareto distribution
-            (Lomax's form, NumPy's) is above 1 - score, as GPT-3 did, so that some of low score stay.
-            `threshold` keeps it if the score is at least the threshold.
-        alpha: Shape of the Pareto distribution.
-        threshold: Least score of a document that is kept, with `keep: threshold`.
-        seed: Seed of the choice of documents and of the random numbers, which follow from it and a document's
-            id.
     """
 
     trains_model: ClassVar[bool] = True
 
     kind: Literal["classifier"]
     reference: tuple[SourceName, ...] = ()
+    """Names of sources of the recipe whose documents are good. They are kept without being scored, and do not
+    count as crawl."""
     reference_files: tuple[AnySource, ...] = ()
+    """Further good documents that are not part of the corpus. No cleaning step changes them, so they should
+    look as documents do when they reach this step: otherwise their form alone tells them apart."""
     crawl: tuple[SourceName, ...] = ()
+    """Names of the sources that are scored, and a part of which is learnt from. Without any, all sources that
+    are not a reference. Documents of other sources are kept without being scored."""
     max_documents: int = pydantic.Field(default=50_000, ge=2)
+    """Most documents to learn from, of the reference and of the crawl each, chosen by a hash of their id. One
+    worker holds them, as some kilobytes each."""
     max_characters: int = pydantic.Field(default=5_000, ge=1)
+    """Most characters of a document that are read, from its beginning, in learning and in scoring."""
     ngram_words: Annotated[tuple[NgramWords, ...], pydantic.Field(min_length=1)] = (1, 2)
+    """Lengths of the word n-grams that count. GPT-3 counts single words."""
     buckets: int = pydantic.Field(default=2**18, ge=2, le=2**28)
+    """Number of buckets that n-grams are hashed into, and of weights that are learnt. The default is that of
+    Spark, which GPT-3 used."""
     l2_penalty: float = pydantic.Field(default=1.0, gt=0.0)
+    """L2 penalty on the weights."""
     held_out_fraction: float = pydantic.Field(default=0.1, gt=0.0, lt=1.0)
+    """Share of the documents, of the reference and of the crawl each, that is not learnt from but measured
+    on, chosen by a hash of their id."""
     keep: Literal["pareto", "threshold"] = "pareto"
+    """Rule for keeping a document: `pareto` keeps it if a random number of the Pareto distribution (Lomax's
+    form, NumPy's) is above 1 - score, as GPT-3 did, so that some of low score stay. `threshold` keeps it if
+    the score is at least the threshold."""
     alpha: float = pydantic.Field(default=9.0, gt=0.0)
+    """Shape of the Pareto distribution."""
     threshold: Fraction = 0.5
+    """Least score of a document that is kept, with `keep: threshold`."""
     seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
+    """Seed of the choice of documents and of the random numbers, which follow from it and a document's id."""
 
     @pydantic.model_validator(mode="after")
     def _has_two_sides(self) -> "ClassifierStep":

@@ -24,15 +24,13 @@ class LengthStep(CleaningStep):
     """Drops documents with too few or too many words.
 
     Words are runs of non-space characters, divided by ICU's rules in scripts that are written without spaces.
-
-    Attributes:
-        min_words: Least words of a document.
-        max_words: Most words of a document.
     """
 
     kind: Literal["length"]
     min_words: int = pydantic.Field(default=5, ge=0)
+    """Least words of a document."""
     max_words: int = pydantic.Field(default=1_000_000, gt=0)
+    """Most words of a document."""
 
     @pydantic.model_validator(mode="after")
     def _bounds_in_order(self) -> "LengthStep":
@@ -41,17 +39,14 @@ class LengthStep(CleaningStep):
 
 
 class CharactersStep(CleaningStep):
-    """Drops documents that are mostly not words.
-
-    Attributes:
-        min_alphabetic_fraction: Least share of letters among the characters that are not spaces.
-        max_mean_word_length: Most characters of a word on average, without marks on letters; of scripts with
-            spaces between words.
-    """
+    """Drops documents that are mostly not words."""
 
     kind: Literal["characters"]
     min_alphabetic_fraction: Fraction = 0.5
+    """Least share of letters among the characters that are not spaces."""
     max_mean_word_length: float = pydantic.Field(default=15.0, gt=0)
+    """Most characters of a word on average, without marks on letters; of scripts with spaces between
+    words."""
 
 
 Step = Annotated[
@@ -79,12 +74,10 @@ class Split(Config):
     states it and `limits.max_eval_fraction` bounds it. Records of one id are split as all others are: an id
     that repeats may be a counter that begins again in each file, and text that such records share is a matter
     for the steps on duplicates.
-
-    Attributes:
-        eval_fraction: Share of the documents that is held out.
     """
 
     eval_fraction: float = pydantic.Field(default=0.05, gt=0.0, lt=1.0)
+    """Share of the documents that is held out."""
 
 
 def step_names(steps: Sequence[Step]) -> list[str]:
@@ -106,16 +99,6 @@ def step_names(steps: Sequence[Step]) -> list[str]:
 class Cleaning(Config):
     """The cleaning steps, in order, the split, and limits of the outcome.
 
-    Attributes:
-        steps: Steps that documents go through, in order.
-        split: Share of the documents that is held out.
-        limits: Bounds that the cleaned corpus must keep.
-        list_dropped: True to write a row for each dropped document, with its step and reason, to Parquet
-            files in the folder `dropped` next to the corpus report, where `firth curation why` finds it.
-        measure: Distributions of the values that steps compare with their thresholds, in the corpus report:
-            those of `none`, of `reached`, the documents that reach a step, or `only`: then no document is
-            dropped, and the report counts by reason which would have been.
-
     Raises:
         pydantic.ValidationError: if a limit names a step that does not exist.
     """
@@ -126,10 +109,18 @@ class Cleaning(Config):
         CharactersStep(kind="characters"),
         ExactDuplicatesStep(kind="exact_duplicates"),
     )
+    """Steps that documents go through, in order."""
     split: Split = Split()
+    """Share of the documents that is held out."""
     limits: CorpusLimits = CorpusLimits()
+    """Bounds that the cleaned corpus must keep."""
     list_dropped: bool = False
+    """True to write a row for each dropped document, with its step and reason, to Parquet files in the folder
+    `dropped` next to the corpus report, where `firth curation why` finds it."""
     measure: Literal["none", "reached", "only"] = "none"
+    """Distributions of the values that steps compare with their thresholds, in the corpus report: those of
+    `none`, of `reached`, the documents that reach a step, or `only`: then no document is dropped, and the
+    report counts by reason which would have been."""
 
     @pydantic.model_validator(mode="after")
     def _limits_name_steps(self) -> "Cleaning":

@@ -23,17 +23,14 @@ def _check_domain(name: str) -> str:
 
 
 class DomainCap(Config):
-    """Most that is kept of a domain.
-
-    Attributes:
-        max_documents: Number of documents.
-        max_words: Number of their words.
-        max_bytes: Number of their bytes in UTF-8.
-    """
+    """Most that is kept of a domain."""
 
     max_documents: Limit = None
+    """Number of documents."""
     max_words: Limit = None
+    """Number of their words."""
     max_bytes: Limit = None
+    """Number of their bytes in UTF-8."""
 
     @property
     def limits(self) -> dict[str, int]:
@@ -52,15 +49,12 @@ class EachDomainCap(DomainCap):
 
 
 class DomainRule(DomainCap):
-    """What becomes of the documents of one domain and its subdomains.
-
-    Attributes:
-        domain: Name of the domain or host, in letters or in the form `xn--`.
-        action: `keep`, up to the limits if there are any, or `drop`.
-    """
+    """What becomes of the documents of one domain and its subdomains."""
 
     domain: Annotated[str, pydantic.AfterValidator(_check_domain)]
+    """Name of the domain or host, in letters or in the form `xn--`."""
     action: Literal["keep", "drop"] = "keep"
+    """`keep`, up to the limits if there are any, or `drop`."""
 
     @pydantic.model_validator(mode="after")
     def _keeps_or_drops(self) -> "DomainRule":
@@ -79,18 +73,16 @@ class DomainRulesStep(CleaningStep):
     the order of a hash of the seed and of their ids, until the next one would exceed a limit. A document that
     exceeds a limit on its own is dropped and takes no part. With the same seed, a larger limit on documents
     keeps what a smaller one keeps. The step belongs after those that drop duplicates.
-
-    Attributes:
-        rules: Rules, at most one for each domain.
-        each_domain: Limits of every domain that no rule is for. A domain is what was registered, such as
-            `example.co.uk` with all its hosts.
-        seed: Seed of the hash.
     """
 
     kind: Literal["domain_rules"]
     rules: tuple[DomainRule, ...] = ()
+    """Rules, at most one for each domain."""
     each_domain: EachDomainCap | None = None
+    """Limits of every domain that no rule is for. A domain is what was registered, such as `example.co.uk`
+    with all its hosts."""
     seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
+    """Seed of the hash."""
 
     @pydantic.model_validator(mode="after")
     def _does_something(self) -> "DomainRulesStep":

@@ -15,14 +15,11 @@ MAX_HASHES = 2**16
 
 
 class SourcePriority(CleaningStep):
-    """Base of the steps that choose between documents.
-
-    Attributes:
-        source_priority: Names of sources, the one that wins first. Sources that are not named come after
-            those that are, in the order of the recipe.
-    """
+    """Base of the steps that choose between documents."""
 
     source_priority: tuple[SourceName, ...] = ()
+    """Names of sources, the one that wins first. Sources that are not named come after those that are, in the
+    order of the recipe."""
 
     @property
     def source_names(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
@@ -33,42 +30,37 @@ class SourcePriority(CleaningStep):
 class SentenceDuplicatesStep(SourcePriority):
     """Cuts all but one of the occurrences of a text: that of the first source, then of the smallest id,
     stays.
-
-    Attributes:
-        unit: Unit that is compared: sentences, or lines.
-        span: Number of units one after another whose lowercase words without punctuation must be the same.
-            With 1, single sentences or lines are compared.
-        min_words: Least words of a document after a cut; with fewer it is dropped.
-        min_sentences: Least sentences of a document after a cut, whatever the unit; with fewer it is dropped.
     """
 
     kind: Literal["sentence_duplicates"]
     unit: Literal["sentence", "line"] = "sentence"
+    """Unit that is compared: sentences, or lines."""
     span: int = pydantic.Field(default=3, ge=1)
+    """Number of units one after another whose lowercase words without punctuation must be the same. With 1,
+    single sentences or lines are compared."""
     min_words: int = pydantic.Field(default=50, ge=0)
+    """Least words of a document after a cut; with fewer it is dropped."""
     min_sentences: int = pydantic.Field(default=3, ge=0)
+    """Least sentences of a document after a cut, whatever the unit; with fewer it is dropped."""
 
 
 class SubstringDuplicatesStep(SourcePriority):
     """Cuts all but one of the occurrences of a stretch of text, wherever in a document it begins and ends.
 
     The one that stays is that of the first source, then of the smallest id, and there the first in the text.
-
-    Attributes:
-        unit: Unit of a stretch: words, or characters. They must be the same in every letter.
-        window: Least units of a stretch; Lee et al. 2022 took 50 tokens.
-        action: Treatment of a document with a later occurrence: `cut` cuts the stretch out of it, `drop`
-            drops the document, and with it the first occurrences of others that it has.
-        min_words: Least words of a document after a cut; with fewer it is dropped. Where characters are the
-            unit, least characters other than white space.
-        anchor: Units of the n-grams by which candidates are found, half a window.
     """
 
     kind: Literal["substring_duplicates"]
     unit: Literal["word", "character"] = "word"
+    """Unit of a stretch: words, or characters. They must be the same in every letter."""
     window: int = pydantic.Field(default=50, ge=2, le=512)
+    """Least units of a stretch; Lee et al. 2022 took 50 tokens."""
     action: Literal["cut", "drop"] = "cut"
+    """Treatment of a document with a later occurrence: `cut` cuts the stretch out of it, `drop` drops the
+    document, and with it the first occurrences of others that it has."""
     min_words: int = pydantic.Field(default=5, ge=0)
+    """Least words of a document after a cut; with fewer it is dropped. Where characters are the unit, least
+    characters other than white space."""
 
     @property
     def anchor(self) -> int:
@@ -91,15 +83,13 @@ class Verification(Config):
 
     It is the number of word n-grams that both have, divided by the number of those that one of them has, of
     64-bit hashes of the n-grams.
-
-    Attributes:
-        min_jaccard: Least similarity of two documents that are linked.
-        max_compared: Most documents of a bucket that each of its documents is compared with. The corpus
-            report counts larger buckets, and the pairs that are left out there.
     """
 
     min_jaccard: Fraction = 0.8
+    """Least similarity of two documents that are linked."""
     max_compared: int = pydantic.Field(default=16, ge=1, le=2**10)
+    """Most documents of a bucket that each of its documents is compared with. The corpus report counts larger
+    buckets, and the pairs that are left out there."""
 
 
 class MinHashing(SourcePriority, DescribingStep):
@@ -110,23 +100,21 @@ class MinHashing(SourcePriority, DescribingStep):
 
     Two documents that share the share s of their word n-grams are compared with probability 1 - (1 - s^h)^b,
     where h is `hashes_per_bucket` and b is `buckets`: one half at s = 0.69, with the default values.
-
-    Attributes:
-        ngram_words: Words of an n-gram, in lowercase and without punctuation.
-        buckets: Number of buckets that a document is put in.
-        hashes_per_bucket: Number of hashes that two documents must share to meet in a bucket.
-        seed: Seed of the permutations.
-        rounds: Most rounds in which clusters are found. The default is enough for chains of 128 documents of
-            which each meets only the next; a corpus that needs more rounds is an error.
-        verification: Comparison of documents that share a bucket, before they are linked; null links all.
     """
 
     ngram_words: int = pydantic.Field(default=5, ge=1)
+    """Words of an n-gram, in lowercase and without punctuation."""
     buckets: int = pydantic.Field(default=14, ge=1, le=MAX_HASHES)
+    """Number of buckets that a document is put in."""
     hashes_per_bucket: int = pydantic.Field(default=8, ge=1, le=MAX_HASHES)
+    """Number of hashes that two documents must share to meet in a bucket."""
     seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
+    """Seed of the permutations."""
     rounds: int = pydantic.Field(default=8, ge=1, le=40)
+    """Most rounds in which clusters are found. The default is enough for chains of 128 documents of which
+    each meets only the next; a corpus that needs more rounds is an error."""
     verification: Verification | None = None
+    """Comparison of documents that share a bucket, before they are linked; null links all."""
 
     @pydantic.model_validator(mode="after")
     def _hashes_fit(self) -> "MinHashing":
@@ -144,47 +132,39 @@ class NearDuplicatesStep(MinHashing):
 
     The document that is kept is the longest; among equally long ones that of the first source, and there that
     of the smallest id. None is kept that is linked to a document of an earlier curation.
-
-    Attributes:
-        earlier: Files of earlier curations: those of a run's splits, or of a corpus that was exported as
-            Parquet.
     """
 
     kind: Literal["near_duplicates"]
     earlier: Annotated[tuple[str, ...], PATTERN] = ()
+    """Files of earlier curations: those of a run's splits, or of a corpus that was exported as Parquet."""
 
 
 class DatasetDuplicatesStep(MinHashing):
     """Drops documents that are linked by similarity to a source that comes first, or to evaluation data.
 
     Similar documents of one source stay.
-
-    Attributes:
-        benchmarks: Evaluation data; they come before every source.
     """
 
     kind: Literal["dataset_duplicates"]
     benchmarks: Benchmarks = ()
+    """Evaluation data; they come before every source."""
 
 
 class DecontaminateStep(CleaningStep):
-    """Drops documents that share a word n-gram with evaluation data, cuts the n-gram, or tells of it alone.
-
-    Attributes:
-        benchmarks: Evaluation data.
-        ngram_words: Words of an n-gram, in lowercase and without punctuation.
-        action: Treatment of a document: `drop` drops it, `cut` cuts the n-grams out of it, `keep` leaves it
-            as it is, so that what was found is only reported.
-        margin_characters: Number of characters before and after each n-gram that are cut too.
-        min_piece_characters: Least characters between two cuts; a shorter piece is cut too.
-    """
+    """Drops documents that share a word n-gram with evaluation data, cuts the n-gram, or reports it alone."""
 
     kind: Literal["decontaminate"]
     benchmarks: Annotated[Benchmarks, pydantic.Field(min_length=1)]
+    """Evaluation data."""
     ngram_words: int = pydantic.Field(default=13, ge=1)
+    """Words of an n-gram, in lowercase and without punctuation."""
     action: Literal["drop", "cut", "keep"] = "drop"
+    """Treatment of a document: `drop` drops it, `cut` cuts the n-grams out of it, `keep` leaves it as it is,
+    so that what was found is only reported."""
     margin_characters: int = pydantic.Field(default=200, ge=0)
+    """Number of characters before and after each n-gram that are cut too."""
     min_piece_characters: int = pydantic.Field(default=200, ge=0)
+    """Least characters between two cuts; a shorter piece is cut too."""
 
 
 CorpusStep = (

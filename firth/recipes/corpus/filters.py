@@ -49,25 +49,18 @@ class C4Step(CleaningStep):
     Its word list is the step `bad_words`, its language rule `language`; its removal of repeated
     three-sentence spans is a matter of duplicates. The rules on long words, on policies and on citations are
     in its code only.
-
-    Attributes:
-        terminal_punctuation: True to cut lines that do not end in `.`, `!`, `?`, a mark of another script or
-            a quotation mark, or that end in an ellipsis. Thai and Lao have no mark: their lines are kept.
-        min_words_per_line: Least words of a line; shorter lines are cut.
-        max_word_length: Most characters of a word; lines with a longer word are cut.
-        javascript: True to cut lines with the word Javascript.
-        policy_phrases: Phrases in lower case; lines with one of them are cut.
-        citations: True to remove marks such as `[1]`, `[edit]` and `[citation needed]`.
-        lorem_ipsum: True to drop documents with that phrase.
-        curly_bracket: True to drop documents with a `{`.
-        min_sentences: Least sentences of a document after the cuts; with fewer it is dropped.
     """
 
     kind: Literal["c4"]
     terminal_punctuation: bool = True
+    """True to cut lines that do not end in `.`, `!`, `?`, a mark of another script or a quotation mark, or
+    that end in an ellipsis. Thai and Lao have no mark: their lines are kept."""
     min_words_per_line: pydantic.NonNegativeInt = 3
+    """Least words of a line; shorter lines are cut."""
     max_word_length: pydantic.NonNegativeInt = 1000
+    """Most characters of a word; lines with a longer word are cut."""
     javascript: bool = True
+    """True to cut lines with the word Javascript."""
     policy_phrases: tuple[str, ...] = (
         "terms of use",
         "privacy policy",
@@ -76,52 +69,56 @@ class C4Step(CleaningStep):
         "use of cookies",
         "use cookies",
     )
+    """Phrases in lower case; lines with one of them are cut."""
     citations: bool = True
+    """True to remove marks such as `[1]`, `[edit]` and `[citation needed]`."""
     lorem_ipsum: bool = True
+    """True to drop documents with that phrase."""
     curly_bracket: bool = True
+    """True to drop documents with a `{`."""
     min_sentences: pydantic.NonNegativeInt = 5
+    """Least sentences of a document after the cuts; with fewer it is dropped."""
 
 
 class GopherQualityRules(Config):
     """Thresholds of Gopher's rules on quality.
 
     Blank lines do not count as lines.
-
-    Attributes:
-        words: Meaning of a word: `script`, a run of non-space characters, which ICU's rules and dictionaries
-            divide in scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese, Tibetan), where the mean
-            length does not count; `spaces`, a run of non-space characters in all scripts; `characters`,
-            in which each character of a script without spaces is a word of its own, and stop words are found
-            anywhere in the text; or `spacy`, a token of spaCy's tokenizer of the language, or of English for
-            rules without one, where punctuation is a token that counts neither as a word nor in the mean
-            length. `spacy` needs `pip install 'firth[spacy]'`.
-        max_symbols_per_word: Most hash signs per word, and most ellipses per word.
-        max_bullet_line_fraction: Largest share of lines that begin with one of `bullets`.
-        bullets: Characters that begin an item of a list.
-        max_ellipsis_line_fraction: Largest share of lines that end in an ellipsis.
-        min_alphabetic_word_fraction: Least share of words with at least one letter.
-        min_stop_words: Least number of different words of `stop_words` that occur.
-        stop_words: Words that text in the language is expected to hold, in any letter case. The default are
-            those of English; a text that is surely of another language is held to words of that language, if
-            firth has any for it.
-        stop_words_file: Path of a file of such words, one a line, which are taken instead.
-        min_words, max_words: Least and most words of a document.
-        min_mean_word_length, max_mean_word_length: Least and most characters of a word on average.
     """
 
     words: Words = "script"
+    """Meaning of a word: `script`, a run of non-space characters, which ICU's rules and dictionaries divide
+    in scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese, Tibetan), where the mean length does not
+    count; `spaces`, a run of non-space characters in all scripts; `characters`, in which each character of a
+    script without spaces is a word of its own, and stop words are found anywhere in the text; or `spacy`, a
+    token of spaCy's tokenizer of the language, or of English for rules without one, where punctuation is a
+    token that counts neither as a word nor in the mean length. `spacy` needs `pip install 'firth[spacy]'`."""
     min_words: pydantic.NonNegativeInt = 50
+    """Least words of a document."""
     max_words: pydantic.NonNegativeInt = 100_000
+    """Most words of a document."""
     min_mean_word_length: Ratio = 3.0
+    """Least characters of a word on average."""
     max_mean_word_length: Ratio = 10.0
+    """Most characters of a word on average."""
     max_symbols_per_word: Ratio = 0.1
+    """Most hash signs per word, and most ellipses per word."""
     max_bullet_line_fraction: Fraction = 0.9
+    """Largest share of lines that begin with one of `bullets`."""
     bullets: tuple[str, ...] = ("•", "‣", "◦", "▪", "●", "-", "*")
+    """Characters that begin an item of a list."""
     max_ellipsis_line_fraction: Fraction = 0.3
+    """Largest share of lines that end in an ellipsis."""
     min_alphabetic_word_fraction: Fraction = 0.8
+    """Least share of words with at least one letter."""
     min_stop_words: pydantic.NonNegativeInt = 2
+    """Least number of different words of `stop_words` that occur."""
     stop_words: tuple[str, ...] = ("the", "be", "to", "of", "and", "that", "have", "with")
+    """Words that text in the language is expected to hold, in any letter case. The default are those of
+    English; a text that is surely of another language is held to words of that language, if firth has any for
+    it."""
     stop_words_file: Annotated[str | None, NamesFiles()] = None
+    """Path of a file of such words, one a line, which are taken instead."""
 
     @pydantic.model_validator(mode="after")
     def _bounds_in_order(self) -> "GopherQualityRules":
@@ -157,14 +154,12 @@ class GopherQualityStep(StepByLanguage, GopherQualityRules):
 
     Words of other languages are longer or shorter than English ones, and its stop words do not occur in them,
     so FineWeb-2 sets thresholds and stop words by language (Penedo et al. 2025, arXiv:2506.20920).
-
-    Attributes:
-        languages: Thresholds and stop words by language. The language of each document is then identified,
-            by the model of the step `language`.
     """
 
     kind: Literal["gopher_quality"]
     languages: tuple[LanguageQuality, ...] = ()
+    """Thresholds and stop words by language. The language of each document is then identified, by the model
+    of the step `language`."""
 
     @pydantic.model_validator(mode="after")
     def _stop_words_are_enough(self) -> "GopherQualityStep":
@@ -178,15 +173,12 @@ class GopherQualityStep(StepByLanguage, GopherQualityRules):
 
 
 class NgramLimit(Config):
-    """Most that n-grams of words of one length may hold of a text.
-
-    Attributes:
-        n: Words of an n-gram.
-        max_character_fraction: Largest share of the characters other than spaces.
-    """
+    """Most that n-grams of words of one length may hold of a text."""
 
     n: int = pydantic.Field(ge=2, le=100)
+    """Words of an n-gram."""
     max_character_fraction: Fraction
+    """Largest share of the characters other than spaces."""
 
 
 def _limits(**fractions: float) -> tuple[NgramLimit, ...]:
@@ -198,24 +190,22 @@ class GopherRepetitionRules(Config):
 
     A line, a paragraph (between blank lines) or an n-gram of words is a duplicate if it occurred in the
     document before. Characters are counted without spaces; those in overlapping n-grams count once.
-
-    Attributes:
-        words: Meaning of a word, as in `gopher_quality`.
-        top_ngrams: Limits of the most frequent n-gram, if it repeats, all its occurrences counted.
-        duplicate_ngrams: Limits of all duplicate n-grams together.
-        max_duplicate_line_fraction, max_duplicate_paragraph_fraction: Largest share of lines, and of
-            paragraphs, that are duplicates.
-        max_duplicate_line_character_fraction, max_duplicate_paragraph_character_fraction: Largest share of
-            characters in duplicate lines, and in duplicate paragraphs.
     """
 
     words: Words = "script"
+    """Meaning of a word, as in `gopher_quality`."""
     max_duplicate_line_fraction: Fraction = 0.3
+    """Largest share of lines that are duplicates."""
     max_duplicate_paragraph_fraction: Fraction = 0.3
+    """Largest share of paragraphs that are duplicates."""
     max_duplicate_line_character_fraction: Fraction = 0.2
+    """Largest share of characters in duplicate lines."""
     max_duplicate_paragraph_character_fraction: Fraction = 0.2
+    """Largest share of characters in duplicate paragraphs."""
     top_ngrams: tuple[NgramLimit, ...] = _limits(n2=0.20, n3=0.18, n4=0.16)
+    """Limits of the most frequent n-gram, if it repeats, all its occurrences counted."""
     duplicate_ngrams: tuple[NgramLimit, ...] = _limits(n5=0.15, n6=0.14, n7=0.13, n8=0.12, n9=0.11, n10=0.10)
+    """Limits of all duplicate n-grams together."""
 
 
 class LanguageRepetition(LanguageRules, GopherRepetitionRules):
@@ -223,42 +213,36 @@ class LanguageRepetition(LanguageRules, GopherRepetitionRules):
 
 
 class GopherRepetitionStep(StepByLanguage, GopherRepetitionRules):
-    """Gopher's rules on repetition (Rae et al. 2021, arXiv:2112.11446, table A1); each drops documents.
-
-    Attributes:
-        languages: Thresholds by language, as those of `gopher_quality`. Languages differ in how often words
-            repeat, as with particles of their own.
-    """
+    """Gopher's rules on repetition (Rae et al. 2021, arXiv:2112.11446, table A1); each drops documents."""
 
     kind: Literal["gopher_repetition"]
     languages: tuple[LanguageRepetition, ...] = ()
+    """Thresholds by language, as those of `gopher_quality`. Languages differ in how often words repeat, as
+    with particles of their own."""
 
 
 class FineWebRules(Config):
     """Thresholds of FineWeb's own rules.
 
     Blank lines do not count as lines. The rule on line breaks is in its code only.
-
-    Attributes:
-        min_punctuated_line_fraction: Share of lines that end in one of `terminal_marks`; a document must have
-            more.
-        terminal_marks: Punctuation at the end of a sentence, which scripts have of their own. A line in Thai
-            or Lao, which have none, needs no mark.
-        max_duplicate_character_fraction: Share of the characters that are in lines that occurred before; a
-            document must be below. It is that of its code and its appendix; section 3.6 says 0.1.
-        max_line_breaks_per_word: Most line breaks per word.
-        words: Meaning of a word, as in `gopher_quality`; with `spacy`, punctuation is a word too.
-        short_line_characters, max_short_line_fraction: Characters below which a line is short, and the share
-            of short lines that a document must be below.
     """
 
     min_punctuated_line_fraction: Fraction = 0.12
+    """Share of lines that end in one of `terminal_marks`; a document must have more."""
     terminal_marks: Annotated[tuple[str, ...], pydantic.Field(min_length=1)] = TERMINAL_MARKS
+    """Punctuation at the end of a sentence, which scripts have of their own. A line in Thai or Lao, which
+    have none, needs no mark."""
     short_line_characters: pydantic.NonNegativeInt = 30
+    """Characters below which a line is short."""
     max_short_line_fraction: Fraction = 0.67
+    """Share of short lines that a document must be below."""
     max_duplicate_character_fraction: Fraction = 0.01
+    """Share of the characters that are in lines that occurred before; a document must be below. It is that of
+    its code and its appendix; section 3.6 says 0.1."""
     max_line_breaks_per_word: Ratio = 0.3
+    """Most line breaks per word."""
     words: Words = "script"
+    """Meaning of a word, as in `gopher_quality`; with `spacy`, punctuation is a word too."""
 
 
 class LanguageFineWeb(LanguageRules, FineWebRules):
@@ -266,14 +250,11 @@ class LanguageFineWeb(LanguageRules, FineWebRules):
 
 
 class FineWebStep(StepByLanguage, FineWebRules):
-    """FineWeb's own rules (Penedo et al. 2024, arXiv:2406.17557, section 3.6); each drops documents.
-
-    Attributes:
-        languages: Thresholds by language, as those of `gopher_quality`.
-    """
+    """FineWeb's own rules (Penedo et al. 2024, arXiv:2406.17557, section 3.6); each drops documents."""
 
     kind: Literal["fineweb"]
     languages: tuple[LanguageFineWeb, ...] = ()
+    """Thresholds by language, as those of `gopher_quality`."""
 
 
 class LanguageStep(DescribingStep):
@@ -283,45 +264,36 @@ class LanguageStep(DescribingStep):
     probability is that of a naive Bayes model, and does not say how often the model is right: it is close to
     1 for nearly any text of some sentences, wrong ones included, and lower for short or mixed text, so that
     it works as a filter for those. Metadata that it adds are `language` and `probability`.
-
-    Attributes:
-        languages: ISO 639-1 codes of languages that the model knows.
-        min_probability: Least probability of the language, normalised over all languages that the model
-            knows.
-        max_characters: Most characters of a text that are read, in samples from all of it. Samples of which
-            most letters are capitals are read in lower case.
     """
 
     kind: Literal["language"]
     languages: Annotated[tuple[Language, ...], pydantic.Field(min_length=1)] = ("en",)
+    """ISO 639-1 codes of languages that the model knows."""
     min_probability: Fraction = 0.99
+    """Least probability of the language, normalised over all languages that the model knows."""
     max_characters: int = pydantic.Field(default=10_000, ge=1)
+    """Most characters of a text that are read, in samples from all of it. Samples of which most letters are
+    capitals are read in lower case."""
 
 
 class WordList(Config):
-    """Words or phrases in a file, one a line.
-
-    Attributes:
-        path: Path of the file, on any of Beam's file systems.
-        language: ISO 639-1 code; the list is for documents in this language alone. Without it, for all.
-        whole_words: True if an entry must stand between characters that are not part of a word, or be a word
-            that ICU finds in text without spaces; there `false` misses less.
-    """
+    """Words or phrases in a file, one a line."""
 
     path: Annotated[str, NamesFiles()]
+    """Path of the file, on any of Beam's file systems."""
     language: Language | None = None
+    """ISO 639-1 code; the list is for documents in this language alone. Without it, for all."""
     whole_words: bool = True
+    """True if an entry must stand between characters that are not part of a word, or be a word that ICU finds
+    in text without spaces; there `false` misses less."""
 
 
 class BadWordsStep(CleaningStep):
-    """Drops documents with a word of a list, as C4 does (Raffel et al. 2019, section 2.2), whatever its case.
-
-    Attributes:
-        lists: Lists of words, read once, when the pipeline is built.
-    """
+    """Drops documents with a word of a list in any case, as C4 does (Raffel et al. 2019, section 2.2)."""
 
     kind: Literal["bad_words"]
     lists: Annotated[tuple[WordList, ...], pydantic.Field(min_length=1)]
+    """Lists of words, read once, when the pipeline is built."""
 
 
 FilterStep = C4Step | GopherQualityStep | GopherRepetitionStep | FineWebStep | LanguageStep | BadWordsStep

@@ -36,30 +36,27 @@ class Mixed(Config):
     A mixture is made of the train split, after all filters and the tokenizer, which learns from each document
     once. The eval split keeps each of its documents once, so that what is measured does not follow the
     mixture. Repeats are those within one epoch of the training, which may itself consist of several.
-
-    Attributes:
-        unit: Unit of the proportions: `documents`, `bytes` of their text, or `tokens` of the trained
-            tokenizer.
-        total: Size of the mixture in this unit, repeats counted. Without it, the least size in which each
-            document occurs at least once, or less if a source would be repeated too often.
-        max_repeats: Most times that a source's documents may occur, on the average of the source. The default
-            is the number that was found to cost next to nothing compared with as much new text (Muennighoff
-            et al. 2023, arXiv:2305.16264, section 6).
-        max_repeats_of: Most repeats of single sources, by name.
-        on_exhausted: Rule for a source that is empty, or has too little for the total even when it is
-            repeated: `error`; `renormalize` takes what it has, and more of the others in their proportion;
-            `shrink` takes less of all. The report states the outcome.
-        tolerance: Largest difference between measured and planned proportions, as a share of each.
-        seed: Seed of the choice of documents, which otherwise follows from their ids.
     """
 
     unit: Unit = "tokens"
+    """Unit of the proportions: `documents`, `bytes` of their text, or `tokens` of the trained tokenizer."""
     total: int | None = pydantic.Field(default=None, ge=1)
+    """Size of the mixture in this unit, repeats counted. Without it, the least size in which each document
+    occurs at least once, or less if a source would be repeated too often."""
     max_repeats: Repeats = 4.0
+    """Most times that a source's documents may occur, on the average of the source. The default is the number
+    that was found to cost next to nothing compared with as much new text (Muennighoff et al. 2023,
+    arXiv:2305.16264, section 6)."""
     max_repeats_of: dict[SourceName, Repeats] = pydantic.Field(default={})
+    """Most repeats of single sources, by name."""
     on_exhausted: Literal["error", "renormalize", "shrink"] = "error"
+    """Rule for a source that is empty, or has too little for the total even when it is repeated: `error`;
+    `renormalize` takes what it has, and more of the others in their proportion; `shrink` takes less of all.
+    The report states the outcome."""
     tolerance: Fraction = 0.01
+    """Largest difference between measured and planned proportions, as a share of each."""
     seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
+    """Seed of the choice of documents, which otherwise follows from their ids."""
 
     @property
     def mixed(self) -> "Mixed":
@@ -98,15 +95,12 @@ class Mixed(Config):
 
 
 class WeightedMixture(Mixed):
-    """Proportions as given.
-
-    Attributes:
-        weights: Weights by name of the source, one for each; they need not add up to 1. A source of weight 0
-            is left out.
-    """
+    """Proportions as given."""
 
     kind: Literal["weights"]
     weights: dict[SourceName, Weight]
+    """Weights by name of the source, one for each; they need not add up to 1. A source of weight 0 is left
+    out."""
 
     @pydantic.model_validator(mode="after")
     def _weighs_something(self) -> "WeightedMixture":
@@ -133,15 +127,13 @@ class ProportionalMixture(Mixed):
 
     Raffel et al. 2019 (arXiv:1910.10683, section 3.5.2) mix tasks in this way; Xue et al. 2021 (mT5,
     arXiv:2010.11934, section 3.1) mix languages, with 1 / temperature = 0.3.
-
-    Attributes:
-        temperature: Temperature: with 1, proportions are those of the sizes; the higher, the more equal.
-        limit: Size at which larger sources are counted, in the unit; null for no limit.
     """
 
     kind: Literal["proportional"]
     temperature: float = pydantic.Field(default=1.0, gt=0.0)
+    """Temperature: with 1, proportions are those of the sizes; the higher, the more equal."""
     limit: int | None = pydantic.Field(default=None, ge=1)
+    """Size at which larger sources are counted, in the unit; null for no limit."""
 
     def shares(self, sizes: Mapping[str, int]) -> dict[str, float]:  # noqa: D102
         limit = self.limit or max(sizes.values(), default=0)

@@ -22,15 +22,6 @@ class Normalization(Config):
     Python and the TensorFlow graph do the same: first `substitutions_before`, then the Unicode form, then
     `substitutions_after`. Mojibake, which comes before all, is repaired in the corpus alone; a graph cannot.
 
-    Attributes:
-        mojibake: True to repair text that was decoded as another encoding than its own (`cafÃ©`), line by
-            line.
-        line_endings: True to turn `\r\n`, `\r`, form feeds and Unicode's own line ends into `\n`.
-        control_characters: True to remove control characters other than tab and `\n`, and byte order marks.
-        form: Normalisation form of Unicode (Unicode Standard Annex 15).
-        whitespace: Treatment of spaces: `keep` them, strip the `margins` of the document, or also `collapse`
-            the runs inside: one space between words, none around line ends, at most one blank line.
-
     Example:
 
     >>> Normalization(whitespace="keep").substitutions_after
@@ -38,10 +29,16 @@ class Normalization(Config):
     """
 
     mojibake: bool = False
+    """True to repair text that was decoded as another encoding than its own (`cafÃ©`), line by line."""
     line_endings: bool = True
+    r"""True to turn `\r\n`, `\r`, form feeds and Unicode's own line ends into `\n`."""
     control_characters: bool = True
+    r"""True to remove control characters other than tab and `\n`, and byte order marks."""
     form: Literal["NFC", "NFKC"] = "NFC"
+    """Normalisation form of Unicode (Unicode Standard Annex 15)."""
     whitespace: Literal["keep", "margins", "collapse"] = "margins"
+    """Treatment of spaces: `keep` them, strip the `margins` of the document, or also `collapse` the runs
+    inside: one space between words, none around line ends, at most one blank line."""
 
     @property
     def substitutions_before(self) -> tuple[Substitution, ...]:

@@ -9,17 +9,13 @@ from firth.recipes.base.recipe_type import Config
 
 
 class CorpusOutput(Config):
-    """Base of the formats.
-
-    Attributes:
-        file_ending: Ending of the names of the files.
-        shard_bytes: Bytes of the documents of one file, compressed with gzip as the cleaning leaves them. A
-            file ends after the group of documents that reaches them; a group has 8 MiB or less. So many
-            bytes lead to the same files on any number of workers.
-    """
+    """Base of the formats."""
 
     kind: str
     shard_bytes: int = pydantic.Field(default=2**27, ge=1)
+    """Bytes of the documents of one file, compressed with gzip as the cleaning leaves them. A file ends after
+    the group of documents that reaches them; a group has 8 MiB or less. So many bytes lead to the same files
+    on any number of workers."""
 
     @property
     def file_ending(self) -> str:
@@ -28,14 +24,11 @@ class CorpusOutput(Config):
 
 
 class ParquetOutput(CorpusOutput):
-    """Parquet files, which `datasets`, Spark, DuckDB and the source `parquet` read.
-
-    Attributes:
-        compression: Codec of the pages.
-    """
+    """Parquet files, which `datasets`, Spark, DuckDB and the source `parquet` read."""
 
     kind: Literal["parquet"]
     compression: Literal["zstd", "snappy", "gzip", "none"] = "zstd"
+    """Codec of the pages."""
 
     @property
     def file_ending(self) -> str:
@@ -44,16 +37,13 @@ class ParquetOutput(CorpusOutput):
 
 
 class JsonlOutput(CorpusOutput):
-    """Files of one JSON object a line, which the source `jsonl` reads.
-
-    Attributes:
-        compression: Compression of the whole file.
-    """
+    """Files of one JSON object a line, which the source `jsonl` reads."""
 
     endings: ClassVar[dict[str, str]] = {"gzip": ".jsonl.gz", "zstd": ".jsonl.zst", "none": ".jsonl"}
 
     kind: Literal["jsonl"]
     compression: Literal["gzip", "zstd", "none"] = "gzip"
+    """Compression of the whole file."""
 
     @property
     def file_ending(self) -> str:

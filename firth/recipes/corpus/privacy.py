@@ -25,33 +25,29 @@ class PiiStep(CleaningStep):
     """Replaces personal data and keys; no document is dropped.
 
     Those in a document's address and licence are replaced when the cleaned documents are written.
-
-    Attributes:
-        types: Types of personal data that are looked for.
-        replacement: Replacement: a `placeholder` such as `<EMAIL>`, or a `surrogate`, which has characters of
-            the same kinds in the same places but is not a valid value itself. A value has the same surrogate
-            everywhere, whatever the order of documents.
-        seed: Seed of the surrogates. Whoever knows it can try values until one yields a surrogate, so keep it
-            secret where that matters.
-        phone_regions: ISO 3166-1 codes of the countries whose phone numbers are known without `+` and country
-            code.
-        id_countries: ISO 3166-1 codes of the countries whose national numbers are looked for.
-        private_addresses: True to replace the IP addresses of private networks too.
-        metadata: What happens to personal data in addresses and licences of documents, and in the licences
-            that reports name: `scrub` replaces them as those in texts, `keep` leaves them.
-        min_secret_entropy: Least entropy, in bits a character, of a secret that is assigned to a name such as
-            `password`.
     """
 
     kind: Literal["pii"]
     types: Annotated[tuple[PiiType, ...], pydantic.Field(min_length=1)] = PII_TYPES
+    """Types of personal data that are looked for."""
     replacement: Literal["placeholder", "surrogate"] = "placeholder"
+    """Replacement: a `placeholder` such as `<EMAIL>`, or a `surrogate`, which has characters of the same
+    kinds in the same places but is not a valid value itself. A value has the same surrogate everywhere,
+    whatever the order of documents."""
     seed: int = 0
+    """Seed of the surrogates. Whoever knows it can try values until one yields a surrogate, so keep it secret
+    where that matters."""
     phone_regions: tuple[PhoneRegion, ...] = ("US",)
+    """ISO 3166-1 codes of the countries whose phone numbers are known without `+` and country code."""
     id_countries: tuple[IdCountry, ...] = ID_COUNTRIES
+    """ISO 3166-1 codes of the countries whose national numbers are looked for."""
     private_addresses: bool = False
+    """True to replace the IP addresses of private networks too."""
     metadata: Literal["scrub", "keep"] = "scrub"
+    """What happens to personal data in addresses and licences of documents, and in the licences that reports
+    name: `scrub` replaces them as those in texts, `keep` leaves them."""
     min_secret_entropy: float = pydantic.Field(default=3.0, ge=0.0, le=8.0)
+    """Least entropy, in bits a character, of a secret that is assigned to a name such as `password`."""
 
     @property
     def privacy(self) -> "PiiStep":  # type: ignore[override]

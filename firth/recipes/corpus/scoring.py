@@ -14,26 +14,24 @@ class ScoringStep(DescribingStep):
     """Base of the steps that keep or drop a document by the probability that a classifier gives to a label.
 
     Metadata that they add are the `score`.
-
-    Attributes:
-        path: Path of the model's file, on any file system. Its content decides, as that of all files that
-            steps read, whether earlier results are used again.
-        label: Label whose probability is a document's score.
-        threshold: Score that decides.
-        keep: Documents that are kept: those of `at_least` the threshold, or those `below` it, where the label
-            is that of unwanted text.
-        sources: Names of the sources that are scored; without any, all. Documents of other sources are kept.
-        max_characters: Most characters of a document that are read, from its beginning; without it, all.
     """
 
     reads_model: ClassVar[bool] = True
 
     path: Annotated[str, NamesFiles()]
+    """Path of the model's file, on any file system. Its content decides, as that of all files that steps
+    read, whether earlier results are used again."""
     label: Annotated[str, pydantic.Field(min_length=1)]
+    """Label whose probability is a document's score."""
     threshold: Fraction = 0.5
+    """Score that decides."""
     keep: Literal["at_least", "below"] = "at_least"
+    """Documents that are kept: those of `at_least` the threshold, or those `below` it, where the label is
+    that of unwanted text."""
     sources: tuple[SourceName, ...] = ()
+    """Names of the sources that are scored; without any, all. Documents of other sources are kept."""
     max_characters: int | None = pydantic.Field(default=None, ge=1)
+    """Most characters of a document that are read, from its beginning; without it, all."""
 
     @property
     def source_names(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
@@ -56,14 +54,12 @@ class ScikitLearnStep(ScoringStep):
 
     It takes texts, such as a pipeline of `TfidfVectorizer` and `LogisticRegression`, and has `predict_proba`.
     Pickled models are not read, because unpickling runs whatever code is in a file.
-
-    Attributes:
-        trusted: Names of types in the file that are not scikit-learn's or NumPy's, and may be loaded, such as
-            `my_package.MyVectorizer`.
     """
 
     kind: Literal["scikit_learn"]
     trusted: tuple[str, ...] = ()
+    """Names of types in the file that are not scikit-learn's or NumPy's, and may be loaded, such as
+    `my_package.MyVectorizer`."""
 
 
 AnyScoringStep = FastTextStep | ScikitLearnStep

@@ -23,16 +23,14 @@ class SourceSample(Config):
 
     A document belongs to it by a hash of the seed and of its id. A sample therefore stays the same when other
     sources change, and a larger one of the same seed holds the smaller one.
-
-    Attributes:
-        fraction: Expected share of the documents.
-        documents: Number of documents, or all of a source that has fewer. One worker holds them.
-        seed: Seed of the hash.
     """
 
     fraction: float | None = pydantic.Field(default=None, gt=0.0, lt=1.0)
+    """Expected share of the documents."""
     documents: int | None = pydantic.Field(default=None, ge=1, le=1_000_000)
+    """Number of documents, or all of a source that has fewer. One worker holds them."""
     seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
+    """Seed of the hash."""
 
     @pydantic.model_validator(mode="after")
     def _states_one_size(self) -> "SourceSample":
@@ -42,35 +40,31 @@ class SourceSample(Config):
 
 
 class Source(Config):
-    """Base of the kinds of source.
-
-    Attributes:
-        name: Name in every document's provenance, in the report's rows and in the evaluation's slices.
-        licence: Licence of the text, as its owner states it.
-        max_document_bytes: Most bytes of a document (or of a line of JSON); a longer one is rejected and
-            counted.
-        sample: Random part of the documents that is read on; the rest is counted as `not_sampled`. Without
-            it, all documents.
-        installed_packages: Names of packages that must be installed where it is read.
-        documents_are_files: True if each of its files is one document.
-        keeps_read: True if what is read of each file is kept for other runs.
-        keeps_metadata: True if documents have what records state under further keys.
-        trusts_buckets: True if checksums that a bucket keeps tell that a file has changed.
-        states: What the recipe names keys for, by which its records state it: of `id`, `uri` and `licence`.
-    """
+    """Base of the kinds of source."""
 
     endings: ClassVar[tuple[str, ...]] = ()
     installed_packages: ClassVar[tuple[str, ...]] = ()
+    """Names of packages that must be installed where it is read."""
     documents_are_files: ClassVar[bool] = False
+    """True if each of its files is one document."""
     keeps_metadata: ClassVar[bool] = False
+    """True if documents have what records state under further keys."""
     keeps_read: ClassVar[bool] = False
+    """True if what is read of each file is kept for other runs."""
     trusts_buckets: ClassVar[bool] = False
+    """True if checksums that a bucket keeps tell that a file has changed."""
     states: ClassVar[frozenset[str]] = frozenset()
+    """What the recipe names keys for, by which its records state it: of `id`, `uri` and `licence`."""
 
     name: SourceName
+    """Name in every document's provenance, in the report's rows and in the evaluation's slices."""
     licence: str = "unknown"
+    """Licence of the text, as its owner states it."""
     max_document_bytes: int = pydantic.Field(default=2**24, gt=0, lt=2**31)
+    """Most bytes of a document (or of a line of JSON); a longer one is rejected and counted."""
     sample: SourceSample | None = None
+    """Random part of the documents that is read on; the rest is counted as `not_sampled`. Without it, all
+    documents."""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -95,22 +89,20 @@ class FileSource(Source):
 
     The content tells the compression, whatever the name. One worker reads a file, so many files are better
     than one large one.
-
-    Attributes:
-        paths: Patterns of file names, on any file system that Beam reads; `/**/` stands for any folders, or
-            none. In a pipeline `{SPAN}`, `{VERSION}`, `{YYYY}`, `{MM}` and `{DD}` stand for the newest
-            numbers that there are.
-        digests: What tells that a file has changed: its `content`, which is read once and again when the
-            file's size or time changes; or the checksum that a `bucket` keeps, for which nothing is read.
-            Files on this machine are told by their content either way.
-        keep_read: True to keep what is read of each file next to the documents, which takes as much room
-            again: another run in the same folder then reads only files that are new or have changed, and
-            one after a kill those that were not read to their end.
     """
 
     paths: Paths
+    """Patterns of file names, on any file system that Beam reads; `/**/` stands for any folders, or none.
+    In a pipeline `{SPAN}`, `{VERSION}`, `{YYYY}`, `{MM}` and `{DD}` stand for the newest numbers that
+    there are."""
     digests: Literal["content", "bucket"] = "content"
+    """What tells that a file has changed: its `content`, which is read once and again when the file's size or
+    time changes; or the checksum that a `bucket` keeps, for which nothing is read. Files on this machine are
+    told by their content either way."""
     keep_read: bool = False
+    """True to keep what is read of each file next to the documents, which takes as much room again: another
+    run in the same folder then reads only files that are new or have changed, and one after a kill those that
+    were not read to their end."""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -154,28 +146,22 @@ def _is_encoding(name: str) -> bool:
 
 
 class EncodedSource(FileSource):
-    """A source of text in a character encoding.
-
-    Attributes:
-        encoding: Character encoding of all files, as Python has it, such as `latin-1`, `cp1252`, `utf-16` or
-            `gb18030`; or `auto`, which guesses that of each file and counts the guesses in the corpus report.
-    """
+    """A source of text in a character encoding."""
 
     encoding: Annotated[str, pydantic.AfterValidator(_check_encoding)] = UTF_8
+    """Character encoding of all files, as Python has it, such as `latin-1`, `cp1252`, `utf-16` or `gb18030`;
+    or `auto`, which guesses that of each file and counts the guesses in the corpus report."""
 
 
 class DescribedSource(FileSource):
-    """A source whose records state more than their texts.
-
-    Attributes:
-        metadata_keys: Names of what is kept of each record as a document's metadata: fields of the record, or
-            of an archive's header, such as `WARC-Record-ID` and `WARC-Date`. `offset` is the place of an
-            archive's record in its file, in bytes; in a compressed file that of the compressed record, and
-            not stated where records are not compressed one by one. It goes through the cleaning, and into the
-            column `metadata` of exports as a JSON object.
-    """
+    """A source whose records state more than their texts."""
 
     metadata_keys: tuple[Annotated[str, pydantic.Field(min_length=1)], ...] = ()
+    """Names of what is kept of each record as a document's metadata: fields of the record, or of an archive's
+    header, such as `WARC-Record-ID` and `WARC-Date`. `offset` is the place of an archive's record in its
+    file, in bytes; in a compressed file that of the compressed record, and not stated where records are not
+    compressed one by one. It goes through the cleaning, and into the column `metadata` of exports as a JSON
+    object."""
 
     @property
     def keeps_metadata(self) -> bool:  # type: ignore[override]
@@ -184,21 +170,18 @@ class DescribedSource(FileSource):
 
 
 class RecordSource(DescribedSource):
-    """A source whose records have named fields.
-
-    Attributes:
-        text_key: Name of the text's field.
-        id_key: Name of the field of the record's id, a string or a number. The document's id is made from it
-            and from the record's place, so that records of one id stay documents of their own; the corpus
-            report counts them under `repeated_ids`.
-        uri_key: Name of the URI's field. Without it, the URI is the record's place.
-        licence_key: Name of the field of the record's own licence. A record without one has the source's.
-    """
+    """A source whose records have named fields."""
 
     text_key: Annotated[str, pydantic.Field(min_length=1)] = "text"
+    """Name of the text's field."""
     id_key: str | None = None
+    """Name of the field of the record's id, a string or a number. The document's id is made from it and from
+    the record's place, so that records of one id stay documents of their own; the corpus report counts them
+    under `repeated_ids`."""
     uri_key: str | None = None
+    """Name of the URI's field. Without it, the URI is the record's place."""
     licence_key: str | None = None
+    """Name of the field of the record's own licence. A record without one has the source's."""
 
     @property
     def states(self) -> frozenset[str]:  # type: ignore[override]
@@ -208,26 +191,20 @@ class RecordSource(DescribedSource):
 
 
 class PageSource(FileSource):
-    """A source of web pages.
-
-    Attributes:
-        extractor: Package that extracts text from HTML. `trafilatura` leaves out more of what surrounds the
-            text of a page; `resiliparse` is many times as fast. `benchmarks/html.py` measures both.
-    """
+    """A source of web pages."""
 
     extractor: Literal["trafilatura", "resiliparse"] = "trafilatura"
+    """Package that extracts text from HTML. `trafilatura` leaves out more of what surrounds the text of a
+    page; `resiliparse` is many times as fast. `benchmarks/html.py` measures both."""
 
 
 class TextSource(EncodedSource):
-    """Plain text files, one document a file or one between two blank lines.
-
-    Attributes:
-        documents: Unit of a document: a `file`, or the text between two blank lines, `blank_line`.
-    """
+    """Plain text files, one document a file or one between two blank lines."""
 
     kind: Literal["text"]
     name: SourceName = "text"
     documents: Literal["file", "blank_line"] = "file"
+    """Unit of a document: a `file`, or the text between two blank lines, `blank_line`."""
 
     @property
     def documents_are_files(self) -> bool:  # type: ignore[override]
@@ -245,19 +222,16 @@ class JsonlSource(EncodedSource, RecordSource):
 
 
 class CsvSource(EncodedSource, RecordSource):
-    """Files of separated values whose first line names the columns: a document a row. The keys are columns.
-
-    Attributes:
-        delimiter: Character between two fields, a tab by default in a file whose name ends in `.tsv`.
-        quoted: True if fields may be in quotation marks, and then hold delimiters and line ends.
-    """
+    """Files of separated values whose first line names the columns: a document a row. Keys are columns."""
 
     endings: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
 
     kind: Literal["csv"]
     name: SourceName = "csv"
     delimiter: Annotated[str, pydantic.Field(pattern=r'^[^\r\n"\x00]$')] | None = None
+    """Character between two fields, a tab by default in a file whose name ends in `.tsv`."""
     quoted: bool = True
+    """True if fields may be in quotation marks, and then hold delimiters and line ends."""
 
 
 class ArrowSource(RecordSource):
@@ -354,17 +328,14 @@ class MediawikiSource(DescribedSource):
 
 
 class DocstringsSource(Source):
-    """The docstrings of installed packages and of the standard library, read without importing them.
-
-    Attributes:
-        packages: Names of packages, as one imports them.
-        standard_library: True to read the standard library too.
-    """
+    """The docstrings of installed packages and of the standard library, read without importing them."""
 
     kind: Literal["docstrings"]
     name: SourceName = "docstrings"
     packages: tuple[str, ...] = ()
+    """Names of packages, as one imports them."""
     standard_library: bool = True
+    """True to read the standard library too."""
     licence: str = "as each package states"
 
     @pydantic.model_validator(mode="after")

@@ -13,27 +13,22 @@ if TYPE_CHECKING:
 
 
 class CleaningStep(Config):
-    """Base of the cleaning steps. Whoever runs or checks the steps asks them; none asks which step it is.
-
-    Attributes:
-        trains_model: True if it trains a model on the corpus, which is an artifact of its own.
-        reads_model: True if it reads a model that others have trained, which is tried when a pipeline is
-            made.
-        source_names: Names of sources, by the key that holds them.
-        further_sources: Sources that do not belong to the corpus, by the key that holds them.
-        normalization: The form that the step brings text to, which every reader of text for the model has to
-            repeat.
-        privacy: The personal data that the step replaces.
-        adds_metadata: True if it adds to the metadata of the documents that it keeps.
-    """
+    """Base of the cleaning steps. Whoever runs or checks the steps asks them; none asks which step it is."""
 
     trains_model: ClassVar[bool] = False
+    """True if it trains a model on the corpus, which is an artifact of its own."""
     reads_model: ClassVar[bool] = False
+    """True if it reads a model that others have trained, which is tried when a pipeline is made."""
     source_names: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """Names of sources, by the key that holds them."""
     further_sources: ClassVar["dict[str, tuple[AnySource, ...]]"] = {}
+    """Sources that do not belong to the corpus, by the key that holds them."""
     normalization: ClassVar["Normalization | None"] = None
+    """The form that the step brings text to, which every reader of text for the model has to repeat."""
     privacy: ClassVar["PiiStep | None"] = None
+    """The personal data that the step replaces."""
     adds_metadata: ClassVar[bool] = False
+    """True if it adds to the metadata of the documents that it keeps."""
 
     def conflicts(self, sources: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yields each key that does not fit the recipe's sources, and what is wrong with it.
@@ -48,14 +43,11 @@ class CleaningStep(Config):
 
 
 class DescribingStep(CleaningStep):
-    """Base of the steps that can add values to the metadata of the documents that they keep.
-
-    Attributes:
-        add_metadata: True to add the step's values to each document's metadata, and so to exports. Their keys
-            begin with the name of the step and a dot.
-    """
+    """Base of the steps that can add values to the metadata of the documents that they keep."""
 
     add_metadata: bool = False
+    """True to add the step's values to each document's metadata, and so to exports. Their keys begin with the
+    name of the step and a dot."""
 
     @property
     def adds_metadata(self) -> bool:  # type: ignore[override]

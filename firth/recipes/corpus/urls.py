@@ -11,15 +11,12 @@ from firth.recipes.corpus.step import CleaningStep
 
 
 class UrlList(Config):
-    """Domains, hosts and beginnings of URLs in a file, one a line.
-
-    Attributes:
-        path: Path of the file, compressed or not, on any of Beam's file systems.
-        name: Name of the list in the report, such as `adult`, where the reason is `blocked_adult`.
-    """
+    """Domains, hosts and beginnings of URLs in a file, one a line."""
 
     path: Annotated[str, NamesFiles()]
+    """Path of the file, compressed or not, on any of Beam's file systems."""
     name: SourceName = "url"
+    """Name of the list in the report, such as `adult`, where the reason is `blocked_adult`."""
 
 
 class UrlListsStep(CleaningStep):
@@ -30,19 +27,17 @@ class UrlListsStep(CleaningStep):
     International names may be written in letters or in the form `xn--`, and paths in letters or with percent
     signs. What follows a `#`, at the beginning
     of a line or after a space, is a comment.
-
-    Attributes:
-        block: Lists of what is dropped.
-        allow: Paths of lists of what is not dropped although a list of `block` has it.
-        only_allowed: True to drop everything that no list of `allow` has.
-        without_url: What to do with documents whose address is not a URL of `http` or `https`.
     """
 
     kind: Literal["url_lists"]
     block: tuple[UrlList, ...] = ()
+    """Lists of what is dropped."""
     allow: Annotated[tuple[str, ...], NamesFiles()] = ()
+    """Paths of lists of what is not dropped although a list of `block` has it."""
     only_allowed: bool = False
+    """True to drop everything that no list of `allow` has."""
     without_url: Literal["keep", "drop"] = "keep"
+    """What to do with documents whose address is not a URL of `http` or `https`."""
 
     @pydantic.model_validator(mode="after")
     def _does_something(self) -> "UrlListsStep":

@@ -17,24 +17,6 @@ _SEED = pydantic.Field(ge=0, lt=2**63)
 class GenerationRequest(Config):
     """How a text is to be written after a prompt.
 
-    Attributes:
-        max_new_tokens: Most tokens to write, the end among them.
-        sampler: Way to choose tokens.
-        repetition_penalty: Number that the logit of a token which occurs in the text so far, the prompt
-            included, is divided by where it is above zero, and multiplied by where it is below (Keskar et al.
-            2019, section 4.1); 1 for none. Next to an encoder the text so far is that of the decoder, with
-            what it starts from.
-        presence_penalty: Number taken off the logit of a token that has been written before; 0 for none.
-        no_repeat_ngram_size: Number of tokens of the runs that come at most once in the text so far, as
-            `repetition_penalty` reads it (Paulus et al. 2018, section 2.5); 0 for none.
-        min_new_tokens: Least number of tokens to write before the end.
-        logit_bias: Number added to the logit of a token, by the token as the vocabulary has it.
-        stop: Texts before the first of which the written text ends.
-        seed: Seed of what is drawn; the same request with the same seed gives the same text.
-        log_probabilities: Whether the logarithm of each written token's probability is wanted.
-        prompt_log_probabilities: Whether that of each of the prompt's tokens is wanted, after those before
-            it.
-
     Raises:
         ValueError: for a value out of its range, naming the key.
 
@@ -47,16 +29,30 @@ class GenerationRequest(Config):
     """
 
     max_new_tokens: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] = 64
+    """Most tokens to write, the end among them."""
     sampler: AnySampler = Greedy()
+    """Way to choose tokens."""
     repetition_penalty: Annotated[float, pydantic.Field(gt=0.0, le=1e4)] = 1.0
+    """Number that the logit of a token which occurs in the text so far, the prompt included, is divided by
+    where it is above zero, and multiplied by where it is below (Keskar et al. 2019, section 4.1); 1 for none.
+    Next to an encoder the text so far is that of the decoder, with what it starts from."""
     presence_penalty: Annotated[float, _FINITE] = 0.0
+    """Number taken off the logit of a token that has been written before; 0 for none."""
     no_repeat_ngram_size: Annotated[int, pydantic.Field(ge=0, le=MAX_SIZE)] = 0
+    """Number of tokens of the runs that come at most once in the text so far, as `repetition_penalty` reads
+    it (Paulus et al. 2018, section 2.5); 0 for none."""
     min_new_tokens: Annotated[int, pydantic.Field(ge=0, le=MAX_SIZE)] = 0
+    """Least number of tokens to write before the end."""
     logit_bias: Mapping[str, Annotated[float, _FINITE]] = {}
+    """Number added to the logit of a token, by the token as the vocabulary has it."""
     stop: tuple[Annotated[str, pydantic.Field(min_length=1)], ...] = ()
+    """Texts before the first of which the written text ends."""
     seed: Annotated[int, _SEED] = 0
+    """Seed of what is drawn; the same request with the same seed gives the same text."""
     log_probabilities: bool = False
+    """Whether the logarithm of each written token's probability is wanted."""
     prompt_log_probabilities: bool = False
+    """Whether that of each of the prompt's tokens is wanted, after those before it."""
 
     @pydantic.model_validator(mode="after")
     def _check(self) -> "GenerationRequest":

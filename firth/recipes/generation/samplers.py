@@ -13,16 +13,14 @@ class Sampler(Config):
     """The base of the ways to choose tokens.
 
     `firth.generation.SAMPLERS` has what decodes by each kind.
-
-    Attributes:
-        is_random: Whether the text depends on the request's seed.
-        speculates: Whether tokens may be guessed and then kept or refused one by one.
-        reads_ahead: Places that it reads after the last but one of a text's tokens.
     """
 
     is_random: ClassVar[bool] = False
+    """Whether the text depends on the request's seed."""
     speculates: ClassVar[bool] = False
+    """Whether tokens may be guessed and then kept or refused one by one."""
     reads_ahead: ClassVar[int] = 0
+    """Places that it reads after the last but one of a text's tokens."""
 
     if TYPE_CHECKING:
         kind: str
@@ -47,16 +45,6 @@ class Sampling(Sampler):
 
     The cuts are made one after another, in the order of the values below, and each reads what the cut before
     it has left.
-
-    Attributes:
-        temperature: Number that logits are divided by; at 0 the likeliest token is taken.
-        top_k: Number of likeliest tokens that are kept (Fan et al. 2018, section 5.4); null for all.
-        top_p: Least probability, in sum, of the likeliest tokens that are kept (Holtzman et al. 2020, section
-            3.1); 1 for all.
-        min_p: Least probability of a token, as a share of the likeliest token's (Nguyen et al. 2024, section
-            3); 0 for all.
-        typical_p: Least probability, in sum, of the tokens that are kept because their information is nearest
-            to what is expected (Meister et al. 2023, section 4); 1 for all.
     """
 
     is_random: ClassVar[bool] = True
@@ -64,10 +52,18 @@ class Sampling(Sampler):
 
     kind: Literal["sample"] = "sample"
     temperature: Annotated[float, pydantic.Field(ge=0.0, le=1_000.0)] = 1.0
+    """Number that logits are divided by; at 0 the likeliest token is taken."""
     top_k: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] | None = None
+    """Number of likeliest tokens that are kept (Fan et al. 2018, section 5.4); null for all."""
     top_p: Share = 1.0
+    """Least probability, in sum, of the likeliest tokens that are kept (Holtzman et al. 2020, section 3.1); 1
+    for all."""
     min_p: Annotated[float, pydantic.Field(ge=0.0, le=1.0)] = 0.0
+    """Least probability of a token, as a share of the likeliest token's (Nguyen et al. 2024, section 3); 0
+    for all."""
     typical_p: Share = 1.0
+    """Least probability, in sum, of the tokens that are kept because their information is nearest to what is
+    expected (Meister et al. 2023, section 4); 1 for all."""
 
 
 class BeamSearch(Sampler):
@@ -76,22 +72,20 @@ class BeamSearch(Sampler):
     Values are named and mean what they do in Hugging Face's transformers. A text's score is the sum of the
     logarithms of its tokens' probabilities, divided by their number to the power of `length_penalty` (Wu et
     al. 2016, section 7, has another divisor).
-
-    Attributes:
-        beams: Number of beginnings.
-        length_penalty: Power of the number of tokens that a text's score is divided by; above 0 it favours
-            long texts, below 0 short ones.
-        n_best: Number of texts to return, the best first.
-        early_stopping: When the search ends. True: as soon as as many texts have ended as there are beams.
-            False: when no beginning, at its present length, scores above the worst of them. `never`: when
-            none would at the greatest length.
     """
 
     kind: Literal["beam"] = "beam"
     beams: Annotated[int, pydantic.Field(ge=1, le=1_024)] = 4
+    """Number of beginnings."""
     length_penalty: Annotated[float, pydantic.Field(ge=-100.0, le=100.0)] = 1.0
+    """Power of the number of tokens that a text's score is divided by; above 0 it favours long texts, below 0
+    short ones."""
     n_best: Annotated[int, pydantic.Field(ge=1, le=1_024)] = 1
+    """Number of texts to return, the best first."""
     early_stopping: bool | Literal["never"] = False
+    """When the search ends. True: as soon as as many texts have ended as there are beams. False: when no
+    beginning, at its present length, scores above the worst of them. `never`: when none would at the greatest
+    length."""
 
     @pydantic.model_validator(mode="after")
     def _check(self) -> "BeamSearch":
@@ -109,18 +103,16 @@ class ContrastiveSearch(Sampler):
     """Of the likeliest tokens that which balances its probability and how little it repeats (Su et al. 2022).
 
     See "A Contrastive Framework for Neural Text Generation", section 3.2, equation 5.
-
-    Attributes:
-        penalty_alpha: Weight of the penalty, the greatest cosine of the angle between the token's state and
-            that of any token before it; the probability weighs what is left to 1.
-        top_k: Number of likeliest tokens that are compared.
     """
 
     reads_ahead: ClassVar[int] = 1
 
     kind: Literal["contrastive"] = "contrastive"
     penalty_alpha: Annotated[float, pydantic.Field(ge=0.0, le=1.0)] = 0.6
+    """Weight of the penalty, the greatest cosine of the angle between the token's state and that of any token
+    before it; the probability weighs what is left to 1."""
     top_k: Annotated[int, pydantic.Field(ge=1, le=1_024)] = 4
+    """Number of likeliest tokens that are compared."""
 
     @property
     def fixed(self) -> tuple[Any, ...]:

@@ -22,41 +22,38 @@ TEXT_METRICS = ("text_perplexity", "unigram_perplexity", "perplexity_over_unigra
 
 
 class Goal(Config):
-    """What a model is trained for. Data, model, evaluation and serving ask it; none asks which it is.
-
-    Attributes:
-        heads: The key of its heads in `firth.models.tables.HEADS`.
-        counts_pooler: Whether papers count a pooler among the parameters, trained or not.
-        fills_masks: Whether its heads predict the token that a `[MASK]` stands for.
-        score_inputs: The inputs of the signature `score`, empty if its model does not score texts: `text`
-            alone, or `text` and the `target` after it.
-        decoder_start: The roles of the special tokens that a decoder starts from.
-        prompted_with: What its model writes after, a key of `firth.generation.turns.FRAMINGS`.
-        text_end: The role of the token that ends a text which its model writes; empty if it writes none.
-        uses_negative: Whether it takes segments of another row.
-        mixes_masks: Whether rows say by an order which of their tokens see each other, and differ in it.
-        score_names: The names of its scores, keys of `firth.scores.SCORES`, the headline first.
-        trains_pooler: Whether it trains a pooler, a layer on the state of `[CLS]`.
-        prompt_prefix: The text in front of each text that a trained model writes after.
-        compares_examples: Whether the loss of an example follows from the others that a device reads with it.
-    """
+    """What a model is trained for. Data, model, evaluation and serving ask it; none asks which it is."""
 
     if TYPE_CHECKING:
         kind: str
 
     heads: ClassVar[str] = ""
+    """The key of its heads in `firth.models.tables.HEADS`."""
     counts_pooler: ClassVar[bool] = False
+    """Whether papers count a pooler among the parameters, trained or not."""
     fills_masks: ClassVar[bool] = False
+    """Whether its heads predict the token that a `[MASK]` stands for."""
     score_inputs: ClassVar[tuple[str, ...]] = ()
+    """The inputs of the signature `score`, empty if its model does not score texts: `text` alone, or `text`
+    and the `target` after it."""
     decoder_start: ClassVar[tuple[str, ...]] = ("pad",)
+    """The roles of the special tokens that a decoder starts from."""
     text_end: ClassVar[str] = ""
+    """The role of the token that ends a text which its model writes; empty if it writes none."""
     prompted_with: ClassVar[str] = "text"
+    """What its model writes after, a key of `firth.generation.turns.FRAMINGS`."""
     uses_negative: ClassVar[bool] = False
+    """Whether it takes segments of another row."""
     mixes_masks: ClassVar[bool] = False
+    """Whether rows say by an order which of their tokens see each other, and differ in it."""
     score_names: ClassVar[tuple[str, ...]] = ()
+    """The names of its scores, keys of `firth.scores.SCORES`, the headline first."""
     trains_pooler: ClassVar[bool] = False
+    """Whether it trains a pooler, a layer on the state of `[CLS]`."""
     prompt_prefix: ClassVar[str] = ""
+    """The text in front of each text that a trained model writes after."""
     compares_examples: ClassVar[bool] = False
+    """Whether the loss of an example follows from the others that a device reads with it."""
 
     def score_options(self, name: str) -> dict[str, Any]:
         """Returns the options of one of its scores, such as the class that F1 is of.

@@ -16,19 +16,12 @@ _PLACES_AT_ONCE = 10
 
 
 class CharacterCNNConfig(Config):
-    """A word's vector from its characters (Kim et al. 2015; Peters et al. 2018, section 3.4).
-
-    Attributes:
-        width: Width of a character's embedding.
-        max_characters: Number of characters of a word, with the marks at its begin and end; longer words are
-            cut.
-        filters: Pairs of a convolution's width, in characters, and its number of filters.
-        highway_layers: Number of highway layers after the convolutions (Srivastava et al. 2015).
-        activation: Activation of the convolutions.
-    """
+    """A word's vector from its characters (Kim et al. 2015; Peters et al. 2018, section 3.4)."""
 
     width: Count = 16
+    """Width of a character's embedding."""
     max_characters: int = pydantic.Field(default=50, ge=4)
+    """Number of characters of a word, with the marks at its begin and end; longer words are cut."""
     filters: tuple[tuple[Count, Count], ...] = (
         (1, 32),
         (2, 32),
@@ -38,8 +31,11 @@ class CharacterCNNConfig(Config):
         (6, 512),
         (7, 1024),
     )
+    """Pairs of a convolution's width, in characters, and its number of filters."""
     highway_layers: int = pydantic.Field(default=2, ge=0, le=1_000)
+    """Number of highway layers after the convolutions (Srivastava et al. 2015)."""
     activation: Literal["relu", "tanh"] = "relu"
+    """Activation of the convolutions."""
 
     def parameter_count(self, width: int) -> int:
         """Returns the parameters of the layers from characters to a word's vector.
@@ -83,22 +79,7 @@ class CharacterCNNConfig(Config):
 
 
 class BiLSTMConfig(ModelFacts, Config):
-    """ELMo's bidirectional language model over words (Peters et al. 2018, section 3.1).
-
-    Attributes:
-        layers: Number of LSTMs in each direction.
-        cells: Number of cells of an LSTM.
-        projection_width: Width of an LSTM's output, and of a word's vector; hidden states hold both
-            directions.
-        characters: Layers from characters to words.
-        skip_connections: True to add a layer's input to its output, from the second layer on.
-        carry_state: True to start each training batch from the states that the batch before ended with, as
-            the reference code does. Evaluation and serving never do.
-        dropout: Dropout rate of the input of each layer.
-        initializer_stddev: Standard deviation that the softmax weights start from.
-        cell_clip, projection_clip: Bounds of the absolute values of cell states and of projected outputs;
-            null for none.
-    """
+    """ELMo's bidirectional language model over words (Peters et al. 2018, section 3.1)."""
 
     architecture: ClassVar[str] = "both_directions"
     gives_layers: ClassVar[bool] = True
@@ -107,15 +88,26 @@ class BiLSTMConfig(ModelFacts, Config):
     longest: ClassVar[None] = None
     kind: Literal["bilstm"] = "bilstm"
     layers: Layers = 2
+    """Number of LSTMs in each direction."""
     cells: Count = 4096
+    """Number of cells of an LSTM."""
     projection_width: Count = 512
+    """Width of an LSTM's output, and of a word's vector; hidden states hold both directions."""
     characters: CharacterCNNConfig = CharacterCNNConfig()
+    """Layers from characters to words."""
     cell_clip: float | None = pydantic.Field(default=3.0, gt=0)
+    """Bound of the absolute values of cell states; null for none."""
     projection_clip: float | None = pydantic.Field(default=3.0, gt=0)
+    """Bound of the absolute values of projected outputs; null for none."""
     skip_connections: bool = True
+    """True to add a layer's input to its output, from the second layer on."""
     carry_state: bool = False
+    """True to start each training batch from the states that the batch before ended with, as the reference
+    code does. Evaluation and serving never do."""
     dropout: Fraction = 0.1
+    """Dropout rate of the input of each layer."""
     initializer_stddev: Stddev = 0.02
+    """Standard deviation that the softmax weights start from."""
 
     @property
     def width(self) -> int:

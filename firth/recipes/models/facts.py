@@ -6,31 +6,28 @@ from firth.recipes.models.counts import Kept, Lengths, Work
 
 
 class ModelFacts:
-    """The facts that data, counting and serving ask a model for; none asks which model it is.
-
-    Attributes:
-        architecture: What it reads and gives, by which objectives choose models: `encoder`, `decoder`,
-            `encoder_decoder`, `two_streams` (an encoder with a second stream of queries) or
-            `both_directions` (a language model in each direction).
-        has_encoder: True if it makes vectors of a text that have read all of it.
-        has_decoder: True if it has a decoder next to the encoder.
-        takes_virtual_tokens: True if vectors, or keys and values, may stand before the tokens of a text.
-        gives_layers: True if the layers of its encoder are given one by one, for a task to mix.
-        max_characters: Most characters of a word that it reads; 0 if it reads tokens by their ids.
-        separators: Number of separators between two texts, as published models of its shape were trained.
-        reads_segments: True if it tells segments of a document apart.
-        carries_state: True if a training batch goes on from the states that the batch before ended with.
-    """
+    """The facts that data, counting and serving ask a model for; none asks which model it is."""
 
     architecture: ClassVar[str] = ""
+    """What it reads and gives, by which objectives choose models: `encoder`, `decoder`, `encoder_decoder`,
+    `two_streams` (an encoder with a second stream of queries) or `both_directions` (a language model in each
+    direction)."""
     has_encoder: ClassVar[bool] = True
+    """True if it makes vectors of a text that have read all of it."""
     has_decoder: ClassVar[bool] = False
+    """True if it has a decoder next to the encoder."""
     takes_virtual_tokens: ClassVar[bool] = False
+    """True if vectors, or keys and values, may stand before the tokens of a text."""
     gives_layers: ClassVar[bool] = False
+    """True if the layers of its encoder are given one by one, for a task to mix."""
     max_characters: ClassVar[int] = 0
+    """Most characters of a word that it reads; 0 if it reads tokens by their ids."""
     separators: ClassVar[int] = 1
+    """Number of separators between two texts, as published models of its shape were trained."""
     reads_segments: ClassVar[bool] = False
+    """True if it tells segments of a document apart."""
     carries_state: ClassVar[bool] = False
+    """True if a training batch goes on from the states that the batch before ended with."""
 
     if TYPE_CHECKING:
         layers: int

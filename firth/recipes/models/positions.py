@@ -9,24 +9,21 @@ from firth.recipes.models.blocks import AttentionConfig, Count, check_plain_head
 
 
 class PositionsConfig(Config):
-    """Base of the kinds of positions. Layers, counting and checks ask them; none asks which one it is.
-
-    Attributes:
-        disentangled: True if content and positions attend to one another, which attention of a class of its
-            own does, in masked transformers alone.
-        turns: True if queries and keys are turned by their positions, and kept as they were and turned.
-        biases_scores: True if all layers add one bias to their scores, which is kept for each row.
-        counted_in_rows: True if distances are those in the row, with padding between two tokens.
-        longest: Length of the longest sequence that has positions, in tokens; None if there is no bound.
-        rows: Number of rows, as wide as the embeddings, of the table that is added to them.
-    """
+    """Base of the kinds of positions. Layers, counting and checks ask them; none asks which one it is."""
 
     disentangled: ClassVar[bool] = False
+    """True if content and positions attend to one another, which attention of a class of its own does, in
+    masked transformers alone."""
     turns: ClassVar[bool] = False
+    """True if queries and keys are turned by their positions, and kept as they were and turned."""
     biases_scores: ClassVar[bool] = False
+    """True if all layers add one bias to their scores, which is kept for each row."""
     counted_in_rows: ClassVar[bool] = False
+    """True if distances are those in the row, with padding between two tokens."""
     longest: ClassVar[int | None] = None
+    """Length of the longest sequence that has positions, in tokens; None if there is no bound."""
     rows: ClassVar[int] = 0
+    """Number of rows, as wide as the embeddings, of the table that is added to them."""
 
     def check(self, attention: AttentionConfig, head_width: int) -> None:
         """Passes if an attention can read them.
@@ -63,17 +60,14 @@ class PositionsConfig(Config):
 
 
 class LearnedPositionsConfig(PositionsConfig):
-    """A learned vector for each position, added to the embeddings.
-
-    Attributes:
-        length: Number of rows of the table, the length of the longest sequence that the model can read.
-        unused: Number of further rows in front of the first position that are never read. BART's and
-            RoBERTa's reference code keeps two. They matter only to parameter counts and to copied weights.
-    """
+    """A learned vector for each position, added to the embeddings."""
 
     kind: Literal["learned"] = "learned"
     length: Count = 512
+    """Number of rows of the table, the length of the longest sequence that the model can read."""
     unused: int = pydantic.Field(default=0, ge=0)
+    """Number of further rows in front of the first position that are never read. BART's and RoBERTa's
+    reference code keeps two. They matter only to parameter counts and to copied weights."""
 
     @property
     def longest(self) -> int:  # type: ignore[override]
@@ -93,36 +87,30 @@ class SinusoidalPositionsConfig(PositionsConfig):
 
 
 class RotaryScalingConfig(Config):
-    """Llama 3.1's stretching of rotary frequencies to longer contexts.
-
-    Attributes:
-        factor: Factor by which low frequencies are slowed down.
-        original_length: Context, in tokens, of the training before.
-        low_frequency_factor, high_frequency_factor: Bounds. Wavelengths above `original_length` over the
-            first are slowed down in full; those below `original_length` over the second are left as they are.
-    """
+    """Llama 3.1's stretching of rotary frequencies to longer contexts."""
 
     factor: float = pydantic.Field(default=8.0, ge=1)
+    """Factor by which low frequencies are slowed down."""
     low_frequency_factor: float = pydantic.Field(default=1.0, gt=0)
+    """Wavelengths above `original_length` over this number are slowed down in full."""
     high_frequency_factor: float = pydantic.Field(default=4.0, gt=0)
+    """Wavelengths below `original_length` over this number are left as they are."""
     original_length: Count = 8192
+    """Context, in tokens, of the training before."""
 
 
 class RotaryPositionsConfig(PositionsConfig):
-    """Queries and keys turned by an angle that grows with the position (Su et al. 2021, "RoFormer").
-
-    Attributes:
-        base: Base of the wavelengths.
-        scaling: Stretching to contexts longer than those of the training; null for none.
-        local_base: Base in layers with local attention, whose angles are not stretched; null for the same
-            angles in all layers.
-    """
+    """Queries and keys turned by an angle that grows with the position (Su et al. 2021, "RoFormer")."""
 
     turns: ClassVar[bool] = True
     kind: Literal["rotary"] = "rotary"
     base: float = pydantic.Field(default=10_000.0, gt=1)
+    """Base of the wavelengths."""
     scaling: RotaryScalingConfig | None = None
+    """Stretching to contexts longer than those of the training; null for none."""
     local_base: Annotated[float, pydantic.Field(gt=1)] | None = None
+    """Base in layers with local attention, whose angles are not stretched; null for the same angles in all
+    layers."""
 
     @property
     def of_local(self) -> "RotaryPositionsConfig":
@@ -139,12 +127,6 @@ class RotaryPositionsConfig(PositionsConfig):
 class RelativeBucketsConfig(PositionsConfig):
     """A learned bias of each head for buckets of distances, shared by all layers (Raffel et al. 2019, section
     2.1).
-
-    Attributes:
-        buckets: Number of buckets of distances. Half of them hold one distance each, the others grow
-            logarithmically. In a bidirectional stack, an odd number leaves one bucket unused, as in the
-            reference code.
-        max_distance: Distance, in tokens, from which on all distances share the last bucket.
     """
 
     counted_in_rows: ClassVar[bool] = True
@@ -152,7 +134,10 @@ class RelativeBucketsConfig(PositionsConfig):
 
     kind: Literal["relative_buckets"] = "relative_buckets"
     buckets: int = pydantic.Field(default=32, ge=4)
+    """Number of buckets of distances. Half of them hold one distance each, the others grow logarithmically.
+    In a bidirectional stack, an odd number leaves one bucket unused, as in the reference code."""
     max_distance: Count = 128
+    """Distance, in tokens, from which on all distances share the last bucket."""
 
     @pydantic.model_validator(mode="after")
     def _buckets_are_filled(self) -> "RelativeBucketsConfig":
@@ -165,19 +150,16 @@ class RelativeBucketsConfig(PositionsConfig):
 
 
 class DisentangledPositionsConfig(PositionsConfig):
-    """Content and relative position attend to one another (He et al. 2020, "DeBERTa", section 3.1).
-
-    Attributes:
-        max_distance: Largest distance, in tokens, that has a vector or a bucket of its own.
-        buckets: Number of log-spaced buckets of distances in each direction (DeBERTa v3); null for one vector
-            a distance.
-    """
+    """Content and relative position attend to one another (He et al. 2020, "DeBERTa", section 3.1)."""
 
     disentangled: ClassVar[bool] = True
 
     kind: Literal["disentangled"] = "disentangled"
     max_distance: Count = 512
+    """Largest distance, in tokens, that has a vector or a bucket of its own."""
     buckets: Annotated[int, pydantic.Field(ge=2)] | None = 256
+    """Number of log-spaced buckets of distances in each direction (DeBERTa v3); null for one vector a
+    distance."""
 
     @pydantic.model_validator(mode="after")
     def _buckets_are_filled(self) -> "DisentangledPositionsConfig":

@@ -17,22 +17,20 @@ from firth.recipes.models.positions import LearnedPositionsConfig, Positions
 
 
 class BlocksConfig(Config):
-    """What all blocks with attention have.
-
-    Attributes:
-        layers: Number of blocks.
-        width: Width of the hidden states.
-        attention, feed_forward: Parts of each block; see `firth.recipes.models.blocks`.
-        dropout: Share of embeddings and of each sublayer's output that is dropped in training.
-        initializer_stddev: Standard deviation of the truncated normal that weights start from.
-    """
+    """What all blocks with attention have."""
 
     layers: Layers = 12
+    """Number of blocks."""
     width: Count = 768
+    """Width of the hidden states."""
     attention: AttentionConfig = AttentionConfig()
+    """Attention of each block."""
     feed_forward: FeedForwardConfig = FeedForwardConfig()
+    """Feed-forward layer of each block."""
     dropout: Fraction = 0.1
+    """Dropout rate of embeddings and of each sublayer's output."""
     initializer_stddev: Stddev = 0.02
+    """Standard deviation of the truncated normal that weights start from."""
 
     @pydantic.model_validator(mode="after")
     def _heads_divide_width(self) -> "BlocksConfig":
@@ -68,21 +66,6 @@ class StackConfig(BlocksConfig):
     The defaults are BERT base's. `firth.layers.MaskedTransformer` and `firth.layers.CausalTransformer` take
     it whole, and keep it in their configs.
 
-    Attributes:
-        layers: Number of blocks.
-        width: Width of the hidden states.
-        attention, feed_forward, norm: Parts of each block; see `firth.recipes.models.blocks`.
-        positions: Positions that attention reads, or that are added to the embeddings before the first block
-            (the kinds `learned` and `sinusoidal`).
-        dropout: Share of each sublayer's output that is dropped in training.
-        initializer_stddev: Standard deviation of the truncated normal that kernels start from.
-        local_attention: Layers whose tokens see those around them only; None for none.
-        biases: Whether dense layers and layer norms have biases.
-        share_layers: Blocks that have the same weights (Lan et al. 2019, "ALBERT", section 3.1).
-        output_dropout: Share of the states after the last block and its norm that is dropped, as in T5.
-        scaled_initializer: Whether each kernel starts from a normal of one over the root of its inputs, that
-            of queries divided by the root of a head's width unless scores are, as in T5's reference code.
-
     Raises:
         ValueError: if a key or a value does not fit, with the nearest valid name.
 
@@ -98,12 +81,22 @@ class StackConfig(BlocksConfig):
     """
 
     norm: NormConfig = NormConfig()
+    """Norms of each block."""
     positions: Positions = LearnedPositionsConfig()
+    """Positions that attention reads, or that are added to the embeddings before the first block (the kinds
+    `learned` and `sinusoidal`)."""
     local_attention: LocalAttentionConfig | None = None
+    """Layers whose tokens see those around them only, in turn with others that see all; null for none."""
     biases: bool = True
+    """True for biases in all dense layers and layer norms."""
     share_layers: SharedLayersConfig | None = None
+    """Blocks that have the same weights (Lan et al. 2019, "ALBERT", section 3.1); null for none."""
     output_dropout: Fraction = 0.0
+    """Dropout rate of the states after the last block and the norm after it, which T5 has."""
     scaled_initializer: bool = False
+    """True to start each kernel from a normal of one over the root of its inputs instead, that of queries
+    divided by the root of a head's width unless scores are; tables start from normals that are not truncated.
+    T5's reference code does so."""
 
     @pydantic.field_validator("share_layers", mode="before")
     @classmethod

@@ -26,15 +26,12 @@ from firth.recipes.models.stack import StackConfig
 
 
 class TransformerConfig(ModelFacts, StackConfig):
-    """A stack of blocks, and what stands before it.
-
-    Attributes:
-        embeddings: Parts before the first block.
-    """
+    """A stack of blocks, and what stands before it."""
 
     takes_virtual_tokens: ClassVar[bool] = True
 
     embeddings: EmbeddingsConfig = EmbeddingsConfig()
+    """Parts before the first block."""
 
     @property
     def takes_prefixes(self) -> bool:
@@ -168,24 +165,7 @@ class TransformerConfig(ModelFacts, StackConfig):
 
 
 class MaskedTransformerConfig(TransformerConfig):
-    """A bidirectional encoder: BERT, RoBERTa, SpanBERT, ALBERT, ELECTRA, DeBERTa, UniLM.
-
-    Attributes:
-        layers: Number of transformer blocks.
-        width: Width of the hidden states.
-        biases: True for biases in all dense layers and layer norms.
-        share_layers: Blocks that have the same weights (Lan et al. 2019, "ALBERT"); null for none.
-        local_attention: Layers whose tokens see those around them only, in turn with others that see all;
-            null for none.
-        dropout: Dropout rate of embeddings and of each sublayer's output.
-        output_dropout: Dropout rate of the states after the last block and the norm after it, which T5 has.
-        initializer_stddev: Standard deviation of the truncated normal that weights start from.
-        scaled_initializer: True to start each kernel from a normal of one over the root of its inputs
-            instead, that of queries divided by the root of a head's width unless scores are; tables start
-            from normals that are not truncated. T5's reference code does so.
-        attention, feed_forward, norm, positions, embeddings: Parts of a block; see
-            `firth.recipes.models.blocks`.
-    """
+    """A bidirectional encoder: BERT, RoBERTa, SpanBERT, ALBERT, ELECTRA, DeBERTa, UniLM."""
 
     architecture: ClassVar[str] = "encoder"
 
@@ -206,18 +186,7 @@ class MaskedTransformerConfig(TransformerConfig):
 
 
 class CausalTransformerConfig(TransformerConfig):
-    """A decoder whose tokens see those before them: GPT, Llama, prefix LM.
-
-    Attributes:
-        layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers,
-            local_attention, dropout, output_dropout, initializer_stddev, scaled_initializer: As in
-            `MaskedTransformerConfig`.
-        tied_output: True if the vocabulary projection is the token table.
-        bidirectional_prefix: True if the tokens of a prefix see all of it; the objective says what the prefix
-            is.
-        scaled_residual_initializer: True to start the projections that end a residual branch from a standard
-            deviation divided by the root of their number (Radford et al. 2019, section 2.3).
-    """
+    """A decoder whose tokens see those before them: GPT, Llama, prefix LM."""
 
     architecture: ClassVar[str] = "decoder"
     has_encoder: ClassVar[bool] = False
@@ -226,8 +195,12 @@ class CausalTransformerConfig(TransformerConfig):
     output_scale: ClassVar[float] = 1.0
     kind: Literal["causal_transformer"] = "causal_transformer"
     tied_output: bool = True
+    """True if the vocabulary projection is the token table."""
     bidirectional_prefix: bool = False
+    """True if the tokens of a prefix see all of it; the objective says what the prefix is."""
     scaled_residual_initializer: bool = False
+    """True to start the projections that end a residual branch from a standard deviation divided by the root
+    of their number (Radford et al. 2019, section 2.3)."""
 
     def parameter_counts(self, vocabulary: int) -> dict[str, int]:
         """Returns the parameters of a decoder, by part.
@@ -249,29 +222,21 @@ class CausalTransformerConfig(TransformerConfig):
 
 
 class EncoderDecoderConfig(TransformerConfig):
-    """An encoder, and a decoder that attends to it: T5, BART.
-
-    Attributes:
-        layers: Number of blocks of the encoder.
-        decoder_layers: Number of blocks of the decoder. Without it, as many as the encoder's.
-        share_encoder_decoder: True if encoder and decoder use the same weights, except for the decoder's
-            attention to the encoder (Raffel et al. 2019, section 3.2.2, "shared").
-        tied_output: True if the vocabulary projection is the token table.
-        scaled_output: True to multiply the decoder's states by width ** -0.5 before a tied projection, as T5
-            does.
-        width, attention, feed_forward, norm, positions, embeddings, biases, share_layers,
-            local_attention, dropout, output_dropout, initializer_stddev, scaled_initializer: Values of both
-            stacks, as in `MaskedTransformerConfig`.
-    """
+    """An encoder, and a decoder that attends to it: T5, BART."""
 
     architecture: ClassVar[str] = "encoder_decoder"
     has_decoder: ClassVar[bool] = True
 
     kind: Literal["encoder_decoder"] = "encoder_decoder"
     decoder_layers: Layers | None = None
+    """Number of blocks of the decoder, next to `layers` of the encoder. Without it, as many."""
     share_encoder_decoder: bool = False
+    """True if encoder and decoder use the same weights, except for the decoder's attention to the encoder
+    (Raffel et al. 2019, section 3.2.2, "shared")."""
     tied_output: bool = True
+    """True if the vocabulary projection is the token table."""
     scaled_output: bool = False
+    """True to multiply the decoder's states by width ** -0.5 before a tied projection, as T5 does."""
 
     @property
     def blocks_of_decoder(self) -> int:

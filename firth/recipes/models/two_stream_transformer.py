@@ -22,11 +22,6 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
     """XLNet's encoder with a content stream and a query stream (Yang et al. 2019, section 2.3).
 
     Relative sinusoidal positions and relative segments are a part of its attention.
-
-    Attributes:
-        norm_epsilon: Number added to the variance in its post-norm layer norms.
-        layers, width, attention, feed_forward, dropout, initializer_stddev: Values of the stack, as in
-            `MaskedTransformerConfig`.
     """
 
     architecture: ClassVar[str] = "two_streams"
@@ -38,6 +33,7 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
     reads_segments: ClassVar[bool] = True
     kind: Literal["two_stream_transformer"] = "two_stream_transformer"
     norm_epsilon: float = pydantic.Field(default=1e-12, gt=0)
+    """Number added to the variance in its post-norm layer norms."""
 
     @pydantic.model_validator(mode="after")
     def _heads_are_plain(self) -> "TwoStreamTransformerConfig":

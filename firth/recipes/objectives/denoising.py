@@ -23,13 +23,6 @@ class _Sentinels(Objective):
 
     The inputs of a document are the tokens that are left with a sentinel for each span, and `[SEP]`; its
     targets are each sentinel with the tokens that it stands for, and a closing one.
-
-    Attributes:
-        noise_density: Share of a document's tokens that is corrupted.
-        closing_sentinel: True to close the targets with the next sentinel, as the paper's figures do; false
-            to close them with `[SEP]`, as its reference code does with its end of sequence.
-        architecture: Model that reads them: `encoder_decoder` gives inputs and targets to an encoder and a
-            decoder; `decoder` puts them one after the other for one stack, the inputs being the prefix.
     """
 
     heads: ClassVar[str] = "language_model"
@@ -41,8 +34,13 @@ class _Sentinels(Objective):
     special_tokens: ClassVar[int] = 1
 
     noise_density: float = pydantic.Field(default=0.15, gt=0.0, le=0.9)
+    """Share of a document's tokens that is corrupted."""
     closing_sentinel: bool = False
+    """True to close the targets with the next sentinel, as the paper's figures do; false to close them with
+    `[SEP]`, as its reference code does with its end of sequence."""
     architecture: Architecture = "encoder_decoder"
+    """Model that reads them: `encoder_decoder` gives inputs and targets to an encoder and a decoder;
+    `decoder` puts them one after the other for one stack, the inputs being the prefix."""
 
     @property
     def model_architecture(self) -> str:  # type: ignore[override]
@@ -156,24 +154,16 @@ def _fullest(
 
 
 class SpanCorruption(_Sentinels):
-    """Spans of tokens give way to sentinels; the targets are the spans (Raffel et al. 2019, section 3.3.4).
-
-    Attributes:
-        noise_density: Share of a document's tokens that is corrupted.
-        closing_sentinel: True to close the targets with the next sentinel, as the paper's figures do; false
-            to close them with `[SEP]`, as its reference code does with its end of sequence.
-        mean_span: Mean length of a span, in tokens.
-        random_roll: True to rotate the spans by a random number of places. Otherwise a document always begins
-            with a token that is kept and ends with one that is not, as in the reference code's default.
-        architecture: Model that reads them: `encoder_decoder` or, inputs and targets in one stack,
-            `decoder`.
-    """
+    """Spans of tokens become sentinels; the targets are the spans (Raffel et al. 2019, section 3.3.4)."""
 
     # Room that each further document takes in a row, in raw tokens.
     special_tokens: ClassVar[int] = 3
     kind: Literal["span_corruption"] = "span_corruption"
     mean_span: float = pydantic.Field(default=MEAN_SPAN, ge=1.0)
+    """Mean length of a span, in tokens."""
     random_roll: bool = True
+    """True to rotate the spans by a random number of places. Otherwise a document always begins with a token
+    that is kept and ends with one that is not, as in the reference code's default."""
 
     def most_spans(self, tokens: int) -> int:
         """Returns the number of spans: noise tokens over their mean length.
@@ -200,20 +190,17 @@ class SalientSpans(_Sentinels):
     tokenizer: words of digits, names of months, and capitalised words that do not begin a sentence;
     neighbours make one span. A document without any is corrupted as `SpanCorruption` does, or left out of the
     loss.
-
-    Attributes:
-        noise_density: Share of tokens that is corrupted in documents without a salient span.
-        closing_sentinel: Closing piece of the targets, as in `SpanCorruption`.
-        max_span: Most tokens of a salient span; a longer one is hidden in part.
-        fallback: True to corrupt documents without a salient span at random; false to give them no weight.
-        architecture: Model that reads them, `encoder_decoder` or `decoder`.
     """
 
     needs_case: ClassVar[bool] = True
 
     kind: Literal["salient_spans"] = "salient_spans"
     max_span: Count = 10
+    """Most tokens of a salient span; a longer one is hidden in part."""
     fallback: bool = True
+    """True to corrupt documents without a salient span at random; false to give them no weight."""
+    noise_density: float = pydantic.Field(default=0.15, gt=0.0, le=0.9)
+    """Share of tokens that is corrupted in documents without a salient span."""
 
     def most_spans(self, tokens: int) -> int:
         """Returns the number of spans of a document that is corrupted at random.
@@ -242,14 +229,6 @@ class Denoising(Objective):
 
     The corruptions are applied in the order of their keys below. A document's inputs are `[CLS] ... [SEP]`;
     the decoder reads `[SEP] [CLS] x1 ... xn` and its labels are `[CLS] x1 ... xn [SEP]`.
-
-    Attributes:
-        permute_sentences: True to put the sentences of a document in a random order.
-        rotate: Share of documents that are rotated to begin at a random token.
-        delete_rate: Share of tokens that are left out.
-        mask_rate: Share of tokens that give way to a `[MASK]` each.
-        infill_rate: Share of tokens in spans that give way to one `[MASK]` each.
-        infill_mean: Mean of the Poisson distribution of span lengths; an empty span inserts a `[MASK]`.
     """
 
     model_architecture: ClassVar[str] = "encoder_decoder"
@@ -262,11 +241,17 @@ class Denoising(Objective):
     special_tokens: ClassVar[int] = 2
     kind: Literal["denoising"] = "denoising"
     permute_sentences: bool = True
+    """True to put the sentences of a document in a random order."""
     rotate: Fraction = 0.0
+    """Share of documents that are rotated to begin at a random token."""
     delete_rate: Fraction = 0.0
+    """Share of tokens that are left out."""
     mask_rate: Fraction = 0.0
+    """Share of tokens that give way to a `[MASK]` each."""
     infill_rate: Fraction = 0.3
+    """Share of tokens in spans that give way to one `[MASK]` each."""
     infill_mean: float = pydantic.Field(default=3.0, gt=0.0)
+    """Mean of the Poisson distribution of span lengths; an empty span inserts a `[MASK]`."""
 
     def target_length(self, sequences: Sequences) -> int:
         """Returns the tokens of the decoder's row: as many as the row's.

@@ -17,11 +17,6 @@ class CausalLM(Objective):
     """Predict each token from those before it (Radford et al. 2018, "GPT", section 3.1).
 
     A document is `[CLS] x1 ... xn` with the labels `x1 ... xn [SEP]`: its start and its end are a part of it.
-
-    Attributes:
-        begin: Special token that each document, prompt and scored text begins with: `cls`, or `none`, as
-            GPT-2 reads texts. Without one, the first token is not predicted. An imported model has that of
-            its published tokenizer.
     """
 
     model_architecture: ClassVar[str] = "decoder"
@@ -31,6 +26,9 @@ class CausalLM(Objective):
 
     kind: Literal["causal_lm"] = "causal_lm"
     begin: Literal["cls", "none"] = "cls"
+    """Special token that each document, prompt and scored text begins with: `cls`, or `none`, as GPT-2 reads
+    texts. Without one, the first token is not predicted. An imported model has that of its published
+    tokenizer."""
 
     @property
     def special_tokens(self) -> int:
@@ -57,10 +55,6 @@ class BidirectionalLM(Objective):
     """Predict each word from those before it, and from those after it (Peters et al. 2018, section 3.1).
 
     A document is `<S> x1 ... xn </S>`. The loss is the mean over the predictions of both directions.
-
-    Attributes:
-        negatives: Number of words drawn for the sampled softmax in training; null for the full softmax, which
-            evaluation always uses.
     """
 
     model_architecture: ClassVar[str] = "both_directions"
@@ -74,6 +68,8 @@ class BidirectionalLM(Objective):
     text_frame: ClassVar[TextFrame] = TextFrame(("bos",), ("eos",))
     kind: Literal["bidirectional_lm"] = "bidirectional_lm"
     negatives: Count | None = 8192
+    """Number of words drawn for the sampled softmax in training; null for the full softmax, which evaluation
+    always uses."""
 
     @pydantic.model_validator(mode="after")
     def _sums_are_whole(self) -> "BidirectionalLM":
@@ -91,10 +87,6 @@ class PrefixLM(Objective):
     """Predict the rest of a document from its beginning (Raffel et al. 2019, section 3.2.1).
 
     The place of the split is uniform. Only the rest is predicted.
-
-    Attributes:
-        architecture: Model that reads them: `encoder_decoder` gives the prefix to the encoder and the rest to
-            the decoder; `decoder` gives both to one stack.
     """
 
     heads: ClassVar[str] = "language_model"
@@ -105,6 +97,8 @@ class PrefixLM(Objective):
     special_tokens: ClassVar[int] = 1
     kind: Literal["prefix_lm"] = "prefix_lm"
     architecture: Architecture = "decoder"
+    """Model that reads them: `encoder_decoder` gives the prefix to the encoder and the rest to the decoder;
+    `decoder` gives both to one stack."""
 
     @property
     def model_architecture(self) -> str:  # type: ignore[override]

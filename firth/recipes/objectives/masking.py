@@ -17,38 +17,35 @@ Rate = pydantic.Field(default=0.15, gt=0.0, lt=1.0)
 
 
 class _Masking(Objective):
-    """Base of the objectives that mask tokens.
-
-    Attributes:
-        mask_rate: Share of maskable tokens that are predicted.
-        first_mask_rate: Share at the run's first step, from which on it goes to `mask_rate` on a straight
-            line (Yang et al. 2022, "Learning Better Masking for Better Language Model Pre-training", section
-            3, from 0.3 to 0.15); null for `mask_rate` throughout. Held-out losses have `mask_rate`.
-        mask_token_rate: Share of the predicted tokens that is replaced by `[MASK]`.
-        random_token_rate: Share of the predicted tokens that is replaced by a random piece. The rest is left
-            as it was, and still predicted.
-        max_predictions: Most predicted tokens of a row; no more are selected.
-        paper_exact: True to draw random replacements from the whole vocabulary, special pieces included, as
-            the reference code does.
-        special_tokens: `[CLS]` and `[SEP]`.
-        has_segments: Whether documents are split in two segments.
-        decoder_of_masks: Way in which the last block decodes masked tokens again; None for not at all.
-    """
+    """Base of the objectives that mask tokens."""
 
     model_architecture: ClassVar[str] = "encoder"
     heads: ClassVar[str] = "masked_lm"
     fills_masks: ClassVar[bool] = True
     counts_pooler: ClassVar[bool] = True
     special_tokens: ClassVar[int] = 2
+    """`[CLS]` and `[SEP]`."""
     has_segments: ClassVar[bool] = False
+    """Whether documents are split in two segments."""
     decoder_of_masks: ClassVar["EnhancedMaskDecoder | None"] = None
+    """Way in which the last block decodes masked tokens again; None for not at all."""
 
     mask_rate: float = Rate
+    """Share of maskable tokens that are predicted."""
     first_mask_rate: Annotated[float, pydantic.Field(gt=0.0, lt=1.0)] | None = None
+    """Share at the run's first step, from which on it goes to `mask_rate` on a straight line (Yang et al.
+    2022, "Learning Better Masking for Better Language Model Pre-training", section 3, from 0.3 to 0.15); null
+    for `mask_rate` throughout. Held-out losses have `mask_rate`."""
     mask_token_rate: Fraction = 0.8
+    """Share of the predicted tokens that is replaced by `[MASK]`."""
     random_token_rate: Fraction = 0.1
+    """Share of the predicted tokens that is replaced by a random piece. The rest is left as it was, and still
+    predicted."""
     max_predictions: Count = 20
+    """Most predicted tokens of a row; no more are selected."""
     paper_exact: bool = False
+    """True to draw random replacements from the whole vocabulary, special pieces included, as the reference
+    code does."""
 
     @pydantic.model_validator(mode="after")
     def _rates_fit(self) -> "_Masking":
@@ -115,24 +112,19 @@ class EnhancedMaskDecoder(Config):
 
     The last block is applied `passes` times. It reads the states before it; its first queries are those
     states plus learned vectors of absolute positions, its next ones what the pass before returned.
-
-    Attributes:
-        length: Number of rows of the table of positions.
-        passes: Number of times that the last block is applied, two in the reference code.
     """
 
     length: Count = 512
+    """Number of rows of the table of positions."""
     passes: Count = 2
+    """Number of times that the last block is applied, two in the reference code."""
 
 
 class MaskDecoding(_Masking):
-    """Objectives whose masked tokens DeBERTa's last block may decode.
-
-    Attributes:
-        mask_decoder: Way in which a stack with disentangled positions learns absolute ones; null for none.
-    """
+    """Objectives whose masked tokens DeBERTa's last block may decode."""
 
     mask_decoder: EnhancedMaskDecoder | None = None
+    """Way in which a stack with disentangled positions learns absolute ones; null for none."""
 
     @property
     def decoder_of_masks(self) -> EnhancedMaskDecoder | None:  # type: ignore[override]
@@ -156,42 +148,27 @@ class MaskDecoding(_Masking):
 
 
 class MaskedLM(MaskDecoding):
-    """Masked LM, with a task on pairs of segments if asked (Devlin et al. 2018, section 3.1).
-
-    Attributes:
-        mask_rate: Share of maskable tokens that are predicted.
-        first_mask_rate: Share at the run's first step, from which on it goes to `mask_rate` on a straight
-            line (Yang et al. 2022, "Learning Better Masking for Better Language Model Pre-training", section
-            3, from 0.3 to 0.15); null for `mask_rate` throughout. Held-out losses have `mask_rate`.
-        mask_token_rate: Share of the predicted tokens that is replaced by `[MASK]`.
-        random_token_rate: Share of the predicted tokens that is replaced by a random piece. The rest is left
-            as it was, and still predicted.
-        max_predictions: Most predicted tokens of a row; no more are selected.
-        whole_word: True to select whole words instead of pieces.
-        max_ngram: Most whole words of a selected run: runs of n words have a probability in proportion to 1/n
-            (Lan et al. 2019, "ALBERT", section 4.1); 1 selects single pieces or words.
-        paper_exact: True to draw random replacements from the whole vocabulary, special pieces included, as
-            the reference code does.
-        mask_decoder: Way in which a model with disentangled positions learns absolute ones, without tasks on
-            pairs; null for none.
-        next_sentence: True to learn also whether the second segment follows the first.
-        random_next_rate: Share of pairs whose second segment comes from another document.
-        sentence_order: True to learn also whether two consecutive segments are in their order (ALBERT,
-            section 3.1); not together with `next_sentence`.
-        swap_rate: Share of pairs that are put in the wrong order.
-        masking_copies: Number of ways in which each row is masked and its segments are chosen. Later epochs
-            repeat them in turn: BERT's static masking, of 10 copies in its released code. 0 draws again in
-            every epoch, which is dynamic masking (Liu et al. 2019, "RoBERTa", section 4.1).
-    """
+    """Masked LM, with a task on pairs of segments if asked (Devlin et al. 2018, section 3.1)."""
 
     kind: Literal["masked_lm"] = "masked_lm"
     whole_word: bool = False
+    """True to select whole words instead of pieces."""
     max_ngram: Count = 1
+    """Most whole words of a selected run: runs of n words have a probability in proportion to 1/n (Lan et al.
+    2019, "ALBERT", section 4.1); 1 selects single pieces or words."""
     next_sentence: bool = True
+    """True to learn also whether the second segment follows the first."""
     random_next_rate: Fraction = 0.5
+    """Share of pairs whose second segment comes from another document."""
     sentence_order: bool = False
+    """True to learn also whether two consecutive segments are in their order (ALBERT, section 3.1); not
+    together with `next_sentence`."""
     swap_rate: Fraction = 0.5
+    """Share of pairs that are put in the wrong order."""
     masking_copies: int = pydantic.Field(default=0, ge=0)
+    """Number of ways in which each row is masked and its segments are chosen. Later epochs repeat them in
+    turn: BERT's static masking, of 10 copies in its released code. 0 draws again in every epoch, which is
+    dynamic masking (Liu et al. 2019, "RoBERTa", section 4.1)."""
 
     def epochs_drawn(self, epochs: Epochs) -> Epochs:
         """Returns the epochs whose random draws are used in the given ones: those of the first
@@ -250,24 +227,20 @@ class SpanMasking(_Masking):
     """Masked LM over contiguous spans, with the span boundary objective (Joshi et al. 2019, "SpanBERT").
 
     The kind of replacement is drawn once for each span.
-
-    Attributes:
-        length_parameter: Parameter of the geometric distribution of span lengths, in whole words.
-        max_span: Longest span, in whole words; the distribution is cut off and normalised there.
-        boundary: True to predict each token also from the two tokens around its span and its place in it.
-        boundary_places: Number of places in a span that the boundary objective tells apart, in pieces
-            (whereas `max_span` is in words). It does not predict the pieces after them; masked LM does.
-        mask_rate, first_mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of
-            masking, as in `MaskedLM`.
     """
 
     heads: ClassVar[str] = "span_masking"
 
     kind: Literal["span_masking"] = "span_masking"
     length_parameter: float = pydantic.Field(default=0.2, gt=0.0, lt=1.0)
+    """Parameter of the geometric distribution of span lengths, in whole words."""
     max_span: Count = 10
+    """Longest span, in whole words; the distribution is cut off and normalised there."""
     boundary: bool = True
+    """True to predict each token also from the two tokens around its span and its place in it."""
     boundary_places: Count = 20
+    """Number of places in a span that the boundary objective tells apart, in pieces (whereas `max_span` is in
+    words). It does not predict the pieces after them; masked LM does."""
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:
@@ -285,17 +258,6 @@ class ReplacedTokenDetection(MaskDecoding):
     """Tell which tokens a small generator replaced (Clark et al. 2020, "ELECTRA").
 
     The generator has the model's own shape, made smaller, and shares its embeddings.
-
-    Attributes:
-        generator_width_fraction: Share of the width, the feed-forward width and the heads that the generator
-            has.
-        generator_layers_fraction: Share of the layers that the generator has.
-        temperature: Temperature of the generator's samples.
-        mask_decoder: Way in which a generator with disentangled positions learns absolute ones; null for
-            none.
-        mask_rate, first_mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of
-            masking, as in `MaskedLM`.
-        generator_weight, discriminator_weight: Weights of the two losses in their sum.
     """
 
     heads: ClassVar[str] = "replaced_token_detection"
@@ -307,10 +269,15 @@ class ReplacedTokenDetection(MaskDecoding):
     mask_token_rate: Fraction = 0.85
     random_token_rate: Fraction = 0.0
     generator_width_fraction: float = pydantic.Field(default=0.25, gt=0.0, le=1.0)
+    """Share of the width, the feed-forward width and the heads that the generator has."""
     generator_layers_fraction: float = pydantic.Field(default=1.0, gt=0.0, le=1.0)
+    """Share of the layers that the generator has."""
     generator_weight: float = pydantic.Field(default=1.0, ge=0.0)
+    """Weight of the generator's loss in the sum of both."""
     discriminator_weight: float = pydantic.Field(default=50.0, ge=0.0)
+    """Weight of the discriminator's loss in the sum of both."""
     temperature: float = pydantic.Field(default=1.0, gt=0.0)
+    """Temperature of the generator's samples."""
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:
@@ -339,18 +306,6 @@ class UniLM(_Masking):
 
     Each document is `[CLS] S1 [SEP] S2 [SEP]`. The mask is drawn once for a row. The paper's
     `single_segments` and `next_sentence` are on in its presets.
-
-    Attributes:
-        ngram_rate: Share of selections that take a bigram or a trigram of pieces in place of one.
-        single_segments: True if documents are `[CLS] S1 [SEP]` in rows of a one-directional mask (section
-            2.1).
-        next_sentence: True to learn also whether the second segment follows the first, in rows of the
-            bidirectional mask (section 2.3).
-        random_next_rate: Share of these pairs whose second segment comes from another document.
-        mask_rate, first_mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of
-            masking, as in `MaskedLM`.
-        bidirectional_rate, sequence_to_sequence_rate, left_to_right_rate, right_to_left_rate: Shares of rows
-            with each attention mask; they sum to 1.
     """
 
     mixes_masks: ClassVar[bool] = True
@@ -360,13 +315,22 @@ class UniLM(_Masking):
     has_segments: ClassVar[bool] = True
     kind: Literal["unilm"] = "unilm"
     bidirectional_rate: Fraction = 1 / 3
+    """Share of rows with the bidirectional attention mask; the four shares sum to 1."""
     sequence_to_sequence_rate: Fraction = 1 / 3
+    """Share of rows with the sequence-to-sequence attention mask."""
     left_to_right_rate: Fraction = 1 / 6
+    """Share of rows with the left-to-right attention mask."""
     right_to_left_rate: Fraction = 1 / 6
+    """Share of rows with the right-to-left attention mask."""
     ngram_rate: Fraction = 0.2
+    """Share of selections that take a bigram or a trigram of pieces in place of one."""
     single_segments: bool = False
+    """True if documents are `[CLS] S1 [SEP]` in rows of a one-directional mask (section 2.1)."""
     next_sentence: bool = False
+    """True to learn also whether the second segment follows the first, in rows of the bidirectional mask
+    (section 2.3)."""
     random_next_rate: Fraction = 0.5
+    """Share of these pairs whose second segment comes from another document."""
 
     @pydantic.model_validator(mode="after")
     def _masks_sum_to_one(self) -> "UniLM":

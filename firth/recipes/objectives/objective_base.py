@@ -10,20 +10,17 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class Objective(Goal):
-    """The base of all objectives.
-
-    Attributes:
-        model_architecture: What a model that can learn it reads and gives; see `firth.recipes.models.facts`.
-        reads_words: Whether its tokens are whole words, read by their characters.
-        needs_case: Whether it tells upper from lower case.
-        z_loss: Factor of the square of log Z, the logarithm of the softmax's sum, which is added in training
-            to the losses over the vocabulary (Chowdhery et al. 2022, "PaLM", section 5, with 1e-4).
-    """
+    """The base of all objectives."""
 
     model_architecture: ClassVar[str] = ""
+    """What a model that can learn it reads and gives; see `firth.recipes.models.facts`."""
     reads_words: ClassVar[bool] = False
+    """Whether its tokens are whole words, read by their characters."""
     needs_case: ClassVar[bool] = False
+    """Whether it tells upper from lower case."""
     z_loss: float = pydantic.Field(default=0.0, ge=0.0)
+    """Factor of the square of log Z, the logarithm of the softmax's sum, which is added in training to the
+    losses over the vocabulary (Chowdhery et al. 2022, "PaLM", section 5, with 1e-4)."""
 
     @property
     def z_losses(self) -> dict[str, float]:

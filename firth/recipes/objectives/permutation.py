@@ -13,11 +13,6 @@ class PermutationLM(Objective):
     """Predict the last tokens of a random order from those before them (Yang et al. 2019, "XLNet").
 
     Each document is `A [SEP] B [SEP] [CLS]`, special tokens first in the order and never predicted.
-
-    Attributes:
-        predicted_fraction: Share of maskable tokens that is predicted, 1/K in the paper.
-        max_predictions: Most predicted tokens of a row; no more are selected.
-        max_span: Longest span of predicted tokens; lengths are drawn uniformly from 1 to this.
     """
 
     model_architecture: ClassVar[str] = "two_streams"
@@ -29,8 +24,11 @@ class PermutationLM(Objective):
     text_frame: ClassVar[TextFrame] = TextFrame((), ("sep", "cls"), last_segment=CLS_SEGMENT)
     kind: Literal["permutation_lm"] = "permutation_lm"
     predicted_fraction: float = pydantic.Field(default=1 / 6, gt=0.0, lt=1.0)
+    """Share of maskable tokens that is predicted, 1/K in the paper."""
     max_predictions: Count = 22
+    """Most predicted tokens of a row; no more are selected."""
     max_span: Count = 5
+    """Longest span of predicted tokens; lengths are drawn uniformly from 1 to this."""
 
     @property
     def predictions(self) -> int:

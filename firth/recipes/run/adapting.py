@@ -42,20 +42,6 @@ class AdaptingRecipe(RunRecipe):
     own. `training.steps` and `training.batch_size` follow from `epochs` and `examples_per_step` when the rows
     are made, since a row holds several records.
 
-    Attributes:
-        data: Labelled records to learn from, and those to evaluate on.
-        validation: How far the records may be from those of the last run, and from requests.
-        base: Model bundle that the run starts from.
-        tokenizer: Tokenizer of the bundle.
-        sequences: Rows that the records are laid out in.
-        model: Shape of the bundle's backbone.
-        task: What the model learns to answer.
-        method: What of the model is trained, and what is added to it.
-        predictions: Records without labels that the blessed model is asked about; null for none.
-        warmup: Share of the steps in which the learning rate rises from zero.
-        epochs: Number of times that each record is trained on.
-        examples_per_step: Records of a step, on average.
-
     Raises:
         ValueError: for parts that cannot work together.
 
@@ -75,19 +61,31 @@ class AdaptingRecipe(RunRecipe):
     }
 
     data: AnyLabelledData
+    """Labelled records to learn from, and those to evaluate on."""
     validation: TaskValidation = TaskValidation()
+    """How far the records may be from those of the last run, and from requests."""
     base: Base
+    """Model bundle that the run starts from."""
     tokenizer: AnyTokenizerConfig
+    """Tokenizer of the bundle."""
     sequences: Sequences
+    """Rows that the records are laid out in."""
     model: AnyModel
+    """Shape of the bundle's backbone."""
     task: AnyTask
+    """What the model learns to answer."""
     method: AnyMethod = Full()
+    """What of the model is trained, and what is added to it."""
     predictions: BulkPredictions | None = None
+    """Records without labels that the blessed model is asked about; null for none."""
     training: Training = Training.of(TRAINING)
     evaluation: TaskEvaluation = TaskEvaluation()
     warmup: Annotated[float, pydantic.Field(ge=0.0, lt=1.0)] = 0.06
+    """Share of the steps in which the learning rate rises from zero."""
     epochs: Annotated[float, pydantic.Field(gt=0.0, le=1e6)] = 3.0
+    """Number of times that each record is trained on."""
     examples_per_step: Annotated[int, pydantic.Field(ge=1, le=2**20)] = 32
+    """Records of a step, on average."""
 
     @classmethod
     def reads_in(cls, data: Any) -> list[str]:

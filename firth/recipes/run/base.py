@@ -33,30 +33,28 @@ class Base(Config):
     model are those of the bundle, unless a file or an option says otherwise; see
     `firth.recipes.reading.bases`.
 
-    Attributes:
-        bundle: Folder of the bundle. A recipe file may say a run's name below the root of runs, the name of
-            an imported model there, or a path.
-        digest: SHA-256 over the bundle's files, in hex, which is written out when the recipe is read. A
-            bundle with another digest is another start.
-        added_words: Words that become pieces of the tokenizer, in lower case if it lower-cases. Their rows of
-            the model's tables start as the mean of the pieces that they fell into.
-        added_count: Number of further words that become pieces: those of the new text that save the most
-            tokens. A small corpus may have fewer; the model keeps this many rows.
-        take_optimizer: True to go on with the state of the base's optimizer too, which is in the checkpoints
-            of its run. The learning rate has its warm-up and decay again.
-        updates: Updates that this optimizer has made, which is written out when the recipe is read; 0 without
-            `take_optimizer`.
-
     Raises:
         ValueError: for updates of an optimizer that is not taken.
     """
 
     bundle: Annotated[str, NamesFiles(is_folder=True)]
+    """Folder of the bundle. A recipe file may say a run's name below the root of runs, the name of an
+    imported model there, or a path."""
     digest: Digest
+    """SHA-256 over the bundle's files, in hex, which is written out when the recipe is read. A bundle with
+    another digest is another start."""
     added_words: tuple[str, ...] = ()
+    """Words that become pieces of the tokenizer, in lower case if it lower-cases. Their rows of the model's
+    tables start as the mean of the pieces that they fell into."""
     added_count: int = pydantic.Field(default=0, ge=0, le=MAX_SIZE)
+    """Number of further words that become pieces: those of the new text that save the most tokens. A small
+    corpus may have fewer; the model keeps this many rows."""
     take_optimizer: bool = False
+    """True to go on with the state of the base's optimizer too, which is in the checkpoints of its run. The
+    learning rate has its warm-up and decay again."""
     updates: int = pydantic.Field(default=0, ge=0, lt=2**62)
+    """Updates that this optimizer has made, which is written out when the recipe is read; 0 without
+    `take_optimizer`."""
 
     @pydantic.model_validator(mode="after")
     def _updates_are_of_what_is_taken(self) -> "Base":

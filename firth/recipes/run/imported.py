@@ -14,13 +14,6 @@ from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
 class ImportedRecipe(RunRecipe):
     """A model of another library, as what it would be in a run that pre-trains: all but its corpus.
 
-    Attributes:
-        imported_from: Format and origin of the model, for readers.
-        tokenizer: Tokenizer that came with the model.
-        sequences: Longest rows that are read.
-        objective: Objective that the model's heads are made for.
-        model: Shape of the backbone.
-
     Raises:
         ValueError: for parts that cannot work together.
 
@@ -31,10 +24,15 @@ class ImportedRecipe(RunRecipe):
     goal_key: ClassVar[str] = "objective"
 
     imported_from: str
+    """Format and origin of the model, for readers."""
     tokenizer: AnyTokenizerConfig
+    """Tokenizer that came with the model."""
     sequences: Sequences
+    """Longest rows that are read."""
     objective: AnyObjective
+    """Objective that the model's heads are made for."""
     model: AnyModel
+    """Shape of the backbone."""
 
     @pydantic.model_validator(mode="after")
     def _parts_fit(self) -> "ImportedRecipe":

@@ -10,20 +10,16 @@ from firth.recipes.tasks.data import quoted_problem
 
 
 class BulkPredictions(Config):
-    """A file of records whose labels nobody knows.
-
-    Attributes:
-        input: csv, tsv, jsonl or txt file, compressed with gzip or not, as for `firth predict --input`.
-        columns: Column of some inputs of the task's signature, such as `text: review`; without it those of
-            the recipe's data, or of the inputs' names.
-        quoted: Whether cells of a tsv file may be in quotation marks; with false, the marks are a part of the
-            text. With null as in the recipe's data; if these have no such key, a tsv with such a cell is
-            refused.
-    """
+    """A file of records whose labels nobody knows."""
 
     input: Annotated[str, NamesFiles()]
+    """csv, tsv, jsonl or txt file, compressed with gzip or not, as for `firth predict --input`."""
     columns: dict[str, str] = pydantic.Field(default={})
+    """Column of some inputs of the task's signature, such as `text: review`; without it those of the recipe's
+    data, or of the inputs' names."""
     quoted: bool | None = None
+    """Whether cells of a tsv file may be in quotation marks; with false, the marks are a part of the text.
+    With null as in the recipe's data; if these have no such key, a tsv with such a cell is refused."""
 
     @pydantic.model_validator(mode="after")
     def _quotes_are_of_a_tsv(self) -> "BulkPredictions":

@@ -27,22 +27,6 @@ class Recipe(RunRecipe):
 
     `RunRecipe` has the other keys.
 
-    Attributes:
-        sources: Sources of the corpus, at least one.
-        source_schema: Path of a pinned schema that the records of the sources must match. Without one, a run
-            is checked against the schema that an earlier run left in its folder.
-        validation: How far the records, and the shares of the cleaned corpus, may be from the last run's.
-        cleaning: Steps from raw to clean documents, the split in train and eval, and limits of the outcome.
-        outputs: Formats in which the cleaned documents are written for others, each with a folder of its own.
-        tokenizer: Kind of tokenizer that is trained, and its size.
-        mixture: Proportions of the sources in the training data.
-        sequences: Rows that documents are packed into.
-        objective: What the model learns to predict.
-        model: Shape of the backbone.
-        base: Model bundle that the run goes on from; null starts from weights drawn by the seed.
-        warm_start: True to start from the latest model that this pipeline has blessed, with its tokenizer;
-            the first run, which finds none, starts from weights drawn by the seed. Each run trains anew.
-
     Raises:
         ValueError: for combinations that cannot work, such as rows longer than the model's
             positions.
@@ -55,17 +39,31 @@ class Recipe(RunRecipe):
     searched_keys: ClassVar[tuple[str, ...]] = ("training", "model")
 
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]
+    """Sources of the corpus, at least one."""
     source_schema: Annotated[str | None, NamesFiles()] = None
+    """Path of a pinned schema that the records of the sources must match. Without one, a run is checked
+    against the schema that an earlier run left in its folder."""
     validation: CorpusValidation = CorpusValidation()
+    """How far the records, and the shares of the cleaned corpus, may be from the last run's."""
     cleaning: Cleaning = Cleaning()
+    """Steps from raw to clean documents, the split in train and eval, and limits of the outcome."""
     outputs: Outputs = ()
+    """Formats in which the cleaned documents are written for others, each with a folder of its own."""
     tokenizer: AnyTokenizerConfig = WordPieceTokenizerConfig()
+    """Kind of tokenizer that is trained, and its size."""
     mixture: AnyMixture = AsIs()
+    """Proportions of the sources in the training data."""
     sequences: Sequences = Sequences()
+    """Rows that documents are packed into."""
     objective: AnyObjective = MaskedLM()
+    """What the model learns to predict."""
     model: AnyModel = MaskedTransformerConfig()
+    """Shape of the backbone."""
     base: Base | None = None
+    """Model bundle that the run goes on from; null starts from weights drawn by the seed."""
     warm_start: bool = False
+    """True to start from the latest model that this pipeline has blessed, with its tokenizer; the first run,
+    which finds none, starts from weights drawn by the seed. Each run trains anew."""
 
     @classmethod
     def reads_in(cls, data: Any) -> list[str]:

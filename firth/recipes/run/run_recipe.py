@@ -28,36 +28,22 @@ class RunRecipe(Config):
 
     Models, training, evaluation and serving read what stands here, and the goal; none asks which run it is.
     Each kind of run also has `tokenizer`, `sequences` and `model`.
-
-    Attributes:
-        own_key: A key that only this kind of run has.
-        goal_key: The key of its goal.
-        data_key: The key of what it reads.
-        trains_on_corpus: Whether what it trains on is a corpus, which a cleaning has a report on.
-        name: Name of the run, and of its folder.
-        description: Text for readers of `firth recipes` and of the report.
-        seed: Seed of all random choices: weights, data order, masks and dropout.
-        training: Steps, batches, optimizer, precision and checkpoints.
-        evaluation: Metrics, and the thresholds that a model must keep to be pushed.
-        export: Settings of the served signatures.
-        infra_validation: Server in a container that the model is tried in; null for none.
-        metadata: URL of a database of PostgreSQL or MariaDB that keeps the metadata of local runs, if the
-            command names no other place: `postgresql://user@host:port/database`, or the same of `mysql://`.
-            The password is that of the variable `FIRTH_METADATA_PASSWORD`. Without a URL, a file of SQLite in
-            the run's folder.
-        search: Trials of other values of some keys before the training; null for none.
-        searched_keys: First parts of the keys that trials may have other values of.
-        counted_keys: Keys that nobody says, and what they follow from.
-        counts_epochs: Whether the steps of its training follow from its rows; see `scheduled`.
     """
 
     own_key: ClassVar[str]
+    """A key that only this kind of run has."""
     goal_key: ClassVar[str]
+    """The key of its goal."""
     data_key: ClassVar[str] = ""
+    """The key of what it reads."""
     trains_on_corpus: ClassVar[bool] = False
+    """Whether what it trains on is a corpus, which a cleaning has a report on."""
     counts_epochs: ClassVar[bool] = False
+    """Whether the steps of its training follow from its rows; see `scheduled`."""
     searched_keys: ClassVar[tuple[str, ...]] = ()
+    """First parts of the keys that trials may have other values of."""
     counted_keys: ClassVar[Mapping[str, str]] = {}
+    """Keys that nobody says, and what they follow from."""
 
     if TYPE_CHECKING:
         tokenizer: AnyTokenizerConfig
@@ -66,14 +52,25 @@ class RunRecipe(Config):
         base: Base | None = None
 
     name: FolderName
+    """Name of the run, and of its folder."""
     description: str = ""
+    """Text for readers of `firth recipes` and of the report."""
     seed: Annotated[int, pydantic.Field(ge=0, lt=2**31)] = 42
+    """Seed of all random choices: weights, data order, masks and dropout."""
     search: Search | None = None
+    """Trials of other values of some keys before the training; null for none."""
     training: Training = Training()
+    """Steps, batches, optimizer, precision and checkpoints."""
     evaluation: Evaluation = Evaluation()
+    """Metrics, and the thresholds that a model must keep to be pushed."""
     export: Export = Export()
+    """Settings of the served signatures."""
     infra_validation: InfraValidation | None = None
+    """Server in a container that the model is tried in; null for none."""
     metadata: MetadataUrl | None = None
+    """URL of a database of PostgreSQL or MariaDB that keeps the metadata of local runs, if the command names
+    no other place: `postgresql://user@host:port/database`, or the same of `mysql://`. The password is that of
+    the variable `FIRTH_METADATA_PASSWORD`. Without a URL, a file of SQLite in the run's folder."""
 
     @property
     def start_key(self) -> dict[str, Any]:
@@ -139,7 +136,7 @@ class RunRecipe(Config):
             core: Pydantic's core schema.
             make: Pydantic's function from it to a JSON Schema.
         """
-        schema = make(core)
+        schema = super().__get_pydantic_json_schema__(core, make)
         return {**schema, "properties": in_order(schema["properties"])}
 
 

@@ -25,15 +25,13 @@ RecipeT = TypeVar("RecipeT", bound="RunRecipe")
 class Choices(Config):
     """A few values.
 
-    Attributes:
-        values: The values: all texts, all numbers, or true and false.
-
     Raises:
         ValueError: for a value that is there twice, and for values of several types.
     """
 
     kind: Literal["choices"] = "choices"
     values: Annotated[tuple[Value, ...], pydantic.Field(min_length=2)]
+    """The values: all texts, all numbers, or true and false."""
 
     @property
     def ends(self) -> tuple[Value, ...]:
@@ -74,20 +72,17 @@ class Choices(Config):
 class Range(Config):
     """Numbers between two; whole ones where both are.
 
-    Attributes:
-        low: Least value.
-        high: Greatest value.
-        sampling: How values are drawn: `linear`, or `log` for a value's order of magnitude, as of learning
-            rates.
-
     Raises:
         ValueError: if the least is above the greatest, or not positive with `log`.
     """
 
     kind: Literal["range"] = "range"
     low: int | float
+    """Least value."""
     high: int | float
+    """Greatest value."""
     sampling: Literal["linear", "log"] = "linear"
+    """How values are drawn: `linear`, or `log` for a value's order of magnitude, as of learning rates."""
 
     @property
     def ends(self) -> tuple[Value, ...]:
@@ -130,23 +125,20 @@ class Search(Config):
     The best values are those of the model that is then trained and served. Trials are compared by the task's
     first score on the held-out records, or by the held-out loss where there is no task.
 
-    Attributes:
-        algorithm: How the next values follow from earlier trials: `random`, `grid`, `bayesian` or
-            `hyperband`, which trains many values for few steps and the best for more (Li et al. 2018,
-            arXiv:1603.06560).
-        trials: Most trials, by default 10; with `hyperband` their number follows from `rounds`.
-        rounds: Most rounds of a group of trials with `hyperband`, by default 3. The best third of a round
-            makes three times the steps in the next one, up to those of the run in the last.
-        space: Values by key, such as `training.optimizer.learning_rate`.
-
     Raises:
         ValueError: if trials are given with `hyperband`, or rounds without.
     """
 
     algorithm: Literal["random", "grid", "bayesian", "hyperband"] = "random"
+    """How the next values follow from earlier trials: `random`, `grid`, `bayesian` or `hyperband`, which
+    trains many values for few steps and the best for more (Li et al. 2018, arXiv:1603.06560)."""
     trials: Annotated[int | None, pydantic.Field(ge=1, le=10_000)] = None
+    """Most trials, by default 10; with `hyperband` their number follows from `rounds`."""
     rounds: Annotated[int | None, pydantic.Field(ge=2, le=6)] = None
+    """Most rounds of a group of trials with `hyperband`, by default 3. The best third of a round makes three
+    times the steps in the next one, up to those of the run in the last."""
     space: Annotated[dict[str, AnySpace], pydantic.Field(min_length=1)]
+    """Values by key, such as `training.optimizer.learning_rate`."""
 
     @property
     def most_trials(self) -> int:

@@ -17,18 +17,16 @@ class Validation(Config):
 
     A feature of categories is compared by the L-infinity norm, the largest difference of a category's shares;
     one of numbers by the Jensen-Shannon divergence of its histograms. Both are from 0 to 1.
-
-    Attributes:
-        drift: Largest distance from the last run of the same pipeline, by feature: of documents
-            `<source>/outcome`, `<source>/uri`, `<source>/licence`, `<source>/bytes` and `<source>/words`; of
-            labelled records `label`, `source`, and of each text `<role>/bytes` and `<role>/words`. A run
-            whose data were refused is passed over.
-        on_anomaly: What a larger distance does: `stop` ends the run, `report` tells of it. Data that a run
-            has taken under `report` are not refused again under `stop`.
     """
 
     drift: Distances = pydantic.Field(default={})
+    """Largest distance from the last run of the same pipeline, by feature: of documents `<source>/outcome`,
+    `<source>/uri`, `<source>/licence`, `<source>/bytes` and `<source>/words`; of labelled records `label`,
+    `source`, and of each text `<role>/bytes` and `<role>/words`. A run whose data were refused is passed
+    over."""
     on_anomaly: Literal["stop", "report"] = "stop"
+    """What a larger distance does: `stop` ends the run, `report` tells of it. Data that a run has taken under
+    `report` are not refused again under `stop`."""
 
     @property
     def compares(self) -> bool:
@@ -50,15 +48,12 @@ class Validation(Config):
 
 
 class CorpusValidation(Validation):
-    """The same of documents, and how far the parts of a cleaned corpus may move.
-
-    Attributes:
-        shares: Largest change of a share since the last run of the same pipeline, after the cleaning: of any
-            of the `languages`, in documents of a sample of 1,000; of any of the `sources`, in bytes; of any
-            of the web `domains`, in documents.
-    """
+    """The same of documents, and how far the parts of a cleaned corpus may move."""
 
     shares: dict[Literal["languages", "sources", "domains"], Fraction] = pydantic.Field(default={})
+    """Largest change of a share since the last run of the same pipeline, after the cleaning: of any of the
+    `languages`, in documents of a sample of 1,000; of any of the `sources`, in bytes; of any of the web
+    `domains`, in documents."""
 
     @property
     def of_records(self) -> Validation:
@@ -75,21 +70,19 @@ class CorpusValidation(Validation):
 class TaskValidation(Validation):
     """The same of labelled records, and how far these may be from what a served model is asked.
 
-    Attributes:
-        skew: Largest distance between the records to train on and `requests`, by feature: of each text
-            `<role>/bytes` and `<role>/words`.
-        requests: csv, tsv, jsonl or txt file of texts that a served model was asked about, in columns of the
-            same names as in the recipe's data, or of the texts' roles; compressed with gzip or not.
-        unknown_targets: Largest share of the pieces of the texts to write that stand for text which the
-            base's vocabulary lacks; more of them end the run before anything is trained.
-
     Raises:
         ValueError: if only one of the two is given.
     """
 
     skew: Distances = pydantic.Field(default={})
+    """Largest distance between the records to train on and `requests`, by feature: of each text
+    `<role>/bytes` and `<role>/words`."""
     requests: Annotated[str | None, NamesFiles()] = None
+    """csv, tsv, jsonl or txt file of texts that a served model was asked about, in columns of the same names
+    as in the recipe's data, or of the texts' roles; compressed with gzip or not."""
     unknown_targets: Fraction = 0.1
+    """Largest share of the pieces of the texts to write that stand for text which the base's vocabulary
+    lacks; more of them end the run before anything is trained."""
 
     @property
     def compares(self) -> bool:

@@ -19,13 +19,6 @@ class MultipleChoice(Task):
     Each choice is a document of the row: the context, and the question after it, are the first text, the
     choice is the second. Each document gets a number, and the softmax runs over those of a record, which may
     have any number of choices. All choices of a record stand in one row.
-
-    Attributes:
-        question: True if a record has a question next to its context.
-        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first. A label is
-            the place of the right choice, from 0.
-        form: How the two texts of a choice are laid out.
-        dropout: Rate of dropout on what the head reads.
     """
 
     heads: ClassVar[str] = "choices"
@@ -33,9 +26,14 @@ class MultipleChoice(Task):
 
     kind: Literal["choice"] = "choice"
     question: bool = False
+    """True if a record has a question next to its context."""
     scores: tuple[str, ...] = ("accuracy",)
+    """Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first. A label is the place
+    of the right choice, from 0."""
     form: AnyTokenForm = BERTForm()
+    """How the two texts of a choice are laid out."""
     dropout: Rate = 0.1
+    """Rate of dropout on what the head reads."""
 
     @classmethod
     def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:

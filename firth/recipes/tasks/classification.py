@@ -24,21 +24,19 @@ Rate = Annotated[float, pydantic.Field(ge=0.0, lt=1.0)]
 class _OfTexts(Task):
     """A task on a text, or on two.
 
-    Attributes:
-        pair: True if a record has two texts.
-        form: How texts are laid out.
-        dropout: Rate of dropout on what the head reads.
-        lm_weight: Weight of the auxiliary loss of predicting each next token of the texts (Radford et al.
-            2018, section 3.2, where it is 0.5); 0 for none. For decoders alone.
-
     Raises:
         ValueError: if there is an auxiliary loss, and the form is not of decoders.
     """
 
     pair: bool = False
+    """True if a record has two texts."""
     form: AnyForm = BERTForm()
+    """How texts are laid out."""
     dropout: Rate = 0.1
+    """Rate of dropout on what the head reads."""
     lm_weight: Annotated[float, pydantic.Field(ge=0.0)] = 0.0
+    """Weight of the auxiliary loss of predicting each next token of the texts (Radford et al. 2018, section
+    3.2, where it is 0.5); 0 for none. For decoders alone."""
 
     @pydantic.model_validator(mode="after")
     def _language_models_are_decoders(self) -> "_OfTexts":
@@ -84,16 +82,6 @@ class _OfTexts(Task):
 class Classification(_OfTexts):
     """Which of several classes a text has, or two texts together (Devlin et al. 2018, section 4.1).
 
-    Attributes:
-        labels: Names of the classes, in the order of their numbers. An empty list takes those that the
-            training data have, sorted.
-        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
-        positive: The class that F1 is of; empty for the last one.
-        class_shares: Shares of the classes, in the order of their numbers, which the head answers with before
-            the first step (Lin et al. 2017, "Focal Loss for Dense Object Detection", section 3.3); an empty
-            list for equal ones, None for those of the labels to train on. From equal shares, the first steps
-            would teach the head little but which classes are frequent.
-
     Raises:
         ValueError: if there is one class only, a class occurs twice, `positive` is not a class, or there are
             not as many shares as classes.
@@ -101,9 +89,17 @@ class Classification(_OfTexts):
 
     kind: Literal["classification"] = "classification"
     labels: tuple[str, ...] = ()
+    """Names of the classes, in the order of their numbers. An empty list takes those that the training data
+    have, sorted."""
     class_shares: ClassShares = None
+    """Shares of the classes, in the order of their numbers, which the head answers with before the first step
+    (Lin et al. 2017, "Focal Loss for Dense Object Detection", section 3.3); an empty list for equal ones,
+    None for those of the labels to train on. From equal shares, the first steps would teach the head little
+    but which classes are frequent."""
     scores: tuple[str, ...] = ("accuracy",)
+    """Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first."""
     positive: str = ""
+    """The class that F1 is of; empty for the last one."""
 
     @pydantic.model_validator(mode="after")
     def _labels_are_classes(self) -> "Classification":
@@ -230,20 +226,17 @@ def constant_classes(references: Sequence[Any], labels: Sequence[str], positive:
 
 
 class Regression(_OfTexts):
-    """A number for a text, or for two (Devlin et al. 2018, section 4.1, STS-B), by the squared error.
-
-    Attributes:
-        mean: Number that the bias of the head starts from, where the form has one; None for the mean of the
-            labels to train on. From 0, the first steps would teach the head little but where the labels lie.
-        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
-    """
+    """A number for a text, or for two (Devlin et al. 2018, section 4.1, STS-B), by the squared error."""
 
     label_type: ClassVar[str] = "number"
     scored_as: ClassVar[tuple[str, ...]] = ("number",)
 
     kind: Literal["regression"] = "regression"
     mean: Annotated[float, pydantic.Field(allow_inf_nan=False)] | None = None
+    """Number that the bias of the head starts from, where the form has one; None for the mean of the labels
+    to train on. From 0, the first steps would teach the head little but where the labels lie."""
     scores: tuple[str, ...] = ("pearson", "spearman")
+    """Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first."""
 
     @property
     def signature(self) -> str:

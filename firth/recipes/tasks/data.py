@@ -16,24 +16,21 @@ Share = Annotated[float, pydantic.Field(gt=0.0, lt=1.0)]
 
 
 class PublishedData(Config):
-    """The files of a published data set, by the names that they are published with.
-
-    Attributes:
-        format: Name of the data set, a key of `firth.tasks.readers.FORMATS`, such as `sst2`.
-        folder: Folder of its files, or of the folders of all of GLUE.
-        train: Split to train on.
-        eval: Split to evaluate on; null holds out a part of `train`, by a hash of each record's texts.
-        eval_fraction: Share of `train` that is held out where there is no `eval`.
-    """
+    """The files of a published data set, by the names that they are published with."""
 
     mixture: ClassVar[None] = None
 
     kind: Literal["published"] = "published"
     format: str
+    """Name of the data set, a key of `firth.tasks.readers.FORMATS`, such as `sst2`."""
     folder: Annotated[str, NamesFiles(is_folder=True)]
+    """Folder of its files, or of the folders of all of GLUE."""
     train: str = "train"
+    """Split to train on."""
     eval: str | None = "dev"
+    """Split to evaluate on; null holds out a part of `train`, by a hash of each record's texts."""
     eval_fraction: Share = 0.1
+    """Share of `train` that is held out where there is no `eval`."""
 
     @property
     def source(self) -> str:
@@ -64,32 +61,29 @@ def quoted_problem(quoted: bool | None, files: Sequence[str]) -> str:
 
 
 class ColumnData(Config):
-    """One's own csv, tsv or jsonl files, by their columns.
-
-    Attributes:
-        train: File to train on.
-        eval: File to evaluate on; null holds out a part of `train`, by a hash of each record's texts.
-        texts: Column of each text, by its role; see `firth.tasks.readers.records.ROLES`. Several columns for
-            choices.
-        label: Column of the label; null for tasks that learn from texts alone.
-        eval_label: Column of the label in `eval`, if it is not the same, or if `train` has none.
-        id: Column of ids; null for the lines.
-        eval_fraction: Share of `train` that is held out where there is no `eval`.
-        quoted: Whether cells of tsv files may be in quotation marks, as spreadsheet programs and pandas write
-            them; with false, the marks are a part of the text. With null, a tsv with such a cell is refused.
-    """
+    """One's own csv, tsv or jsonl files, by their columns."""
 
     mixture: ClassVar[None] = None
 
     kind: Literal["columns"] = "columns"
     train: Annotated[str, _FILE]
+    """File to train on."""
     eval: Annotated[str | None, _FILE] = None
+    """File to evaluate on; null holds out a part of `train`, by a hash of each record's texts."""
     texts: dict[str, str | tuple[str, ...]] = pydantic.Field(default={"text": "text"}, min_length=1)
+    """Column of each text, by its role; see `firth.tasks.readers.records.ROLES`. Several columns for
+    choices."""
     label: str | None = "label"
+    """Column of the label; null for tasks that learn from texts alone."""
     eval_label: str | None = None
+    """Column of the label in `eval`, if it is not the same, or if `train` has none."""
     id: str | None = None
+    """Column of ids; null for the lines."""
     eval_fraction: Share = 0.1
+    """Share of `train` that is held out where there is no `eval`."""
     quoted: bool | None = None
+    """Whether cells of tsv files may be in quotation marks, as spreadsheet programs and pandas write them;
+    with false, the marks are a part of the text. With null, a tsv with such a cell is refused."""
 
     @pydantic.model_validator(mode="after")
     def _quotes_are_of_a_tsv(self) -> "ColumnData":
@@ -114,28 +108,25 @@ class ColumnData(Config):
 
 
 class DocstringsData(Config):
-    """Records made of the docstrings of installed packages, for those who have no labelled data.
-
-    Attributes:
-        task: What is asked of a docstring. `package`: which of the packages it is from (one text). `summary`:
-            whether a body belongs to a summary (a pair). `parameters`: which words are names of parameters
-            (words with tags). `type`: what the type of a parameter is (a question with its answer's place).
-            `summarise`: what the summary of a body is (text to text).
-        packages: Names of packages, as one imports them.
-        max_records: Most records, before a part is held out.
-        eval_fraction: Share of the records that is held out, by a hash of each record's texts.
-    """
+    """Records made of the docstrings of installed packages, for those who have no labelled data."""
 
     mixture: ClassVar[None] = None
 
     kind: Literal["docstrings"] = "docstrings"
     task: Literal["package", "summary", "parameters", "type", "summarise"] = "package"
+    """What is asked of a docstring. `package`: which of the packages it is from (one text). `summary`:
+    whether a body belongs to a summary (a pair). `parameters`: which words are names of parameters (words
+    with tags). `type`: what the type of a parameter is (a question with its answer's place). `summarise`:
+    what the summary of a body is (text to text)."""
     packages: Annotated[tuple[str, ...], pydantic.Field(min_length=1)] = (
         *("keras", "matplotlib", "numpy"),
         *("pandas", "scipy", "sklearn"),
     )
+    """Names of packages, as one imports them."""
     max_records: Annotated[int, pydantic.Field(ge=1)] = 10_000
+    """Most records, before a part is held out."""
     eval_fraction: Share = 0.1
+    """Share of the records that is held out, by a hash of each record's texts."""
 
     @property
     def source(self) -> str:
@@ -163,21 +154,19 @@ class DataMixture(Config):
     Each record that is trained on occurs at least once in an epoch, unless others would have to be repeated
     more than `max_repeats` times. What is evaluated is not mixed, and is scored by source too.
 
-    Attributes:
-        parts: The data sets, each with a source of its own name.
-        temperature: Temperature: with 1, proportions are those of the sizes; the higher, the more equal.
-        limit: Number of records at which larger data sets are counted; null for no limit.
-        max_repeats: Most times that the records of a data set occur in an epoch, on average.
-
     Raises:
         ValueError: if two parts have one source.
     """
 
     kind: Literal["mixture"] = "mixture"
     parts: Annotated[tuple[AnyDataSet, ...], pydantic.Field(min_length=2)]
+    """The data sets, each with a source of its own name."""
     temperature: Annotated[float, pydantic.Field(gt=0.0)] = 1.0
+    """Temperature: with 1, proportions are those of the sizes; the higher, the more equal."""
     limit: Annotated[int, pydantic.Field(ge=1)] | None = None
+    """Number of records at which larger data sets are counted; null for no limit."""
     max_repeats: Annotated[float, pydantic.Field(ge=1.0)] = 4.0
+    """Most times that the records of a data set occur in an epoch, on average."""
 
     @pydantic.model_validator(mode="after")
     def _sources_differ(self) -> "DataMixture":

@@ -33,16 +33,6 @@ class Dialogue(Task):
     section 3.1). It is scored by the loss on the replies of the held-out dialogues, as a perplexity, and by
     the share of their tokens that are the likeliest ones. A dialogue that is longer than a row loses its
     oldest turns, each reply with what it answers, and keeps its system message.
-
-    Attributes:
-        template: What stands around each turn: the name of a template, or one of your own. Null takes that of
-            the base's tokenizer, or `plain` where it has none. It is kept with the tokenizer of the bundle.
-        replies: Which replies are learned: those of `all` turns, or the `last` one.
-        reply_tokens: Most tokens of a reply that is written when the model is asked, with its end. So much of
-            a row is free after what is asked.
-        scores: Empty: no reply is written when it is evaluated, so that there is nothing to score but the
-            loss.
-        form: How turns are laid out.
     """
 
     heads: ClassVar[str] = "language_model"
@@ -61,10 +51,17 @@ class Dialogue(Task):
 
     kind: Literal["dialogue"] = "dialogue"
     template: TemplateName | ChatTemplate | None = None
+    """What stands around each turn: the name of a template, or one of your own. Null takes that of the base's
+    tokenizer, or `plain` where it has none. It is kept with the tokenizer of the bundle."""
     replies: Literal["all", "last"] = "all"
+    """Which replies are learned: those of `all` turns, or the `last` one."""
     reply_tokens: Count = 64
+    """Most tokens of a reply that is written when the model is asked, with its end. So much of a row is free
+    after what is asked."""
     scores: tuple[str, ...] = ()
+    """Empty: no reply is written when it is evaluated, so that there is nothing to score but the loss."""
     form: TurnsForm = TurnsForm()
+    """How turns are laid out."""
 
     def template_with(self, own: Any) -> ChatTemplate:
         """Returns the template that its tokenizer is kept with.

@@ -26,18 +26,6 @@ class SentenceEmbedding(Task):
     those of its row alone, so that the loss does not depend on the batch; the scores are of all records of
     the split.
 
-    Attributes:
-        negatives: True if a record has a third text, `negative`, that is like the first but does not belong
-            to it.
-        temperature: Number that cosines are divided by.
-        form: How a text is laid out, and how its vector is pooled: the mean over its tokens, or the state of
-            `[CLS]` itself.
-        positive_from: Least number of a label with which the texts of a record belong together; null for
-            data without labels, all of whose records do.
-        scores: Scores of the held-out records, the headline first. If not given, `cosine_spearman` where
-            data have numbers, that of the cosine with the number, and `retrieval_accuracy` otherwise, the
-            share of first texts whose second text is the nearest of the split.
-
     Raises:
         ValueError: if vectors that are pooled as the form says cannot be served.
     """
@@ -51,14 +39,23 @@ class SentenceEmbedding(Task):
 
     kind: Literal["embedding"] = "embedding"
     negatives: bool = False
+    """True if a record has a third text, `negative`, that is like the first but does not belong to it."""
     temperature: Temperature = 0.05
+    """Number that cosines are divided by."""
     form: AnyEncoderForm = BERTForm(pooling="mean")
+    """How a text is laid out, and how its vector is pooled: the mean over its tokens, or the state of `[CLS]`
+    itself."""
     positive_from: float | None = None
+    """Least number of a label with which the texts of a record belong together; null for data without labels,
+    all of whose records do."""
     scores: tuple[VectorScore, ...] = pydantic.Field(
         default_factory=lambda values: (
             "retrieval_accuracy" if values.get("positive_from") is None else "cosine_spearman",
         )
     )
+    """Scores of the held-out records, the headline first. If not given, `cosine_spearman` where data have
+    numbers, that of the cosine with the number, and `retrieval_accuracy` otherwise, the share of first texts
+    whose second text is the nearest of the split."""
 
     @pydantic.model_validator(mode="after")
     def _vectors_are_served(self) -> "SentenceEmbedding":

@@ -18,39 +18,35 @@ _RATE_OF_WIDE = 5e-5
 
 
 class Form(Config):
-    """The base of all forms. Special tokens are said by their roles: `cls` is the tokenizer's `cls_id`.
-
-    Attributes:
-        before: The special tokens in front of the first text.
-        between: The special tokens between two texts.
-        after: The special tokens after the last text.
-        has_segments: Whether its features hold segment ids.
-        last_segment: The segment of the last token; None if it is that of the text before it.
-        summary_is_last: Whether the token that stands for a whole record is its last one, and not its first.
-        decoder_start: The special token that a decoder begins to read the same texts from; empty if none
-            does.
-        encoder_alone: Whether states are those of the encoder of a model with a decoder.
-        of_words: Whether tokens are whole words, which are read by their characters.
-        heads: Heads that read it in the place of a task's own, keys of `firth.models.tables.HEADS`, by
-            those; a form without any is read by a task's own heads.
-        method: The method of a recipe that says none, a kind of `firth.recipes.tuning.methods`.
-        has_bias: Whether a head that reads one state of it has a bias.
-        architectures: The models that read it; see `firth.recipes.models.facts`.
-    """
+    """The base of all forms. Special tokens are said by their roles: `cls` is the tokenizer's `cls_id`."""
 
     before: ClassVar[tuple[str, ...]] = ("cls",)
+    """The special tokens in front of the first text."""
     between: ClassVar[tuple[str, ...]] = ("sep",)
+    """The special tokens between two texts."""
     after: ClassVar[tuple[str, ...]] = ("sep",)
+    """The special tokens after the last text."""
     has_segments: ClassVar[bool] = False
+    """Whether its features hold segment ids."""
     last_segment: ClassVar[int | None] = None
+    """The segment of the last token; None if it is that of the text before it."""
     summary_is_last: ClassVar[bool] = False
+    """Whether the token that stands for a whole record is its last one, and not its first."""
     decoder_start: ClassVar[str] = ""
+    """The special token that a decoder begins to read the same texts from; empty if none does."""
     encoder_alone: ClassVar[bool] = False
+    """Whether states are those of the encoder of a model with a decoder."""
     of_words: ClassVar[bool] = False
+    """Whether tokens are whole words, which are read by their characters."""
     heads: ClassVar[Mapping[str, str]] = {}
+    """Heads that read it in the place of a task's own, keys of `firth.models.tables.HEADS`, by those; a form
+    without any is read by a task's own heads."""
     method: ClassVar[str] = "full"
+    """The method of a recipe that says none, a kind of `firth.recipes.tuning.methods`."""
     has_bias: ClassVar[bool] = True
+    """Whether a head that reads one state of it has a bias."""
     architectures: ClassVar[tuple[str, ...]] = ()
+    """The models that read it; see `firth.recipes.models.facts`."""
 
     @property
     def tells_texts(self) -> bool:
@@ -110,11 +106,6 @@ class BERTForm(Form):
     RoBERTa reads `[CLS] a [SEP] [SEP] b [SEP]` (Liu et al. 2019, released code): two separators, and one
     segment.
 
-    Attributes:
-        pooling: `first` reads `[CLS]` through the pooler; `mean` reads the mean over all tokens.
-        segments: True if the second text has segment ids of its own; RoBERTa has one segment only.
-        separators: Number of separators between two texts.
-
     Example:
 
     >>> BERTForm().special_tokens(2), BERTForm(segments=False, separators=2).special_tokens(2)
@@ -126,8 +117,11 @@ class BERTForm(Form):
 
     kind: Literal["bert"] = "bert"
     pooling: Literal["first", "mean"] = "first"
+    """`first` reads `[CLS]` through the pooler; `mean` reads the mean over all tokens."""
     segments: bool = True
+    """True if the second text has segment ids of its own; RoBERTa has one segment only."""
     separators: Literal[1, 2] = 1
+    """Number of separators between two texts."""
 
     @property
     def between(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -160,9 +154,6 @@ class BERTForm(Form):
 class XLNetForm(Form):
     """`a [SEP] [CLS]` or `a [SEP] b [SEP] [CLS]`, where `[CLS]` is a segment of its own (Yang et al. 2019,
     section 2.5 and its released code).
-
-    Attributes:
-        pooling: `last` reads `[CLS]` through a pooler; `mean` reads the mean over all tokens.
     """
 
     before: ClassVar[tuple[str, ...]] = ()
@@ -174,6 +165,7 @@ class XLNetForm(Form):
 
     kind: Literal["cls_last"] = "cls_last"
     pooling: Literal["last", "mean"] = "last"
+    """`last` reads `[CLS]` through a pooler; `mean` reads the mean over all tokens."""
 
     @property
     def tells_texts(self) -> bool:
@@ -202,11 +194,6 @@ class GPTForm(Form):
     section 3.3).
 
     `[CLS]` starts a text, and `[SEP]` stands for both of the others: pre-training has seen both.
-
-    Attributes:
-        pooling: `last` reads `[EXTRACT]`.
-        both_orders: True if two texts, of which neither comes first, are read in both orders, and the sum of
-            the two states of `[EXTRACT]` is what the head reads, as for similarity in the paper.
     """
 
     architectures: ClassVar[tuple[str, ...]] = ("decoder",)
@@ -214,7 +201,10 @@ class GPTForm(Form):
 
     kind: Literal["gpt"] = "gpt"
     pooling: Literal["last"] = "last"
+    """`last` reads `[EXTRACT]`."""
     both_orders: bool = False
+    """True if two texts, of which neither comes first, are read in both orders, and the sum of the two states
+    of `[EXTRACT]` is what the head reads, as for similarity in the paper."""
 
     @property
     def orders(self) -> int:
@@ -238,6 +228,7 @@ class LastTokenForm(Form):
 
     kind: Literal["last_token"] = "last_token"
     pooling: Literal["last"] = "last"
+    """`last` reads the last token."""
 
 
 class BARTForm(Form):
@@ -253,6 +244,7 @@ class BARTForm(Form):
 
     kind: Literal["both_sides"] = "both_sides"
     pooling: Literal["last"] = "last"
+    """`last` reads the decoder's state at the last token."""
 
     @property
     def has_pooler(self) -> bool:
@@ -273,6 +265,7 @@ class EncoderForm(Form):
 
     kind: Literal["encoder_mean"] = "encoder_mean"
     pooling: Literal["mean"] = "mean"
+    """`mean` reads the mean over all tokens."""
 
 
 class ELMoForm(Form):
@@ -283,13 +276,6 @@ class ELMoForm(Form):
     its states, weighted by attention, and two are compared as in Conneau et al. 2017, section 3.2; tags are
     those of a conditional random field. The language model stays as it is unless the recipe's `method` says
     otherwise.
-
-    Attributes:
-        output_mix: Whether a second mix of the layers is put next to the states of the LSTMs.
-        layer_norm: Whether layers are normalised before they are mixed.
-        mix_dropout: Share of the layers that is left out of a mix in training.
-        layers: Number of LSTMs of each direction.
-        cells: Number of cells of an LSTM, and width of its output.
     """
 
     before: ClassVar[tuple[str, ...]] = ("bos",)
@@ -302,11 +288,17 @@ class ELMoForm(Form):
 
     kind: Literal["mixed_layers"] = "mixed_layers"
     pooling: Literal["attention"] = "attention"
+    """`attention` reads the mean and the largest values over all tokens with weights that are learnt."""
     output_mix: bool = False
+    """Whether a second mix of the layers is put next to the states of the LSTMs."""
     layer_norm: bool = False
+    """Whether layers are normalised before they are mixed."""
     mix_dropout: Annotated[float, pydantic.Field(ge=0.0, le=0.99)] = 0.0
+    """Share of the layers that is left out of a mix in training."""
     layers: Annotated[int, pydantic.Field(ge=1, le=100)] = 2
+    """Number of LSTMs of each direction."""
     cells: Annotated[int, pydantic.Field(ge=1, le=2**16)] = 200
+    """Number of cells of an LSTM, and width of its output."""
 
     @classmethod
     def learning_rate_for(cls, width: int) -> float:

@@ -24,21 +24,6 @@ class SpanAnswering(Task):
     A text that is longer than a row is read in windows, each with the question in front of it. A window
     without the answer is trained to point to `[CLS]`, which stands for no answer. The answer of a text is
     the best of all its windows, and is cut from the text itself, in whole words.
-
-    Attributes:
-        unanswerable: Whether a text may have no answer, as in SQuAD 2.0. If so, no answer is given where the
-            score of having none is greater than that of the best answer by more than `threshold`.
-        threshold: Greatest difference, in logits, between having no answer and the best answer, at which a
-            question is answered. Null for 0, at which the scores are those of what the model says; the model
-            that is served then has the one with the greatest F1 on the held-out questions.
-        stride: Pieces from the start of a window to the start of the next one; fewer if a window holds fewer.
-        max_question: Most pieces of a question; the end of a longer one is cut off, and counted.
-        max_answer: Most pieces of an answer.
-        n_best: Number of answers to a question that are served, the best first.
-        scores: Scores of the held-out questions, keys of `firth.scores.SCORES`, the headline first. If not
-            given, exact match and F1; with `unanswerable` also those whose names end with `_held_out`, at
-            the threshold that is best on other held-out questions.
-        form: How question and text are laid out; its pooling is not read.
     """
 
     heads: ClassVar[str] = "spans"
@@ -51,15 +36,28 @@ class SpanAnswering(Task):
 
     kind: Literal["span"] = "span"
     unanswerable: bool = False
+    """Whether a text may have no answer, as in SQuAD 2.0. If so, no answer is given where the score of having
+    none is greater than that of the best answer by more than `threshold`."""
     threshold: Annotated[float, pydantic.Field(allow_inf_nan=False)] | None = None
+    """Greatest difference, in logits, between having no answer and the best answer, at which a question is
+    answered. Null for 0, at which the scores are those of what the model says; the model that is served then
+    has the one with the greatest F1 on the held-out questions."""
     stride: _Count = 128
+    """Pieces from the start of a window to the start of the next one; fewer if a window holds fewer."""
     max_question: _Count = 64
+    """Most pieces of a question; the end of a longer one is cut off, and counted."""
     max_answer: _Count = 30
+    """Most pieces of an answer."""
     n_best: _Count = 5
+    """Number of answers to a question that are served, the best first."""
     scores: tuple[str, ...] = pydantic.Field(
         default_factory=lambda values: SCORES_WITHOUT_ANSWER if values.get("unanswerable") else SCORES
     )
+    """Scores of the held-out questions, keys of `firth.scores.SCORES`, the headline first. If not given,
+    exact match and F1; with `unanswerable` also those whose names end with `_held_out`, at the threshold that
+    is best on other held-out questions."""
     form: AnyEncoderForm = BERTForm()
+    """How question and text are laid out; its pooling is not read."""
 
     @property
     def roles(self) -> tuple[str, ...]:

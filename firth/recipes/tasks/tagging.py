@@ -26,20 +26,6 @@ class Tagging(Task):
     share a quarter, and each word has the tag of the window that holds most of what is around it. A word that
     the model does not see, since it has no pieces, counts as tagged `O`.
 
-    Attributes:
-        labels: The tags, in the order of their numbers. An empty list takes those that the training data
-            have: `O` first, then the others, sorted.
-        scores: Scores of the held-out sentences, keys of `firth.scores.SCORES`, the headline
-            first. If not given, `entity_f1` for tags of a scheme, such as `B-PER`, `PER-B` or `B` alone in
-            IOB1, IOB2, BIOES or BILOU, and `tag_accuracy` for others.
-        form: How a sentence is laid out; its pooling is not read. A decoder tags a word by its first piece
-            and what stands before it.
-        dropout: Rate of dropout on what the head reads.
-        class_shares: Shares of the tags, in the order of their numbers, which the head answers with before
-            the first step (Lin et al. 2017, "Focal Loss for Dense Object Detection", section 3.3); an empty
-            list for equal ones, None for those of the labels to train on. From equal shares, the first steps
-            would teach the head little but which tags are frequent.
-
     Raises:
         ValueError: if there is one tag only, a tag occurs twice, a score is of other tags, or there are not
             as many shares as tags.
@@ -52,12 +38,24 @@ class Tagging(Task):
 
     kind: Literal["tagging"] = "tagging"
     labels: tuple[str, ...] = ()
+    """The tags, in the order of their numbers. An empty list takes those that the training data have: `O`
+    first, then the others, sorted."""
     scores: tuple[str, ...] = pydantic.Field(
         default_factory=lambda values: _scores_of(values.get("labels", ()))
     )
+    """Scores of the held-out sentences, keys of `firth.scores.SCORES`, the headline first. If not given,
+    `entity_f1` for tags of a scheme, such as `B-PER`, `PER-B` or `B` alone in IOB1, IOB2, BIOES or BILOU, and
+    `tag_accuracy` for others."""
     form: AnyForm = BERTForm()
+    """How a sentence is laid out; its pooling is not read. A decoder tags a word by its first piece and what
+    stands before it."""
     dropout: Rate = 0.1
+    """Rate of dropout on what the head reads."""
     class_shares: ClassShares = None
+    """Shares of the tags, in the order of their numbers, which the head answers with before the first step
+    (Lin et al. 2017, "Focal Loss for Dense Object Detection", section 3.3); an empty list for equal ones,
+    None for those of the labels to train on. From equal shares, the first steps would teach the head little
+    but which tags are frequent."""
 
     @pydantic.model_validator(mode="after")
     def _labels_are_tags(self) -> "Tagging":

@@ -23,32 +23,30 @@ class Task(Goal):
     Each kind has `form`, how texts are laid out, and `scores`, keys of `firth.scores.SCORES`, the
     headline first.
 
-    Attributes:
-        label_type: What a record's label is, a key of `firth.tasks.readers.labels.LABELS`.
-        label_recurs: Whether records share labels, so that two sets of records can be compared by them.
-        row_length: Tokens of a row, where the recipe says nothing else.
-        record_length: Tokens of a short record, of which as many as fit share a row.
-        answered_by: What its answers are read from: the logits of its `heads`, or, where heads write text, a
-            key of `firth.serving.tasks.written.ROW_ANSWERS`.
-        scored_as: What its scores take of an answer, names of `Inputs` in `firth.scores.table`.
-        takes_published_scores: Whether the scores that are published of data are scores of its answers.
-        label_column: Column of the label in a file of one's own, where nothing else is said.
-        served_poolings: By `form.pooling`, the `export.pooling` that makes the vectors which it trains; empty
-            for a task that trains none.
-
     Raises:
         ValueError: if its form reads two orders of texts that have one.
     """
 
     label_type: ClassVar[str] = "class"
+    """What a record's label is, a key of `firth.tasks.readers.labels.LABELS`."""
     label_recurs: ClassVar[bool] = True
+    """Whether records share labels, so that two sets of records can be compared by them."""
     row_length: ClassVar[int] = 128
+    """Tokens of a row, where the recipe says nothing else."""
     record_length: ClassVar[int] = 8
+    """Tokens of a short record, of which as many as fit share a row."""
     scored_as: ClassVar[tuple[str, ...]] = ("label",)
+    """What its scores take of an answer, names of `Inputs` in `firth.scores.table`."""
     label_column: ClassVar[str] = "label"
+    """Column of the label in a file of one's own, where nothing else is said."""
     takes_published_scores: ClassVar[bool] = True
+    """Whether the scores that are published of data are scores of its answers."""
     served_poolings: ClassVar[Mapping[str, str]] = {}
+    """By `form.pooling`, the `export.pooling` that makes the vectors which it trains; empty for a task that
+    trains none."""
     answered_by: ClassVar[str] = "heads"
+    """What its answers are read from: the logits of its `heads`, or, where heads write text, a key of
+    `firth.serving.tasks.written.ROW_ANSWERS`."""
 
     if TYPE_CHECKING:
         form: Any

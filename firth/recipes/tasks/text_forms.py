@@ -8,20 +8,16 @@ from firth.recipes.tasks.forms import Form
 
 
 class TextForm(Form):
-    """The base of the forms in which a model reads a text, the input, and writes another, the target.
-
-    Attributes:
-        before: The special tokens in front of the input.
-        after: The special tokens after the input.
-        target_start: The special tokens that a decoder has read before it writes; empty where the input
-            stands in front of the target.
-        target_after: The special tokens after the target.
-    """
+    """The base of the forms in which a model reads a text, the input, and writes another, the target."""
 
     before: ClassVar[tuple[str, ...]] = ()
+    """The special tokens in front of the input."""
     between: ClassVar[tuple[str, ...]] = ()
     target_start: ClassVar[tuple[str, ...]] = ()
+    """The special tokens that a decoder has read before it writes; empty where the input stands in front of
+    the target."""
     target_after: ClassVar[tuple[str, ...]] = ("sep",)
+    """The special tokens after the target."""
     has_own_decoder: ClassVar[bool] = True
 
     @property

@@ -24,13 +24,6 @@ class TextTasks(WritingTask):
     text to write. A class is then the one whose words were written, and any other text is not a class; a
     number is scored as it is written, rounded to its step (section 2.4, and the released code).
 
-    Attributes:
-        tasks: The task of each data set, by the name of its source: of a published data set its format's.
-        target_tokens: Most tokens of a target, with its special ones, of any task.
-        decoder_length: Tokens of the row of a decoder next to an encoder; null for as many as of the
-            encoder's.
-        form: How texts are laid out, of all tasks.
-
     Raises:
         ValueError: if a task says for itself what all of them share.
 
@@ -51,6 +44,7 @@ class TextTasks(WritingTask):
 
     kind: Literal["text_tasks"] = "text_tasks"
     tasks: Annotated[dict[str, AnyTextTask], pydantic.Field(min_length=1)]
+    """The task of each data set, by the name of its source: of a published data set its format's."""
     # What stands in front of texts, and how many there are, is said of each task.
     pair: Literal[False] = False
     prefix: Literal[""] = ""

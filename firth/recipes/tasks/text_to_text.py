@@ -35,33 +35,31 @@ class WritingTask(Task):
 
     A record stands in a row as two chunks: the input, with all that stands in front of its texts, and the
     target.
-
-    Attributes:
-        pair: True if a record has two texts.
-        prefix: Text in front of the first text, which says what to do, such as `summarize: `.
-        pair_prefix: Text in front of the second text, after a space.
-        target_tokens: Most tokens of a target, with its special ones. One stack keeps so much of its row
-            free for it, since a served text must be cut as one in training is.
-        decoder_length: Tokens of the row of a decoder next to an encoder; null for as many as of the
-            encoder's. Where targets are shorter than inputs, a shorter one saves time.
-        form: How texts are laid out.
-        answers_in_texts: Whether a copy of what is read is an answer of the kind that is asked for.
     """
 
     heads: ClassVar[str] = "language_model"
     text_end: ClassVar[str] = "sep"
     answers_in_texts: ClassVar[bool] = False
+    """Whether a copy of what is read is an answer of the kind that is asked for."""
     # What its answers come from, a key of `firth.serving.tasks.written.ROW_ANSWERS`.
     answered_by: ClassVar[str] = "writing"
     # The input and the target.
     texts: ClassVar[int] = 2
 
     pair: bool = False
+    """True if a record has two texts."""
     prefix: str = ""
+    """Text in front of the first text, which says what to do, such as `summarize: ` or `sst2 sentence: `."""
     pair_prefix: str = ""
+    """Text in front of the second text, after a space, such as `sentence2: `."""
     target_tokens: Count = 64
+    """Most tokens of a target, with its special ones. One stack keeps so much of its row free for it, since a
+    served text must be cut as one in training is."""
     decoder_length: Count | None = None
+    """Tokens of the row of a decoder next to an encoder; null for as many as of the encoder's. Where targets
+    are shorter than inputs, a shorter one saves time."""
     form: AnyTextForm = T5Form()
+    """How texts are laid out."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -238,23 +236,7 @@ class WritingTask(Task):
 
 
 class TextToText(WritingTask):
-    """Write a text from another: summarise, translate, answer (Raffel et al. 2019, section 2.4).
-
-    Attributes:
-        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
-        bleu_tokenizer: Tokenizer of sacrebleu for the score `bleu`. Empty for the one that fits the script of
-            the targets: `13a`, `zh` for Chinese, and `char` for other scripts without spaces between words.
-            `ja-mecab` and `ko-mecab` need packages, `flores101` and `flores200` a model that sacrebleu has
-            downloaded.
-        pair: True if a record has two texts.
-        prefix: Text in front of the first text, which says what to do, such as `summarize: `.
-        pair_prefix: Text in front of the second text, after a space.
-        target_tokens: Most tokens of a target, with its special ones. One stack keeps so much of its row
-            free for it, since a served text must be cut as one in training is.
-        decoder_length: Tokens of the row of a decoder next to an encoder; null for as many as of the
-            encoder's. Where targets are shorter than inputs, a shorter one saves time.
-        form: How texts are laid out.
-    """
+    """Write a text from another: summarise, translate, answer (Raffel et al. 2019, section 2.4)."""
 
     label_type: ClassVar[str] = "text"
     label_recurs: ClassVar[bool] = False
@@ -264,7 +246,11 @@ class TextToText(WritingTask):
 
     kind: Literal["text_to_text"] = "text_to_text"
     scores: tuple[str, ...] = ("rouge_l", "exact_match")
+    """Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first."""
     bleu_tokenizer: BleuTokenizer = ""
+    """Tokenizer of sacrebleu for the score `bleu`. Empty for the one that fits the script of the targets:
+    `13a`, `zh` for Chinese, and `char` for other scripts without spaces between words. `ja-mecab` and
+    `ko-mecab` need packages, `flores101` and `flores200` a model that sacrebleu has downloaded."""
 
     def score_options(self, name: str) -> dict[str, Any]:
         """Returns the options of a score: of BLEU, its tokenizer, if it is known.
@@ -308,20 +294,6 @@ class LabelWords(WritingTask):
     text, so that it is always one of the classes (Brown et al. 2020, section 2.4); probabilities are those of
     the words, each with its end, divided by their sum.
 
-    Attributes:
-        labels: Names of the classes, in the order of their numbers. An empty list takes those that the
-            training data have, sorted.
-        words: Text to write for each class, in the order of `labels`; empty for their names.
-        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
-        positive: The class that F1 is of; empty for the last one.
-        pair: True if a record has two texts.
-        prefix: Text in front of the first text, such as `sst2 sentence: `.
-        pair_prefix: Text in front of the second text, after a space.
-        target_tokens: Most tokens of a label's words, with special ones.
-        decoder_length: Tokens of the row of a decoder next to an encoder; null for as many as of the
-            encoder's.
-        form: How texts are laid out.
-
     Raises:
         ValueError: if there is one class only, a class or its words occur twice, `positive` is not a class,
             or there are not as many words as classes.
@@ -332,10 +304,16 @@ class LabelWords(WritingTask):
 
     kind: Literal["label_words"] = "label_words"
     labels: tuple[str, ...] = ()
+    """Names of the classes, in the order of their numbers. An empty list takes those that the training data
+    have, sorted."""
     words: tuple[str, ...] = ()
+    """Text to write for each class, in the order of `labels`; empty for their names."""
     scores: tuple[str, ...] = ("accuracy",)
+    """Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first."""
     positive: str = ""
+    """The class that F1 is of; empty for the last one."""
     target_tokens: Count = 16
+    """Most tokens of a label's words, with special ones."""
 
     @pydantic.model_validator(mode="after")
     def _labels_are_classes(self) -> "LabelWords":
@@ -413,29 +391,20 @@ class LabelWords(WritingTask):
 
 
 class WrittenNumber(WritingTask):
-    """A number for a text, or for two, that is written as text (Raffel et al. 2019, section 2.4, STS-B).
-
-    Attributes:
-        step: Number whose multiples are written: 2.57 as `2.6`.
-        unreadable: Number that a text counts as which is not a number, as in the released code.
-        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
-        pair: True if a record has two texts.
-        prefix: Text in front of the first text, such as `stsb sentence1: `.
-        pair_prefix: Text in front of the second text, after a space, such as `sentence2: `.
-        target_tokens: Most tokens of a number, with special ones.
-        decoder_length: Tokens of the row of a decoder next to an encoder; null for as many as of the
-            encoder's.
-        form: How texts are laid out.
-    """
+    """A number for a text, or for two, that is written as text (Raffel et al. 2019, section 2.4, STS-B)."""
 
     label_type: ClassVar[str] = "number"
     scored_as: ClassVar[tuple[str, ...]] = ("number",)
 
     kind: Literal["written_number"] = "written_number"
     step: float = pydantic.Field(default=0.2, gt=0.0)
+    """Number whose multiples are written: 2.57 as `2.6`."""
     unreadable: float = -1.0
+    """Number that a text counts as which is not a number, as in the released code."""
     scores: tuple[str, ...] = ("pearson", "spearman")
+    """Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first."""
     target_tokens: Count = 16
+    """Most tokens of a number, with special ones."""
 
     def text_of(self, label: Any) -> str:
         """Returns a number as it is written, rounded to `step`.

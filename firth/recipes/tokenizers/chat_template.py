@@ -11,45 +11,36 @@ SYSTEM, USER, ASSISTANT = SPEAKERS = ("system", "user", "assistant")
 
 
 class WrittenText(Config):
-    """Ordinary text, which is joined to the texts next to it before they become pieces.
-
-    Attributes:
-        text: The text.
-        stops: Whether a reply may end with it.
-    """
+    """Ordinary text, which is joined to the texts next to it before they become pieces."""
 
     stops: ClassVar[bool] = False
+    """Whether a reply may end with it."""
 
     text: Annotated[str, pydantic.Field(min_length=1)]
+    """The text."""
 
 
 class NamedPiece(Config):
-    """A special piece by its name.
-
-    Attributes:
-        piece: Name of the piece, such as `<|im_start|>`.
-        or_text: Whether its name is written as ordinary text where the vocabulary lacks it. Without this,
-            such a vocabulary is refused.
-        stops: Whether a reply may end with it.
-    """
+    """A special piece by its name."""
 
     stops: ClassVar[bool] = True
+    """Whether a reply may end with it."""
 
     piece: Annotated[str, pydantic.Field(min_length=1)]
+    """Name of the piece, such as `<|im_start|>`."""
     or_text: bool = False
+    """Whether its name is written as ordinary text where the vocabulary lacks it. Without this, such a
+    vocabulary is refused."""
 
 
 class PieceOfRole(Config):
-    """A special piece by its role in the tokenizer; nothing where no piece plays the role.
-
-    Attributes:
-        role: Role: `cls` begins a text, and `sep` ends it.
-        stops: Whether a reply may end with it.
-    """
+    """A special piece by its role in the tokenizer; nothing where no piece plays the role."""
 
     stops: ClassVar[bool] = True
+    """Whether a reply may end with it."""
 
     role: Literal["cls", "sep"]
+    """Role: `cls` begins a text, and `sep` ends it."""
 
 
 Part = Union[WrittenText, NamedPiece, PieceOfRole]
@@ -57,34 +48,26 @@ Parts = tuple[Part, ...]
 
 
 class Turn(Config):
-    """What stands around the text of a turn.
-
-    Attributes:
-        before: Parts in front of it.
-        after: Parts after it.
-        trims: Whether spaces and line ends around the text itself (those of ASCII) are left out.
-    """
+    """What stands around the text of a turn."""
 
     before: Parts = ()
+    """Parts in front of it."""
     after: Parts = ()
+    """Parts after it."""
     trims: bool = False
+    """Whether spaces and line ends around the text itself (those of ASCII) are left out."""
 
 
 class ReplyTurn(Turn):
     """What stands around a reply.
 
     A model is asked for a reply by what is `before` it, and learns to write the rest up to the end.
-
-    Attributes:
-        before: Parts in front of it, which are given.
-        lead: Text with which each reply begins, such as a space; it is written by the model.
-        end: Parts after it that the model writes, and that end with a special piece: there it stops.
-        after: Parts after the end, which are given.
-        trims: Whether spaces and line ends around the text itself (those of ASCII) are left out.
     """
 
     lead: str = ""
+    """Text with which each reply begins, such as a space; it is written by the model."""
     end: Annotated[Parts, pydantic.Field(min_length=1)]
+    """Parts after it that the model writes, and that end with a special piece: there it stops."""
 
     @pydantic.model_validator(mode="after")
     def _ends_with_a_piece(self) -> "ReplyTurn":
@@ -98,21 +81,18 @@ class ChatTemplate(Config):
 
     Texts next to each other become pieces together, as if one had typed them; a reply begins with a piece of
     its own, as it does when a model writes it.
-
-    Attributes:
-        start: Parts in front of the whole dialogue.
-        system: What stands around instructions for the whole dialogue.
-        user: What stands around what a user says.
-        assistant: What stands around a reply.
-        system_inside: Whether the instructions stand inside the first turn of the user, after what is before
-            that.
     """
 
     start: Parts = ()
+    """Parts in front of the whole dialogue."""
     system: Turn = Turn()
+    """What stands around instructions for the whole dialogue."""
     user: Turn = Turn()
+    """What stands around what a user says."""
     assistant: ReplyTurn
+    """What stands around a reply."""
     system_inside: bool = False
+    """Whether the instructions stand inside the first turn of the user, after what is before that."""
 
     @property
     def turns(self) -> Mapping[str, Turn]:

@@ -6,20 +6,17 @@ from firth.recipes.base.recipe_type import Config
 
 
 class Threshold(Config):
-    """Bounds that one metric, over the whole eval split, must keep.
-
-    Attributes:
-        metric: Name of the metric: a perplexity of a loss over the vocabulary, such as `mlm_perplexity`, an
-            accuracy of a loss, the squared error of a number, or `text_perplexity`, `unigram_perplexity`,
-            `perplexity_over_unigram` or `bits_per_byte`; of a task also its scores, such as `f1`, and the
-            ends of their intervals, such as `f1_low`.
-        lower_bound: Least value that is blessed; null for no such bound.
-        upper_bound: Largest value that is blessed; null for no such bound.
-    """
+    """Bounds that one metric, over the whole eval split, must keep."""
 
     metric: str
+    """Name of the metric: a perplexity of a loss over the vocabulary, such as `mlm_perplexity`, an accuracy
+    of a loss, the squared error of a number, or `text_perplexity`, `unigram_perplexity`,
+    `perplexity_over_unigram` or `bits_per_byte`; of a task also its scores, such as `f1`, and the ends of
+    their intervals, such as `f1_low`."""
     lower_bound: float | None = None
+    """Least value that is blessed; null for no such bound."""
     upper_bound: float | None = None
+    """Largest value that is blessed; null for no such bound."""
 
     @pydantic.model_validator(mode="after")
     def _bounds_something(self) -> "Threshold":
@@ -35,14 +32,12 @@ class Evaluation(Config):
     tokens that stand for text, without sentinels and other special tokens. `perplexity_over_unigram` is that
     over the perplexity of the training split's unigram distribution on the same tokens, and `bits_per_byte`
     is that loss in bits over the UTF-8 bytes of these tokens.
-
-    Attributes:
-        batch_size: Rows of a batch.
-        thresholds: Bounds of metrics. A model that breaks one is not pushed.
     """
 
     batch_size: int = pydantic.Field(default=32, ge=1)
+    """Rows of a batch."""
     thresholds: tuple[Threshold, ...] = (Threshold(metric="perplexity_over_unigram", upper_bound=1.0),)
+    """Bounds of metrics. A model that breaks one is not pushed."""
 
     @property
     def compares_with_constant(self) -> bool:
@@ -51,21 +46,15 @@ class Evaluation(Config):
 
 
 class TaskEvaluation(Evaluation):
-    """Metrics of a model of a task over the held-out records.
-
-    Attributes:
-        batch_size: Rows of a batch.
-        thresholds: Bounds of metrics. A model that breaks one is not pushed.
-        beats_constant: Whether a model of a task without thresholds has to be better than the best constant
-            answer to be pushed: the most frequent class, all `O`, the first sentences of a text. The first
-            score of both is compared on the same held-out records, by the 95% interval of the difference; by
-            the values alone where the records are so few that right answers would not be better either. A
-            dialogue, which has no score, is compared with the unigram distribution. False requires of each
-            metric only that it is a finite number.
-    """
+    """Metrics of a model of a task over the held-out records."""
 
     thresholds: tuple[Threshold, ...] = ()
     beats_constant: bool = True
+    """Whether a model of a task without thresholds has to be better than the best constant answer to be
+    pushed: the most frequent class, all `O`, the first sentences of a text. The first score of both is
+    compared on the same held-out records, by the 95% interval of the difference; by the values alone where
+    the records are so few that right answers would not be better either. A dialogue, which has no score, is
+    compared with the unigram distribution. False requires of each metric only that it is a finite number."""
 
     @property
     def compares_with_constant(self) -> bool:

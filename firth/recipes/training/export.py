@@ -13,39 +13,34 @@ Pooling = Literal[
 
 
 class Export(Config):
-    """Settings of the exported signatures.
-
-    Attributes:
-        top_k: Number of candidates that `fill_mask` returns for each `[MASK]`.
-        pooling: Way in which `embed` makes one vector of a text: the mean over its tokens; the mean over
-            those and the special ones around them, as sentence-transformers takes it; the first token's own
-            state, which is its `cls_token`; the pooled `[CLS]`; or, of all tokens with the special ones, the
-            state of the last one, the greatest of each value, the sum divided by the root of their number,
-            and the mean in which the second token weighs twice as much as the first, and so on.
-        normalize: True for vectors of length one, which `embed` gives.
-        prompt: Text that `embed` puts before each text.
-        weights: Type that kernels and the tables of tokens are stored in. bfloat16 takes half of float32's
-            room and int8, with a scale for each output, a quarter; a call makes float32 of them, which takes
-            time. Norms, biases and positions stay in float32. What a model loses by it is measured on
-            held-out rows.
-        long_texts: What is done with a text that is longer than a row: `cut` reads its beginning; `windows`
-            reads all of it, and `classify` and `regress` answer by the mean of the logits of windows that
-            share a quarter of a row, `embed` by the mean over all tokens. Null cuts for the former, as in
-            training, and reads windows for `embed` where its pooling is a mean.
-        warmup_requests: Number of requests of each signature that TF Serving replays when it loads the model.
-        slots: Number of texts that a server writes at once with the signatures `prefill` and `step`, which
-            only models that write have; 0 for none, and no such signatures. The caches of the slots take
-            memory from when the model is loaded.
-        slot_length: Most tokens of the rows of a slot, as `sequences.length` says it of all rows; null for as
-            many.
-    """
+    """Settings of the exported signatures."""
 
     top_k: int = pydantic.Field(default=5, ge=1)
+    """Number of candidates that `fill_mask` returns for each `[MASK]`."""
     pooling: Pooling = "mean"
+    """Way in which `embed` makes one vector of a text: the mean over its tokens; the mean over those and the
+    special ones around them, as sentence-transformers takes it; the first token's own state, which is its
+    `cls_token`; the pooled `[CLS]`; or, of all tokens with the special ones, the state of the last one, the
+    greatest of each value, the sum divided by the root of their number, and the mean in which the second
+    token weighs twice as much as the first, and so on."""
     normalize: bool = False
+    """True for vectors of length one, which `embed` gives."""
     prompt: str = ""
+    """Text that `embed` puts before each text."""
     weights: WeightType = "float32"
+    """Type that kernels and the tables of tokens are stored in. bfloat16 takes half of float32's room and
+    int8, with a scale for each output, a quarter; a call makes float32 of them, which takes time. Norms,
+    biases and positions stay in float32. What a model loses by it is measured on held-out rows."""
     long_texts: Literal["cut", "windows"] | None = None
+    """What is done with a text that is longer than a row: `cut` reads its beginning; `windows` reads all of
+    it, and `classify` and `regress` answer by the mean of the logits of windows that share a quarter of a
+    row, `embed` by the mean over all tokens. Null cuts for the former, as in training, and reads windows for
+    `embed` where its pooling is a mean."""
     warmup_requests: int = pydantic.Field(default=2, ge=0)
+    """Number of requests of each signature that TF Serving replays when it loads the model."""
     slots: int = pydantic.Field(default=0, ge=0, le=1_024)
+    """Number of texts that a server writes at once with the signatures `prefill` and `step`, which only
+    models that write have; 0 for none, and no such signatures. The caches of the slots take memory from when
+    the model is loaded."""
     slot_length: Annotated[int, pydantic.Field(ge=8, le=MAX_SIZE)] | None = None
+    """Most tokens of the rows of a slot, as `sequences.length` says it of all rows; null for as many."""

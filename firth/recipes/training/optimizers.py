@@ -27,10 +27,17 @@ class _Optimizer(Config):
     # Whether it treats the matrices of blocks apart from other weights.
     by_matrix: ClassVar[bool] = False
     learning_rate: Rate = 1e-4
+    """Learning rate at the end of the warm-up."""
     schedule: AnySchedule = LinearScheduleConfig()
+    """Learning rate after a linear warm-up, by name or with the values of its kind: `linear` or `cosine` down
+    to `final_fraction` of the rate at the last step, `constant`, `warmup_stable_decay`, or
+    `inverse_square_root`, which does not climb."""
     final_fraction: Fraction = 0.0
+    """Share of `learning_rate` that is left at the last step."""
     warmup_steps: int = pydantic.Field(default=10_000, ge=0)
+    """Steps from zero to `learning_rate`."""
     gradient_clip_norm: Positive | None = 1.0
+    """Most that the global norm over all gradients may be; null turns clipping off."""
 
     @pydantic.model_validator(mode="after")
     def _schedule_can_end(self) -> "_Optimizer":
@@ -59,22 +66,7 @@ class _Optimizer(Config):
 
 
 class AdamWConfig(_Optimizer):
-    """AdamW (Loshchilov and Hutter 2017).
-
-    Attributes:
-        learning_rate: Learning rate at the end of the warm-up.
-        schedule: Learning rate after a linear warm-up, by name or with the values of its kind: `linear` or
-            `cosine` down to `final_fraction` of the rate at the last step, `constant`,
-            `warmup_stable_decay`, or `inverse_square_root`, which does not climb.
-        final_fraction: Share of `learning_rate` that is left at the last step.
-        warmup_steps: Steps from zero to `learning_rate`.
-        gradient_clip_norm: Most that the global norm over all gradients may be; null turns clipping off.
-        weight_decay: Weight decay, which is not applied to biases and norms.
-        epsilon: Number added to the root of the second moment.
-        beta_1, beta_2: Decay of the two moments.
-        moments: Dtype that the two moments are kept in. `bfloat16` takes half of their memory: each is
-            rounded up or down at random when it is stored, and computed in float32.
-    """
+    """AdamW (Loshchilov and Hutter 2017)."""
 
     # Two moments.
     slots: ClassVar[int] = 2
@@ -83,10 +75,16 @@ class AdamWConfig(_Optimizer):
     working: ClassVar[dict[str, int]] = {"float32": 4, "bfloat16": 24}
     kind: Literal["adamw"] = "adamw"
     weight_decay: float = pydantic.Field(default=0.01, ge=0)
+    """Weight decay, which is not applied to biases and norms."""
     beta_1: Share = 0.9
+    """Decay of the first moment."""
     beta_2: Share = 0.999
+    """Decay of the second moment."""
     epsilon: Positive = 1e-6
+    """Number added to the root of the second moment."""
     moments: KeptDtype = "float32"
+    """Dtype that the moments are kept in. `bfloat16` takes half of their memory: each is rounded up or down
+    at random when it is stored, and computed in float32."""
 
     @property
     def kept_in(self) -> KeptDtype:
@@ -95,13 +93,7 @@ class AdamWConfig(_Optimizer):
 
 
 class LambConfig(AdamWConfig):
-    """LAMB: AdamW whose update is scaled by the norm of each weight (You et al. 2019), for large batches.
-
-    Attributes:
-        learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as
-            in `AdamWConfig`.
-        weight_decay, beta_1, beta_2, epsilon, moments: Values of the update, as in `AdamWConfig`.
-    """
+    """LAMB: AdamW whose update is scaled by the norm of each weight (You et al. 2019), for large batches."""
 
     kind: Literal["lamb"] = "lamb"  # type: ignore[assignment]
 
@@ -111,36 +103,21 @@ class MuonConfig(AdamWConfig):
 
     The update of a matrix is its momentum made orthogonal, scaled to the root mean square of AdamW's updates
     (Liu et al. 2025, "Muon is Scalable for LLM Training", section 2.2), so that one learning rate suits both.
-
-    Attributes:
-        momentum: Share of a matrix's momentum that is kept at each step.
-        newton_schulz_steps: Steps of the iteration that makes a matrix orthogonal.
-        update_rms: Root mean square of a matrix's update at a learning rate of 1.
-        learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as
-            in `AdamWConfig`.
-        weight_decay: Weight decay of matrices and embeddings, which is not applied to biases and norms.
-        beta_1, beta_2, epsilon: Values of AdamW's updates, as in `AdamWConfig`.
-        moments: Dtype of the momentum of matrices and of AdamW's moments, as in `AdamWConfig`.
     """
 
     # Those of AdamW; of a matrix there is but one, which is not told apart here.
     by_matrix: ClassVar[bool] = True
     kind: Literal["muon"] = "muon"  # type: ignore[assignment]
     momentum: Share = 0.95
+    """Share of a matrix's momentum that is kept at each step."""
     newton_schulz_steps: int = pydantic.Field(default=5, ge=1, le=100)
+    """Steps of the iteration that makes a matrix orthogonal."""
     update_rms: Positive = 0.2
+    """Root mean square of a matrix's update at a learning rate of 1."""
 
 
 class AdafactorConfig(_Optimizer):
-    """Adafactor: Adam with the second moments of a matrix kept by row and column (Shazeer and Stern 2018).
-
-    Attributes:
-        learning_rate: Learning rate of the update in proportion to the root mean square of the weight.
-        beta_2_decay: Exponent. The second moment's decay at step t is 1 - t to this power.
-        clip_threshold: Most that the root mean square of an update may be.
-        schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as in
-            `AdamWConfig`.
-    """
+    """Adafactor: Adam with the second moments of a matrix kept by row and column (Shazeer and Stern 2018)."""
 
     # Rows, columns and vectors are less than a hundredth of the weights.
     slots: ClassVar[int] = 0
@@ -148,22 +125,17 @@ class AdafactorConfig(_Optimizer):
     working: ClassVar[dict[str, int]] = {"float32": 8}
     kind: Literal["adafactor"] = "adafactor"
     learning_rate: Rate = 1e-2
+    """Learning rate of the update in proportion to the root mean square of the weight."""
     schedule: AnySchedule = InverseSquareRootScheduleConfig()
     gradient_clip_norm: Positive | None = None
     beta_2_decay: float = pydantic.Field(default=-0.8, lt=0)
+    """Exponent. The second moment's decay at step t is 1 - t to this power."""
     clip_threshold: Positive = 1.0
+    """Most that the root mean square of an update may be."""
 
 
 class AdagradConfig(_Optimizer):
-    """Adagrad (Duchi et al. 2011), which ELMo was trained with.
-
-    Attributes:
-        initial_accumulator: Value that the sums of squared gradients start from.
-        accumulator: Dtype that these sums are kept in. `bfloat16` takes half of their memory: each is rounded
-            up or down at random when it is stored, and computed in float32.
-        learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as
-            in `AdamWConfig`.
-    """
+    """Adagrad (Duchi et al. 2011), which ELMo was trained with."""
 
     # One sum.
     slots: ClassVar[int] = 1
@@ -174,7 +146,10 @@ class AdagradConfig(_Optimizer):
     warmup_steps: int = pydantic.Field(default=0, ge=0)
     gradient_clip_norm: Positive | None = 10.0
     initial_accumulator: float = pydantic.Field(default=1.0, ge=0)
+    """Value that the sums of squared gradients start from."""
     accumulator: KeptDtype = "float32"
+    """Dtype that these sums are kept in. `bfloat16` takes half of their memory: each is rounded up or down at
+    random when it is stored, and computed in float32."""
 
     @property
     def kept_in(self) -> KeptDtype:

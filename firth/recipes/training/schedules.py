@@ -8,13 +8,10 @@ from firth.recipes.base.recipe_type import Config
 
 
 class ScheduleConfig(Config):
-    """Base of the kinds of schedules, which say what the learning rate does after its warm-up.
-
-    Attributes:
-        climbs: True if the rate rises from zero in the steps of the warm-up.
-    """
+    """Base of the kinds of schedules, which say what the learning rate does after its warm-up."""
 
     climbs: ClassVar[bool] = True
+    """True if the rate rises from zero in the steps of the warm-up."""
 
     def check(self, final_fraction: float) -> None:
         """Passes if the schedule can end at a share of its peak.
@@ -60,17 +57,15 @@ class WarmupStableDecayScheduleConfig(ScheduleConfig):
 
     Until the decay nothing depends on the number of steps. A run that is made longer goes on from its newest
     checkpoint, which may come after a decay; the rate is then what it was before.
-
-    Attributes:
-        decay_fraction: Share of the run's steps, at its end, in which the rate decays.
-        shape: Way from the rate down to `final_fraction` of it: `linear`; `one_minus_sqrt`, which falls
-            fastest at its beginning (Hägele et al. 2024, section 3.2); or `exponential`, by the same factor
-            at each step, which needs a `final_fraction` above 0.
     """
 
     kind: Literal["warmup_stable_decay"] = "warmup_stable_decay"
     decay_fraction: float = pydantic.Field(default=0.1, gt=0.0, le=1.0)
+    """Share of the run's steps, at its end, in which the rate decays."""
     shape: Literal["linear", "one_minus_sqrt", "exponential"] = "one_minus_sqrt"
+    """Way from the rate down to `final_fraction` of it: `linear`; `one_minus_sqrt`, which falls fastest at
+    its beginning (Hägele et al. 2024, section 3.2); or `exponential`, by the same factor at each step, which
+    needs a `final_fraction` above 0."""
 
     def check(self, final_fraction: float) -> None:  # noqa: D102
         if self.shape == "exponential" and not final_fraction:

@@ -19,96 +19,84 @@ _COUNTED = ("mirrored", "data_parallel")
 
 
 class Stage(Config):
-    """Steps on rows of another length, before those of the recipe's own (Devlin et al. 2018, section A.2).
-
-    Attributes:
-        length: Tokens of a row, in the place of `sequences.length`.
-        steps_fraction: Share of the run's steps.
-        batch_size: Rows of a step, over all replicas together.
-        max_predictions: Most predictions of a row, in the place of the objective's; null keeps the
-            objective's.
-    """
+    """Steps on rows of another length, before those of the recipe's own (Devlin et al. 2018, section A.2)."""
 
     length: int = pydantic.Field(ge=8, le=MAX_SIZE)
+    """Tokens of a row, in the place of `sequences.length`."""
     steps_fraction: float = pydantic.Field(gt=0.0, lt=1.0)
+    """Share of the run's steps."""
     batch_size: int = pydantic.Field(ge=1, le=MAX_SIZE)
+    """Rows of a step, over all replicas together."""
     max_predictions: int | None = pydantic.Field(default=None, ge=1)
+    """Most predictions of a row, in the place of the objective's; null keeps the objective's."""
 
 
 class Mesh(Config):
-    """Devices in rows and columns, which a model is divided among (Shoeybi et al. 2019, "Megatron-LM").
-
-    Attributes:
-        data: Number of parts that the rows of a batch fall into.
-        model: Number of devices that hold a part each of the large weights: of attention by heads, of
-            feed-forward layers by their inner width, and of tables by the vocabulary. It divides all three.
-    """
+    """Devices in rows and columns, which a model is divided among (Shoeybi et al. 2019, "Megatron-LM")."""
 
     data: int = pydantic.Field(default=1, ge=1, le=4096)
+    """Number of parts that the rows of a batch fall into."""
     model: int = pydantic.Field(default=1, ge=1, le=4096)
+    """Number of devices that hold a part each of the large weights: of attention by heads, of feed-forward
+    layers by their inner width, and of tables by the vocabulary. It divides all three."""
 
 
 class Training(Config):
-    """Steps, batch, precision, distribution and checkpoints.
-
-    Attributes:
-        steps: Optimizer steps of the whole run, all stages together.
-        batch_size: Rows of a step, over all replicas together.
-        earlier_stages: Stages before the one with rows of `sequences.length`, which takes the rest of the
-            steps. Optimizer and learning rate go on from stage to stage.
-        optimizer: Optimizer, with the schedule of its learning rate.
-        precision: Keras dtype policy; norms, softmax and losses stay in float32.
-        backend: Library that makes the steps: `tensorflow`; or `jax`, in a process of its own, for which
-            firth needs its extra `jax`. Rows, masks and dropout are the same, and so are the weights, but for
-            rounding.
-        strategy: Distribution: `none` for one device; `mirrored` for all devices of this machine;
-            `multi_worker_mirrored` for those of all processes that TF_CONFIG lists; `tpu` for the cores of a
-            TPU of one host. With `backend: jax` there are `none`, `data_parallel` for all devices of this
-            machine, and `model_parallel` for those of `mesh`. Each gives the same weights, but for rounding.
-        replicas: Number of devices with `mirrored` and `data_parallel`; null takes every device. On a machine
-            without a GPU, logical CPUs.
-        mesh: Devices of `model_parallel`, `data` times `model` of them; null with every other strategy.
-        gradient_accumulation_steps: Number of parts of a batch whose gradients are computed one after another
-            and summed, so that activations take the memory of one part. The result is that of the whole
-            batch, but for rounding; texts that are told from each other, as of `embedding`, are a part's.
-        rematerialisation: Blocks whose inner states are not kept for the backward pass, but computed a second
-            time in it, with the same dropout: `blocks` for all, which takes less memory and about a third
-            more time. The result is the same but for rounding.
-        jit_compile: Whether XLA compiles the step on one device; on a `tpu` it always does.
-        flash_attention: Whether attention is computed by the fused kernel that Keras offers on a GPU, which
-            never holds the scores: with `backend: jax` and `precision: mixed_bfloat16`, for models whose
-            `attention.dropout` is 0 and which add no scores of distances. Rows of more than 1,024 tokens are
-            read as without it.
-        steps_per_execution: Most steps that are made on the device before anything is read from it; they
-            change no result. Such a block ends where a checkpoint or a held-out loss is due, and a request to
-            end waits for its end. Null for as many as take about a second.
-        checkpoint_every_steps: Steps between two checkpoints; a killed run loses at most this many.
-        log_every_steps: Steps between two points of the loss curve in TensorBoard and the report.
-        eval_every_steps: Steps between two held-out losses of that curve, with samples of what the model
-            predicts; the last step has one too. Null for none.
-        eval_rows: Most rows of the eval split that such a loss is computed on.
-    """
+    """Steps, batch, precision, distribution and checkpoints."""
 
     steps: int = pydantic.Field(default=1_000_000, ge=1, lt=2**31)
+    """Optimizer steps of the whole run, all stages together."""
     batch_size: int = pydantic.Field(default=256, ge=1, le=MAX_SIZE)
+    """Rows of a step, over all replicas together."""
     earlier_stages: tuple[Stage, ...] = ()
+    """Stages before the one with rows of `sequences.length`, which takes the rest of the steps. Optimizer and
+    learning rate go on from stage to stage."""
     optimizer: AnyOptimizer = AdamWConfig()
+    """Optimizer, with the schedule of its learning rate."""
     precision: Literal["float32", "mixed_bfloat16"] = "float32"
+    """Keras dtype policy; norms, softmax and losses stay in float32."""
     backend: Literal["tensorflow", "jax"] = "tensorflow"
+    """Library that makes the steps: `tensorflow`; or `jax`, in a process of its own, for which firth needs
+    its extra `jax`. Rows, masks and dropout are the same, and so are the weights, but for rounding."""
     strategy: Literal[
         "none", "mirrored", "multi_worker_mirrored", "tpu", "data_parallel", "model_parallel"
     ] = "none"
+    """Distribution: `none` for one device; `mirrored` for all devices of this machine;
+    `multi_worker_mirrored` for those of all processes that TF_CONFIG lists; `tpu` for the cores of a TPU of
+    one host. With `backend: jax` there are `none`, `data_parallel` for all devices of this machine, and
+    `model_parallel` for those of `mesh`. Each gives the same weights, but for rounding."""
     replicas: int | None = pydantic.Field(default=None, ge=1, le=4096)
+    """Number of devices with `mirrored` and `data_parallel`; null takes every device. On a machine without a
+    GPU, logical CPUs."""
     mesh: Mesh | None = None
+    """Devices of `model_parallel`, `data` times `model` of them; null with every other strategy."""
     gradient_accumulation_steps: int = pydantic.Field(default=1, ge=1, le=4096)
+    """Number of parts of a batch whose gradients are computed one after another and summed, so that
+    activations take the memory of one part. The result is that of the whole batch, but for rounding; texts
+    that are told from each other, as of `embedding`, are a part's."""
     rematerialisation: Literal["none", "blocks"] = "none"
+    """Blocks whose inner states are not kept for the backward pass, but computed a second time in it, with
+    the same dropout: `blocks` for all, which takes less memory and about a third more time. The result is the
+    same but for rounding."""
     jit_compile: bool = False
+    """Whether XLA compiles the step on one device; on a `tpu` it always does."""
     flash_attention: bool = False
+    """Whether attention is computed by the fused kernel that Keras offers on a GPU, which never holds the
+    scores: with `backend: jax` and `precision: mixed_bfloat16`, for models whose `attention.dropout` is 0 and
+    which add no scores of distances. Rows of more than 1,024 tokens are read as without it."""
     steps_per_execution: int | None = pydantic.Field(default=None, ge=1, le=10_000)
+    """Most steps that are made on the device before anything is read from it; they change no result. Such a
+    block ends where a checkpoint or a held-out loss is due, and a request to end waits for its end. Null for
+    as many as take about a second."""
     checkpoint_every_steps: int = pydantic.Field(default=1_000, ge=1)
+    """Steps between two checkpoints; a killed run loses at most this many."""
     log_every_steps: int = pydantic.Field(default=10, ge=1)
+    """Steps between two points of the loss curve in TensorBoard and the report."""
     eval_every_steps: int | None = pydantic.Field(default=1_000, ge=1)
+    """Steps between two held-out losses of that curve, with samples of what the model predicts; the last step
+    has one too. Null for none."""
     eval_rows: int = pydantic.Field(default=256, ge=1)
+    """Most rows of the eval split that such a loss is computed on."""
 
     @pydantic.model_validator(mode="after")
     def _replicas_divide_batch(self) -> "Training":

@@ -20,19 +20,6 @@ class AdaLoRA(AddingMethod):
     each projection; those that matter least are set to zero as the run goes on, until `target_rank` are left
     on average. E starts at zero, so that the model starts as its base. Defaults are those of peft, and the
     paper's targets, all matrices of a block, and a learning rate between those of its tasks (appendix D).
-
-    Attributes:
-        targets: Patterns of the projections; see `LoRA`.
-        initial_rank: Entries of each diagonal at the start.
-        target_rank: Entries of a diagonal that are left at the end, on average.
-        alpha: Number that the product is multiplied by after it is divided by the initial rank.
-        dropout: Share of what Q reads that is dropped in training.
-        initial_steps: Steps at the beginning in which no entry is taken away.
-        final_steps: Steps at the end in which those that are left stay.
-        steps_between: Steps from one choice of entries to the next.
-        smoothing: Share of a weight's sensitivity that stays from step to step.
-        uncertainty_smoothing: Share of its uncertainty that stays.
-        orthogonality: Factor of the mean penalty of P and Q for not being orthogonal, in the loss.
     """
 
     learning_rate: ClassVar[float | None] = 1e-3
@@ -45,16 +32,27 @@ class AdaLoRA(AddingMethod):
         "*attention/output",
         "feed_forward/*",
     )
+    """Patterns of the projections; see `LoRA`."""
     initial_rank: Rank = 12
+    """Entries of each diagonal at the start."""
     target_rank: Rank = 8
+    """Entries of a diagonal that are left at the end, on average."""
     alpha: Annotated[float, pydantic.Field(gt=0.0)] = 8.0
+    """Number that the product is multiplied by after it is divided by the initial rank."""
     dropout: Dropped = 0.0
+    """Share of what Q reads that is dropped in training."""
     initial_steps: _Steps = 0
+    """Steps at the beginning in which no entry is taken away."""
     final_steps: _Steps = 0
+    """Steps at the end in which those that are left stay."""
     steps_between: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] = 1
+    """Steps from one choice of entries to the next."""
     smoothing: _Share = 0.85
+    """Share of a weight's sensitivity that stays from step to step."""
     uncertainty_smoothing: _Share = 0.85
+    """Share of its uncertainty that stays."""
     orthogonality: Annotated[float, pydantic.Field(ge=0.0)] = 0.5
+    """Factor of the mean penalty of P and Q for not being orthogonal, in the loss."""
 
     @pydantic.model_validator(mode="after")
     def _ranks_fall(self) -> "AdaLoRA":

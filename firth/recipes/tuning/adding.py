@@ -32,26 +32,24 @@ class LoRA(AddingMethod):
     section 4.1). A starts at random and B at zero, so that the model starts as its base. Defaults are the
     paper's targets, and its rank, alpha and learning rate for RoBERTa (appendix D.2, table 9: alpha of the
     large one; the highest of the rates); it adapts no other weights.
-
-    Attributes:
-        targets: Patterns of the projections, with `*` for any characters: of a whole path, or of its end
-            after a slash. Projections are `query`, `key`, `value` and `output` of an attention, and `inner`,
-            `gate` and `outer` of a feed-forward layer, such as `encoder/block_0/attention/query`.
-        rank: Rows of A and columns of B.
-        alpha: Number that the product is multiplied by after it is divided by the rank.
-        rank_stabilised: Whether it is divided by the root of the rank (Kalajdzievski 2023, "A Rank
-            Stabilization Scaling Factor for Fine-Tuning with LoRA", section 3).
-        dropout: Share of what A reads that is dropped in training.
     """
 
     learning_rate: ClassVar[float | None] = 5e-4
 
     kind: Literal["lora"] = "lora"
     targets: Patterns = _QUERY_AND_VALUE
+    """Patterns of the projections, with `*` for any characters: of a whole path, or of its end after a slash.
+    Projections are `query`, `key`, `value` and `output` of an attention, and `inner`, `gate` and `outer` of a
+    feed-forward layer, such as `encoder/block_0/attention/query`."""
     rank: Rank = 8
+    """Rows of A and columns of B."""
     alpha: Annotated[float, pydantic.Field(gt=0.0)] = 16.0
+    """Number that the product is multiplied by after it is divided by the rank."""
     rank_stabilised: bool = False
+    """Whether it is divided by the root of the rank (Kalajdzievski 2023, "A Rank Stabilization Scaling Factor
+    for Fine-Tuning with LoRA", section 3)."""
     dropout: Dropped = 0.0
+    """Share of what A reads that is dropped in training."""
 
 
 class IA3(AddingMethod):
@@ -60,18 +58,16 @@ class IA3(AddingMethod):
     Liu et al. 2022, "Few-Shot Parameter-Efficient Fine-Tuning is Better and Cheaper than In-Context
     Learning", section 3.3. The vectors start at one, so that the model starts as its base. Defaults are the
     paper's places and its learning rate (section 3.5).
-
-    Attributes:
-        targets: Patterns of the projections whose output is multiplied, its bias included; see `LoRA`. They
-            may be left empty where `input_targets` are not.
-        input_targets: Patterns of the projections whose input is multiplied; no projection is both.
     """
 
     learning_rate: ClassVar[float | None] = 3e-3
 
     kind: Literal["ia3"] = "ia3"
     targets: _AnyPatterns = ("*attention/key", "*attention/value")
+    """Patterns of the projections whose output is multiplied, its bias included; see `LoRA`. They may be left
+    empty where `input_targets` are not."""
     input_targets: _AnyPatterns = ("feed_forward/outer",)
+    """Patterns of the projections whose input is multiplied; no projection is both."""
 
     @pydantic.model_validator(mode="after")
     def _some_are_named(self) -> "IA3":
@@ -87,16 +83,14 @@ class LoHa(AddingMethod):
     for Communication-Efficient Federated Learning", section 2.2), added to the base as in LyCORIS and peft.
     A2 starts at zero, so that the model starts as its base. The paper has no adapters: rank and alpha are
     those of peft, and the learning rate is that of LoRA.
-
-    Attributes:
-        targets: Patterns of the projections; see `LoRA`.
-        rank: Rank of each of the two products; that of the difference is up to its square.
-        alpha: Number that the difference is multiplied by after it is divided by the rank.
     """
 
     learning_rate: ClassVar[float | None] = LoRA.learning_rate
 
     kind: Literal["loha"] = "loha"
     targets: Patterns = _QUERY_AND_VALUE
+    """Patterns of the projections; see `LoRA`."""
     rank: Rank = 8
+    """Rank of each of the two products; that of the difference is up to its square."""
     alpha: Annotated[float, pydantic.Field(gt=0.0)] = 8.0
+    """Number that the difference is multiplied by after it is divided by the rank."""

@@ -14,19 +14,19 @@ class BottleneckMethod(Method):
     """A method that adds bottleneck adapters, small layers with an activation, to each block.
 
     They do not merge into a projection, so they stay a part of the model that is saved and served.
-
-    Attributes:
-        sublayers: Sublayers of a block that an adapter stands after.
-        reads_sum: Whether an adapter reads the sublayer's sum with the residual, after its norm if one
-            follows, and not what the sublayer gives.
     """
 
     adds: ClassVar[bool] = True
     sublayers: ClassVar[tuple[str, ...]] = ()
+    """Sublayers of a block that an adapter stands after."""
     reads_sum: ClassVar[bool] = False
+    """Whether an adapter reads the sublayer's sum with the residual, after its norm if one follows, and not
+    what the sublayer gives."""
 
     activation: Activation
+    """Activation of the layer between."""
     norms: bool
+    """Whether the norms of the sublayers are trained."""
 
     def width_in(self, width: int) -> int:
         """Returns the width of the layer between.
@@ -44,19 +44,17 @@ class Houlsby(BottleneckMethod):
     the sublayer gives, and adds `f(y D) U` to it before the residual is added. U starts at zero, so that the
     model starts as its base. The norms of these sublayers are trained too, as in the paper. Its learning rate
     is the middle one of the three that the paper tried (section 3.1).
-
-    Attributes:
-        bottleneck: Columns of D; the paper's best are 8 to 256, and 64 over all tasks.
-        activation: Activation f.
-        norms: Whether the norms of the sublayers are trained.
     """
 
     kind: Literal["houlsby"] = "houlsby"
     sublayers: ClassVar[tuple[str, ...]] = ("attention", "feed_forward")
     learning_rate: ClassVar[float | None] = 3e-4
     bottleneck: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] = 64
+    """Columns of D; the paper's best are 8 to 256, and 64 over all tasks."""
     activation: Activation = "gelu"
+    """Activation f."""
     norms: bool = True
+    """Whether the norms of the sublayers are trained."""
 
     def width_in(self, width: int) -> int:
         """Returns `bottleneck`.
@@ -87,11 +85,6 @@ class Pfeiffer(BottleneckMethod):
     It reads the sum of what the feed-forward layer gives with the residual, after the norm where one follows,
     and adds `f(z D) U` to what that layer gives. U starts at zero, so that the model starts as its base. Its
     learning rate is the paper's.
-
-    Attributes:
-        reduction_factor: Width of the hidden states as a multiple of the columns of D.
-        activation: Activation f.
-        norms: Whether the norms of the feed-forward layers are trained.
     """
 
     kind: Literal["pfeiffer"] = "pfeiffer"
@@ -99,8 +92,11 @@ class Pfeiffer(BottleneckMethod):
     reads_sum: ClassVar[bool] = True
     learning_rate: ClassVar[float | None] = 1e-4
     reduction_factor: Annotated[float, pydantic.Field(ge=1.0)] = 16.0
+    """Width of the hidden states as a multiple of the columns of D."""
     activation: Activation = "relu"
+    """Activation f."""
     norms: bool = False
+    """Whether the norms of the feed-forward layers are trained."""
 
     def width_in(self, width: int) -> int:
         """Returns the width of the hidden states divided by the factor, rounded down, and at least 1.

@@ -10,26 +10,23 @@ class Method(Config):
     """What of a model is trained when it is adapted, and what is added to it.
 
     `firth.tuning.METHODS` has the function of each kind that prepares a built model.
-
-    Attributes:
-        adds: Whether it adds something to the model, which is also saved alone.
-        merges: Whether what it adds becomes a part of the weights that it is added to. If not, it stays a
-            part of the model that is saved and served, and `firth.models.ADDITIONS` has the function that
-            makes it.
-        starts_as_base: Whether the model gives what its base gives, before what is added is trained.
-        one_text_in_a_row: Whether each text needs a row of its own.
-        takes_source: Whether a run may start from an adapter that another run with this method has saved, the
-            folder `source`, whose digest is `source_digest`.
-        learning_rate: Least learning rate of a recipe that says none; None for that of the form of its texts,
-            which is higher for narrow models.
     """
 
     adds: ClassVar[bool] = False
+    """Whether it adds something to the model, which is also saved alone."""
     merges: ClassVar[bool] = False
+    """Whether what it adds becomes a part of the weights that it is added to. If not, it stays a part of the
+    model that is saved and served, and `firth.models.ADDITIONS` has the function that makes it."""
     starts_as_base: ClassVar[bool] = True
+    """Whether the model gives what its base gives, before what is added is trained."""
     one_text_in_a_row: ClassVar[bool] = False
+    """Whether each text needs a row of its own."""
     takes_source: ClassVar[bool] = False
+    """Whether a run may start from an adapter that another run with this method has saved, the folder
+    `source`, whose digest is `source_digest`."""
     learning_rate: ClassVar[float | None] = None
+    """Least learning rate of a recipe that says none; None for that of the form of its texts, which is higher
+    for narrow models."""
 
     @property
     def extends_model(self) -> bool:

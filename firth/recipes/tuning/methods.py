@@ -33,15 +33,12 @@ class Head(Method):
 
 
 class LastLayers(Method):
-    """The last layers of the backbone and the task's head are trained; embeddings stay as they are.
-
-    Attributes:
-        layers: Number of layers that are trained. Layers that share their weights are one; encoder and
-            decoder each have this many.
-    """
+    """The last layers of the backbone and the task's head are trained; embeddings stay as they are."""
 
     kind: Literal["last_layers"] = "last_layers"
     layers: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)]
+    """Number of layers that are trained. Layers that share their weights are one; encoder and decoder each
+    have this many."""
 
     def conflicts(self, model: Any) -> Iterator[str]:
         """Yields a line if the model has fewer layers with weights of their own.
@@ -62,16 +59,13 @@ class Discriminative(Method):
 
     Howard and Ruder 2018, "Universal Language Model Fine-tuning for Text Classification", section 3.2; also
     known as layer-wise decay of the learning rate.
-
-    Attributes:
-        decay: Rate of a layer, as a share of the rate of the layer above it. The task's head has the
-            optimizer's own rate, the last layer this share of it, and so on down to the embeddings. The paper
-            divides by 2.6, a decay of 0.385, in a model of three layers; of 12 to 24 layers 0.65 to 0.95 are
-            usual.
     """
 
     kind: Literal["discriminative"] = "discriminative"
     decay: Annotated[float, pydantic.Field(gt=0.0, le=1.0)] = 0.8
+    """Rate of a layer, as a share of the rate of the layer above it. The task's head has the optimizer's own
+    rate, the last layer this share of it, and so on down to the embeddings. The paper divides by 2.6, a decay
+    of 0.385, in a model of three layers; of 12 to 24 layers 0.65 to 0.95 are usual."""
 
 
 class GradualUnfreezing(Method):

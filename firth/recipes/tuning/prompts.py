@@ -16,15 +16,13 @@ class PromptMethod(Method):
     """A method that trains something before the tokens, and the task's head; the backbone stays as it is.
 
     It is saved alone, and stays next to the weights in the model that is saved and served.
-
-    Attributes:
-        length: Number of virtual tokens.
     """
 
     adds: ClassVar[bool] = True
     starts_as_base: ClassVar[bool] = False
 
     length: Length
+    """Number of virtual tokens."""
 
     def virtual_tokens(self, model: Any) -> int:
         """Returns the number of positions that it takes before each text of the encoder, or of the one stack.
@@ -58,16 +56,13 @@ class PromptMethod(Method):
 
 
 class PrefixMethod(PromptMethod):
-    """A method that trains keys and values which every token of each layer may attend to.
-
-    Attributes:
-        length: Number of keys and values of a layer.
-        encoder: Whether the encoder of a model with a decoder has prefixes too, next to the decoder's
-            self-attention. Attention from decoder to encoder has no prefix.
-    """
+    """A method that trains keys and values which every token of each layer may attend to."""
 
     length: Length = 20
+    """Number of keys and values of a layer."""
     encoder: bool = True
+    """Whether the encoder of a model with a decoder has prefixes too, next to the decoder's self-attention.
+    Attention from decoder to encoder has no prefix."""
 
     @property
     def hidden_width(self) -> int:
@@ -112,13 +107,6 @@ class PrefixTuning(PrefixMethod):
     training the network is dropped, and its keys and values are kept. Layers that share their weights share
     their prefix. Even a prefix of zeros is attended to, so that the model does not start as its base.
     Defaults are the paper's of table-to-text (section 7.2 and appendix A).
-
-    Attributes:
-        length: Number of keys and values of a layer; the paper has 10 for table-to-text and 200 for
-            summarisation.
-        reparameterised: Whether a network makes the keys and values from smaller vectors in training;
-            otherwise they are trained themselves, which the paper finds unstable (section 4.3).
-        hidden: Width of the hidden layer of the network.
     """
 
     # At the 1e-2 of peft's examples a small GPT stayed at chance in most seeds, see benchmarks/README.md; the
@@ -127,8 +115,12 @@ class PrefixTuning(PrefixMethod):
 
     kind: Literal["prefix_tuning"] = "prefix_tuning"
     length: Length = 10
+    """Number of keys and values of a layer; the paper has 10 for table-to-text and 200 for summarisation."""
     reparameterised: bool = True
+    """Whether a network makes the keys and values from smaller vectors in training; otherwise they are
+    trained themselves, which the paper finds unstable (section 4.3)."""
     hidden: Width = 512
+    """Width of the hidden layer of the network."""
 
     @property
     def hidden_width(self) -> int:
@@ -147,30 +139,27 @@ class PTuningV2(PrefixMethod):
     Liu et al. 2022, "P-Tuning v2: Prompt Tuning Can Be Comparable to Fine-tuning Universally Across Scales
     and Tasks", section 3.2. Even a prefix of zeros is attended to, so that the model does not start as its
     base. Layers that share their weights share their prefix.
-
-    Attributes:
-        length: Number of keys and values of a layer. The paper finds up to 20 enough for simple
-            classification, and about 100 for hard sequence labelling.
     """
 
     # Of those that the authors' scripts choose from, a middle one.
     learning_rate: ClassVar[float | None] = 5e-3
 
     kind: Literal["p_tuning_v2"] = "p_tuning_v2"
+    length: Length = 20
+    """Number of keys and values of a layer. The paper finds up to 20 enough for simple classification, and
+    about 100 for hard sequence labelling."""
 
 
 class InputPromptMethod(PromptMethod):
     """A method that trains vectors before the embedded tokens of each text.
 
     A row holds one text then, for in an encoder a virtual token reads what it stands before.
-
-    Attributes:
-        length: Number of vectors.
     """
 
     one_text_in_a_row: ClassVar[bool] = True
 
     length: Length = 20
+    """Number of vectors."""
 
     @property
     def encoded_by(self) -> str | None:
@@ -210,14 +199,6 @@ class PromptTuning(InputPromptMethod):
     Lester et al. 2021, "The Power of Scale for Parameter-Efficient Prompt Tuning", section 2. The paper's
     prompts have 100 vectors, of which more than 20 bring little (section 3.2), and take positions from texts:
     20 are the default here, as in peft's examples.
-
-    Attributes:
-        length: Number of vectors.
-        start: What they start from (section 3.2): `vocabulary`, embeddings of pieces that are drawn from the
-            first 5,000 of the vocabulary; `text`, those of the tokens of `text`; `random`, uniform numbers
-            from -0.5 to 0.5.
-        text: Text to start from, such as the task in words or the words of its labels; repeated or cut to
-            the length.
     """
 
     # Of AdamW, as in peft's examples: the paper's 0.3 is of an Adafactor without scaling by the weights.
@@ -225,7 +206,12 @@ class PromptTuning(InputPromptMethod):
 
     kind: Literal["prompt_tuning"] = "prompt_tuning"
     start: Literal["vocabulary", "text", "random"] = "vocabulary"
+    """What they start from (section 3.2): `vocabulary`, embeddings of pieces that are drawn from the first
+    5,000 of the vocabulary; `text`, those of the tokens of `text`; `random`, uniform numbers from -0.5 to
+    0.5."""
     text: str = ""
+    """Text to start from, such as the task in words or the words of its labels; repeated or cut to the
+    length."""
 
     @pydantic.model_validator(mode="after")
     def _text_is_said_where_it_is_read(self) -> "PromptTuning":
@@ -239,12 +225,6 @@ class PTuning(InputPromptMethod):
 
     Liu et al. 2021, "GPT Understands, Too", section 2.2. After training the network is dropped, and its
     vectors are kept.
-
-    Attributes:
-        length: Number of vectors, as in peft's examples.
-        encoder: The network: `lstm`, two bidirectional LSTMs and two dense layers, as in the paper; `mlp`,
-            three dense layers, as peft recommends; `none`, the vectors themselves.
-        hidden: Width of its hidden layers; null for that of the token embeddings.
     """
 
     # As in peft's examples.
@@ -252,7 +232,10 @@ class PTuning(InputPromptMethod):
 
     kind: Literal["p_tuning"] = "p_tuning"
     encoder: Literal["lstm", "mlp", "none"] = "lstm"
+    """The network: `lstm`, two bidirectional LSTMs and two dense layers, as in the paper; `mlp`, three dense
+    layers, as peft recommends; `none`, the vectors themselves."""
     hidden: Width | None = None
+    """Width of its hidden layers; null for that of the token embeddings."""
 
     @property
     def start(self) -> str:
@@ -285,21 +268,6 @@ class MultitaskPromptTuning(InputPromptMethod):
     run over a mixture of tasks (`task.kind: text_tasks`) trains one prompt and a pair of small matrices for
     each task; a run for one task starts from what it saved. The paper's teachers, one for each task, are left
     out, as in peft. Its prompts have 100 vectors; the default is that of `prompt_tuning`.
-
-    Attributes:
-        length: Number of vectors.
-        rank: Rank of a task's product.
-        tasks: Number of tasks, those of `task.tasks` in their order; 1 for a run for one task. A recipe file
-            that does not say it has as many as its task.
-        start: What the shared prompt starts from, as of `prompt_tuning`; with a `source`, from that.
-        text: Text to start from.
-        source: Folder `adapter` that a run with this method and the same base has written; empty for none. A
-            recipe file may say the run's name below the root of runs, or a path.
-        source_digest: SHA-256 over that folder's files, in hex, which is written out when the recipe is read;
-            empty without a source.
-        from_source: What of it a run starts from: `average`, the prompt and the average of its tasks'
-            matrices; `exact`, the prompt and the matrices of `source_task`; `shared`, the prompt alone.
-        source_task: Number of one of its tasks, from 0.
     """
 
     takes_source: ClassVar[bool] = True
@@ -308,13 +276,25 @@ class MultitaskPromptTuning(InputPromptMethod):
 
     kind: Literal["multitask_prompt_tuning"] = "multitask_prompt_tuning"
     rank: Width = 1
+    """Rank of a task's product."""
     tasks: Annotated[int, pydantic.Field(ge=1, le=4096)] = 1
+    """Number of tasks, those of `task.tasks` in their order; 1 for a run for one task. A recipe file that
+    does not say it has as many as its task."""
     start: Literal["vocabulary", "text", "random"] = "random"
+    """What the shared prompt starts from, as of `prompt_tuning`; with a `source`, from that."""
     text: str = ""
+    """Text to start from."""
     source: str = ""
+    """Folder `adapter` that a run with this method and the same base has written; empty for none. A recipe
+    file may say the run's name below the root of runs, or a path."""
     source_digest: Annotated[str, pydantic.Field(pattern=r"^([0-9a-f]{64})?$")] = ""
+    """SHA-256 over that folder's files, in hex, which is written out when the recipe is read; empty without a
+    source."""
     from_source: Literal["average", "exact", "shared"] = "average"
+    """What of it a run starts from: `average`, the prompt and the average of its tasks' matrices; `exact`,
+    the prompt and the matrices of `source_task`; `shared`, the prompt alone."""
     source_task: Annotated[int, pydantic.Field(ge=0)] = 0
+    """Number of one of its tasks, from 0."""
 
     @property
     def tells_tasks_apart(self) -> bool:

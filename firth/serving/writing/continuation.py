@@ -13,7 +13,7 @@ from firth.generation.samplers import sampled
 from firth.generation.texts_in_graph import read_texts, written_texts
 from firth.generation.turns import framing_of
 from firth.generation.writing import AT_END, Writer
-from firth.recipes.base.key_descriptions import descriptions
+from firth.recipes.base.types import descriptions
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.generation.samplers import Sampling
 from firth.recipes.run.run_recipe import RunRecipe
