@@ -60,9 +60,8 @@ def lines_of(text: str) -> Lines:
     docstrings: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         # A string of its own is the docstring of what it is in, or of the field above it.
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                docstrings.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str):
+            docstrings.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     code: set[int] = set()
     comments: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
