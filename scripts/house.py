@@ -59,7 +59,7 @@ def lines_of(text: str) -> Lines:
     """
     docstrings: set[int] = set()
     for node in ast.walk(ast.parse(text)):
-        # A string of its own is the docstring of what it is in, or of the field above it.
+        # A string of its own is the docstring of its block, or of the field above it.
         if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str):
             docstrings.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     code: set[int] = set()

@@ -49,7 +49,7 @@ class EachDomainCap(DomainCap):
 
 
 class DomainRule(DomainCap):
-    """What becomes of the documents of one domain and its subdomains."""
+    """Limit or verdict for the documents of one domain and its subdomains."""
 
     domain: Annotated[str, pydantic.AfterValidator(_check_domain)]
     """Name of the domain or host, in letters or in the form `xn--`."""

@@ -22,7 +22,7 @@ TEXT_METRICS = ("text_perplexity", "unigram_perplexity", "perplexity_over_unigra
 
 
 class Goal(Config):
-    """What a model is trained for. Data, model, evaluation and serving ask it; none asks which it is."""
+    """Goal that a model is trained for. Data, model, evaluation and serving ask it; none asks which it is."""
 
     if TYPE_CHECKING:
         kind: str

@@ -17,7 +17,7 @@ from firth.recipes.models.positions import LearnedPositionsConfig, Positions
 
 
 class BlocksConfig(Config):
-    """What all blocks with attention have."""
+    """Values of all blocks with attention."""
 
     layers: Layers = 12
     """Number of blocks."""

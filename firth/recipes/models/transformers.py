@@ -26,7 +26,7 @@ from firth.recipes.models.stack import StackConfig
 
 
 class TransformerConfig(ModelFacts, StackConfig):
-    """A stack of blocks, and what stands before it."""
+    """A stack of blocks, and the parts before it."""
 
     takes_virtual_tokens: ClassVar[bool] = True
 

@@ -18,7 +18,7 @@ _RATE_OF_WIDE = 5e-5
 
 
 class Form(Config):
-    """The base of all forms. Special tokens are said by their roles: `cls` is the tokenizer's `cls_id`."""
+    """The base of all forms. Special tokens are named by their roles: `cls` is the tokenizer's `cls_id`."""
 
     before: ClassVar[tuple[str, ...]] = ("cls",)
     """The special tokens in front of the first text."""

@@ -48,7 +48,7 @@ Parts = tuple[Part, ...]
 
 
 class Turn(Config):
-    """What stands around the text of a turn."""
+    """Parts around the text of a turn."""
 
     before: Parts = ()
     """Parts in front of it."""
