@@ -103,10 +103,6 @@ TEXT_SUMS = (TEXT_LOSS_SUM, TEXT_WEIGHT_SUM, UNIGRAM_LOSS_SUM, BYTES_SUM)
 def evaluation_sums(losses: Mapping[str, int | None]) -> tuple[str, ...]:
     """Returns the names of what a model adds to the metrics for each example, float32 [batch] each.
 
-    Args:
-        losses: The losses' numbers of answers by name, None for the vocabulary, the main loss first
-            (`recipe.goal.loss_classes`).
-
     Example:
 
     >>> evaluation_sums({"label": 2})
@@ -120,9 +116,6 @@ def evaluation_sums(losses: Mapping[str, int | None]) -> tuple[str, ...]:
 
 def is_over_vocabulary(losses: Mapping[str, int | None]) -> bool:
     """Returns whether the main loss, which is the first one, runs over the vocabulary.
-
-    Args:
-        losses: The losses' numbers of answers by name, None for the vocabulary.
 
     Example:
 
@@ -147,11 +140,6 @@ class Spec:
 
 def row_specs(raw_length: int, max_documents: int, max_characters: int = 0) -> dict[str, Spec]:
     """Returns the specs of one row, padded to fixed shapes.
-
-    Args:
-        raw_length: Most raw tokens of a row, which is its length less the special tokens of one document.
-        max_documents: Most chunks of a row. A chunk is a document or a part of one.
-        max_characters: Characters of a word, if the tokenizer gives characters next to ids; otherwise 0.
 
     A row holds:
         example_id: int64 [], a hash of its content, unique in its split.
@@ -188,11 +176,6 @@ def encoder_specs(length: int, segments: bool = True, order: bool = False) -> di
     attention_order: int32 [length], with `order` only. A token attends to those tokens of its document whose
         order is not above its own: all zeros is bidirectional, ascending is causal, zeros on a prefix and
         ascending after it is a prefix LM, a random order is a permutation.
-
-    Args:
-        length: Tokens of a row.
-        segments: True for a model with segment embeddings.
-        order: True for an objective that sets `attention_order`.
     """
     names = [TOKEN_IDS, POSITION_IDS, DOCUMENT_IDS]
     names += [SEGMENT_IDS] if segments else []
@@ -205,9 +188,6 @@ def selection_specs(max_predictions: int) -> dict[str, Spec]:
 
     masked_positions, masked_labels: int32 [max_predictions], positions ascending, zeros after.
     masked_weights: float32 [max_predictions], 1 on real predictions and 0 after.
-
-    Args:
-        max_predictions: Most predictions of a row.
     """
     return _weighted(max_predictions, MASKED_WEIGHTS, MASKED_POSITIONS, MASKED_LABELS)
 
@@ -217,9 +197,6 @@ def label_specs(length: int) -> dict[str, Spec]:
 
     label_ids: int32 [length], the token that each position predicts, 0 where none is.
     label_weights: float32 [length], 1 where a token is predicted.
-
-    Args:
-        length: Positions of a row that may predict.
     """
     return _weighted(length, LABEL_WEIGHTS, LABEL_IDS)
 
@@ -230,11 +207,6 @@ def pair_specs(max_documents: int, task: str) -> dict[str, Spec]:
     pooled_positions: int32 [max_documents], where each document's [CLS] stands, zeros after.
     <task>_labels: int32 [max_documents].
     <task>_weights: float32 [max_documents], 1 on real pairs and 0 after.
-
-    Args:
-        max_documents: Most documents of a row.
-        task: Name of the task: `next_sentence`, whose label is 1 if the second segment is a random one, or
-            `sentence_order`, whose label is 1 if the two were swapped.
     """
     return _weighted(max_documents, f"{task}_weights", POOLED_POSITIONS, f"{task}_labels")
 
@@ -246,11 +218,6 @@ def record_specs(max_documents: int, max_records: int, labels: str) -> dict[str,
         after.
     record_labels: int32 or float32 [max_records].
     record_weights: float32 [max_records], 1 on records and 0 after.
-
-    Args:
-        max_documents: Most documents of a row; a record stands as one or several.
-        max_records: Most records of a row.
-        labels: Dtype of the labels.
     """
     return {
         POOLED_POSITIONS: Spec("int32", (max_documents,)),
@@ -265,9 +232,6 @@ def span_specs(max_records: int) -> dict[str, Spec]:
     pooled_positions: int32 [max_records], the place of each record that stands for no answer, zeros after.
     start_labels, end_labels: int32 [max_records], the places of the answer's first and last token in the row.
     record_weights: float32 [max_records], 1 on records and 0 after.
-
-    Args:
-        max_records: Most records of a row.
     """
     return _weighted(max_records, RECORD_WEIGHTS, POOLED_POSITIONS, START_LABELS, END_LABELS)
 
@@ -278,9 +242,6 @@ def decoder_specs(length: int) -> dict[str, Spec]:
     decoder_token_ids, decoder_position_ids: int32 [length].
     decoder_document_ids: int32 [length], 0 on padding; a decoder's token attends to the tokens of its own
         document, those before it in the decoder and all of them in the encoder.
-
-    Args:
-        length: Tokens of a decoder's row.
     """
     return _ints(length, DECODER_TOKEN_IDS, DECODER_POSITION_IDS, DECODER_DOCUMENT_IDS)
 

@@ -15,11 +15,6 @@ def attach_stub(
     The stub is the `.pyi` next to the package's `__init__.py`, which type checkers and editors read too. Each
     line of it says where names live: `from .optimizers import AdamW as AdamW`.
 
-    Args:
-        package: The package's `__name__`.
-        file: The package's `__file__`.
-        deferred: Names that load on first use, where the others load at once; all of them if not given.
-
     Raises:
         ValueError: if there is no stub, or it imports from elsewhere than the package.
 
@@ -50,14 +45,6 @@ def attach_stub(
 
 def import_extra(error: type[Exception], extra: str, *modules: str) -> tuple[Any, ...]:
     """Returns modules of packages that an extra installs.
-
-    Args:
-        error: Type of the error.
-        extra: Name of the extra.
-        *modules: Names of the modules.
-
-    Raises:
-        error: if one cannot be imported, with the command that installs the extra.
 
     Example:
 

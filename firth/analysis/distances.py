@@ -14,9 +14,6 @@ def distance_lines(outputs: Mapping[str, Mapping[str, os.PathLike[str]]]) -> lis
     """Returns how far the data are from those of the last run and from requests.
 
     There is a line for each feature, and one for the share of each kind that moved furthest.
-
-    Args:
-        outputs: Folders of the run's outputs by component.
     """
     lines = [
         distance_line(each) for each in _read(outputs, "DistributionValidator", "distances", "distances")
@@ -36,9 +33,6 @@ def _read(
 
 def distance_line(measured: Mapping[str, Any]) -> str:
     """Returns one distance in words.
-
-    Args:
-        measured: What `firth.components.distribution_validator.executor.distances_of` yields.
 
     Example:
 

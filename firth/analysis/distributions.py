@@ -33,11 +33,7 @@ class Distribution:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Distribution":
-        """Returns the distribution of a row of `measured` in a corpus report.
-
-        Args:
-            row: The row.
-        """
+        """Returns the distribution of a row of `measured` in a corpus report."""
         return cls(row["step"], row["measure"], row["values"], row["documents"])
 
     @property
@@ -52,9 +48,6 @@ class Distribution:
 
     def quantile(self, share: float) -> float:
         """Returns the least value that at least a share of the documents does not exceed.
-
-        Args:
-            share: The share, in [0, 1].
 
         Example:
 

@@ -48,9 +48,6 @@ class BucketSum:
 def cluster_bins(rows: Iterable[Mapping[str, Any]]) -> list[ClusterBin]:
     """Returns the clusters by step and size, from a power of two up to the next.
 
-    Args:
-        rows: Rows `duplicate_clusters` of a corpus report.
-
     Example:
 
     >>> rows = [{"step": "near", "size": 3, "clusters": 2}, {"step": "near", "size": 4, "clusters": 1}]
@@ -72,9 +69,6 @@ def cluster_bins(rows: Iterable[Mapping[str, Any]]) -> list[ClusterBin]:
 
 def bucket_sums(rows: Iterable[Mapping[str, Any]]) -> list[BucketSum]:
     """Returns the buckets of each step in one line.
-
-    Args:
-        rows: Rows `duplicate_buckets` of a corpus report.
 
     Example:
 

@@ -10,13 +10,7 @@ from firth.analysis.held_out import HeldOutRow
 
 
 def eval_rows(examples_uri: str, count: int, seed: int) -> list[HeldOutRow]:
-    """Returns `count` rows of a SequenceGen artifact's eval split, always the same for a seed.
-
-    Args:
-        examples_uri: Folder of the artifact.
-        count: Most rows to return; a smaller split has fewer.
-        seed: Seed of the hash of each row's id by which rows are chosen.
-    """
+    """Returns `count` rows of a SequenceGen artifact's eval split, always the same for a seed."""
     return heapq.nsmallest(count, _rows(examples_uri), key=lambda row: _order(seed, row.example_id))
 
 

@@ -30,10 +30,6 @@ class FunnelLine:
 def funnel_lines(rows: Iterable[Mapping[str, Any]], source: str | None = None) -> list[FunnelLine]:
     """Returns the funnel of one source, or summed over all of them.
 
-    Args:
-        rows: Rows `funnel` of a corpus report.
-        source: Name of the source; None for all.
-
     Example:
 
     >>> row = {"step": "length", "source": "a", "documents_in": 3, "bytes_in": 30, "words_in": 9,
@@ -50,11 +46,7 @@ def funnel_lines(rows: Iterable[Mapping[str, Any]], source: str | None = None) -
 
 
 def sources_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Returns the names of the sources, in their first order.
-
-    Args:
-        rows: Rows `funnel` of a corpus report.
-    """
+    """Returns the names of the sources, in their first order."""
     return list(dict.fromkeys(row["source"] for row in rows))
 
 

@@ -64,11 +64,6 @@ def masked_sentences(
 
     Sentence and word are drawn by a hash of the seed and the row's id: whole words of one piece and of at
     least three letters, in sentences of 8 to 32 pieces without special ones.
-
-    Args:
-        rows: Rows of the eval split.
-        vocabulary: Pieces by id.
-        seed: Seed of the choice.
     """
     for row in rows:
         choices = [
@@ -85,13 +80,7 @@ def masked_sentences(
 def plain_sentences(
     rows: Iterable[HeldOutRow], vocabulary: Sequence[str], seed: int
 ) -> Iterator[tuple[str, str]]:
-    """Yields at most one sentence of each row, drawn by a hash of seed and row id, and its source.
-
-    Args:
-        rows: Rows of the eval split.
-        vocabulary: Pieces by id.
-        seed: Seed of the choice.
-    """
+    """Yields at most one sentence of each row, drawn by a hash of seed and row id, and its source."""
     for row in rows:
         fit = [sentence for sentence in _sentences(row, vocabulary) if _is_fit(sentence)]
         if fit:
@@ -100,9 +89,6 @@ def plain_sentences(
 
 def join_pieces(pieces: Sequence[str]) -> str:
     """Returns pieces as text that the tokenizer splits into the same pieces again.
-
-    Args:
-        pieces: Pieces of a sentence.
 
     Example:
 

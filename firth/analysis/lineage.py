@@ -26,9 +26,6 @@ PACKAGES = (
 def directory_digest(directory: str | os.PathLike[str]) -> str:
     """Returns `sha256:` of a folder's relative paths and contents, or why it was not computed.
 
-    Args:
-        directory: Folder to read.
-
     Example:
 
     >>> directory_digest("/no/such/folder")

@@ -8,9 +8,6 @@ def main_perplexity(metrics: Mapping[str, float]) -> float | None:
 
     Runs from before `text_perplexity` was recorded give the perplexity of all predictions.
 
-    Args:
-        metrics: Metrics over the whole split, by name.
-
     Example:
 
     >>> main_perplexity({"lm_perplexity": 12.5, "lm_accuracy": 0.3, "text_perplexity": 14.0})

@@ -16,10 +16,6 @@ def overlay_plots(histories: Sequence[History], losses: Iterable[Loss]) -> dict[
     """Returns SVG elements by title: each loss in training and held out, and the speed.
 
     A quantity that no run recorded has no plot.
-
-    Args:
-        histories: Histories of the runs, at most `MOST_RUNS`; an empty one keeps its colour.
-        losses: Losses of any of the runs.
     """
     wanted = {}
     for loss in losses:

@@ -27,9 +27,6 @@ def render_page(**values: Any) -> str:
 def number(value: Any) -> str:
     """Returns a figure as the page writes it.
 
-    Args:
-        value: Number to write; None if it was not recorded.
-
     Example:
 
     >>> number(None), number(float("inf")), number(1234.56), number(0.12345), number("mean")
@@ -48,9 +45,6 @@ def number(value: Any) -> str:
 
 def count(value: Any) -> str:
     """Returns a whole number as the page writes it.
-
-    Args:
-        value: Whole number to write; None if it was not recorded.
 
     Example:
 

@@ -60,14 +60,7 @@ History = Sequence[Mapping[str, float]]
 
 
 def plot(name: str, title: str, draw: Callable[[Axes], None], has_bars: bool = False) -> str:
-    """Returns an SVG element, the same bytes for the same drawing.
-
-    Args:
-        name: Name unlike that of any other plot of the page; it is put before every id in the element.
-        title: Description for readers who cannot see the plot.
-        draw: Function that draws on the axes.
-        has_bars: True for bars, which get a legend and no lines between them.
-    """
+    """Returns an SVG element, the same bytes for the same drawing."""
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=SIZE, layout="constrained")
         axes = figure.add_subplot()
@@ -83,14 +76,7 @@ def plot(name: str, title: str, draw: Callable[[Axes], None], has_bars: bool = F
 def training_plots(
     history: History, losses: Sequence[Loss], unigram_loss: float | None = None, main: str = ""
 ) -> dict[str, str]:
-    """Returns the losses, the learning rate and the norm of the gradient by step: SVG elements by title.
-
-    Args:
-        history: History of the training; nothing is drawn if it is empty.
-        losses: Losses to draw.
-        unigram_loss: Held-out loss of the unigram baseline; None to draw no line.
-        main: Name of the loss that the baseline stands next to.
-    """
+    """Returns the losses, the learning rate and the norm of the gradient by step: SVG elements by title."""
     if not history:
         return {}
     drawn = {
@@ -105,13 +91,7 @@ def training_plots(
 
 
 def loss_plot(history: History, loss: Loss, unigram_loss: float | None = None) -> str:
-    """Returns one loss by step, next to that of the unigram baseline or of guessing.
-
-    Args:
-        history: History of the training.
-        loss: Loss to draw.
-        unigram_loss: Held-out loss of the unigram baseline, for the main loss; None to draw no line.
-    """
+    """Returns one loss by step, next to that of the unigram baseline or of guessing."""
 
     def draw(axes: Axes) -> None:
         axes.plot(*series(history, f"{loss.name}_loss"), color=FIRST, linewidth=1.4, label=loss.title)
@@ -129,31 +109,19 @@ def loss_plot(history: History, loss: Loss, unigram_loss: float | None = None) -
 
 
 def learning_rate_plot(history: History) -> str:
-    """Returns the learning rate by step.
-
-    Args:
-        history: History of the training.
-    """
+    """Returns the learning rate by step."""
     title = "Learning rate by step"
     return _curve_plot(history, "learning_rate", title, linewidth=1.4, ylabel="learning rate", ylim=(0, None))
 
 
 def gradient_norm_plot(history: History) -> str:
-    """Returns the global norm of the gradient by step, before clipping.
-
-    Args:
-        history: History of the training.
-    """
+    """Returns the global norm of the gradient by step, before clipping."""
     title = "Norm of the gradient by step"
     return _curve_plot(history, "gradient_norm", title, ylabel="norm of the gradient", yscale="log")
 
 
 def speed_plot(history: History) -> str:
-    """Returns non-padding tokens per second by step.
-
-    Args:
-        history: History of the training.
-    """
+    """Returns non-padding tokens per second by step."""
     title = "Non-padding tokens per second by step"
     return _curve_plot(history, "tokens_per_second", title, "speed", ylabel="tokens/s", ylim=(0, None))
 
@@ -172,10 +140,6 @@ def length_plot(lengths: Mapping[str, Mapping[str, Sequence[int]]], unit: str) -
     """Returns the number of documents by length, as read and as cleaned.
 
     A bin ends where the next begins.
-
-    Args:
-        lengths: Numbers of documents by stage and bin.
-        unit: Unit of the lengths, words or characters.
     """
 
     def draw(axes: Axes) -> None:
@@ -193,11 +157,7 @@ def length_plot(lengths: Mapping[str, Mapping[str, Sequence[int]]], unit: str) -
 
 
 def language_plot(languages: Mapping[str, Mapping[str, int]]) -> str:
-    """Returns the shares of the most frequent languages among sampled documents, as read and as cleaned.
-
-    Args:
-        languages: Numbers of documents by stage and language.
-    """
+    """Returns the shares of the most frequent languages among sampled documents, as read and as cleaned."""
     totals = {name: max(sum(counts.values()), 1) for name, counts in languages.items()}
     names = list(dict.fromkeys(name for counts in languages.values() for name in counts))[:MOST_LANGUAGES]
 
@@ -213,12 +173,7 @@ def language_plot(languages: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def score_plot(step: str, scores: Mapping[str, Any]) -> str:
-    """Returns the number of documents kept and dropped by a classifier's score.
-
-    Args:
-        step: Name of the step.
-        scores: Numbers of documents by score, from the step's report.
-    """
+    """Returns the number of documents kept and dropped by a classifier's score."""
     lower = scores["lower"]
     kept, dropped = (
         [sum(source[fate][place] for source in scores["sources"]) for place in range(len(lower))]
@@ -236,11 +191,7 @@ def score_plot(step: str, scores: Mapping[str, Any]) -> str:
 
 
 def distribution_plot(distribution: Distribution) -> str:
-    """Returns the number of documents by a value that a step measures.
-
-    Args:
-        distribution: The values with their documents.
-    """
+    """Returns the number of documents by a value that a step measures."""
     bounds, documents = distribution.bins()
     step, measure = distribution.step, distribution.measure
 
@@ -255,11 +206,7 @@ def distribution_plot(distribution: Distribution) -> str:
 
 
 def vocabulary_plot(vocabulary: Sequence[str]) -> str:
-    """Returns the number of pieces by length in characters, starts of words apart from continuations.
-
-    Args:
-        vocabulary: Pieces by id.
-    """
+    """Returns the number of pieces by length in characters, starts of words apart from continuations."""
     continued = [len(piece) - 2 for piece in vocabulary if piece.startswith("##")]
     starting = [len(piece) for piece in vocabulary if not piece.startswith("##")]
 
@@ -274,10 +221,6 @@ def vocabulary_plot(vocabulary: Sequence[str]) -> str:
 
 def series(history: History, name: str) -> tuple[list[float], list[float]]:
     """Returns the steps at which a quantity was recorded, and its values.
-
-    Args:
-        history: History of the training.
-        name: Name of the quantity.
 
     Example:
 

@@ -4,9 +4,6 @@
 def seconds_text(seconds: float) -> str:
     """Returns a duration in words.
 
-    Args:
-        seconds: Duration in seconds.
-
     Example:
 
     >>> seconds_text(0.4), seconds_text(75), seconds_text(3 * 3600 + 120)
@@ -20,9 +17,6 @@ def seconds_text(seconds: float) -> str:
 
 def bytes_text(count: float) -> str:
     """Returns a size in words, in decimal units.
-
-    Args:
-        count: Size in bytes.
 
     Example:
 

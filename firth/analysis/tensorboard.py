@@ -6,9 +6,6 @@ import shlex
 def tensorboard_command(folder: str) -> str:
     """Returns the command that shows the curves in a folder, to be pasted as it is.
 
-    Args:
-        folder: Folder of the Trainer's `model_run` artifact.
-
     Example:
 
     >>> tensorboard_command("my runs/demo/pipeline/Trainer/model_run/7")

@@ -43,9 +43,6 @@ class BoundedMetric:
 def overall(evaluation: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Returns the metrics over the whole split, in the order in which they are read.
 
-    Args:
-        evaluation: Metrics by slice.
-
     Example:
 
     >>> overall({"overall": {"mlm_accuracy": 0.5}, "source=books": {"mlm_accuracy": 0.4}})
@@ -60,11 +57,6 @@ def threshold_results(
     evaluation: Evaluation, goal: Goal, metrics: Mapping[str, float]
 ) -> list[BoundedMetric]:
     """Returns the result of each metric that the recipe bounds; of all of them if it sets no threshold.
-
-    Args:
-        evaluation: Evaluation of the recipe.
-        goal: The recipe's `goal`.
-        metrics: Metrics over the whole split, by name.
 
     Example:
 

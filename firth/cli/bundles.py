@@ -9,10 +9,6 @@ from firth.cli.output import ExitCode, fail
 def bundle_of(said: str, root: pathlib.Path) -> str:
     """Returns the folder of a bundle.
 
-    Args:
-        said: Name of a run or of an imported model below the root, or path of a bundle.
-        root: Folder of all runs.
-
     Raises:
         firth.recipes.reading.bundles.NoBundleError: if there is no such bundle, with the nearest name.
     """
@@ -25,15 +21,7 @@ def bundle_of(said: str, root: pathlib.Path) -> str:
 
 
 def adapter_of(said: str, root: pathlib.Path) -> str:
-    """Returns the folder of an adapter.
-
-    Args:
-        said: Name of the run that trained it, path of its bundle, or of the adapter itself.
-        root: Folder of all runs.
-
-    Raises:
-        NoBundleError: if there is no such adapter, with what is missing.
-    """
+    """Returns the folder of an adapter."""
     from firth import storage
     from firth.recipes.reading.bundles import NoBundleError
     from firth.recipes.reading.method_sources import adapter_next_to, is_adapter
@@ -52,12 +40,7 @@ def adapter_of(said: str, root: pathlib.Path) -> str:
 
 
 def free_place(root: pathlib.Path, name: str) -> pathlib.Path:
-    """Returns the folder of a new name among the runs. Ends the command for one that is taken.
-
-    Args:
-        root: Folder of all runs.
-        name: Value of `--name`.
-    """
+    """Returns the folder of a new name among the runs. Ends the command for one that is taken."""
     from firth import storage
     from firth.recipes.base.names import check_folder_name
 

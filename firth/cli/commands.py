@@ -46,10 +46,6 @@ Overrides = Annotated[
 def epilog(*examples: str, after: str = "") -> str:
     r"""Returns a help text's last part: examples, one a line, and a closing remark.
 
-    Args:
-        after: Remark that closes the text.
-        *examples: Commands, one a line.
-
     Example:
 
     >>> epilog("firth show 'a [MASK]'").splitlines()[-1]
@@ -62,13 +58,5 @@ def epilog(*examples: str, after: str = "") -> str:
 def registrar(
     name: str, command: Callable[..., None], *examples: str, after: str = "", **settings: Any
 ) -> Callable[[typer.Typer], Any]:
-    """Returns the function that adds a subcommand to the command.
-
-    Args:
-        name: Name of the subcommand.
-        command: What it does.
-        *examples: Commands, one a line, for its help.
-        after: Remark that closes its help.
-        **settings: Further settings of `typer.Typer.command`.
-    """
+    """Returns the function that adds a subcommand to the command."""
     return lambda app: app.command(name, epilog=epilog(*examples, after=after), **settings)(command)

@@ -23,9 +23,6 @@ _OF_WEIGHTS = {"weights", "gradients", "moments", "accumulated"}
 def cost_lines(recipe: Recipe) -> list[str]:
     """Returns parameters, FLOPs and memory of a recipe, a line each.
 
-    Args:
-        recipe: Recipe of the run.
-
     Example:
 
     >>> from firth.recipes import load_recipe
@@ -51,10 +48,6 @@ def cost_lines(recipe: Recipe) -> list[str]:
 
 def accelerator_lines(recipe: Recipe, accelerator: Accelerator) -> list[str]:
     """Returns whether a training fits an accelerator, and what a step takes there.
-
-    Args:
-        recipe: Recipe of the run.
-        accelerator: Accelerator that a step is on, or each of the devices that the recipe asks for.
 
     Example:
 
@@ -82,9 +75,6 @@ def device_bytes(recipe: Recipe) -> dict[str, int]:
 
     With `training.mesh`, these are its parts of the divided weights, and of their gradients and moments, next
     to all others. `activations` are those of its rows, for the whole model: an upper bound.
-
-    Args:
-        recipe: Recipe of the run.
     """
     memory, training = memory_bytes(recipe), recipe.training
     rows = training.mesh.data if training.mesh else training.devices
@@ -101,11 +91,7 @@ def device_bytes(recipe: Recipe) -> dict[str, int]:
 
 
 def backbone_lines(recipe: RunRecipe) -> list[str]:
-    """Returns the parameters of a model, a line each: those of a model that is not trained here from scratch.
-
-    Args:
-        recipe: Recipe of a run of any kind.
-    """
+    """Returns the parameters of a model, a line each: those of a model that is not trained here from scratch."""
     counts = parameter_counts(recipe)
     parts = (f"{name} {count:,}" for name, count in counts.items() if name not in _TOTALS)
     return [f"parameters: {counts['total']:,}", f"  {', '.join(parts)}"]
@@ -121,9 +107,6 @@ def _stage_text(stage: RunStage) -> str:
 
 def count_text(count: int) -> str:
     """Returns a number of parameters as papers write it, in three digits.
-
-    Args:
-        count: Number of parameters.
 
     Example:
 

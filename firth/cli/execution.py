@@ -82,12 +82,7 @@ Workers = Annotated[
 
 
 def on_recipe(act: Callable[["Recipe", Execute, pathlib.Path], None]) -> Callable[..., None]:
-    """Returns the command that reads a recipe, with the options of a run, and acts on it.
-
-    Args:
-        act: Function of the recipe, of what executes a function of `firth.pipelines.local` on it, and of the
-            folder of all runs. Its docstring is the command's help.
-    """
+    """Returns the command that reads a recipe, with the options of a run, and acts on it."""
 
     def command(
         context: typer.Context,
@@ -127,18 +122,7 @@ def recipe_of(
     base: str | None = None,
     root: pathlib.Path | None = None,
 ) -> "Recipe":
-    """Returns the recipe that the options describe, checked. Ends the command if they do not fit together.
-
-    Args:
-        context: Context of the command, for its arguments.
-        name: Name of a preset, or path of a file; None where only `base` is given.
-        text: Patterns of `--text`.
-        jsonl: Patterns of `--jsonl`.
-        text_key: Key of the text in JSON objects.
-        overrides: Assignments of `--set`.
-        base: Name or path of `--base`.
-        root: Folder of all runs.
-    """
+    """Returns the recipe that the options describe, checked. Ends the command if they do not fit together."""
     if name is None and base is None:
         fail("give a RECIPE, or the model to go on from with --base", ExitCode.USAGE)
     if context.args:
@@ -162,10 +146,6 @@ def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:
 
     Ends the command if an argument is not an option, has a value that its option cannot have, or if both
     `given` and `workers` are set.
-
-    Args:
-        given: Options of `--beam-arg`.
-        workers: Number of processes.
 
     Example:
 
@@ -203,18 +183,7 @@ def execute(
     reuse_folder: bool,
     metadata: str = "",
 ) -> Result:
-    """Returns the result of a function of `firth.pipelines.local`; an error ends the command.
-
-    Args:
-        run: Function of `firth.pipelines.local`.
-        recipe: Recipe to run.
-        root: Folder of all runs.
-        name: Name of the run's folder; the recipe's name if it is None.
-        verbose: True to print the output of TFX and TensorFlow.
-        beam_pipeline_args: Options of Beam.
-        reuse_folder: True to run in a folder that was made from another recipe or other sources.
-        metadata: Place of the run's metadata; empty for its folder.
-    """
+    """Returns the result of a function of `firth.pipelines.local`; an error ends the command."""
     from firth.cli.progress import drawing
     from firth.pipelines import local
     from firth.pipelines.run_errors import RunFolderError, full_disk
@@ -257,14 +226,7 @@ def _fail_run(error: "RunFailedError") -> NoReturn:
 
 
 def finish(print_summary: Callable[..., None], result: "RunResult", recipe: Any, root: pathlib.Path) -> None:
-    """Prints the summary of a run. Ends the command with a status of its own if the model is not blessed.
-
-    Args:
-        print_summary: Function of a console, the result, the recipe and the root.
-        result: Result of the run.
-        recipe: Recipe of the run.
-        root: Folder of all runs.
-    """
+    """Prints the summary of a run. Ends the command with a status of its own if the model is not blessed."""
     from rich.console import Console
 
     print_summary(Console(highlight=False, soft_wrap=True), result, recipe, root)

@@ -73,11 +73,7 @@ Chosen = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand.
-
-    Args:
-        app: Command to add it to.
-    """
+    """Adds the subcommand."""
     examples = commands.epilog(
         *(f"firth export gpt2_tiny --format {name}" for name in _WRITABLE),
         f"firth export firth-runs/minilm/bundle --format {next(iter(_WRITABLE))} --output mine",

@@ -14,11 +14,7 @@ COLUMNS = ("step", "in", "kept", "lost", "share", "bytes kept")
 
 
 def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> "Table":
-    """Returns a row for each step, over all sources, and below it one for each reason.
-
-    Args:
-        funnel: Rows `funnel` of a corpus report.
-    """
+    """Returns a row for each step, over all sources, and below it one for each reason."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -39,9 +35,6 @@ def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> "Table":
 
 def corpus_line(funnel: Sequence[Mapping[str, Any]]) -> str:
     """Returns the numbers of documents read, kept, dropped and rejected, in words.
-
-    Args:
-        funnel: Rows `funnel` of a corpus report.
 
     Example:
 

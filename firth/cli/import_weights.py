@@ -25,11 +25,7 @@ _SHOWN = 5
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand, which has one below it for each format.
-
-    Args:
-        app: Command to add it to.
-    """
+    """Adds the subcommand, which has one below it for each format."""
     readable = [each for each in FORMATS.values() if each.reads]
     examples = commands.epilog(
         *(_example(each) for each in readable),

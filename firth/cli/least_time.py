@@ -17,9 +17,6 @@ def least_time_line(recipe: Recipe) -> str | None:
 
     None too where the machine's clock does not move. It is the time of the matrix products alone, at the
     speed that the machine has now.
-
-    Args:
-        recipe: Recipe of the run.
     """
     flops, speed = training_flops(recipe), matrix_speed()
     if speed is None or flops / speed < LONG_SECONDS:
@@ -34,9 +31,6 @@ def matrix_speed(clock: Callable[[], float] = time.perf_counter) -> float | None
     """Returns the floating-point operations a second of a matrix product in float32, the best of three.
 
     None where a clock that was set does not move.
-
-    Args:
-        clock: Function that returns seconds.
     """
     import numpy as np
 

@@ -98,11 +98,7 @@ def main() -> None:
 
 
 def as_process(work: Callable[[], object]) -> None:
-    """Calls the function that a process is for, with what the command does around it.
-
-    Args:
-        work: Function of no arguments.
-    """
+    """Calls the function that a process is for, with what the command does around it."""
     # On a full disk, commands that need no temporary folder still answer.
     with contextlib.suppress(OSError):
         storage.keep_temporary_files()

@@ -36,11 +36,7 @@ Merged = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand.
-
-    Args:
-        app: Command to add it to.
-    """
+    """Adds the subcommand."""
     examples = commands.epilog(
         "firth merge minilm minilm_sst2",
         "firth merge minilm adapters/sst2 --name minilm_films",

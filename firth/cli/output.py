@@ -23,32 +23,19 @@ class ExitCode(enum.IntEnum):
 
 
 def print_error(message: str) -> None:
-    """Prints a message on standard error, the first line marked as an error.
-
-    Args:
-        message: Text of one or more lines.
-    """
+    """Prints a message on standard error, the first line marked as an error."""
     typer.secho("error: ", err=True, fg=typer.colors.RED, bold=True, nl=False)
     typer.echo(message, err=True)
 
 
 def fail(message: str, code: ExitCode = ExitCode.FAILED) -> NoReturn:
-    """Prints an error and ends the command.
-
-    Args:
-        message: Text of one or more lines.
-        code: Status of the process.
-    """
+    """Prints an error and ends the command."""
     print_error(message)
     raise typer.Exit(int(code))
 
 
 def note(message: str) -> None:
-    """Prints a remark on standard error.
-
-    Args:
-        message: Text of one line.
-    """
+    """Prints a remark on standard error."""
     typer.secho("note: ", err=True, fg=typer.colors.YELLOW, nl=False)
     typer.echo(message, err=True)
 
@@ -57,9 +44,6 @@ def terminal(err: bool = False) -> "Console":
     """Returns a console on a duplicate of standard output, or of standard error.
 
     Drawings on it still reach the terminal while the stream itself is redirected to a log.
-
-    Args:
-        err: Whether it draws on standard error.
     """
     from rich.console import Console
 

@@ -22,12 +22,7 @@ _MARKS = {"finished": "[green]done[/]  ", "cached": "[dim]cached[/]", "failed": 
 
 @contextlib.contextmanager
 def drawing(console: "Console", live: bool) -> Iterator[Callable[[Event], None]]:
-    """Yields the function that draws an event.
-
-    Args:
-        console: Console to draw on.
-        live: True to redraw in place, with a progress bar; false to print a line when there is news.
-    """
+    """Yields the function that draws an event."""
     if not live:
         yield PlainLines(console).draw
         return
@@ -37,9 +32,6 @@ def drawing(console: "Console", live: bool) -> Iterator[Callable[[Event], None]]
 
 def component_line(event: Event) -> str:
     """Returns the line on a component that has ended, with rich's markup.
-
-    Args:
-        event: Event of the component's end.
 
     Example:
 
@@ -56,9 +48,6 @@ def training_text(event: Event) -> str:
     """Returns the loss, and speed and time left once they are known.
 
     The time is that of the whole run, by earlier ones, or else that of the steps.
-
-    Args:
-        event: Event of the training loop.
 
     Example:
 
@@ -80,9 +69,6 @@ def training_text(event: Event) -> str:
 def left_text(seconds: float) -> str:
     """Returns a time that is left of something that still runs, which is never nothing.
 
-    Args:
-        seconds: Time in seconds.
-
     Example:
 
     >>> left_text(0.0), left_text(75.0)
@@ -93,9 +79,6 @@ def left_text(seconds: float) -> str:
 
 def running_text(event: Event) -> str:
     """Returns which component runs, and how much of the run is left with it, if earlier runs have told.
-
-    Args:
-        event: Event of the component's start.
 
     Example:
 
@@ -112,9 +95,6 @@ def running_text(event: Event) -> str:
 
 def estimate_text(event: Event) -> str:
     """Returns the time that the training will take, and the whole rest of the run.
-
-    Args:
-        event: Event with the estimate.
 
     Example:
 
@@ -138,9 +118,6 @@ def estimate_text(event: Event) -> str:
 def changes_text(event: Event) -> str:
     """Returns the lines on differences from the folder's last run, with rich's markup.
 
-    Args:
-        event: Event with the changed keys.
-
     Example:
 
     >>> changes_text({"lines": ["training.steps: 7, in this folder's last run 600"]})
@@ -153,9 +130,6 @@ def changes_text(event: Event) -> str:
 
 def notice_text(event: Event) -> str:
     """Returns what the training says before its first step, with rich's markup.
-
-    Args:
-        event: Event with the text.
 
     Example:
 
@@ -172,11 +146,7 @@ class _Lines:
         self._console = console
 
     def draw(self, event: Event) -> None:
-        """Draws one event.
-
-        Args:
-            event: Event of a run.
-        """
+        """Draws one event."""
         if event["kind"] == "changes":
             self._console.print(changes_text(event))
         elif event["kind"] == "notice":
@@ -199,12 +169,7 @@ class _Lines:
 
 
 class PlainLines(_Lines):
-    """Prints a line when a component ends, and a line on the training from time to time.
-
-    Args:
-        console: Console to print on.
-        clock: Function that returns seconds.
-    """
+    """Prints a line when a component ends, and a line on the training from time to time."""
 
     def __init__(self, console: "Console", clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(console)
@@ -227,11 +192,7 @@ class PlainLines(_Lines):
 
 
 def live_progress(console: "Console") -> "Progress":
-    """Returns the display of the one component that is running.
-
-    Args:
-        console: Console to draw on.
-    """
+    """Returns the display of the one component that is running."""
     from rich import progress
 
     return progress.Progress(
@@ -249,11 +210,7 @@ def live_progress(console: "Console") -> "Progress":
 
 
 class LiveLines(_Lines):
-    """Draws the running component in the last line, and the ended components above it.
-
-    Args:
-        progress: Display of the running component.
-    """
+    """Draws the running component in the last line, and the ended components above it."""
 
     def __init__(self, progress: "Progress") -> None:
         super().__init__(progress.console)

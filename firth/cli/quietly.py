@@ -28,12 +28,6 @@ def quietly(
 
     Ends the command if the function raises: with the sentence of an expected error, or with the name of the
     log.
-
-    Args:
-        work: Function of no arguments.
-        name: Name of the subcommand, for the log's name.
-        expected: Errors that say by themselves what is wrong, with the status that the process ends with.
-        verbose: True to let everything be printed; an error that is not expected then ends the process.
     """
     try:
         with contextlib.nullcontext() if verbose else _logged(name, tuple(expected)):
@@ -67,9 +61,6 @@ def import_without_logs(name: str) -> None:
     """Hides the logs that a package writes to the file descriptor of stderr while it is imported later.
 
     TensorFlow 2.21 logs while it is loaded, whatever `TF_CPP_MIN_LOG_LEVEL` is. Errors are shown.
-
-    Args:
-        name: Name of the package.
     """
     if name not in sys.modules:
         sys.meta_path.insert(0, _Finder(name))

@@ -18,14 +18,7 @@ def recipe_or_exit(
     require_all: bool = False,
     root: pathlib.Path | None = None,
 ) -> "Recipe":
-    """Loads a recipe; if it is not valid, prints one problem a line and ends the command.
-
-    Args:
-        name: Name of a preset, or path of a file; None where a base says what is trained.
-        options: Options on top of it, in order.
-        require_all: True if the files and packages that the recipe needs must be on this machine.
-        root: Folder of all runs, where a base is looked up by its name.
-    """
+    """Loads a recipe; if it is not valid, prints one problem a line and ends the command."""
     from firth.recipes import RecipeError
     from firth.recipes.reading.base_notices import base_notices
     from firth.recipes.reading.loading import load_with_places
@@ -45,11 +38,6 @@ def recipe_or_exit(
 
 def sources_option(text: Sequence[str], jsonl: Sequence[str], text_key: str) -> list["Option"]:
     """Returns the option that puts the given files in the place of a recipe's sources, if any are given.
-
-    Args:
-        text: Patterns of text files.
-        jsonl: Patterns of JSON lines files.
-        text_key: Key of the text in JSON objects.
 
     Example:
 
@@ -71,9 +59,6 @@ def sources_option(text: Sequence[str], jsonl: Sequence[str], text_key: str) -> 
 
 def base_option(base: str | None) -> list["Option"]:
     """Returns the option that a run goes on from a model, if one is given.
-
-    Args:
-        base: Name of a run or of an imported model, or a bundle's path.
 
     Example:
 

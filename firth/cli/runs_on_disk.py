@@ -82,11 +82,7 @@ class RunOnDisk:
 
 
 def read_run(directory: pathlib.Path) -> RunOnDisk:
-    """Reads what is known of the run in a folder.
-
-    Args:
-        directory: Folder of the run.
-    """
+    """Reads what is known of the run in a folder."""
     summary_path, timings_path = directory / SUMMARY_FILE, directory / TIMINGS_FILE
     summary = storage.read_json_object(summary_path)
     timings = storage.read_json_object(timings_path)
@@ -103,22 +99,13 @@ def _is_of_now(directory: pathlib.Path, summary: dict[str, Any]) -> bool:
 
 
 def all_runs(root: pathlib.Path) -> list[RunOnDisk]:
-    """Returns the runs below a root, the latest first, by the times that they record.
-
-    Args:
-        root: Folder of all runs.
-    """
+    """Returns the runs below a root, the latest first, by the times that they record."""
     runs = [read_run(path.parent) for path in sorted(root.glob(f"*/{RECIPE_FILE}"))]
     return sorted(runs, key=lambda run: run.last_change, reverse=True)
 
 
 def find_run(root: pathlib.Path, name: str) -> RunOnDisk:
-    """Returns the run of a name below the root, or in a folder. Ends the command if there is no such run.
-
-    Args:
-        root: Folder of all runs.
-        name: Name of the run, or path of its folder.
-    """
+    """Returns the run of a name below the root, or in a folder. Ends the command if there is no such run."""
     if (found := run_named(root, name)) is not None:
         return found
     from firth.recipes.base.errors import suggest
@@ -129,12 +116,7 @@ def find_run(root: pathlib.Path, name: str) -> RunOnDisk:
 
 
 def run_named(root: pathlib.Path, name: str) -> RunOnDisk | None:
-    """Returns the run of a name below the root, or in a folder; None if there is no such run.
-
-    Args:
-        root: Folder of all runs.
-        name: Name of the run, or path of its folder.
-    """
+    """Returns the run of a name below the root, or in a folder; None if there is no such run."""
     folders = (root / name, pathlib.Path(name))
     return next((read_run(folder) for folder in folders if (folder / RECIPE_FILE).exists()), None)
 

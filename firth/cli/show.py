@@ -194,12 +194,7 @@ def _adapting_lines(recipe: Any) -> list[str]:
 
 
 def costs_of_method(recipe: "AdaptingRecipe", command: str) -> "TuningCosts":
-    """Returns what a run trains and holds; ends the command if its method does not fit its model.
-
-    Args:
-        recipe: Recipe of the run.
-        command: Name of the subcommand, for the log's name.
-    """
+    """Returns what a run trains and holds; ends the command if its method does not fit its model."""
 
     def count() -> "TuningCosts":
         from firth.tuning import tuning_costs
@@ -210,11 +205,7 @@ def costs_of_method(recipe: "AdaptingRecipe", command: str) -> "TuningCosts":
 
 
 def base_lines(recipe: "Recipe") -> list[str]:
-    """Returns what a recipe takes from its base, a line each; none without a base.
-
-    Args:
-        recipe: Recipe, checked.
-    """
+    """Returns what a recipe takes from its base, a line each; none without a base."""
     if recipe.base is None:
         return []
     return [

@@ -22,14 +22,7 @@ if TYPE_CHECKING:
 
 
 def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", root: pathlib.Path) -> None:
-    """Prints the evaluation, the blessing, the paths of the results, and what to do next.
-
-    Args:
-        console: Console to print on.
-        result: Result of the run.
-        recipe: Recipe of the run.
-        root: Folder of all runs.
-    """
+    """Prints the evaluation, the blessing, the paths of the results, and what to do next."""
     metrics = overall(result.evaluation)
     console.print()
     if (folder := result.outputs.get("Curator", {}).get("report")) is not None:
@@ -47,14 +40,7 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
 
 
 def print_outcome(console: "Console", result: "RunResult", root: pathlib.Path, said: str) -> None:
-    """Prints the blessing, what is served, the paths of the results, and what to do next.
-
-    Args:
-        console: Console to print on.
-        result: Result of the run.
-        root: Folder of all runs.
-        said: What a blessing says of the model.
-    """
+    """Prints the blessing, what is served, the paths of the results, and what to do next."""
     from rich.markup import escape
 
     if result.blessed:
@@ -79,11 +65,7 @@ def print_outcome(console: "Console", result: "RunResult", root: pathlib.Path, s
 
 
 def schema_lines(result: "CurationResult") -> list[str]:
-    """Returns the path of the schema of the sources' records, if this run wrote it, and how to pin it.
-
-    Args:
-        result: Result of the run.
-    """
+    """Returns the path of the schema of the sources' records, if this run wrote it, and how to pin it."""
     if result.new_schema is None:
         return []
     return [
@@ -94,10 +76,6 @@ def schema_lines(result: "CurationResult") -> list[str]:
 
 def perplexity_line(metrics: dict[str, float], title: str) -> str:
     """Returns the model's perplexity next to the unigram baseline's.
-
-    Args:
-        metrics: The metrics over the whole eval split, by name.
-        title: The title of the main loss.
 
     Example:
 
@@ -116,9 +94,6 @@ def perplexity_line(metrics: dict[str, float], title: str) -> str:
 def start_line(start: Mapping[str, Any]) -> str:
     """Returns what a run went on from, and what of its model was made fresh.
 
-    Args:
-        start: What `RunResult.start` holds.
-
     Example:
 
     >>> start = {"bundle": "minilm/bundle", "optimizer": "fresh", "fresh_layers": ["heads/masked_lm_head"]}
@@ -131,9 +106,6 @@ def start_line(start: Mapping[str, Any]) -> str:
 
 def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Returns the requests that a model answers, as arguments of `firth predict`.
-
-    Args:
-        signatures: The signatures that the exported model describes, by name.
 
     Example:
 
@@ -155,9 +127,6 @@ def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def weights_lines(description: Mapping[str, Any]) -> list[str]:
     """Returns how the weights of an exported model are stored, if it is in another type than they have.
 
-    Args:
-        description: What the model describes.
-
     Example:
 
     >>> weights_lines({"weights": {"type": "float32", "bytes": 400, "float32_bytes": 400}})
@@ -171,11 +140,7 @@ def weights_lines(description: Mapping[str, Any]) -> list[str]:
 
 
 def description_of(pushed: pathlib.Path) -> dict[str, Any]:
-    """Returns what an exported model describes; nothing if an earlier version exported it.
-
-    Args:
-        pushed: Folder of the exported model.
-    """
+    """Returns what an exported model describes; nothing if an earlier version exported it."""
     from firth.serving.description import read_description
 
     try:
@@ -187,12 +152,6 @@ def description_of(pushed: pathlib.Path) -> dict[str, Any]:
 
 def next_commands(name: str, root: pathlib.Path, asked: list[str], has_report: bool = True) -> list[str]:
     """Returns commands to go on with, ready to be pasted.
-
-    Args:
-        name: Name of the run.
-        root: Folder of all runs.
-        asked: Arguments of `firth predict`.
-        has_report: False for a model that was imported.
 
     Example:
 

@@ -10,11 +10,7 @@ from firth.components.statistics import splits_of
 
 
 def anomalies_of(artifact: Artifact) -> list[dict[str, str]]:
-    """Returns the anomalies of all splits, each with its `feature`, its short `anomaly` and a `description`.
-
-    Args:
-        artifact: Output `anomalies` of ExampleValidator.
-    """
+    """Returns the anomalies of all splits, each with its `feature`, its short `anomaly` and a `description`."""
     found = []
     for split in splits_of(artifact):
         path = io_utils.get_only_uri_in_dir(artifact_utils.get_split_uri([artifact], split))
@@ -32,9 +28,6 @@ def anomalies_of(artifact: Artifact) -> list[dict[str, str]]:
 
 def anomalies_text(found: list[dict[str, str]]) -> str:
     """Returns anomalies in one line.
-
-    Args:
-        found: Anomalies as `anomalies_of` returns them.
 
     Example:
 

@@ -21,13 +21,6 @@ def declare(
 ) -> type[ComponentSpec]:
     """Returns the specification that TFX asks for as `SPEC_CLASS`. No input has the name of an output.
 
-    Args:
-        outputs: Types of artifacts by name of the output.
-        inputs: Types of artifacts by name of the input.
-        parameters: Types of values by name of the parameter: Python's own, or protocol buffers.
-        optional_inputs: Types of the inputs that may be left out.
-        optional_outputs: Types of the outputs that may be left out.
-
     Example:
 
     >>> from tfx.types.standard_artifacts import Schema

@@ -13,13 +13,6 @@ Properties = dict[str, Any]
 def only_artifact(inputs: Artifacts, name: str) -> Artifact:
     """Returns the artifact of an input that takes one.
 
-    Args:
-        inputs: Artifacts by the name of the input.
-        name: Name of the input.
-
-    Raises:
-        ValueError: naming the input and its artifacts, if there is none or more than one.
-
     Example:
 
     >>> only_artifact({"examples": []}, "examples")

@@ -16,9 +16,6 @@ from firth.tasks.labelled.data import fingerprint as data_fingerprint
 def schema_digest(path: str) -> str:
     """Returns the digest of a pinned schema.
 
-    Args:
-        path: Path of the schema.
-
     Raises:
         SourceError: if there is no such file.
     """
@@ -27,9 +24,6 @@ def schema_digest(path: str) -> str:
 
 def requests_digest(path: str) -> str:
     """Returns the digest of a file of requests.
-
-    Args:
-        path: Path of the file.
 
     Raises:
         SourceError: if there is no such file.
@@ -45,9 +39,6 @@ def _digest(key: str, path: str) -> str:
 
 def cleaning_digest(cleaning: Cleaning) -> str:
     """Returns the digest of the files that cleaning steps read, whose models can be used.
-
-    Args:
-        cleaning: Cleaning of the recipe.
 
     Raises:
         firth.corpus.CorpusError: if a file is not there, or a model cannot be used.

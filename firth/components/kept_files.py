@@ -12,11 +12,6 @@ FOLDER = "failed"
 def keep_files(folder: str, *names: str) -> str:
     """Copies files of an output, which TFX removes when its component fails, and returns their new folder.
 
-    Args:
-        folder: Folder of the output's artifact, `<component>/<output>/<id>`. The files go to
-            `<component>/failed/<output>/<id>`.
-        *names: Names of files in it; those that do not exist are left out.
-
     Example:
 
     >>> import tempfile
@@ -37,13 +32,7 @@ def keep_files(folder: str, *names: str) -> str:
 
 @contextlib.contextmanager
 def keeping(folder: str, *names: str, errors: type[Exception]) -> Iterator[None]:
-    """Keeps files of an output if the block fails, and adds to the error where they are.
-
-    Args:
-        folder: Folder of the output's artifact.
-        errors: Type of the error to add to, made of a message alone.
-        *names: Names of files in it; those that do not exist are left out.
-    """
+    """Keeps files of an output if the block fails, and adds to the error where they are."""
     try:
         yield
     except Exception as error:

@@ -21,13 +21,7 @@ REPORT_FILE = "report.html"
 
 
 def describe(name: str, artifact: Artifact, run_dir: str) -> ArtifactRecord:
-    """Returns the facts of an artifact that a report shows.
-
-    Args:
-        name: Name of the input.
-        artifact: Artifact, with its id.
-        run_dir: Folder of a local run, which paths are told from; may be empty.
-    """
+    """Returns the facts of an artifact that a report shows."""
     is_below = bool(run_dir) and artifact.uri.startswith(run_dir + os.sep)
     digest = directory_digest(artifact.uri)
     properties = (artifact.get_string_custom_property(key) for key in ("digest", "tokenizer_digest"))
@@ -48,21 +42,10 @@ class ReportExecutor(base_executor.BaseExecutor, abc.ABC):
 
     @abc.abstractmethod
     def page(self, run: ReportInputs, folders: Mapping[str, str]) -> str:
-        """Returns the page.
-
-        Args:
-            run: What is known of the run.
-            folders: Folders of the artifacts, by the names of the inputs.
-        """
+        """Returns the page."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes `report.html`.
-
-        Args:
-            input_dict: The inputs of the component.
-            output_dict: `report`.
-            exec_properties: `recipe`, as JSON, and `run_dir`.
-        """
+        """Writes `report.html`."""
         artifacts = {name: found[0] for name, found in input_dict.items() if found}
         folders = {name: each.uri for name, each in artifacts.items()}
         known = {each.name for each in dataclasses.fields(ReportInputs)}

@@ -17,9 +17,6 @@ def at_newest_spans(recipe: Recipe) -> Recipe:
     They are those of the newest span that has files, and of its newest version, the same in all paths of a
     source. Sources that cleaning steps read next to the corpus have numbers too, each its own.
 
-    Args:
-        recipe: Recipe of a corpus.
-
     Raises:
         SourceError: if no file has such a name, one has no number there, or the newest of two paths differ.
     """

@@ -9,9 +9,6 @@ from tfx.types import Artifact, artifact_utils
 def split_folders(examples: Artifact) -> dict[str, str]:
     """Returns the folder of each split, by the split's name.
 
-    Args:
-        examples: Examples whose splits have names.
-
     Example:
 
     >>> from tfx.types.standard_artifacts import Examples
@@ -26,12 +23,6 @@ def split_folders(examples: Artifact) -> dict[str, str]:
 
 def split_patterns(examples: Sequence[Artifact]) -> dict[str, list[str]]:
     """Returns the patterns of the files of each split, by the split's name, of one or several artifacts.
-
-    Args:
-        examples: Examples whose splits have names.
-
-    Raises:
-        ValueError: if there are no examples.
 
     Example:
 

@@ -9,22 +9,13 @@ from firth import storage
 
 
 def statistics_of(artifact: Artifact, split: str) -> statistics_pb2.DatasetFeatureStatisticsList:
-    """Returns the statistics of a split.
-
-    Args:
-        artifact: Output of StatisticsGen.
-        split: Name of the split.
-    """
+    """Returns the statistics of a split."""
     path = io_utils.get_only_uri_in_dir(artifact_utils.get_split_uri([artifact], split))
     with storage.open_file(path) as file:
         return statistics_pb2.DatasetFeatureStatisticsList.FromString(file.read())
 
 
 def splits_of(artifact: Artifact) -> list[str]:
-    """Returns the names of an artifact's splits.
-
-    Args:
-        artifact: Artifact of examples, or of what was made of some.
-    """
+    """Returns the names of an artifact's splits."""
     names: list[str] = artifact_utils.decode_split_names(artifact.split_names)
     return names

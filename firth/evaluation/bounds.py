@@ -40,9 +40,6 @@ class Bounds(NamedTuple):
     def keeps(self, value: float | None) -> bool:
         """Returns whether a value is within the bounds. None and not-a-number never are.
 
-        Args:
-            value: Value of the metric; None if it was not recorded.
-
         Example:
 
         >>> [FINITE.keeps(value) for value in (1e300, math.inf, math.nan, None)]
@@ -62,11 +59,6 @@ def bounds_of(evaluation: Evaluation, goal: Goal, metrics: Iterable[str]) -> dic
 
     A recipe without thresholds requires every metric to be a finite number, and a task's model to be better
     than the best constant answer, if the evaluation says so.
-
-    Args:
-        evaluation: Evaluation of the recipe.
-        goal: The recipe's `goal`.
-        metrics: Names of the metrics that are measured.
 
     Example:
 
@@ -93,11 +85,6 @@ def bounds_of(evaluation: Evaluation, goal: Goal, metrics: Iterable[str]) -> dic
 
 def describe(metric: str, value: float | None, bounds: Bounds) -> str:
     """Returns a metric compared with its bounds, in words.
-
-    Args:
-        metric: Name of the metric.
-        value: Value of the metric; None if it was not recorded.
-        bounds: Bounds that it has to keep.
 
     Example:
 

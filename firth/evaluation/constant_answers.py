@@ -33,11 +33,7 @@ _ENDS = ("", LOW, HIGH)
 
 
 def compared_metrics(name: str) -> tuple[str, ...]:
-    """Returns the names of the metrics that the comparison of a score brings.
-
-    Args:
-        name: Name of the metric `<score>_beats_constant`.
-    """
+    """Returns the names of the metrics that the comparison of a score brings."""
     score = name.removesuffix(BEATS_CONSTANT)
     ends = (f"{score}{each}{end}" for each in (_ABOVE, _MOST_ABOVE) for end in _ENDS)
     return (name, *ends, f"{score}{_RECORDS}")
@@ -48,10 +44,6 @@ def constant_comparisons(task: Task, records: Records) -> dict[str, float]:
 
     Where predictions are not numbers, or the records are of another source, so is the comparison. A model is
     not better on no records. It is not held to a score that no constant answer has a value of.
-
-    Args:
-        task: The recipe's task.
-        records: Records of the whole split, or of one source.
 
     Example:
 
@@ -189,12 +181,7 @@ class ConstantComparison:
 def constant_comparison(
     evaluation: Mapping[str, Mapping[str, float]], name: str
 ) -> ConstantComparison | None:
-    """Returns the comparison of a score, as an evaluation has it; None if it was not compared.
-
-    Args:
-        evaluation: Metrics by slice, as `load_evaluation` returns them.
-        name: Name of the score.
-    """
+    """Returns the comparison of a score, as an evaluation has it; None if it was not compared."""
     overall = evaluation.get(OVERALL, {})
     for slice_name, values in evaluation.items():
         if slice_name.startswith(CONSTANT) and f"{name}{_ABOVE}" in values:
@@ -218,10 +205,6 @@ def constant_comparison(
 def comparison_sentences(evaluation: Mapping[str, Mapping[str, float]], goal: Goal) -> dict[str, str]:
     """Returns what a task's model is compared with where it has no thresholds, by the metric that decides.
 
-    Args:
-        evaluation: Metrics by slice, as `load_evaluation` returns them.
-        goal: The recipe's `goal`.
-
     Example:
 
     >>> from firth.recipes.tasks.dialogue import Dialogue
@@ -237,12 +220,7 @@ def comparison_sentences(evaluation: Mapping[str, Mapping[str, float]], goal: Go
 
 
 def compared_sentence(evaluation: Mapping[str, Mapping[str, float]], metric: str) -> str:
-    """Returns the comparison that a metric `<score>_beats_constant` decides; empty for another metric.
-
-    Args:
-        evaluation: Metrics by slice, as `load_evaluation` returns them.
-        metric: Name of the metric.
-    """
+    """Returns the comparison that a metric `<score>_beats_constant` decides; empty for another metric."""
     name = metric.removesuffix(BEATS_CONSTANT)
     if name == metric:
         return ""

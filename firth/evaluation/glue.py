@@ -60,11 +60,6 @@ def write_submission(folder: str, predictions: Mapping[str, Predictions]) -> Sub
 
     All predictions are checked before the first file is written.
 
-    Args:
-        folder: Folder for the files, on any file system.
-        predictions: By the name of the file, a key of `SUBMISSION`: by the id of each record the name of its
-            class, as the data set has it, or a number, which is kept within the data set's bounds.
-
     Raises:
         ValueError: for another file; for a record without a prediction, or a prediction of no record; for a
             class that the data set has not; for what is not a finite number.
@@ -77,13 +72,6 @@ def write_submission(folder: str, predictions: Mapping[str, Predictions]) -> Sub
 
 def submission_text(file: str, predictions: Predictions) -> str:
     r"""Returns the content of one of the files.
-
-    Args:
-        file: Key of `SUBMISSION`.
-        predictions: Class or number by the id of each record.
-
-    Raises:
-        ValueError: as of `write_submission`.
 
     Example:
 

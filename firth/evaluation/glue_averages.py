@@ -49,10 +49,6 @@ LEADERBOARD_TASKS: dict[str, tuple[str, ...]] = {
 def percent(column: str, value: float) -> float:
     """Returns a score in percent, as papers print it.
 
-    Args:
-        column: `<task>.<score>`, with a key of `SCORES`.
-        value: Value of the score.
-
     Example:
 
     >>> percent("cola.matthews", 0.5), percent("squad.squad_f1", 88.5)
@@ -63,19 +59,12 @@ def percent(column: str, value: float) -> float:
 
 
 def bert_table_average(scores: Mapping[str, float]) -> GlueAverage:
-    """Returns the average as BERT's table 1 has it: of nine columns, with MNLI twice and without WNLI.
-
-    Args:
-        scores: Values by `<task>.<score>`, as `SCORES` gives them; MNLI's other split is `mnli_mismatched`.
-    """
+    """Returns the average as BERT's table 1 has it: of nine columns, with MNLI twice and without WNLI."""
     return _average(scores, [(column,) for column in BERT_COLUMNS])
 
 
 def leaderboard_average(scores: Mapping[str, float]) -> GlueAverage:
     """Returns the average as GLUE's leaderboard has it: of nine tasks, each by the mean of its scores.
-
-    Args:
-        scores: Values by `<task>.<score>`, as `SCORES` gives them; MNLI's other split is `mnli_mismatched`.
 
     Example:
 

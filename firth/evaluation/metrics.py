@@ -24,10 +24,6 @@ Sums = Mapping[str, float]
 def perplexity(loss_sum: float, weight_sum: float) -> float:
     """Returns exp(loss_sum / weight_sum): the number of pieces that the model hesitates between, on average.
 
-    Args:
-        loss_sum: Sum of cross entropies over all predictions, in nats.
-        weight_sum: Number of predictions.
-
     Example:
 
     >>> round(perplexity(3 * math.log(8), 3), 6)
@@ -41,10 +37,6 @@ def perplexity(loss_sum: float, weight_sum: float) -> float:
 def accuracy(correct_sum: float, weight_sum: float) -> float:
     """Returns the share of predictions that were right; zero without predictions.
 
-    Args:
-        correct_sum: Number of right predictions.
-        weight_sum: Number of predictions.
-
     Example:
 
     >>> accuracy(3.0, 4.0)
@@ -55,11 +47,6 @@ def accuracy(correct_sum: float, weight_sum: float) -> float:
 
 def perplexity_ratio(loss_sum: float, other_loss_sum: float, weight_sum: float) -> float:
     """Returns one perplexity over another on the same predictions, even if both would overflow.
-
-    Args:
-        loss_sum: Sum of cross entropies of the one model, in nats.
-        other_loss_sum: Sum of cross entropies of the other model, in nats.
-        weight_sum: Number of predictions.
 
     Example:
 
@@ -78,10 +65,6 @@ def _exp(exponent: float) -> float:
 
 def bits_per_byte(loss_sum: float, bytes_sum: float) -> float:
     """Returns the bits that a model needs for each byte of the text that it predicts.
-
-    Args:
-        loss_sum: Sum of cross entropies over all predictions, in nats.
-        bytes_sum: Number of UTF-8 bytes of the predicted tokens.
 
     Example:
 

@@ -62,11 +62,7 @@ class Records:
     copies: list[Collected] = dataclasses.field(default_factory=list)
 
     def add(self, others: "Records") -> None:
-        """Adds records.
-
-        Args:
-            others: Records to add.
-        """
+        """Adds records."""
         self.examples.extend(others.examples)
         self.probable.extend(others.probable)
         self.scored.extend(others.scored)
@@ -85,11 +81,7 @@ class Records:
         return Records(examples, probable, scored)
 
     def of_source(self, source: str) -> "Records":
-        """Returns the records of one source.
-
-        Args:
-            source: Name of the source.
-        """
+        """Returns the records of one source."""
         examples, probable, scored, lead, copies = (
             [each for each in part if each.source == source]
             for part in (self.examples, self.probable, self.scored, self.lead, self.copies)
@@ -97,20 +89,12 @@ class Records:
         return Records(examples, probable, scored, self.broken, self.found, lead, copies)
 
     def of_score(self, name: str) -> "Records":
-        """Returns the records that a score is of: those of the source that its name begins with, or all.
-
-        Args:
-            name: Name of the score.
-        """
+        """Returns the records that a score is of: those of the source that its name begins with, or all."""
         source = name.rpartition(".")[0]
         return self.of_source(source) if source else self
 
     def of(self, score: Score) -> Sequence[Collected]:
-        """Returns the examples that a score is made of.
-
-        Args:
-            score: The score.
-        """
+        """Returns the examples that a score is made of."""
         own = {PROBABILITIES: self.probable, SCORED_ANSWERS: self.scored}
         return own.get(score.inputs, self.examples)
 
@@ -121,10 +105,6 @@ def record_scores(task: Task, records: Records) -> dict[str, float]:
     A score whose name is that of a source, a point and a score is of the records of that source. Those of
     slices by length and by label are named as `in_slice` says, and have no intervals. By label there
     are only scores that are means over records: others say nothing of one class.
-
-    Args:
-        task: The recipe's task.
-        records: Records of the whole split, or of one source.
 
     Raises:
         ValueError: for a record without a prediction, for two records of one id, or for labels that are not
@@ -195,20 +175,12 @@ def _with_ends(name: str, records: Records, options: Mapping[str, Any]) -> dict[
 
 
 def in_slice(metric: str, slice_name: str) -> str:
-    """Returns the name of a metric in a slice of the records; see `split_name`.
-
-    Args:
-        metric: Name of the metric.
-        slice_name: Name of the slice, such as `length=17-32`.
-    """
+    """Returns the name of a metric in a slice of the records; see `split_name`."""
     return f"{metric}[{slice_name}]"
 
 
 def split_name(name: str) -> tuple[str, str]:
     """Returns a metric and its slice, empty for none.
-
-    Args:
-        name: Name as `in_slice` gives it, or that of a metric.
 
     Example:
 

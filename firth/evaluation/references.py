@@ -134,14 +134,7 @@ PUBLISHED: tuple[PublishedRow, ...] = (
 
 
 def rows_of(split: Split) -> list[PublishedRow]:
-    """Returns the published rows of a split.
-
-    Args:
-        split: `test` or `dev`.
-
-    Raises:
-        ValueError: for another split.
-    """
+    """Returns the published rows of a split."""
     if split not in SPLITS:
         raise ValueError(f"there are no published rows of {split!r}; {suggest(split, SPLITS)}")
     return [row for row in PUBLISHED if row.split == split]
@@ -149,11 +142,6 @@ def rows_of(split: Split) -> list[PublishedRow]:
 
 def comparison_table(own: Mapping[str, float], split: Split, name: str = "this run") -> str:
     """Returns one's own scores and the published ones of the same columns and the same split, as text.
-
-    Args:
-        own: Values by column, as `SCORES` gives them.
-        split: The split that they are of, `test` or `dev`; only published rows of it are shown.
-        name: Name of one's own system.
 
     Raises:
         ValueError: for another split, or a column without a score of that name.

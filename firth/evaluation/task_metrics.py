@@ -39,13 +39,6 @@ class ScoreOfRecords(tfma.metrics.Metric):
     A score also brings its values in slices, as metrics of their own, and the first one the numbers of
     records. However many scores are asked for, records are collected once, and scored
     once.
-
-    Args:
-        name: Name of the metric: a score, an end of its interval, or its comparison with a constant answer.
-        task: The recipe's `task`, as a mapping of its values.
-
-    Raises:
-        ValueError: if the task has no such metric, or `SCORES` no such score.
     """
 
     def __init__(self, name: str, task: Mapping[str, Any]) -> None:
@@ -101,12 +94,7 @@ def _task(text: str) -> Task:
 
 
 class ScoreRecords(beam.CombineFn):
-    """Collects the records of all rows, and scores them.
-
-    Args:
-        key: Metric key of the result for TFMA; it names the model whose outputs are read.
-        task: The recipe's `task`, as JSON.
-    """
+    """Collects the records of all rows, and scores them."""
 
     def __init__(self, key: Any, task: str) -> None:
         self._key = key
@@ -121,15 +109,7 @@ class ScoreRecords(beam.CombineFn):
         return Records()
 
     def add_input(self, accumulator: Records, element: Any) -> Records:
-        """Adds the records of one row.
-
-        Args:
-            accumulator: Records so far.
-            element: Outputs and source of one row, as TFMA's `StandardMetricInputs`.
-
-        Raises:
-            ValueError: if the outputs hold no predictions of records.
-        """
+        """Adds the records of one row."""
         # TFMA keeps outputs by model only where there are several.
         predictions = element.get_predictions()
         outputs = predictions.get(self._key.model_name, predictions)
@@ -143,22 +123,14 @@ class ScoreRecords(beam.CombineFn):
         return accumulator
 
     def merge_accumulators(self, accumulators: Iterable[Records]) -> Records:
-        """Joins records.
-
-        Args:
-            accumulators: Records of parts of the rows.
-        """
+        """Joins records."""
         joined = Records()
         for each in accumulators:
             joined.add(each)
         return joined
 
     def extract_output(self, accumulator: Records) -> dict[str, Any]:
-        """Returns the metrics of all scores by name, under the key.
-
-        Args:
-            accumulator: All records.
-        """
+        """Returns the metrics of all scores by name, under the key."""
         records = _joined(self._task, accumulator)
         return {self._key: record_scores(self._task, records) | constant_comparisons(self._task, records)}
 

@@ -26,13 +26,6 @@ class MetricOfSums(tfma.metrics.Metric):
     """One of `metrics.metrics_of`, over the outputs of the signature `evaluate`.
 
     However many metrics are asked for, the sums are made once.
-
-    Args:
-        name: Name of the metric.
-        losses: Number of answers of each loss, by its name, as for `metrics_of`.
-
-    Raises:
-        ValueError: if there is no such metric.
     """
 
     def __init__(self, name: str, losses: Mapping[str, int | None]) -> None:
@@ -69,12 +62,7 @@ def _computations(
 
 
 class SumExamples(beam.CombineFn):
-    """Sums the outputs of all examples, in float64, into a dict by name.
-
-    Args:
-        key: Metric key of the result for TFMA; it names the model whose outputs are summed.
-        names: Names of the outputs that are summed.
-    """
+    """Sums the outputs of all examples, in float64, into a dict by name."""
 
     def __init__(self, key: Any, names: Sequence[str]) -> None:
         self._key = key
@@ -85,29 +73,16 @@ class SumExamples(beam.CombineFn):
         return np.zeros(len(self._names))
 
     def add_input(self, accumulator: npt.NDArray[Any], element: Any) -> npt.NDArray[Any]:
-        """Adds one example's outputs.
-
-        Args:
-            accumulator: Sums so far, float64 [sums].
-            element: Outputs of one example, as TFMA's `StandardMetricInputs`.
-        """
+        """Adds one example's outputs."""
         # TFMA keeps outputs by model only where there are several.
         predictions = element.get_predictions()
         outputs = predictions.get(self._key.model_name, predictions)
         return accumulator + [float(np.squeeze(outputs[name])) for name in self._names]
 
     def merge_accumulators(self, accumulators: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """Adds accumulators.
-
-        Args:
-            accumulators: Sums of parts of the examples, float64 [sums] each.
-        """
+        """Adds accumulators."""
         return np.sum(list(accumulators), axis=0)
 
     def extract_output(self, accumulator: npt.NDArray[Any]) -> dict[str, Any]:
-        """Returns the sums by name, under the key.
-
-        Args:
-            accumulator: Sums of all examples, float64 [sums].
-        """
+        """Returns the sums by name, under the key."""
         return {self._key: dict(zip(self._names, accumulator.tolist()))}

@@ -12,7 +12,6 @@ def likeliest(logits: tf.Tensor, controls: Controls, step: tf.Tensor) -> tf.Tens
 
     Args:
         logits: float32 [batch, vocabulary].
-        controls: What each row asks for; not read.
         step: Number of each row's token, int32 [batch]; not read.
     """
     return tf.argmax(logits, axis=1, output_type=tf.int32)
@@ -26,7 +25,6 @@ def sampled(logits: tf.Tensor, controls: Controls, step: tf.Tensor) -> tf.Tensor
 
     Args:
         logits: float32 [batch, vocabulary].
-        controls: What each row asks for.
         step: Number of each row's token, int32 [batch].
     """
     return drawn(filtered(logits, controls), uniforms(controls.seeds, step))

@@ -35,10 +35,7 @@ class ContrastiveSearcher(OverWriting[Contrasting]):
     the same stack has read: the prompt too, unless an encoder has read it.
 
     Args:
-        reader: Model that reads.
-        end_id: Id of the token that ends a text.
         may_write: Which tokens may be written, bool [vocabulary], the end among them.
-        sampler: How to search.
     """
 
     def __init__(
@@ -52,8 +49,6 @@ class ContrastiveSearcher(OverWriting[Contrasting]):
         """Reads the prompts and writes the first token of each row.
 
         Args:
-            prompts: Prompts of the batch.
-            controls: What each row asks for.
             room: Most tokens of any row, an int or int32 []; at least `controls.most`.
 
         Returns:
@@ -68,12 +63,7 @@ class ContrastiveSearcher(OverWriting[Contrasting]):
         return self.step(begun, controls), states
 
     def step(self, contrasting: Contrasting, controls: Controls) -> Contrasting:
-        """Writes one more token of each row that goes on; the others stay as they are.
-
-        Args:
-            contrasting: Texts so far.
-            controls: What each row asks for.
-        """
+        """Writes one more token of each row that goes on; the others stay as they are."""
         writing, count = contrasting.writing, self._compared
         logits = self._writer.allowed(contrasting.logits)
         proposed = self._writer.proposed(logits, controls, writing.seen)

@@ -101,12 +101,7 @@ def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Contro
 
 
 def neutral_controls(batch: tf.Tensor | int, most: int) -> Controls:
-    """Returns the controls of rows that ask for nothing but a number of tokens, inside a graph too.
-
-    Args:
-        batch: Number of rows.
-        most: Most tokens to write.
-    """
+    """Returns the controls of rows that ask for nothing but a number of tokens, inside a graph too."""
 
     def same(value: Any, dtype: tf.DType = tf.float32) -> tf.Tensor:
         return tf.fill([batch], tf.constant(value, dtype))

@@ -39,9 +39,6 @@ ENGINES = {
 def engine_of(folder: str | os.PathLike[str]) -> str:
     """Returns the engine that reads a folder where nothing else is said.
 
-    Args:
-        folder: Path of a folder, which may not be there.
-
     Example:
 
     >>> engine_of("bundle")
@@ -52,30 +49,13 @@ def engine_of(folder: str | os.PathLike[str]) -> str:
 
 
 def check_engine(engine: str) -> None:
-    """Passes if there is an engine of a name.
-
-    Args:
-        engine: Name of the engine.
-
-    Raises:
-        ValueError: if there is no such engine, with the nearest.
-    """
+    """Passes if there is an engine of a name."""
     if engine not in ENGINES:
         raise ValueError(f"engine: there is no {engine!r}; {suggest(engine, ENGINES)}")
 
 
 def opened(making: str, engine: str, folder: str | os.PathLike[str], options: Mapping[str, Any]) -> Any:
-    """Returns what an engine makes of a folder.
-
-    Args:
-        making: `generator_of` or `model_of`.
-        engine: Name of the engine.
-        folder: Path of the folder.
-        options: Options of the engine; those that are None are left out.
-
-    Raises:
-        ValueError: if there is no such engine, with the nearest, or it has another option for a dtype.
-    """
+    """Returns what an engine makes of a folder."""
     check_engine(engine)
     said = {name: value for name, value in options.items() if value is not None}
     others = {each.option for each in ENGINES.values()} - {ENGINES[engine].option}

@@ -110,7 +110,6 @@ def filtered(logits: tf.Tensor, controls: Controls) -> tf.Tensor:
 
     Args:
         logits: float32 [batch, vocabulary].
-        controls: What each row asks for.
     """
     is_random = controls.temperature > 0.0
     made = logits / tf.where(is_random, controls.temperature, 1.0)[:, tf.newaxis]

@@ -44,10 +44,6 @@ def _writing() -> list[str]:
 class PromptFraming:
     """How a run's goal lays out prompts, and how long they and the texts after them may be.
 
-    Args:
-        recipe: Recipe of the model.
-        tokenizer: Its tokenizer.
-
     Attributes:
         reads_turns: Whether a prompt may be a list of messages.
         goal: What the model was trained for.
@@ -58,10 +54,6 @@ class PromptFraming:
         start: Ids of those that a decoder next to an encoder starts from.
         end_id: Id of the token that ends a text.
         continues: Whether a text goes on with its prompt, as one text.
-
-    Raises:
-        NoTextError: if the model writes no text.
-        ValueError: if it writes after two texts.
     """
 
     reads_turns: ClassVar[bool] = False
@@ -97,9 +89,6 @@ class PromptFraming:
 
     def read(self, texts: Sequence[str | bytes]) -> list[FramedPrompt]:
         """Returns prompts as the model reads them, in its own normalisation.
-
-        Args:
-            texts: Texts; bytes must be UTF-8.
 
         Raises:
             ValueError: for a text that is not UTF-8, is empty, or is longer than the model's positions.
@@ -142,20 +131,12 @@ class PromptFraming:
         return int(self.goal.written_places(self.sequences, 0))
 
     def room(self, prompt: FramedPrompt) -> int:
-        """Returns the most tokens that can be written after a prompt, the end included.
-
-        Args:
-            prompt: The prompt.
-        """
+        """Returns the most tokens that can be written after a prompt, the end included."""
         room: int = self.goal.written_places(self.sequences, len(prompt.ids))
         return room
 
     def batch(self, prompts: Sequence[FramedPrompt]) -> Prompts:
-        """Returns prompts as one batch, as long as the next power of two, or as the longest that is read.
-
-        Args:
-            prompts: Prompts.
-        """
+        """Returns prompts as one batch, as long as the next power of two, or as the longest that is read."""
         longest = max(len(each.ids) for each in prompts)
         length = min(max(1 << (longest - 1).bit_length(), 8), self.goal.prompt_places(self.sequences))
         ids = np.full((len(prompts), length), self.tokenizer.pad_id, np.int32)
@@ -166,36 +147,19 @@ class PromptFraming:
         return Prompts(tf.constant(ids), lengths, facts)
 
     def text(self, prompt: FramedPrompt, ids: Sequence[int]) -> bytes:
-        """Returns the text of tokens that were written after a prompt, in UTF-8, maybe cut in a character.
-
-        Args:
-            prompt: The prompt.
-            ids: Tokens that were written, without the end.
-        """
+        """Returns the text of tokens that were written after a prompt, in UTF-8, maybe cut in a character."""
         before = prompt.own if self.continues else ()
         rows = tf.ragged.constant([before, [*before, *ids]], tf.int32)
         known, whole = self.tokenizer.detokenize(rows).numpy()
         return bytes(whole[len(known) :])
 
     def pieces(self, ids: Sequence[int]) -> tuple[str, ...]:
-        """Returns tokens as the vocabulary has them.
-
-        Args:
-            ids: Ids of tokens.
-        """
+        """Returns tokens as the vocabulary has them."""
         return tuple(self.tokenizer.id_to_token(int(each)) for each in ids)
 
 
 def utf8(text: str | bytes, number: int) -> bytes:
-    """Returns a prompt in UTF-8.
-
-    Args:
-        text: Text.
-        number: Number of the prompt, for the error.
-
-    Raises:
-        ValueError: if it is not UTF-8.
-    """
+    """Returns a prompt in UTF-8."""
     try:
         encoded = text.encode() if isinstance(text, str) else bytes(text)
         encoded.decode()

@@ -6,11 +6,7 @@ from firth.models.bundle import open_weights, untrained_weights
 
 
 def fresh_heads(folder: str | os.PathLike[str]) -> list[str]:
-    """Returns the names of the heads whose weights are as a seed made them, so that texts are random.
-
-    Args:
-        folder: Path of the folder that `firth.models.save_model` wrote.
-    """
+    """Returns the names of the heads whose weights are as a seed made them, so that texts are random."""
     with open_weights(folder) as file:
         paths = [path for path in untrained_weights(file) if path.startswith("heads/")]
     return list(dict.fromkeys("/".join(path.split("/")[:2]) for path in paths))

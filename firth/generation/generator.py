@@ -104,12 +104,7 @@ class Generator(TextGenerator):
 
 
 class _Graph:
-    """A function of a batch, compiled once: for one row, or for any number of rows.
-
-    Args:
-        function: Function of nests of tensors, whose first axis is the batch's.
-        single: Whether the batch has one row, for which less is left to be found out in each step.
-    """
+    """A function of a batch, compiled once: for one row, or for any number of rows."""
 
     def __init__(self, function: Callable[..., Any], single: bool) -> None:
         self._function, self._single = function, single

@@ -19,9 +19,6 @@ def written_in_place(cache: tf.Tensor, tokens: tf.Tensor, index: tf.Tensor) -> t
         tokens: Float tensor [batch, heads, count, head_width] of the same dtype.
         index: Place of the first one in each row, int32 [batch]. All places must be below the length.
 
-    Returns:
-        A float tensor of the shape of the cache.
-
     Example:
 
     >>> cache, tokens = tf.zeros([2, 1, 3, 1]), tf.ones([2, 1, 1, 1])

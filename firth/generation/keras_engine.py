@@ -13,11 +13,6 @@ model_of = load_model
 
 
 def generator_of(folder: str | os.PathLike[str], dtype: Any = None) -> TextGenerator:
-    """Returns the generator of a bundle that runs the Keras model.
-
-    Args:
-        folder: Path of the folder that `firth.models.save_model` wrote.
-        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
-    """
+    """Returns the generator of a bundle that runs the Keras model."""
     tokenizer = load_tokenizer(os.path.join(folder, TOKENIZER_FOLDER))
     return Generator(model_of(folder, dtype), tokenizer, read_recipe(folder))

@@ -30,9 +30,6 @@ class Seen(NamedTuple):
         """Returns texts of which no token has been written.
 
         Args:
-            prompts: Prompts of the batch.
-            reader: Model that reads them.
-            vocabulary: Number of tokens of the vocabulary.
             room: Most tokens that are written, an int or int32 [].
         """
         ids, lengths = prompts.ids, prompts.lengths
@@ -82,9 +79,6 @@ def adjusted(logits: tf.Tensor, controls: Controls, seen: Seen, end_id: int) -> 
 
     Args:
         logits: float32 [batch, vocabulary].
-        controls: What each row asks for.
-        seen: The texts so far.
-        end_id: Id of the token that ends a text.
     """
     logits = tf.cond(
         tf.reduce_any(controls.repetition_penalty != 1.0),
@@ -120,7 +114,6 @@ def repeating(seen: Seen, sizes: tf.Tensor) -> tf.Tensor:
     three.
 
     Args:
-        seen: The texts so far.
         sizes: Number of tokens of a run, int32 [batch]; 0 to rule out none.
     """
     tokens, count, sizes = seen.tokens, seen.count, sizes[:, tf.newaxis]
@@ -151,7 +144,6 @@ def tokens_of(ids: tf.Tensor, lengths: tf.Tensor, vocabulary: int) -> tf.Tensor:
     Args:
         ids: Tokens, int32 [batch, length].
         lengths: Number of tokens of each row, int32 [batch]; padding comes after them.
-        vocabulary: Number of tokens of the vocabulary.
 
     Example:
 

@@ -16,8 +16,6 @@ def prompt_log_probabilities(
     The first token's is 0, and so are those of padding. Every token of the vocabulary counts.
 
     Args:
-        reader: Model that has read the prompts.
-        prompts: Prompts of the batch.
         states: States that `begin` returned, float [batch, length, width].
         wanted: Whether they are wanted, bool []; if not, all are 0.
     """

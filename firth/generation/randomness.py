@@ -17,7 +17,6 @@ def uniforms(seeds: tf.Tensor, steps: tf.Tensor, purpose: int = 0) -> tf.Tensor:
     Args:
         seeds: Two words of each row's seed, int32 [batch, 2].
         steps: Number of the token that is drawn, int32 [batch].
-        purpose: Number of the draw among those of the token.
 
     Example:
 

@@ -44,14 +44,7 @@ class Generated(NamedTuple):
 
 
 class TextInProgress:
-    """A text that is being written after a prompt.
-
-    Args:
-        framing: How prompts are laid out.
-        prompt: The prompt.
-        request: What is asked for.
-        room: Most tokens that can be written; None for as many as there are places.
-    """
+    """A text that is being written after a prompt."""
 
     def __init__(
         self,
@@ -87,11 +80,7 @@ class TextInProgress:
         self._prompt_scores = (None, *map(float, scores[1 : len(self.prompt.ids)]))
 
     def take(self, written: DecodedTexts) -> None:
-        """Takes all that has been written so far; of a text that has ended, nothing more.
-
-        Args:
-            written: What has been written, as arrays of one row.
-        """
+        """Takes all that has been written so far; of a text that has ended, nothing more."""
         if self.has_ended:
             return
         ids, log_probabilities, count, ended, several = written

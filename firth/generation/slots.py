@@ -33,13 +33,6 @@ class SlotWriter:
 
     In a step all slots read a token. One that takes no part reads it at its next place, where nobody sees it
     and the next one is written over it; or, where its row is full, at the first place, which is not needed.
-
-    Args:
-        reader: Model that reads; one that goes back, as keys and values of places let it.
-        framing: How prompts are laid out, and how long they may be.
-
-    Raises:
-        ValueError: if what the model has read is not kept by places.
     """
 
     def __init__(self, reader: TokenReader, framing: PromptFraming) -> None:
@@ -88,9 +81,7 @@ class SlotWriter:
         """Writes a token in each slot that takes part and has not ended; the others stay as they are.
 
         Args:
-            slots: Texts so far.
             active: Which slots take part, bool [slots].
-            controls: What each slot asks for.
             may_come: Which tokens may come next in each slot, bool [slots, vocabulary].
         """
         before = slots.writing
@@ -112,9 +103,7 @@ def joined(slots: Slots, slot: tf.Tensor, begun: Slots) -> Slots:
     """Returns slots of which one begins anew.
 
     Args:
-        slots: Texts so far.
         slot: Number of the slot, int32 []; -1 for none of them.
-        begun: What `SlotWriter.begun` returned, padded as the slots are.
     """
 
     def one(known: tf.Tensor, new: tf.Tensor) -> tf.Tensor:
@@ -126,12 +115,7 @@ def joined(slots: Slots, slot: tf.Tensor, begun: Slots) -> Slots:
 
 
 def padded(begun: Slots, slots: Any) -> Slots:
-    """Returns a slot whose rows are as long as those of others. Of a prompt's padding nothing is read.
-
-    Args:
-        begun: What `SlotWriter.begun` returned.
-        slots: Slots, or the specs of them.
-    """
+    """Returns a slot whose rows are as long as those of others. Of a prompt's padding nothing is read."""
 
     def one(tensor: tf.Tensor, like: Any) -> tf.Tensor:
         missing = [(0, most - size) for size, most in zip(tensor.shape[1:], like.shape[1:])]
@@ -143,9 +127,6 @@ def padded(begun: Slots, slots: Any) -> Slots:
 
 def mask_words(vocabulary: int) -> int:
     """Returns the number of words of 32 bits that hold a bit for each token.
-
-    Args:
-        vocabulary: Number of tokens.
 
     Example:
 
@@ -160,7 +141,6 @@ def mask_bits(words: tf.Tensor, vocabulary: int) -> tf.Tensor:
 
     Args:
         words: Masks, int32 [slots, words]: bit `id % 32` of word `id // 32` is set if the token may come.
-        vocabulary: Number of tokens.
 
     Example:
 

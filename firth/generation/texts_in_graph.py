@@ -35,7 +35,6 @@ def read_texts(framing: PromptFraming, texts: tf.Tensor, most: tf.Tensor) -> Rea
     one its beginning.
 
     Args:
-        framing: How prompts are laid out.
         texts: Texts, string [batch]; any bytes.
         most: Most tokens to write after each, int32 [batch].
     """
@@ -84,7 +83,6 @@ def written_texts(framing: PromptFraming, own: tf.RaggedTensor, ids: tf.RaggedTe
     """Returns the texts of tokens that were written after prompts, string [batch], in UTF-8.
 
     Args:
-        framing: How prompts are laid out.
         own: Own tokens of the prompts, ragged int32 [batch, (tokens)].
         ids: Tokens that were written, without the end, ragged int32 [batch, (tokens)].
     """

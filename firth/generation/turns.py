@@ -16,10 +16,6 @@ class TurnsFraming(PromptFraming):
     A prompt is what a user says, or a list of messages. Of a dialogue that is too long the oldest turns are
     left out, as in training.
 
-    Args:
-        recipe: Recipe of the model.
-        tokenizer: Its tokenizer, with a template.
-
     Raises:
         ChatTemplateError: if the tokenizer has no template that fits it.
     """
@@ -33,9 +29,6 @@ class TurnsFraming(PromptFraming):
 
     def read(self, texts: Sequence[Any]) -> list[FramedPrompt]:
         """Returns dialogues as the model reads them.
-
-        Args:
-            texts: What users say, or lists of messages, each with its `role` and `content`.
 
         Raises:
             ValueError: for messages in an order that no dialogue has, for a text that is not UTF-8, and for a
@@ -55,22 +48,13 @@ class TurnsFraming(PromptFraming):
         return FramedPrompt(tuple(map(int, ids)), (), None)
 
     def text(self, prompt: FramedPrompt, ids: Sequence[int]) -> bytes:
-        """Returns the reply that tokens are, in UTF-8, maybe cut in a character.
-
-        Args:
-            prompt: The prompt.
-            ids: Tokens that were written, without the end.
-        """
+        """Returns the reply that tokens are, in UTF-8, maybe cut in a character."""
         found = super().text(prompt, ids)
         return found.strip() if self.chat.template.assistant.trims else found
 
 
 def framing_of(recipe: RunRecipe, tokenizer: AnyTokenizer) -> PromptFraming:
     """Returns how the prompts of a model are laid out.
-
-    Args:
-        recipe: Recipe of the model.
-        tokenizer: Its tokenizer.
 
     Raises:
         ValueError: if the model writes no text.

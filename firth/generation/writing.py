@@ -236,9 +236,6 @@ def repeated(
     """Returns what texts are after further steps, or fewer where all rows end.
 
     Args:
-        step: Function from the texts so far, and what each row asks for, to the texts with another token.
-        state: Texts so far, a nest of tensors.
-        controls: What each row asks for.
         steps: Most steps, an int or int32 [].
         ended_of: Function from texts to why each row has ended, int32 [batch], `GOES_ON` where it has not.
     """

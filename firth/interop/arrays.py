@@ -12,9 +12,6 @@ _NUMBERS = 2**22
 def all_finite(array: Array) -> bool:
     """Returns whether there are finite numbers alone.
 
-    Args:
-        array: Floating-point numbers.
-
     Example:
 
     >>> all_finite(np.array([1.0, np.inf]))
@@ -25,10 +22,6 @@ def all_finite(array: Array) -> bool:
 
 def holds_exactly(cast: Array, array: Array) -> bool:
     """Returns whether an array has the numbers of another one, of whose dtype it is not.
-
-    Args:
-        cast: The array in the other dtype.
-        array: The array.
 
     Example:
 

@@ -24,14 +24,7 @@ UNTRAINED = "untrained"
 
 
 def open_bundle(bundle: str | os.PathLike[str]) -> tuple[BackboneWithHeads, RunRecipe]:
-    """Returns the model of a bundle, in float32, and its recipe.
-
-    Args:
-        bundle: Path of the folder that `firth.models.save_model` wrote.
-
-    Raises:
-        InteropError: if it is not a bundle, or is damaged, or its model answers a task.
-    """
+    """Returns the model of a bundle, in float32, and its recipe."""
     with _told(bundle):
         recipe = read_recipe(bundle)
         if recipe.goal_key == "task":
@@ -43,15 +36,7 @@ def open_bundle(bundle: str | os.PathLike[str]) -> tuple[BackboneWithHeads, RunR
 
 
 def recipe_of(bundle: str | os.PathLike[str]) -> RunRecipe:
-    """Returns the recipe of a bundle, whose weights are not read.
-
-    Args:
-        bundle: Path of the folder that `firth.models.save_model` wrote.
-
-    Raises:
-        InteropError: if it is not a bundle, or is damaged, or has additions of a method that does not merge,
-            which other formats have no place for.
-    """
+    """Returns the recipe of a bundle, whose weights are not read."""
     with _told(bundle):
         recipe = read_recipe(bundle)
     if recipe.trained_by.extends_model:
@@ -63,15 +48,7 @@ def recipe_of(bundle: str | os.PathLike[str]) -> RunRecipe:
 
 
 def untrained_heads(bundle: str | os.PathLike[str], wanted: str | None) -> frozenset[str]:
-    """Returns the paths of weights of heads that do not go out, since nobody has trained them.
-
-    Args:
-        bundle: Path of the folder that `firth.models.save_model` wrote.
-        wanted: `untrained` to let them go out; None to leave them.
-
-    Raises:
-        InteropError: if something else is wanted.
-    """
+    """Returns the paths of weights of heads that do not go out, since nobody has trained them."""
     if wanted not in (None, UNTRAINED):
         raise InteropError(f"heads: {wanted!r} is not known; {UNTRAINED!r} is, and to leave those out")
     if wanted == UNTRAINED:
@@ -81,11 +58,7 @@ def untrained_heads(bundle: str | os.PathLike[str], wanted: str | None) -> froze
 
 
 def about_untrained(left_out: Collection[str]) -> tuple[str, ...]:
-    """Returns a note about heads that did not go out.
-
-    Args:
-        left_out: Paths of weights, as `untrained_heads` returns them.
-    """
+    """Returns a note about heads that did not go out."""
     names = sorted({"/".join(path.split("/")[:2]) for path in left_out})
     if not names:
         return ()
@@ -96,14 +69,7 @@ def about_untrained(left_out: Collection[str]) -> tuple[str, ...]:
 
 
 def require_trained(left_out: Collection[str]) -> None:
-    """Passes if there is no head that nobody has trained, where a format has no model without heads.
-
-    Args:
-        left_out: Paths of weights, as `untrained_heads` returns them.
-
-    Raises:
-        InteropError: if there is one.
-    """
+    """Passes if there is no head that nobody has trained, where a format has no model without heads."""
     if left_out:
         raise InteropError(
             f"{min(left_out)}: nobody has trained it, so that what the model writes is random; --option "
@@ -120,11 +86,6 @@ def _told(bundle: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def copy_sources(bundle: str | os.PathLike[str], folder: str) -> None:
-    """Copies a bundle's recipe and tokenizer to a folder.
-
-    Args:
-        bundle: Path of the folder that `firth.models.save_model` wrote.
-        folder: Path of a local folder, which holds neither.
-    """
+    """Copies a bundle's recipe and tokenizer to a folder."""
     storage.copy_file(os.path.join(bundle, RECIPE_FILE), os.path.join(folder, RECIPE_FILE))
     storage.copy_folder(os.path.join(bundle, TOKENIZER_FOLDER), os.path.join(folder, TOKENIZER_FOLDER))

@@ -10,15 +10,7 @@ class InteropError(ValueError):
 
 
 def check_folder(path: str, download: str = "") -> None:
-    """Passes if there is a folder of a model.
-
-    Args:
-        path: Path of the folder, on this machine or with a scheme (`gs://`).
-        download: How people get such a folder, as a sentence; empty where it is not known.
-
-    Raises:
-        InteropError: if there is no such folder, with the nearest, and how to get one.
-    """
+    """Passes if there is a folder of a model."""
     if storage.is_folder(path):
         return
     from firth.recipes.base.paths import suggest_path

@@ -9,10 +9,6 @@ from firth.lazy import import_extra as import_any_extra
 def import_extra(extra: str, *modules: str) -> tuple[Any, ...]:
     """Returns modules of packages that an extra installs.
 
-    Args:
-        extra: Name of the extra.
-        *modules: Names of the modules.
-
     Raises:
         InteropError: if one cannot be imported, with the command that installs the extra.
 

@@ -17,15 +17,7 @@ _MISSHAPEN = (TypeError, AttributeError, KeyError, IndexError, RecursionError, O
 
 
 def check_file(path: str, most: int | None = MOST_BYTES) -> str:
-    """Returns the path of a file, if it can be read to its end.
-
-    Args:
-        path: Path of the file, on this machine or with a scheme.
-        most: Most bytes of it; None for no bound.
-
-    Raises:
-        InteropError: for a pipe, a device or a folder, and for a file that is too large.
-    """
+    """Returns the path of a file, if it can be read to its end."""
     if reason := storage.why_no_file(path):
         raise InteropError(f"{path} cannot be read: {reason}")
     if most is not None and (size := storage.size_of(path)) > most:
@@ -34,14 +26,7 @@ def check_file(path: str, most: int | None = MOST_BYTES) -> str:
 
 
 def read_bytes(path: str) -> bytes:
-    """Returns the content of a file.
-
-    Args:
-        path: Path of the file, on this machine or with a scheme.
-
-    Raises:
-        InteropError: as for `check_file`, or if it cannot be opened.
-    """
+    """Returns the content of a file."""
     try:
         with storage.open_file(check_file(path)) as file:
             content: bytes = file.read()
@@ -51,14 +36,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def decoded_text(path: str) -> str:
-    """Returns the text of a file of UTF-8, with the line ends that it has.
-
-    Args:
-        path: Path of the file, on this machine or with a scheme.
-
-    Raises:
-        InteropError: as for `read_bytes`, or if it is not UTF-8.
-    """
+    """Returns the text of a file of UTF-8, with the line ends that it has."""
     try:
         return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -66,14 +44,7 @@ def decoded_text(path: str) -> str:
 
 
 def read_json(path: str) -> Any:
-    """Returns the value in a file of JSON.
-
-    Args:
-        path: Path of the file, on this machine or with a scheme.
-
-    Raises:
-        InteropError: as for `decoded_text`, or if it is not JSON, or nests too deep.
-    """
+    """Returns the value in a file of JSON."""
     text = decoded_text(path)
     try:
         value = json.loads(text)
@@ -98,14 +69,7 @@ def _inside(value: Any) -> Any:
 
 
 def read_mapping(path: str) -> dict[str, Any]:
-    """Returns the mapping in a file of JSON.
-
-    Args:
-        path: Path of the file, on this machine or with a scheme.
-
-    Raises:
-        InteropError: as for `read_json`, or if it holds something else.
-    """
+    """Returns the mapping in a file of JSON."""
     value = read_json(path)
     if not isinstance(value, dict):
         raise InteropError(f"{path}: must hold a mapping")
@@ -114,15 +78,7 @@ def read_mapping(path: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def expected_shape(path: str) -> Iterator[None]:
-    """Makes an error of a sentence of values that have another shape than those that a format knows.
-
-    Args:
-        path: Path of the file or folder, for the error.
-
-    Raises:
-        InteropError: in the place of what Python raises for a list where there should be a mapping, and the
-            like.
-    """
+    """Makes an error of a sentence of values that have another shape than those that a format knows."""
     try:
         yield
     except _MISSHAPEN as error:

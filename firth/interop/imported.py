@@ -77,14 +77,7 @@ class Imported:
         return self.length_key or own
 
     def recipe(self, name: str) -> ImportedRecipe:
-        """Returns the recipe of the model.
-
-        Args:
-            name: Name of the model.
-
-        Raises:
-            InteropError: if the tokenizer has more pieces than the weights have rows, or parts do not fit.
-        """
+        """Returns the recipe of the model."""
         if self.tokenizer.vocabulary_size() > self.vocabulary_size:
             raise InteropError(
                 f"{self.path}: the tokenizer has {self.tokenizer.vocabulary_size()} pieces, the weights have "
@@ -113,12 +106,6 @@ class Imported:
         bring: Callable[[Mapping[str, TensorSpec], RunRecipe], Incoming],
     ) -> Read:
         """Writes the model bundle, and returns what was read. The model is never held whole.
-
-        Args:
-            name: Name of the model.
-            folder: Place of the bundle, where nothing is.
-            bring: Function from the dtypes and shapes of the model's weights by path, and its recipe, to what
-                comes in. Weights that are fresh are made from the recipe's seed.
 
         Raises:
             InteropError: as for `recipe`.

@@ -36,9 +36,6 @@ class Read:
     def sentences(self, most: int) -> list[str]:
         """Returns sentences for the user: about the weights, and the notes.
 
-        Args:
-            most: Number of names that are shown.
-
         Example:
 
         >>> Read(("heads/masked_lm_head/bias",), ()).sentences(most=5)

@@ -51,9 +51,6 @@ class Format:
     def check_folder(self, path: str | os.PathLike[str]) -> None:
         """Passes if there is a folder. Nothing is loaded for it.
 
-        Args:
-            path: Path of the folder in this format.
-
         Raises:
             firth.interop.errors.InteropError: if there is none, with how people get one.
         """
@@ -64,14 +61,6 @@ class Format:
 
     def import_model(self, path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
         """Writes the model in a folder of this format as a bundle.
-
-        Args:
-            path: Path of the folder in this format.
-            folder: Place of the bundle, where nothing is.
-            name: Name of the model.
-
-        Returns:
-            What was read.
 
         Raises:
             firth.interop.errors.InteropError: for what cannot be read, or cannot be expressed here.
@@ -86,16 +75,7 @@ class Format:
     ) -> Written:
         """Writes a bundle's model in this format.
 
-        Args:
-            bundle: Path of the bundle.
-            folder: Place of the folder in this format, where nothing is.
-            **options: Choices among `options`.
-
-        Returns:
-            The files that were written, and what is to be known of them.
-
         Raises:
-            firth.interop.errors.InteropError: for what this format cannot express, or an unknown option.
             FileExistsError: if there is something in the folder's place.
         """
         from firth.recipes.base.errors import suggest

@@ -112,9 +112,6 @@ def build_outline(recipe: RunRecipe) -> BackboneWithHeads:
 
     They have paths, shapes and dtypes. The model cannot be called, and nothing can be assigned to it.
 
-    Args:
-        recipe: Recipe of a run of any kind.
-
     Example:
 
     >>> from firth.recipes import load_recipe
@@ -135,9 +132,6 @@ def initial_values(weights: Mapping[str, keras.Variable]) -> dict[str, npt.NDArr
     """Returns values of an outline's weights, drawn from the recipe's seed, by path.
 
     They follow from the seed and from which weights are drawn.
-
-    Args:
-        weights: Weights of an outline by path, in the order in which they are drawn.
     """
     with keras.StatelessScope(initialize_variables=False):
         return {path: keras.ops.convert_to_numpy(each.value) for path, each in weights.items()}

@@ -80,16 +80,6 @@ def write_bundle(
 ) -> None:
     """Writes a model bundle of weights that come one by one, in any order.
 
-    Args:
-        folder: The bundle's place, where nothing is.
-        recipe: Recipe of the model.
-        tokenizer_folder: Folder that `firth.tokenizers.save_tokenizer` wrote; it is copied.
-        specs: Dtypes and shapes of all weights of the recipe's model by path, as `specs_of` gives them.
-        arrays: Paths and weights.
-        stored: As for `save_model`.
-        fresh: Paths of weights that nothing was ever trained on; kept for what starts from the bundle.
-        others: As for `save_model`.
-
     Raises:
         ValueError: if a weight is not that of the specs, or is missing.
         FileExistsError: if there is a bundle already.
@@ -145,9 +135,6 @@ def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> BackboneWit
 def open_weights(folder: str | os.PathLike[str]) -> Iterator[TensorFile]:
     """Opens the weights of a bundle by path, for as long as they are read one by one.
 
-    Args:
-        folder: The folder that `save_model` wrote.
-
     Raises:
         BundleError: if the weights are missing or damaged, or of another format.
     """
@@ -156,21 +143,13 @@ def open_weights(folder: str | os.PathLike[str]) -> Iterator[TensorFile]:
 
 
 def stored_dtypes(file: TensorFile) -> dict[str, list[str]]:
-    """Returns the dtypes of the tensors that a bundle's weights were made of, by path.
-
-    Args:
-        file: Weights that `open_weights` opened. Those of a model that was trained here have none.
-    """
+    """Returns the dtypes of the tensors that a bundle's weights were made of, by path."""
     stored: dict[str, list[str]] = json.loads(file.metadata.get(_STORED, "{}"))
     return stored
 
 
 def untrained_weights(file: TensorFile) -> tuple[str, ...]:
-    """Returns the paths of a bundle's weights that are as a seed made them, such as those of a fresh head.
-
-    Args:
-        file: Weights that `open_weights` opened.
-    """
+    """Returns the paths of a bundle's weights that are as a seed made them, such as those of a fresh head."""
     return tuple(json.loads(file.metadata.get(_FRESH, "[]")))
 
 
@@ -179,12 +158,6 @@ def weights_by_path(model: BackboneWithHeads) -> dict[str, keras.Variable]:
 
     A path does not begin with the model's own name, which depends on how many a process has made. The state
     that recurrent models carry from batch to batch is left out.
-
-    Args:
-        model: Model that `build_model` returned, or one that was loaded.
-
-    Raises:
-        ValueError: if two weights have one path.
     """
     carried = [each for each in model.backbone.layers if isinstance(each, CarriedState)]
     left_out = {id(weight) for layer in carried for weight in layer.weights}
@@ -197,11 +170,7 @@ def weights_by_path(model: BackboneWithHeads) -> dict[str, keras.Variable]:
 
 
 def specs_of(weights: Mapping[str, keras.Variable]) -> dict[str, TensorSpec]:
-    """Returns dtypes and shapes of a model's weights by path.
-
-    Args:
-        weights: Weights by path.
-    """
+    """Returns dtypes and shapes of a model's weights by path."""
     return {
         path: TensorSpec(dtype_name(np.dtype(each.dtype)), tuple(each.shape))
         for path, each in weights.items()
@@ -210,9 +179,6 @@ def specs_of(weights: Mapping[str, keras.Variable]) -> dict[str, TensorSpec]:
 
 def read_recipe(folder: str | os.PathLike[str]) -> RunRecipe:
     """Returns the recipe of a bundle.
-
-    Args:
-        folder: Path of the folder that `save_model` wrote.
 
     Raises:
         firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
@@ -238,10 +204,6 @@ def _opened(path: str) -> TensorFile:
 
 def check_weights(file: TensorFile, variables: Mapping[str, keras.Variable]) -> None:
     """Refuses the weights of a bundle that are not those of a model.
-
-    Args:
-        file: Weights that `open_weights` opened.
-        variables: The model's, by path.
 
     Raises:
         BundleError: if paths or shapes differ.

@@ -53,14 +53,7 @@ def load_elmo(
 
 
 def read_options(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Returns the arguments of `BiLSTMBackbone` that an options file asks for, but for the vocabulary's size.
-
-    Args:
-        path: Path of the options, a JSON file.
-
-    Raises:
-        ElmoFileError: if it is not JSON, or an option is missing or of another type.
-    """
+    """Returns the arguments of `BiLSTMBackbone` that an options file asks for, but for the vocabulary's size."""
     try:
         options = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except ValueError as error:

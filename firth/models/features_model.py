@@ -87,9 +87,6 @@ class FeaturesModel(keras.Model):
 def token_specs(*names: str) -> Specs:
     """Returns the specs of features with a number for each token of a row.
 
-    Args:
-        *names: Names of the features.
-
     Example:
 
     >>> token_specs("token_ids")["token_ids"].shape
@@ -101,10 +98,6 @@ def token_specs(*names: str) -> Specs:
 @contextlib.contextmanager
 def naming_missing(kind: str, features: Mapping[str, Any]) -> Iterator[None]:
     """Turns the error for a feature that is looked up and not there into one that names it.
-
-    Args:
-        kind: Name of the model's class, for the error.
-        features: Features by their names.
 
     Raises:
         MissingFeatureError: in the place of `KeyError`.

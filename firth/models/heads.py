@@ -21,13 +21,6 @@ class Heads(keras.layers.Layer):
 
     Subclasses make their parts in `_make`, and give `logits` and `labels`; where all logits at once are too
     many, also `predictions`.
-
-    Args:
-        model: The recipe's `model`.
-        goal: The recipe's goal: its objective, or its task.
-        vocabulary_size: Number of tokens that can be predicted.
-        seed: A `keras.random.SeedGenerator` to share; None where nothing is random.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
     """
 
     def __init__(self, model: Any, goal: Any, vocabulary_size: int, seed: Any = None, **kwargs: Any) -> None:
@@ -85,24 +78,13 @@ class Heads(keras.layers.Layer):
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of each loss, by its name, from features without labels too.
 
-        Args:
-            backbone: The backbone that reads the features.
-            features: Objective's features, batched. What is predicted at chosen positions is, where the
-                features hold none, predicted at each.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
-
         Returns:
             float32 [batch, predictions or length, classes] each; its cross-entropy with the labels is the
-            loss.
         """
         raise NotImplementedError
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the labels, int32 [batch, predictions or length], and weights of each loss that has some.
-
-        Args:
-            features: Objective's features, batched.
-        """
+        """Returns the labels, int32 [batch, predictions or length], and weights of each loss that has some."""
         raise NotImplementedError
 
     def answer_scores(self, logits: Tensor, features: Features) -> Tensor:
@@ -110,7 +92,6 @@ class Heads(keras.layers.Layer):
 
         Args:
             logits: Logits of one loss, float32 [batch, predictions or length, classes].
-            features: Objective's or task's features, batched, without labels too.
         """
         return logits
 
@@ -119,32 +100,20 @@ class Heads(keras.layers.Layer):
 
         Args:
             logits: Logits of one loss, float32 [batch, predictions or length, classes].
-            features: Objective's or task's features, batched, without labels too.
         """
         return ops.softmax(logits)
 
     def predictions(
         self, backbone: Any, features: Features, training: bool | None = None
     ) -> dict[str, Predictions]:
-        """Returns the predictions of each loss, by its name.
-
-        Args:
-            backbone: The backbone that reads the features.
-            features: Objective's features, batched.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
-        """
+        """Returns the predictions of each loss, by its name."""
         logits = self.logits(backbone, features, training)
         if not (training and self._z_losses):
             return self.predictions_of(logits, features)
         return self._predict(logits, features, self._z_losses)
 
     def predictions_of(self, logits: Mapping[str, Tensor], features: Features) -> dict[str, Predictions]:
-        """Returns the predictions of each loss whose logits are known.
-
-        Args:
-            logits: Logits by name of the loss, as `logits` returns them.
-            features: Objective's or task's features, batched, with labels.
-        """
+        """Returns the predictions of each loss whose logits are known."""
         return self._predict(logits, features, {})
 
     def _predict(
@@ -162,12 +131,7 @@ class Heads(keras.layers.Layer):
 
 
 def masked_positions(features: Features) -> Tensor:
-    """Returns where tokens are predicted, int32 [batch, predictions]: at each position if none is chosen.
-
-    Args:
-        features: Objective's features, batched; `masked_positions` is read, or `token_ids` where it is
-            missing.
-    """
+    """Returns where tokens are predicted, int32 [batch, predictions]: at each position if none is chosen."""
     chosen = features.get(names.MASKED_POSITIONS)
     return every_position(features) if chosen is None else chosen
 
@@ -184,9 +148,5 @@ def every_position(features: Features) -> Tensor:
 
 
 def masked_labels(features: Features) -> tuple[Tensor, Tensor]:
-    """Returns the tokens that stood at the chosen positions, and their weights, each [batch, predictions].
-
-    Args:
-        features: Objective's features, batched, of which `masked_labels` and `masked_weights` are read.
-    """
+    """Returns the tokens that stood at the chosen positions, and their weights, each [batch, predictions]."""
     return features[names.MASKED_LABELS], features[names.MASKED_WEIGHTS]

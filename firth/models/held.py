@@ -10,9 +10,6 @@ from firth.recipes.run.run_recipe import RunRecipe
 def held_parameters(recipe: RunRecipe) -> int:
     """Returns how many of the trained parameters each device of `training.mesh` holds; all without a mesh.
 
-    Args:
-        recipe: Recipe of a run of any kind, whose `mesh.model` divides the sizes of its model.
-
     Example:
 
     >>> from firth.recipes import load_recipe

@@ -44,23 +44,12 @@ class AddedPieces:
     rows: int
 
     def fits(self, before: tuple[int, ...], now: tuple[int, ...]) -> bool:
-        """Returns whether a weight differs in nothing but the rows of its vocabulary.
-
-        Args:
-            before: Shape in the bundle.
-            now: Shape in the model.
-        """
+        """Returns whether a weight differs in nothing but the rows of its vocabulary."""
         differing = [axis for axis, size in enumerate(before) if now[axis : axis + 1] != (size,)]
         return len(before) == len(now) and len(differing) == 1 and before[differing[0]] == self.rows
 
     def grow(self, stored: npt.NDArray[Any], made: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Returns a weight with rows for the new pieces, each the mean of the rows of its parts.
-
-        Args:
-            stored: Weight of the bundle.
-            made: Weight of the model as its seed made it, whose last rows stay if fewer pieces were added
-                than there is room for.
-        """
+        """Returns a weight with rows for the new pieces, each the mean of the rows of its parts."""
         (axis,) = (axis for axis, size in enumerate(stored.shape) if made.shape[axis] != size)
         old, new = np.moveaxis(stored, axis, 0), np.moveaxis(made.copy(), axis, 0)
         means = [old[list(ids)].mean(axis=0) for ids in self.parts]
@@ -81,11 +70,6 @@ def start_from(
     """Assigns the weights of a bundle to a model of the same backbone, by their paths.
 
     Heads may differ: a weight of a head that the bundle lacks, or has in another shape, stays as it was made.
-
-    Args:
-        model: Model that `firth.models.build_model` made, of an objective or a task.
-        folder: Folder of the bundle.
-        added: Pieces that the model's vocabulary has next to the bundle's.
 
     Raises:
         BundleError: if the bundle cannot be read, or its backbone is not the model's.

@@ -127,16 +127,7 @@ class DenoisingObjective(ObjectiveFunction):
 def corrupted_inputs(
     text: Text, corruption: TextCorruption, cls_id: int, sep_id: int, mask_id: int, length: int
 ) -> Parts:
-    """Returns `[CLS] ... [SEP]` of each document, with corrupted tokens left out or masked.
-
-    Args:
-        text: Tokens of the row, moved.
-        corruption: Corruption of the same tokens.
-        cls_id: Id of `[CLS]`.
-        sep_id: Id of `[SEP]`.
-        mask_id: Id of `[MASK]`.
-        length: Length of the result.
-    """
+    """Returns `[CLS] ... [SEP]` of each document, with corrupted tokens left out or masked."""
     hidden, start, inserted, appended = corruption.infilling
     is_shown = text.is_token & ~corruption.is_deleted & ~hidden
     emitted = tf.cast(is_shown | start, tf.int32) + inserted
@@ -159,14 +150,7 @@ def corrupted_inputs(
 
 
 def whole_documents(text: Text, cls_id: int, sep_id: int, length: int) -> Parts:
-    """Returns `[CLS] x1 ... xn [SEP]` of each document.
-
-    Args:
-        text: Tokens of the row, in their original order.
-        cls_id: Id of `[CLS]`.
-        sep_id: Id of `[SEP]`.
-        length: Length of the result.
-    """
+    """Returns `[CLS] x1 ... xn [SEP]` of each document."""
     exists = text.lengths > 0
     lengths = tf.where(exists, text.lengths + 2, 0)
     starts = tf.cumsum(lengths, exclusive=True)

@@ -83,9 +83,7 @@ def choose_salient_span(text: Text, salient: tf.Tensor, max_span: int, seed: tf.
     """Returns one run of salient tokens of each document, cut after `max_span` tokens.
 
     Args:
-        text: Tokens of the row.
         salient: bool [raw_length], True on salient tokens.
-        max_span: Most tokens of the run.
         seed: Seed, int32 or int64 [2].
     """
     before = tf.concat([[False], salient[:-1]], 0) & (text.offsets > 0)

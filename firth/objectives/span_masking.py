@@ -97,9 +97,7 @@ def boundary_features(chosen: ChosenTokens, spans: tf.Tensor, places: int) -> Fe
     """Returns the span around each prediction: int32 [max_predictions] each, zeros after.
 
     Args:
-        chosen: Predictions of the row.
         spans: Number of each prediction's span, int32 [max_predictions], as `ChosenTokens.numbered_spans`.
-        places: Number of places in a span that are told apart; the offsets after them are 0.
 
     Example: a span at 2 and 3, and one at 7; nothing else is predicted.
 

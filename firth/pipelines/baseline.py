@@ -24,12 +24,7 @@ class LatestComparableModelStrategy(resolver.ResolverStrategy):
     def resolve_artifacts(
         self, store: MetadataStore, input_dict: dict[str, list[Artifact]]
     ) -> dict[str, list[Artifact]]:
-        """Returns at most one model under `model`, its blessing, and the current model as it was given.
-
-        Args:
-            store: Metadata of the pipeline.
-            input_dict: Inputs with the current model under `model`.
-        """
+        """Returns at most one model under `model`, its blessing, and the current model as it was given."""
         current = input_dict[CURRENT]
         blessings = {
             blessing.get_int_custom_property(constants.ARTIFACT_PROPERTY_CURRENT_MODEL_ID_KEY): blessing
@@ -48,9 +43,6 @@ def what_it_reads(model: Artifact) -> tuple[Any, ...] | None:
     """Returns the tokenizer, the rows, and the objective or task of an exported model.
 
     It is None if the model's folder was removed.
-
-    Args:
-        model: Artifact of the Trainer.
     """
     path = os.path.join(path_utils.serving_model_path(model.uri), "assets.extra", "firth.json")
     about = storage.read_json(path)

@@ -17,9 +17,6 @@ def reasons_against(outputs: "Outputs") -> tuple[str, ...]:
     """Returns the reasons why a run's model is not blessed, in words; empty for a blessed model.
 
     Each metric out of its bounds and each request that the exported model failed is a reason.
-
-    Args:
-        outputs: Outputs of the run.
     """
     return (*_of_evaluation(outputs.get("Evaluator", {})), *_of_serving(outputs.get("ServingValidator", {})))
 
@@ -45,10 +42,6 @@ def _of_serving(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
 
 
 def newest_version(serving_dir: pathlib.Path) -> pathlib.Path | None:
-    """Returns the version of a model that a server takes from a folder; None if the folder has no version.
-
-    Args:
-        serving_dir: Folder of the model's versions.
-    """
+    """Returns the version of a model that a server takes from a folder; None if the folder has no version."""
     version = versions.newest_version(str(serving_dir))
     return None if version is None else serving_dir / version

@@ -30,13 +30,6 @@ def corpus_components(
 ) -> dict[str, BaseNode]:
     """Returns the components from files to a validated corpus, by their roles.
 
-    Args:
-        recipe: Recipe to build the pipeline of.
-        source_schema: Path of the schema that the records must match; the recipe's if not given. Without a
-            schema, the records are compared with the one that is inferred from them.
-        digests: Digests of the files that the pipeline reads.
-        is_local: True for a local runner, which can look up the statistics of an earlier run.
-
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
         ValueError: if the recipe limits the drift where no earlier run can be looked up.
@@ -117,17 +110,7 @@ def assemble(
     beam_pipeline_args: Sequence[str],
     enable_cache: bool,
 ) -> Pipeline:
-    """Returns the pipeline of some components. Pipelines of one recipe share their cached outputs.
-
-    Args:
-        recipe: Recipe that gives the name.
-        components: Components of the pipeline, in any order.
-        pipeline_root: Folder where TFX keeps artifacts.
-        metadata_path: Place of a local runner's metadata, as for `connection_config`; None leaves them to the
-            orchestrator.
-        beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
-        enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
-    """
+    """Returns the pipeline of some components. Pipelines of one recipe share their cached outputs."""
     return Pipeline(
         pipeline_name=recipe.name,
         pipeline_root=pipeline_root,

@@ -28,16 +28,6 @@ def create_pipeline(
     Only the recipe's sources and its cleaning matter. In the same folders, `pretrain.create_pipeline` goes on
     from its outputs.
 
-    Args:
-        recipe: Recipe to build the pipeline of.
-        pipeline_root: Folder where TFX keeps artifacts, on any file system that TFX reads.
-        metadata_path: Path of a local runner's SQLite file, or the URL of a database (see
-            `metadata.stores.connection_config`); None leaves the metadata to the orchestrator.
-        beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
-        enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
-        source_schema: Path of the schema that the sources' records must match; the recipe's if not given.
-        digests: Digests of the files that the pipeline reads, which decide whether cached outputs are used.
-
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
     """

@@ -27,14 +27,6 @@ def compared_with_others(
 ) -> list[BaseNode]:
     """Returns the components that compare statistics as a recipe says; the last one is the gate.
 
-    Args:
-        validation: Part of the recipe.
-        statistics: Component that makes the statistics of this run.
-        schema: Schema of the records.
-        checked: Component that has passed if the records fit the schema.
-        is_local: True for a local runner, which knows any strategy of a resolver.
-        serving: Component that makes the statistics of requests, if there are some.
-
     Raises:
         ValueError: if a recipe limits the drift where the orchestrator cannot look up an earlier run.
     """
@@ -58,11 +50,6 @@ def compared_with_others(
 def earlier_corpus(validation: CorpusValidation, curator: BaseNode, *, is_local: bool) -> Resolver | None:
     """Returns the node that finds the corpus report of the last run; None if no share is bounded.
 
-    Args:
-        validation: Part of the recipe.
-        curator: Component that makes the report of this run.
-        is_local: True for a local runner, which knows any strategy of a resolver.
-
     Raises:
         ValueError: if a recipe bounds shares where the orchestrator cannot look up an earlier run.
     """
@@ -78,13 +65,7 @@ def _check_local(key: str, is_local: bool) -> None:
 
 
 def requests_of(recipe: AdaptingRecipe, path: str, digests: FileDigests) -> RequestExampleGen:
-    """Returns the component that reads texts without labels.
-
-    Args:
-        recipe: Recipe, whose data and task say the columns.
-        path: File of the texts.
-        digests: Digests of the files that the pipeline reads.
-    """
+    """Returns the component that reads texts without labels."""
     columns = getattr(recipe.data, "texts", {})
     return RequestExampleGen(
         path,
@@ -95,20 +76,12 @@ def requests_of(recipe: AdaptingRecipe, path: str, digests: FileDigests) -> Requ
 
 
 def request_statistics(requests: RequestExampleGen) -> StatisticsGen:
-    """Returns the component that makes the statistics of requests.
-
-    Args:
-        requests: Component that reads them.
-    """
+    """Returns the component that makes the statistics of requests."""
     made: StatisticsGen = StatisticsGen(examples=requests.outputs["examples"]).with_id(REQUEST_STATISTICS)
     return made
 
 
 def distances_in(nodes: Iterable[BaseNode]) -> BaseChannel | None:
-    """Returns the measured distances of a pipeline; None if it compares nothing.
-
-    Args:
-        nodes: Its components.
-    """
+    """Returns the measured distances of a pipeline; None if it compares nothing."""
     found = (each.outputs["distances"] for each in nodes if "distances" in each.outputs)
     return next(found, None)

@@ -38,11 +38,6 @@ class ComponentEvents:
     Events are `{"kind": "component", "name", "state", "seconds", "peak_bytes", "ended"}` with state
     `running`, `finished`, `cached` or `failed`; one that is `running` has the first three alone. `ended` is
     a time in ISO 8601.
-
-    Args:
-        on_event: Function to call.
-        memory: Running measurement of the peak memory.
-        begun: Function that is called with the names of all components before the first one.
     """
 
     def __init__(
@@ -57,29 +52,17 @@ class ComponentEvents:
         self._started = 0.0
 
     def begin(self, components: Sequence[str]) -> None:
-        """Reports the components of the run.
-
-        Args:
-            components: Their names, in the order in which they run.
-        """
+        """Reports the components of the run."""
         self._begun(components)
 
     def start(self, component: str) -> None:
-        """Reports that a component starts.
-
-        Args:
-            component: Name of the component.
-        """
+        """Reports that a component starts."""
         self.current, self._started = component, time.monotonic()
         self._memory.reset()
         self._on_event({"kind": "component", "name": component, "state": "running"})
 
     def end(self, state: str) -> None:
-        """Reports the current component's end, if one is running.
-
-        Args:
-            state: State that the component ended in.
-        """
+        """Reports the current component's end, if one is running."""
         if self.current is None:
             return
         seconds = time.monotonic() - self._started
@@ -101,11 +84,7 @@ class _TrainingEvents(logging.Handler):
 
 
 class PeakMemory:
-    """Samples the resident memory of this process and its children, in bytes, a few times a second.
-
-    Args:
-        interval_seconds: Seconds between two samples.
-    """
+    """Samples the resident memory of this process and its children, in bytes, a few times a second."""
 
     def __init__(self, interval_seconds: float = 0.2) -> None:
         self.peak_bytes = 0
@@ -152,9 +131,6 @@ class Timings:
     Of one that trains there are the seconds after its last step too.
 
     A cached component keeps the figures of the run that made its output.
-
-    Args:
-        path: Path of the file.
     """
 
     def __init__(self, path: pathlib.Path) -> None:
@@ -163,11 +139,7 @@ class Timings:
         self.components: dict[str, Event] = {name: said for name, said in kept if isinstance(said, dict)}
 
     def record(self, event: Event) -> None:
-        """Takes in one event; writes the file when a component has ended.
-
-        Args:
-            event: Event of a run.
-        """
+        """Takes in one event; writes the file when a component has ended."""
         if event["kind"] != "component" or event["state"] == "running":
             return
         kept = self.components.get(event["name"])
@@ -181,15 +153,7 @@ class Timings:
 def reporting(
     on_event: OnEvent, begun: Callable[[Sequence[str]], None] = lambda components: None
 ) -> Iterator[ComponentEvents]:
-    """Calls a function with the run's events for as long as the block runs.
-
-    Args:
-        on_event: Function to call, from this thread or another.
-        begun: Function that is called with the names of all components before the first one.
-
-    Yields:
-        Object to which the runner reports starts and ends of components.
-    """
+    """Calls a function with the run's events for as long as the block runs."""
     # TFX's messages about components go to the log. The level is set through absl and not through `logging`,
     # because saving a model changes absl's verbosity and restores it.
     verbosity = absl.logging.get_verbosity()

@@ -72,25 +72,6 @@ def create_pipeline(
 
     Each component gets only its part of the recipe, so a changed key reruns only what depends on it.
 
-    Args:
-        recipe: Recipe to build the pipeline of, with its labels; see `firth.pipelines.labels.with_labels`.
-        pipeline_root: Folder where TFX keeps artifacts, on any file system that TFX reads.
-        serving_dir: Folder where blessed models are pushed; `serving` next to the artifacts if not given.
-        checkpoint_root: Folder where the training keeps checkpoints, so that a killed run goes on;
-            `checkpoints` next to the artifacts if it is not given.
-        run_dir: Folder of a local run, from which the report takes wall time and memory; may be empty.
-        metadata_path: Path of a local runner's SQLite file, or the URL of a database (see
-            `metadata.stores.connection_config`); None leaves the metadata to the orchestrator.
-        beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
-        enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
-        baseline_strategy: Strategy that chooses the model to compare with; see `pretrain.create_pipeline`.
-        has_baseline: False to compare the new model with no other, where the orchestrator cannot look one up.
-        make_trainer: TFX's Trainer, or what makes one of the same keywords, such as
-            `orchestrators.training_job.trainer_of`.
-        make_pusher: Pusher, or what makes one of the same keywords, such as
-            `orchestrators.endpoint.pusher_of`.
-        digests: Digests of the files that the pipeline reads, which decide whether cached outputs are used.
-
     Raises:
         ValueError: if a file of the data or of requests is not there, or if the recipe limits the drift where
             no earlier run can be looked up.

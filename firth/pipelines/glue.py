@@ -55,15 +55,7 @@ class TaskAnswers:
 
 
 def find_tasks(folder: str, wanted: Sequence[str] = ()) -> GlueFiles:
-    """Returns which tasks of GLUE a folder has the files of.
-
-    Args:
-        folder: Folder of GLUE's folders.
-        wanted: Names of the tasks that matter; all if it is empty.
-
-    Raises:
-        ValueError: for an unknown name, with the nearest; if there is no such folder, or no task in it.
-    """
+    """Returns which tasks of GLUE a folder has the files of."""
     names = [name for name, described in GLUE.items() if TRAIN in described.files]
     for name in wanted:
         if name not in names:
@@ -88,10 +80,6 @@ def find_tasks(folder: str, wanted: Sequence[str] = ()) -> GlueFiles:
 def options_of(task: str, folder: str) -> list[Option]:
     """Returns the keys of the recipe that a task of GLUE stands for.
 
-    Args:
-        task: Name of the task.
-        folder: Folder of GLUE's folders.
-
     Example:
 
     >>> [option.assignment for option in options_of("rte", "glue")][1]
@@ -105,13 +93,7 @@ def options_of(task: str, folder: str) -> list[Option]:
 
 
 def scores_of(name: str, task: Task, evaluation: Mapping[str, float]) -> dict[str, float]:
-    """Returns the scores of a run's dev split, by `<task>.<score>`.
-
-    Args:
-        name: Name of the task.
-        task: The recipe's task.
-        evaluation: Metrics over the dev split.
-    """
+    """Returns the scores of a run's dev split, by `<task>.<score>`."""
     return {f"{name}.{score}": evaluation[score] for score in task.score_names if score in evaluation}
 
 
@@ -119,12 +101,6 @@ def answer_splits(name: str, task: Task, folder: str, model: str | os.PathLike[s
     """Asks a pushed model about all splits of its task that are there but `train` and `dev`.
 
     Splits with labels are scored; those without are predicted, and never scored.
-
-    Args:
-        name: Name of the task.
-        task: The recipe's task.
-        folder: Folder of GLUE's folders.
-        model: Folder of the pushed model.
     """
     from firth.serving import Client
 
@@ -165,19 +141,7 @@ def write_results(
     predictions: Mapping[str, Mapping[str, Any]],
     clean: Mapping[str, float],
 ) -> tuple[str, ...]:
-    """Writes the dev scores, and the files of a submission, into a folder.
-
-    Args:
-        folder: Folder, on any file system.
-        scores: Dev scores by `<task>.<score>`.
-        runs: Folder of each task's run.
-        missing: What is not there of each task without files.
-        predictions: Answers to test splits; see `TaskAnswers`.
-        clean: Dev scores of the records that no corpus of the base was found to hold; empty without such.
-
-    Returns:
-        Names of the files that GLUE's site needs too.
-    """
+    """Writes the dev scores, and the files of a submission, into a folder."""
     written = write_submission(os.path.join(folder, SUBMISSION_FOLDER), predictions)
     content = {"dev": dict(scores), "runs": dict(runs), "missing": dict(missing)}
     content |= {"clean": dict(clean)} if clean else {}

@@ -31,15 +31,6 @@ def import_run(
     `firth predict` asks it, a recipe's `base` continues from it, and `firth.models.load_model` reads its
     bundle. The folder appears whole or not at all.
 
-    Args:
-        format: Format of the other library.
-        path: Path of the model in that format.
-        run_dir: Folder of the run, where nothing is.
-        name: Name of the model; None takes that of the run's folder.
-
-    Returns:
-        What was read.
-
     Raises:
         firth.interop.errors.InteropError: for what cannot be read, or cannot be expressed here.
         FileExistsError: if there is something in the folder's place.
@@ -58,14 +49,6 @@ def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingReci
     """Makes a base and an adapter that was trained on it a folder among the runs, as `import_run` does.
 
     What the adapter adds becomes a part of the base's weights, and the model answers its task.
-
-    Args:
-        bundle: Folder of the base's bundle.
-        adapter: Folder that `firth.tuning.save_adapter` wrote.
-        run_dir: Folder of the run, where nothing is.
-
-    Returns:
-        The recipe of the run that trained the adapter.
 
     Raises:
         firth.tuning.AdapterError: if the adapter cannot be read, belongs to another base, or does not merge.

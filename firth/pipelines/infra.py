@@ -14,13 +14,7 @@ _PLATFORMS = {
 
 
 def infra_validator(asked: InfraValidation, model: BaseChannel, examples: BaseChannel) -> InfraValidator:
-    """Returns the component that tries a model in TensorFlow Serving.
-
-    Args:
-        asked: Part of the recipe.
-        model: Exported model.
-        examples: Rows, of whose split `eval` the server is asked.
-    """
+    """Returns the component that tries a model in TensorFlow Serving."""
     serving = infra_validator_pb2.TensorFlowServing(image_name=asked.image, tags=asked.tags)
     requests = infra_validator_pb2.TensorFlowServingRequestSpec(signature_names=[EVALUATE])
     return InfraValidator(
@@ -39,14 +33,7 @@ def infra_validator(asked: InfraValidation, model: BaseChannel, examples: BaseCh
 
 
 def check_platform(asked: InfraValidation | None) -> None:
-    """Passes if the platform of a recipe's server is there.
-
-    Args:
-        asked: Part of the recipe; None for a recipe without.
-
-    Raises:
-        ValueError: if it is Docker on this machine, which does not answer.
-    """
+    """Passes if the platform of a recipe's server is there."""
     if asked is None or asked.platform != "local_docker":
         return
     import docker

@@ -35,9 +35,6 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
     these. An open `task.bleu_tokenizer` becomes the one that fits the targets to train on. `task.scores` that
     the recipe does not state become those that are published of the format.
 
-    Args:
-        recipe: Recipe that adapts a model.
-
     Raises:
         ValueError: if the training data cannot be read, or do not fit the task; for a score that is unknown,
             or of other answers.
@@ -54,9 +51,6 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
 def read_for(recipe: AdaptingT) -> tuple[AdaptingT, LabelledData]:
     """Returns a recipe with what it leaves open to its data, as `with_labels` does, and the data.
 
-    Args:
-        recipe: Recipe that adapts a model.
-
     Raises:
         ValueError: as `with_labels` does, also of the data to evaluate on; for a chat template that asks for
             pieces which the base's tokenizer lacks.
@@ -71,14 +65,7 @@ def read_for(recipe: AdaptingT) -> tuple[AdaptingT, LabelledData]:
 
 
 def check_template(recipe: AdaptingRecipe) -> None:
-    """Passes if the chat template of a recipe's task, where it has one, fits the base's tokenizer.
-
-    Args:
-        recipe: Recipe that adapts a model.
-
-    Raises:
-        ValueError: for a piece that the vocabulary lacks, with the nearest.
-    """
+    """Passes if the chat template of a recipe's task, where it has one, fits the base's tokenizer."""
     if recipe.task.template_with(None) is None:
         return
     from firth.tokenizers import load_tokenizer
@@ -96,10 +83,6 @@ def target_sentences(recipe: AdaptingRecipe, found: LabelledData) -> list[str]:
     """Returns what a model cannot learn to write of the targets of labelled data, a sentence each.
 
     The base's tokenizer is loaded only for a task that writes texts.
-
-    Args:
-        recipe: Recipe that adapts a model.
-        found: Its data, as `read_for` returns them.
 
     Raises:
         firth.tasks.targets.TargetsError: if more of the targets to train on than `validation.unknown_targets`
@@ -121,14 +104,7 @@ def target_sentences(recipe: AdaptingRecipe, found: LabelledData) -> list[str]:
 
 
 def checked_scores(task: Task) -> None:
-    """Checks that each of a task's scores is one of its answers.
-
-    Args:
-        task: The recipe's `task`.
-
-    Raises:
-        ValueError: for a score that is unknown, or of other answers, with those that fit.
-    """
+    """Checks that each of a task's scores is one of its answers."""
     if own := task.tasks_by_source:
         for each in own.values():
             checked_scores(each)
@@ -144,15 +120,7 @@ def checked_scores(task: Task) -> None:
 
 
 def check_options(task: Task, name: str) -> None:
-    """Checks that the tokenizer of BLEU that a task states can be used on this machine.
-
-    Args:
-        task: The recipe's `task`.
-        name: Name of one of its scores.
-
-    Raises:
-        ValueError: if it needs something that is not there.
-    """
+    """Checks that the tokenizer of BLEU that a task states can be used on this machine."""
     tokenizer = task.score_options(name).get("tokenize")
     if tokenizer is None:
         return
@@ -163,13 +131,7 @@ def check_options(task: Task, name: str) -> None:
 
 
 def _filled(task: Any, data: Any, found: LabelledData | None = None) -> Any:
-    """Returns a task with what it leaves open to its data; the same where it leaves nothing.
-
-    Args:
-        task: Task.
-        data: Labelled data for it.
-        found: What was read of the data; None to read what is open.
-    """
+    """Returns a task with what it leaves open to its data; the same where it leaves nothing."""
     filled = dict[str, Any]()
     checked_scores(task)
     of_numbers, of_classes = (getattr(task, name, ()) is None for name in ("mean", "class_shares"))
@@ -199,12 +161,6 @@ def _filled(task: Any, data: Any, found: LabelledData | None = None) -> Any:
 def task_of_format(name: str) -> dict[str, Any]:
     """Returns the task of a published data set, as a recipe says it.
 
-    Args:
-        name: Key of `firth.tasks.readers.FORMATS`.
-
-    Raises:
-        ValueError: for an unknown name, with the nearest; or if no kind of task is trained on it.
-
     Example:
 
     >>> task_of_format("rte")
@@ -231,10 +187,6 @@ def published_data(name: str, folder: str) -> dict[str, Any]:
 
     They are scored on `dev`, or else on `test`, or on a part of `train` where that alone is in the folder.
 
-    Args:
-        name: Key of `firth.tasks.readers.FORMATS`.
-        folder: Folder of its files.
-
     Raises:
         ValueError: for an unknown name, with the nearest.
 
@@ -252,12 +204,6 @@ def published_data(name: str, folder: str) -> dict[str, Any]:
 
 def docstring_data(kind: str) -> dict[str, Any]:
     """Returns data for those who have none, as a recipe says them: records made of docstrings.
-
-    Args:
-        kind: Kind of the task.
-
-    Raises:
-        ValueError: if no records for this kind of task are made of docstrings.
 
     Example:
 
@@ -279,7 +225,6 @@ def task_on_columns(
     """Returns a task on one's own columns, as a recipe says it, and the column of each of its texts.
 
     Args:
-        kind: Kind of a task; an unknown one is said as it is, with a text that is called so.
         given: Column by role of a text, or columns of choices; None if it was not given. `text` and `pair`
             stand for the first two texts of the task, whatever their roles. One column of choices holds
             lists. A text that the task always has is in a column of its role's name if none is given.
@@ -310,9 +255,6 @@ def _one_or_all(columns: str | Sequence[str]) -> str | Sequence[str]:
 def label_column(kind: str) -> str | None:
     """Returns the column of labels where none is named; None for a kind of task that learns from texts alone.
 
-    Args:
-        kind: Kind of a task, perhaps an unknown one.
-
     Example:
 
     >>> label_column("embedding"), label_column("tagging"), label_column("regression")
@@ -324,15 +266,6 @@ def label_column(kind: str) -> str | None:
 
 def check_data_options(task: str, data: str | None, train: str | None, others: Sequence[str]) -> None:
     """Checks that what names a task and its data belongs together.
-
-    Args:
-        task: Name of a published data set, or kind of a task.
-        data: Folder of a published data set; None if it is not given.
-        train: File of one's own; None if it is not given.
-        others: Options of files of one's own that are given.
-
-    Raises:
-        ValueError: if something is missing, or would not be read.
 
     Example:
 

@@ -109,11 +109,6 @@ def run(
 ) -> RunResult:
     """Runs the pre-training pipeline of a recipe in `root/name`, reusing whatever has not changed.
 
-    Args:
-        recipe: Recipe to run.
-        root: Folder of all runs.
-        options: Name of the run, what is printed and told of it, and how it runs.
-
     Raises:
         RunFolderError: if the name is not that of a folder, or the folder was made from something else.
         RunLockedError: if another process runs there.
@@ -129,11 +124,6 @@ def curate(
 ) -> CurationResult:
     """Runs the corpus part of a recipe's pipeline alone; `run` in the same folder goes on from it.
 
-    Args:
-        recipe: Recipe to run.
-        root: Folder of all runs.
-        options: Name of the run, what is printed and told of it, and how it runs.
-
     Raises:
         RunFolderError: if the name is not that of a folder, or the folder was made from something else.
         RunLockedError: if another process runs there.
@@ -148,11 +138,6 @@ def finetune(
     options: RunOptions = _USUAL,
 ) -> RunResult:
     """Runs the fine-tuning pipeline of a recipe in `root/name`, reusing whatever has not changed.
-
-    Args:
-        recipe: Recipe to run, with its labels; see `firth.pipelines.labels.with_labels`.
-        root: Folder of all runs.
-        options: Name of the run, what is printed and told of it, and how it runs.
 
     Raises:
         RunFolderError: if the name is not that of a folder, or the folder was made from something else.
@@ -305,13 +290,7 @@ def _prepared(job: _Job, components: ComponentEvents) -> tuple[Any, Any]:
 def create_local_pipeline(
     recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str] = ()
 ) -> "Pipeline":
-    """Returns the recipe's pipeline with everything it keeps below `run_dir`.
-
-    Args:
-        recipe: Recipe to build the pipeline of.
-        run_dir: Folder of the run.
-        beam_pipeline_args: Options of Beam; without any, it runs in this process.
-    """
+    """Returns the recipe's pipeline with everything it keeps below `run_dir`."""
     from firth.pipelines.pretrain import create_pipeline
 
     places = {**_corpus_places(recipe, run_dir), **_trained_places(run_dir)}
@@ -330,13 +309,7 @@ def _create_curation_pipeline(
 def create_local_finetuning_pipeline(
     recipe: AdaptingRecipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str] = ()
 ) -> "Pipeline":
-    """Returns the pipeline of a recipe that adapts a model, with everything it keeps below `run_dir`.
-
-    Args:
-        recipe: Recipe to build the pipeline of.
-        run_dir: Folder of the run.
-        beam_pipeline_args: Options of Beam; without any, it runs in this process.
-    """
+    """Returns the pipeline of a recipe that adapts a model, with everything it keeps below `run_dir`."""
     from firth.pipelines.finetune import create_pipeline
 
     places = {**_places(run_dir), **_trained_places(run_dir)}

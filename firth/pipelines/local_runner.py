@@ -32,11 +32,6 @@ class RecipeRunner(LocalDagRunner):
     """TFX's local runner, as far as TFX's command line looks: what runs is a function of `local`.
 
     `tfx pipeline create` puts a function in the place of `LocalDagRunner.run`, so that nothing runs.
-
-    Args:
-        recipe: Recipe to run.
-        root: Folder of all runs.
-        run: `firth.pipelines.local.run` or `finetune`.
     """
 
     def __init__(self, recipe: RunRecipe, root: pathlib.Path, run: Callable[..., Any]) -> None:
@@ -46,12 +41,7 @@ class RecipeRunner(LocalDagRunner):
     def run_with_ir(self, pipeline: Any, run_options: Any = None) -> None:
         """Runs the recipe's pipeline, which is made again once the devices that it asks for are there.
 
-        Args:
-            pipeline: Compiled pipeline.
-            run_options: Options of TFX, which must be None: the whole pipeline runs.
-
         Raises:
-            ValueError: for options, which would ask for a part of the pipeline.
             firth.pipelines.local.RunFailedError: if a component fails.
             SystemExit: with a status of its own if the model is not blessed.
         """

@@ -10,11 +10,7 @@ from collections.abc import Iterator
 
 
 def new_log_path(run_dir: pathlib.Path) -> pathlib.Path:
-    """Returns the path of this run's log, named by the time; its folder exists afterwards.
-
-    Args:
-        run_dir: Folder of the run.
-    """
+    """Returns the path of this run's log, named by the time; its folder exists afterwards."""
     folder = run_dir / "logs"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{datetime.datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.log"
@@ -26,9 +22,6 @@ def output_in(log_path: pathlib.Path) -> Iterator[None]:
 
     File descriptors 1 and 2 themselves are redirected, because TensorFlow's C++ code writes to them directly.
     Code that draws on the terminal meanwhile writes to a duplicate made before.
-
-    Args:
-        log_path: Path of the file.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -48,11 +41,7 @@ def output_in(log_path: pathlib.Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def logging_to(log_path: pathlib.Path) -> Iterator[None]:
-    """Writes every log record of this process to a file as well.
-
-    Args:
-        log_path: Path of the file.
-    """
+    """Writes every log record of this process to a file as well."""
     handler = logging.FileHandler(log_path)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname).1s %(name)s: %(message)s"))
     root = logging.getLogger()

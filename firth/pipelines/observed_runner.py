@@ -28,25 +28,13 @@ class Observer(Protocol):
     """An object that is called for each component of a running pipeline."""
 
     def begin(self, components: Sequence[str]) -> None:
-        """Notes which components there are.
-
-        Args:
-            components: Their ids, in the order in which they run.
-        """
+        """Notes which components there are."""
 
     def start(self, component: str) -> None:
-        """Notes that a component starts.
-
-        Args:
-            component: Id of the component.
-        """
+        """Notes that a component starts."""
 
     def end(self, state: str) -> None:
-        """Notes that the component that started last has ended.
-
-        Args:
-            state: State in which it ended, `finished` or `cached`.
-        """
+        """Notes that the component that started last has ended."""
 
 
 class InProcessBeam(beam_executor_operator.BeamExecutorOperator):
@@ -60,12 +48,7 @@ class InProcessBeam(beam_executor_operator.BeamExecutorOperator):
     def run_executor(
         self, execution_info: Any, make_beam_pipeline_fn: Callable[[], beam.Pipeline] | None = None
     ) -> Any:
-        """Runs the component.
-
-        Args:
-            execution_info: Execution, as TFX's launcher describes it.
-            make_beam_pipeline_fn: Function that makes a pipeline of Beam; None for the usual one.
-        """
+        """Runs the component."""
         if make_beam_pipeline_fn is None and not self.beam_pipeline_args:
             make_beam_pipeline_fn = _pipeline_in_process
         return super().run_executor(execution_info, make_beam_pipeline_fn)
@@ -80,9 +63,6 @@ class ObservedDagRunner(tfx_runner.IrBasedRunner):
 
     `LocalDagRunner` announces components on its log alone. Whether a component's outputs came from the cache
     is read from its execution in ML Metadata.
-
-    Args:
-        observer: Object that is called for each component.
     """
 
     def __init__(self, observer: Observer) -> None:
@@ -92,13 +72,7 @@ class ObservedDagRunner(tfx_runner.IrBasedRunner):
     def run_with_ir(self, pipeline: Any, run_options: Any = None, **kwargs: Any) -> None:
         """Runs a compiled pipeline.
 
-        Args:
-            pipeline: Compiled pipeline, a `tfx.proto.orchestration.pipeline_pb2.Pipeline`.
-            run_options: Options of TFX, which must be None: the whole pipeline runs.
-            **kwargs: Further options of TFX, which must be empty.
-
         Raises:
-            ValueError: for options, which would ask for a part of the pipeline.
             Exception: what a component raises; the observer is not called for its end.
         """
         if run_options is not None or kwargs:

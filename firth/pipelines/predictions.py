@@ -20,11 +20,6 @@ def bulk_predictions(
 ) -> list[BaseNode]:
     """Returns the components from a file to predictions; none for a recipe without such a file.
 
-    Args:
-        recipe: Recipe of the run.
-        model: Components of the model by their roles, as `trained.model_components` returns them.
-        digests: Digests of the files that the pipeline reads.
-
     Raises:
         ValueError: if the file does not exist, or if the model cannot be asked about any of its records.
     """

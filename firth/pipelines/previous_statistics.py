@@ -34,13 +34,7 @@ class _PreviousStrategy(resolver.ResolverStrategy):
     def resolve_artifacts(
         self, store: MetadataStore, input_dict: dict[str, list[Artifact]]
     ) -> dict[str, list[Artifact]]:
-        """Returns at most one artifact under the key, and this run's if its data were taken before.
-
-        Args:
-            store: Metadata of the pipeline.
-            input_dict: All artifacts of the pipeline of this type, and those of this run under
-                `current_<key>`.
-        """
+        """Returns at most one artifact under the key, and this run's if its data were taken before."""
         current = input_dict[_CURRENT + self.key]
         own, folders = {each.id for each in current}, {_component_folder(each) for each in current}
         of_component = (each for each in input_dict[self.key] if _component_folder(each) in folders)
@@ -64,33 +58,19 @@ class PreviousReportStrategy(_PreviousStrategy):
 
 
 def previous_statistics(current: BaseNode) -> resolver.Resolver:
-    """Returns the node that finds the statistics of the last run, if there was one.
-
-    Args:
-        current: Component that makes those of this run.
-    """
+    """Returns the node that finds the statistics of the last run, if there was one."""
     return _previous(
         PreviousStatisticsStrategy, current, standard_artifacts.ExampleStatistics, "PreviousStatistics"
     )
 
 
 def previous_report(current: BaseNode) -> resolver.Resolver:
-    """Returns the node that finds the corpus report of the last run, if there was one.
-
-    Args:
-        current: Curator of this run.
-    """
+    """Returns the node that finds the corpus report of the last run, if there was one."""
     return _previous(PreviousReportStrategy, current, CorpusReport, "PreviousReport")
 
 
 def found_by(node: resolver.Resolver | None, key: str, validation: Validation) -> dict[str, BaseChannel]:
-    """Returns the inputs of a validator that are about earlier runs, by their names.
-
-    Args:
-        node: Node that finds them; None if nothing is compared with an earlier run.
-        key: `statistics` or `report`.
-        validation: Part of the recipe.
-    """
+    """Returns the inputs of a validator that are about earlier runs, by their names."""
     if node is None:
         return {}
     found = {f"previous_{key}": node.outputs[key]}
@@ -99,26 +79,14 @@ def found_by(node: resolver.Resolver | None, key: str, validation: Validation) -
 
 
 def was_refused(store: MetadataStore, artifact: int, key: str = STATISTICS) -> bool:
-    """Returns whether a component failed on an artifact, and has never passed it.
-
-    Args:
-        store: Metadata of the pipeline.
-        artifact: Id of the artifact.
-        key: Name of the input that it is.
-    """
+    """Returns whether a component failed on an artifact, and has never passed it."""
     executions = store.get_executions_by_id(list(_readers(store, artifact, key)))
     failed = {each.type_id for each in executions if each.last_known_state == _FAILED}
     return bool(failed - {each.type_id for each in executions if each.last_known_state in _DONE})
 
 
 def was_taken(store: MetadataStore, artifact: int, key: str = STATISTICS) -> bool:
-    """Returns whether a validator has passed an artifact under `on_anomaly: report`.
-
-    Args:
-        store: Metadata of the pipeline.
-        artifact: Id of the artifact.
-        key: Name of the input that it is.
-    """
+    """Returns whether a validator has passed an artifact under `on_anomaly: report`."""
     executions = store.get_executions_by_id(list(_readers(store, artifact, key)))
     said = (each.custom_properties["validation"].string_value for each in executions if _is_judged(each))
     return any(json.loads(each).get("on_anomaly") == "report" for each in said)

@@ -113,13 +113,7 @@ class RunResult(CurationResult):
 def collect_curation(
     run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path
 ) -> CurationResult:
-    """Returns the result of the newest run in a folder, and puts its page there.
-
-    Args:
-        run_dir: Folder of the run.
-        ended: Components in the order in which they ended.
-        log_path: Path of the run's log.
-    """
+    """Returns the result of the newest run in a folder, and puts its page there."""
     outputs = outputs_of(run_dir)
     copy_pages(run_dir, outputs)
     return CurationResult(run_dir, ended, outputs, log_path, propose_schema(run_dir, outputs))
@@ -128,13 +122,7 @@ def collect_curation(
 def collect_run(
     run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path
 ) -> RunResult:
-    """Returns the result of the newest run in a folder, and puts its pages and its summary there.
-
-    Args:
-        run_dir: Folder of the run.
-        ended: Components in the order in which they ended.
-        log_path: Path of the run's log.
-    """
+    """Returns the result of the newest run in a folder, and puts its pages and its summary there."""
     from firth.pipelines.metadata.lineage import newest_push
 
     of_corpus = collect_curation(run_dir, ended, log_path)
@@ -152,23 +140,14 @@ def collect_run(
 
 
 def outputs_of(run_dir: pathlib.Path) -> "Outputs":
-    """Returns the folders of the newest run's outputs.
-
-    Args:
-        run_dir: Folder of the run.
-    """
+    """Returns the folders of the newest run's outputs."""
     from firth.pipelines.metadata.lineage import newest_outputs
 
     return newest_outputs(metadata_of(run_dir))
 
 
 def copy_pages(run_dir: pathlib.Path, outputs: "Outputs") -> None:
-    """Copies the pages of a run into its folder.
-
-    Args:
-        run_dir: Folder of the run.
-        outputs: Folders of the run's outputs.
-    """
+    """Copies the pages of a run into its folder."""
     for component, output, file in _PAGES:
         folder = outputs.get(component, {}).get(output)
         if folder is not None:
@@ -216,10 +195,6 @@ def _is_blessed(outputs: "Outputs") -> bool:
 
 def held_out_rows(run_dir: str | os.PathLike[str], count: int) -> list[bytes]:
     """Returns the first rows that a run's model was evaluated on, serialized; none if the run has none.
-
-    Args:
-        run_dir: Folder of the run.
-        count: Most rows.
 
     Raises:
         firth.training.rows.RowsError: naming a file that cannot be read.

@@ -24,14 +24,7 @@ class RunFolderError(ValueError):
 
 
 class RunFailedError(RuntimeError):
-    """A component failed.
-
-    Args:
-        component: TFX id of the component that failed; None if the run failed before the first component.
-        message: Description of the error, in a sentence or two.
-        log_path: Path of the run's log.
-        corpus_page: Path of the page on the corpus; None if the run failed before it.
-    """
+    """A component failed."""
 
     def __init__(
         self,
@@ -47,9 +40,6 @@ class RunFailedError(RuntimeError):
 
 def explain(error: BaseException) -> str:
     """Returns the message of an error, without the annotations that Beam and TFX wrap around it.
-
-    Args:
-        error: Error of a component.
 
     Example:
 
@@ -67,9 +57,6 @@ def explain(error: BaseException) -> str:
 def is_full(error: BaseException) -> bool:
     """Returns whether an error says that a disk is full, in the words of the system or of SQLite.
 
-    Args:
-        error: Error of a run.
-
     Example:
 
     >>> is_full(OSError(28, "No space left on device")), is_full(OSError(2, "No such file or directory"))
@@ -82,10 +69,6 @@ def is_full(error: BaseException) -> bool:
 
 def full_disk(error: BaseException, run_dir: pathlib.Path) -> str | None:
     """Returns the message for an error that a full disk caused, itself or below it; None for any other.
-
-    Args:
-        error: Error of a run.
-        run_dir: Folder of the run, named if the error names no file.
 
     Example:
 

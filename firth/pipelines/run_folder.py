@@ -27,12 +27,7 @@ READERS = ("CorpusExampleGen", "LabelledExampleGen")
 def run_folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
     """Returns the folder of a run, which exists afterwards, as does the root.
 
-    Args:
-        root: Folder of all runs.
-        name: Name of the run.
-
     Raises:
-        RunFolderError: if the name is not that of one folder below the root, or the folder cannot be written.
         OSError: if the disk is full.
     """
     try:
@@ -68,10 +63,6 @@ def remember_recipe(run_dir: pathlib.Path, recipe: RunRecipe) -> None:
     """Writes the recipe into the run's folder, whole or not at all.
 
     If the same recipe is there, the file is left as it is: its time says when the recipe last changed.
-
-    Args:
-        run_dir: Folder of the run.
-        recipe: RunRecipe of the run.
     """
     path, text = run_dir / RECIPE_FILE, run_yaml(recipe)
     if path.exists() and path.read_text(encoding="utf-8", errors="replace") == text:
@@ -80,14 +71,7 @@ def remember_recipe(run_dir: pathlib.Path, recipe: RunRecipe) -> None:
 
 
 def refuse_imported(run_dir: pathlib.Path) -> None:
-    """Checks that a folder is not that of an imported model, which a run would mix with its own.
-
-    Args:
-        run_dir: Folder of the run.
-
-    Raises:
-        RunFolderError: if it is.
-    """
+    """Checks that a folder is not that of an imported model, which a run would mix with its own."""
     summary = storage.read_json_object(run_dir / "run.json")
     if "imported_from" in summary:
         raise RunFolderError(f"{run_dir} is an imported model; give this run a --name of its own")
@@ -97,13 +81,6 @@ def require_same_origin(run_dir: pathlib.Path, recipe: RunRecipe) -> None:
     """Checks that a folder holds nothing made from sources, or was made from the recipe's name and sources.
 
     If other keys of a recipe change, the pipeline runs again what depends on them.
-
-    Args:
-        run_dir: Folder of the run.
-        recipe: RunRecipe of the run.
-
-    Raises:
-        RunFolderError: with what differs.
     """
     path = run_dir / RECIPE_FILE
     if not path.exists():
@@ -120,12 +97,7 @@ def require_same_origin(run_dir: pathlib.Path, recipe: RunRecipe) -> None:
 
 
 def sources_changed(run_dir: pathlib.Path, recipe: RunRecipe) -> bool:
-    """Returns whether a recipe's sources differ from those of the folder's last run in any key.
-
-    Args:
-        run_dir: Folder of the run.
-        recipe: RunRecipe of the run.
-    """
+    """Returns whether a recipe's sources differ from those of the folder's last run in any key."""
     path = run_dir / RECIPE_FILE
     if not path.exists():
         return False
@@ -136,12 +108,7 @@ def sources_changed(run_dir: pathlib.Path, recipe: RunRecipe) -> bool:
 
 
 def changed_keys(run_dir: pathlib.Path, recipe: RunRecipe) -> list[str]:
-    """Returns a line for each key that differs from the recipe of the folder's last run, at most a few.
-
-    Args:
-        run_dir: Folder of the run.
-        recipe: RunRecipe of the run.
-    """
+    """Returns a line for each key that differs from the recipe of the folder's last run, at most a few."""
     try:
         before = load_run_recipe(run_dir / RECIPE_FILE)
     except RecipeError:

@@ -26,36 +26,20 @@ HEADER = """\
 
 
 def schema_of(run_dir: pathlib.Path) -> str | None:
-    """Returns the path of the schema that an earlier run left in a folder; None if there is no such file.
-
-    Args:
-        run_dir: Folder of the run.
-    """
+    """Returns the path of the schema that an earlier run left in a folder; None if there is no such file."""
     path = run_dir / SCHEMA_FILE
     return str(path) if storage.exists(path) else None
 
 
 def set_schema_aside(run_dir: pathlib.Path) -> None:
-    """Renames the schema that an earlier run left in a folder, so that the next run writes its own.
-
-    Args:
-        run_dir: Folder of the run.
-    """
+    """Renames the schema that an earlier run left in a folder, so that the next run writes its own."""
     path = run_dir / SCHEMA_FILE
     if storage.exists(path):
         storage.move(path, run_dir / PREVIOUS_FILE)
 
 
 def propose_schema(run_dir: pathlib.Path, outputs: "Outputs") -> pathlib.Path | None:
-    """Writes the schema of a run's records into its folder, unless there is one.
-
-    Args:
-        run_dir: Folder of the run.
-        outputs: Folders of the run's outputs.
-
-    Returns:
-        Path of the file that was written; None if the folder already had a schema.
-    """
+    """Writes the schema of a run's records into its folder, unless there is one."""
     path, inferred = run_dir / SCHEMA_FILE, outputs.get("SchemaGen", {}).get("schema")
     if inferred is None or storage.exists(path):
         return None
@@ -66,9 +50,6 @@ def propose_schema(run_dir: pathlib.Path, outputs: "Outputs") -> pathlib.Path | 
 
 def tolerant(schema: str) -> str:
     """Returns a schema that allows a share of other values, and features that are absent.
-
-    Args:
-        schema: Schema as text.
 
     Example:
 

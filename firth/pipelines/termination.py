@@ -33,10 +33,6 @@ def ending_with_children(told: Callable[[], None] = lambda: None) -> Iterator[No
 
     A second Ctrl-C ends the process and its children at once. Python lets only the main thread handle
     signals; in another one, they end the process as usual.
-
-    Args:
-        told: Function that is called at the first SIGTERM or Ctrl-C, from another thread, whatever the main
-            thread does.
     """
     if threading.current_thread() is not threading.main_thread():
         with _children_ended():

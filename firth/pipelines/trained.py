@@ -28,9 +28,6 @@ def import_base(base: Base) -> Importer:
 
     Another digest makes another artifact, so that nothing that was made from the bundle that stood in its
     place before is taken from the cache.
-
-    Args:
-        base: Base of the recipe.
     """
     importer = Importer(
         source_uri=base.bundle,
@@ -65,23 +62,7 @@ def model_components(
     upstream: Iterable[BaseNode] = (),
     records: BaseChannel | None = None,
 ) -> dict[str, Any]:
-    """Returns the components from rows to a pushed model, by their roles.
-
-    Args:
-        recipe: Recipe of the run.
-        trained: The recipe without what the Trainer does not read, so that its cache does not depend on it.
-        examples: Rows.
-        base: Model bundle that the run starts from, if there is one.
-        checkpoint_root: Folder where the training keeps checkpoints.
-        serving_dir: Folder where blessed models are pushed.
-        baseline_strategy: Strategy that chooses the model to compare with; see `pretrain.create_pipeline`.
-        has_baseline: False to compare the new model with no other.
-        is_local: True for a local runner, which knows any strategy.
-        make_trainer: Trainer, or what makes one of the same keywords.
-        make_pusher: Pusher, or what makes one of the same keywords.
-        upstream: Components without which the training must not start.
-        records: Labelled records that the rows were made of, of a run that adapts a model to a task.
-    """
+    """Returns the components from rows to a pushed model, by their roles."""
     arguments = {
         "examples": examples,
         "base_model": base,

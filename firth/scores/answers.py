@@ -17,9 +17,6 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 def normalised(answer: str) -> str:
     """Returns an answer as SQuAD's scripts compare it: lower case, no ASCII punctuation, no articles.
 
-    Args:
-        answer: Any text.
-
     Example:
 
     >>> normalised(" The U.S.   Navy's an--them ")
@@ -30,10 +27,6 @@ def normalised(answer: str) -> str:
 
 def exact_match_of(reference: Answers, prediction: str) -> float:
     """Returns 100 if a prediction equals one of the right answers when both are normalised, else 0.
-
-    Args:
-        reference: Right answers; none if the text has no answer.
-        prediction: Predicted answer; empty for no answer.
 
     Raises:
         TypeError: if the reference is one string, whose characters would be taken for answers.
@@ -46,10 +39,6 @@ def answer_f1_of(reference: Answers, prediction: str) -> float:
     """Returns the greatest F1, in percent, of the words of a prediction and of each right answer.
 
     Where either has no words, it is 100 if neither has, else 0: the rule of SQuAD 2.0.
-
-    Args:
-        reference: Right answers; none if the text has no answer.
-        prediction: Predicted answer; empty for no answer.
 
     Raises:
         TypeError: if the reference is one string.
@@ -70,10 +59,6 @@ def answer_f1_of(reference: Answers, prediction: str) -> float:
 def squad_exact_match(references: Sequence[Answers], predictions: Sequence[str]) -> float:
     """Returns the share of answers that match exactly, in percent; 0 of no examples.
 
-    Args:
-        references: Right answers of each question; none if it has no answer.
-        predictions: Predicted answer of each question; empty for no answer.
-
     Raises:
         ValueError: as `check_pairs` says: a missing prediction is an error.
     """
@@ -83,10 +68,6 @@ def squad_exact_match(references: Sequence[Answers], predictions: Sequence[str])
 
 def squad_f1(references: Sequence[Answers], predictions: Sequence[str]) -> float:
     """Returns the mean over questions of `answer_f1_of`, in percent; 0 of no examples.
-
-    Args:
-        references: Right answers of each question; none if it has no answer.
-        predictions: Predicted answer of each question; empty for no answer.
 
     Raises:
         ValueError: as `check_pairs` says.

@@ -40,9 +40,6 @@ def fitting_tokenizer(references: Sequence[Texts]) -> str:
     It is `13a`, the default of sacrebleu, for scripts with spaces between words; `zh` for Chinese; and
     `char`, each character by itself, for Japanese, Thai, Lao, Khmer, Burmese and Tibetan.
 
-    Args:
-        references: One or more right translations of each example.
-
     Example:
 
     >>> [fitting_tokenizer([text]) for text in ("The dog.", "Это пёс.", "這是狗。", "これは犬です。", "หมา")]
@@ -68,12 +65,6 @@ def _script(pattern: str) -> CharacterSet:
 
 def check_tokenizer(name: str) -> None:
     """Checks that a tokenizer of BLEU is known and can be used on this machine.
-
-    Args:
-        name: One of `TOKENIZERS`.
-
-    Raises:
-        ValueError: for another name, with the nearest; for one whose packages or model are not there.
 
     Example:
 
@@ -111,13 +102,6 @@ def bleu(
 ) -> float:
     """Returns BLEU of the whole set, from 0 to 100; 0 of no examples.
 
-    Args:
-        references: One or more right translations of each example, not tokenized.
-        predictions: Predicted translation of each example, not tokenized.
-        tokenize: Tokenizer of sacrebleu, one of `TOKENIZERS`; empty for the one that fits the references, see
-            `fitting_tokenizer`.
-        lowercase: Whether case counts nothing.
-
     Raises:
         ValueError: as of `check_tokenizer` and `check_pairs`, or for an example without a right translation.
 
@@ -137,13 +121,6 @@ def bleu_of_places(
     """Returns BLEU as a function of the places of some examples, for intervals.
 
     BLEU is made of counts, which are added up over examples: n-grams are counted once for all resamples.
-
-    Args:
-        references: One or more right translations of each example, not tokenized.
-        predictions: Predicted translation of each example, not tokenized.
-        tokenize: Tokenizer of sacrebleu, one of `TOKENIZERS`; empty for the one that fits the references, see
-            `fitting_tokenizer`.
-        lowercase: Whether case counts nothing.
 
     Raises:
         ValueError: as of `check_tokenizer`, or for an example without a right translation.
@@ -167,12 +144,6 @@ def bleu_of_places(
 
 def bleu_signature(references: Sequence[Texts], *, tokenize: str = "", lowercase: bool = False) -> str:
     """Returns sacrebleu's signature of `bleu` with these references; without it a BLEU says little.
-
-    Args:
-        references: One or more right translations of each example.
-        tokenize: Tokenizer of sacrebleu, one of `TOKENIZERS`; empty for the one that fits the references, see
-            `fitting_tokenizer`.
-        lowercase: Whether case counts nothing.
 
     Raises:
         ValueError: as of `check_tokenizer`, or for an example without a right translation.
@@ -204,9 +175,5 @@ def _streams(references: Sequence[Texts]) -> list[list[str | None]]:
 
 
 def texts_of(reference: Texts) -> list[str]:
-    """Returns the right texts of an example as a list.
-
-    Args:
-        reference: One text, or several.
-    """
+    """Returns the right texts of an example as a list."""
     return [reference] if isinstance(reference, str) else list(reference)

@@ -38,9 +38,6 @@ class Resampling:
         level: Share of resamples within an interval.
         resamples: Number of resamples, each of which is scored.
         seed: Seed of the resamples.
-
-    Raises:
-        ValueError: for a level outside 0 to 1, or no resamples.
     """
 
     level: float = LEVEL
@@ -58,11 +55,7 @@ class Resampling:
         """Returns the interval of a value that is known of any examples by their places.
 
         Args:
-            examples: Number of examples.
             value_of: Function from the places of a resample's examples, int64 [examples], to its value.
-
-        Raises:
-            ValueError: for no examples.
         """
         if not examples:
             raise ValueError("no examples, so that there is nothing to resample")

@@ -77,11 +77,6 @@ def expected_calibration_error(
 
     It is that of Guo et al. (2017), section 2, equation 3.
 
-    Args:
-        references: Place of the right class.
-        predictions: Probabilities of all classes, for each example.
-        bins: Number of bins of equal width.
-
     Raises:
         ValueError: as of `reliability_table`.
     """
@@ -93,10 +88,6 @@ def expected_calibration_error(
 
 def brier_of(reference: int, prediction: Sequence[float]) -> float:
     """Returns the squared distance of probabilities and the truth, the sum over classes (Brier, 1950).
-
-    Args:
-        reference: Place of the right class.
-        prediction: Probabilities of all classes.
 
     Raises:
         ValueError: as of `reliability_table`.
@@ -114,10 +105,6 @@ def brier(references: Sequence[int], predictions: Sequence[Sequence[float]]) -> 
 
     With two classes it is twice the score that is defined on one probability.
 
-    Args:
-        references: Place of the right class.
-        predictions: Probabilities of all classes, for each example.
-
     Raises:
         ValueError: as of `reliability_table`.
     """
@@ -130,9 +117,6 @@ def brier(references: Sequence[int], predictions: Sequence[Sequence[float]]) -> 
 
 def brier_of_shares(references: Sequence[int]) -> float:
     """Returns `brier` where every prediction is the shares of the classes among the references.
-
-    Args:
-        references: Place of the right class, of one example or more.
 
     Example:
 

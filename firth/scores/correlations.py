@@ -12,11 +12,6 @@ Bounds = tuple[float, float] | None
 def pearson(references: Sequence[float], predictions: Sequence[float], *, bounds: Bounds = None) -> float:
     """Returns Pearson's correlation; 0 if either side is constant, as it is of fewer than two examples.
 
-    Args:
-        references: Numbers.
-        predictions: Numbers, one for each reference.
-        bounds: Least and greatest number that a reference may be, such as 0 and 5 in STS-B; None for any.
-
     Raises:
         ValueError: as `number_pairs` says.
 
@@ -33,11 +28,6 @@ def pearson(references: Sequence[float], predictions: Sequence[float], *, bounds
 
 def spearman(references: Sequence[float], predictions: Sequence[float], *, bounds: Bounds = None) -> float:
     """Returns Spearman's correlation of ranks, ties at their mean rank; 0 where Pearson's is.
-
-    Args:
-        references: Numbers.
-        predictions: Numbers, one for each reference.
-        bounds: Least and greatest number that a reference may be; None for any.
 
     Raises:
         ValueError: as `number_pairs` says.

@@ -22,11 +22,6 @@ def entity_f1(references: Sequence[Tags], predictions: Sequence[Tags]) -> float:
     An `I-` that continues nothing begins an entity. It is 0 where neither side has an entity, and of no
     examples.
 
-    Args:
-        references: Tags of the words of each sentence, of any scheme that `tag_scheme` reads: `B-PER`,
-            `PER-B` or `B`, in IOB1, IOB2, BIOES, BILOU or a like one.
-        predictions: Tags of the same words.
-
     Raises:
         ValueError: for tags of no scheme, or as `sentences_of_tags` says.
 
@@ -49,10 +44,6 @@ def entity_f1_strict(references: Sequence[Tags], predictions: Sequence[Tags]) ->
     In IOB2, an `I-` that continues nothing belongs to no entity. It is 0 where neither side has an entity,
     and of no examples.
 
-    Args:
-        references: Tags of the words of each sentence, as of `entity_f1`.
-        predictions: Tags of the same words.
-
     Raises:
         ValueError: as of `entity_f1`.
 
@@ -69,12 +60,7 @@ def entity_f1_strict(references: Sequence[Tags], predictions: Sequence[Tags]) ->
 
 
 def entity_f1_of_places(references: Sequence[Tags], predictions: Sequence[Tags]) -> OfPlaces:
-    """Returns `entity_f1` of resamples, as a function of places; entities are found once.
-
-    Args:
-        references: Tags of the words of each sentence.
-        predictions: Tags of the same words.
-    """
+    """Returns `entity_f1` of resamples, as a function of places; entities are found once."""
     from seqeval.metrics.sequence_labeling import get_entities
 
     right, given, _ = _chunk_tags(references, predictions)
@@ -82,12 +68,7 @@ def entity_f1_of_places(references: Sequence[Tags], predictions: Sequence[Tags])
 
 
 def entity_f1_strict_of_places(references: Sequence[Tags], predictions: Sequence[Tags]) -> OfPlaces:
-    """Returns `entity_f1_strict` of resamples, as a function of places; entities are found once.
-
-    Args:
-        references: Tags of the words of each sentence.
-        predictions: Tags of the same words.
-    """
+    """Returns `entity_f1_strict` of resamples, as a function of places; entities are found once."""
     from seqeval.scheme import Entities
 
     right, given, scheme = _chunk_tags(references, predictions)

@@ -9,10 +9,6 @@ from firth.scores.inputs import check_pairs
 def is_exact(reference: Texts, prediction: str) -> float:
     """Returns 1 if a text equals one of the right ones but for white space, else 0.
 
-    Args:
-        reference: One text, or several right ones.
-        prediction: Predicted text.
-
     Example:
 
     >>> is_exact(["not  entailment", "no"], " not entailment"), is_exact("yes", "Yes")
@@ -24,10 +20,6 @@ def is_exact(reference: Texts, prediction: str) -> float:
 
 def exact_match(references: Sequence[Texts], predictions: Sequence[str]) -> float:
     """Returns the share of texts that equal a right one but for white space; 0 of no examples.
-
-    Args:
-        references: One or more right texts of each example.
-        predictions: Predicted text of each example.
 
     Raises:
         ValueError: as `check_pairs` says: a missing prediction is an error.

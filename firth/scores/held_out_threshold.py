@@ -31,10 +31,6 @@ Predictions = Sequence[ScoredAnswer]
 def squad_exact_match_held_out(references: Sequence[Answers], predictions: Predictions) -> float:
     """Returns exact match, in percent, of each half of the questions at the other half's best threshold.
 
-    Args:
-        references: Right answers of each question; none if it has no answer.
-        predictions: Best answer of each question.
-
     Raises:
         ValueError: as `check_pairs` says, or if a score is not finite.
     """
@@ -43,10 +39,6 @@ def squad_exact_match_held_out(references: Sequence[Answers], predictions: Predi
 
 def squad_f1_held_out(references: Sequence[Answers], predictions: Predictions) -> float:
     """Returns F1, in percent, of each half of the questions at the other half's best threshold.
-
-    Args:
-        references: Right answers of each question; none if it has no answer.
-        predictions: Best answer of each question.
 
     Raises:
         ValueError: as `check_pairs` says, or if a score is not finite.
@@ -60,32 +52,17 @@ def squad_f1_held_out(references: Sequence[Answers], predictions: Predictions) -
 
 
 def exact_match_of_places(references: Sequence[Answers], predictions: Predictions) -> Callable[[Ints], float]:
-    """Returns the function from places of questions to exact match, as `squad_exact_match_held_out`.
-
-    Args:
-        references: Right answers of each question.
-        predictions: Best answer of each question.
-    """
+    """Returns the function from places of questions to exact match, as `squad_exact_match_held_out`."""
     return _of_places(references, predictions, exact_match_of)
 
 
 def f1_of_places(references: Sequence[Answers], predictions: Predictions) -> Callable[[Ints], float]:
-    """Returns the function from places of questions to F1, as `squad_f1_held_out`.
-
-    Args:
-        references: Right answers of each question.
-        predictions: Best answer of each question.
-    """
+    """Returns the function from places of questions to F1, as `squad_f1_held_out`."""
     return _of_places(references, predictions, answer_f1_of)
 
 
 def half_of(reference: Answers, prediction: ScoredAnswer) -> int:
-    """Returns the half that a question is in, 0 or 1: a hash of it, so that equal ones are in one half.
-
-    Args:
-        reference: Right answers.
-        prediction: Best answer.
-    """
+    """Returns the half that a question is in, 0 or 1: a hash of it, so that equal ones are in one half."""
     return hashlib.sha256(repr((list(reference), *prediction)).encode()).digest()[0] % 2
 
 

@@ -16,13 +16,6 @@ HIDDEN = -1
 def check_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> None:
     """Refuses references and predictions that are not pairs, and references that are hidden.
 
-    Args:
-        references: What is right, one for each example.
-        predictions: What was predicted, one for each example.
-
-    Raises:
-        ValueError: if their numbers differ, or a reference or a prediction is None.
-
     Example:
 
     >>> check_pairs(["a", None], ["a", "a"])
@@ -46,11 +39,6 @@ def label_ids(
 
     Args:
         references: Labels, all str, all int or all bool.
-        predictions: Labels of the same type.
-
-    Raises:
-        ValueError: if types differ, so that no prediction could be right; if a reference is -1, the mark of
-            hidden test labels; or as `check_pairs` says.
     """
     check_pairs(references, predictions)
     types = {label_type(each) for each in references}, {label_type(each) for each in predictions}
@@ -76,12 +64,6 @@ def _refuse_hidden(references: Sequence[Any]) -> None:
 def label_type(label: Any) -> str:
     """Returns the type of a label: 'str', 'bool' or 'int', of NumPy or not.
 
-    Args:
-        label: A label.
-
-    Raises:
-        ValueError: if it is of another type.
-
     Example:
 
     >>> [label_type(each) for each in ("yes", True, np.int64(1))]
@@ -98,15 +80,7 @@ def _names(types: set[str]) -> str:
 
 
 def finite_numbers(values: Sequence[Any], what: str) -> Floats:
-    """Returns numbers as an array.
-
-    Args:
-        values: Numbers.
-        what: Name of one of them, for errors.
-
-    Raises:
-        ValueError: for the first that is NaN or infinite.
-    """
+    """Returns numbers as an array."""
     numbers = np.asarray(values, np.float64)
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if wrong.size:
@@ -117,17 +91,7 @@ def finite_numbers(values: Sequence[Any], what: str) -> Floats:
 def number_pairs(
     references: Sequence[float], predictions: Sequence[float], bounds: tuple[float, float] | None
 ) -> tuple[Floats, Floats]:
-    """Returns references and predictions of a regression as arrays.
-
-    Args:
-        references: Numbers.
-        predictions: Numbers, one for each reference.
-        bounds: Least and greatest number that a reference may be, such as 0 and 5 in STS-B; None for any.
-
-    Raises:
-        ValueError: for a reference out of bounds; if all are -1, the mark of hidden test labels; for NaN and
-            infinity; or as `check_pairs` says.
-    """
+    """Returns references and predictions of a regression as arrays."""
     check_pairs(references, predictions)
     right, predicted = finite_numbers(references, "reference"), finite_numbers(predictions, "prediction")
     if right.size and bool(np.all(right == HIDDEN)):

@@ -6,12 +6,7 @@ from firth.scores.inputs import label_ids, label_type
 
 
 def is_right(reference: Hashable, prediction: Hashable) -> float:
-    """Returns 1 if a label was predicted, else 0: the part of one example in the accuracy.
-
-    Args:
-        reference: The right label.
-        prediction: The predicted label.
-    """
+    """Returns 1 if a label was predicted, else 0: the part of one example in the accuracy."""
     return float(reference == prediction)
 
 
@@ -20,7 +15,6 @@ def accuracy(references: Sequence[Hashable], predictions: Sequence[Hashable]) ->
 
     Args:
         references: Labels, all str, all int or all bool.
-        predictions: Labels of the same type.
 
     Raises:
         ValueError: as `label_ids` says.
@@ -41,11 +35,6 @@ def f1(references: Sequence[Hashable], predictions: Sequence[Hashable], *, posit
 
     Args:
         references: Labels, all str, all int or all bool.
-        predictions: Labels of the same type.
-        positive: The class that is scored, which nothing but the data set can tell.
-
-    Raises:
-        ValueError: if `positive` is of another type than the labels, or as `label_ids` says.
 
     Example:
 
@@ -68,7 +57,6 @@ def macro_f1(references: Sequence[Hashable], predictions: Sequence[Hashable]) ->
 
     Args:
         references: Labels, all str, all int or all bool.
-        predictions: Labels of the same type.
 
     Raises:
         ValueError: as `label_ids` says.
@@ -92,7 +80,6 @@ def matthews(references: Sequence[Hashable], predictions: Sequence[Hashable]) ->
 
     Args:
         references: Labels, all str, all int or all bool.
-        predictions: Labels of the same type.
 
     Raises:
         ValueError: as `label_ids` says.

@@ -8,10 +8,6 @@ def lead(text: str, sentences: int = 3) -> str:
 
     Sentences end as `firth.scores.rouge.sentence_lines` says, and at each line end.
 
-    Args:
-        text: Text to summarise.
-        sentences: Number of sentences.
-
     Example:
 
     >>> lead("One. Two!\nThree? Four.")

@@ -16,13 +16,7 @@ OfPlaces = Callable[[Ints], float]
 def f1_of_places(
     references: Sequence[Hashable], predictions: Sequence[Hashable], *, positive: Hashable
 ) -> OfPlaces:
-    """Returns F1 of one class, as a function of places.
-
-    Args:
-        references: Labels.
-        predictions: Labels.
-        positive: The class that is scored.
-    """
+    """Returns F1 of one class, as a function of places."""
     counts_of, names = _confusion(references, predictions)
     if positive not in names:
         return lambda places: 0.0
@@ -31,12 +25,7 @@ def f1_of_places(
 
 
 def macro_f1_of_places(references: Sequence[Hashable], predictions: Sequence[Hashable]) -> OfPlaces:
-    """Returns the mean of F1 over the classes that occur, as a function of places.
-
-    Args:
-        references: Labels.
-        predictions: Labels.
-    """
+    """Returns the mean of F1 over the classes that occur, as a function of places."""
     counts_of, _ = _confusion(references, predictions)
 
     def value_of(places: Ints) -> float:
@@ -48,12 +37,7 @@ def macro_f1_of_places(references: Sequence[Hashable], predictions: Sequence[Has
 
 
 def matthews_of_places(references: Sequence[Hashable], predictions: Sequence[Hashable]) -> OfPlaces:
-    """Returns Matthews' correlation (Gorodkin, 2004, equation 8), as a function of places.
-
-    Args:
-        references: Labels.
-        predictions: Labels.
-    """
+    """Returns Matthews' correlation (Gorodkin, 2004, equation 8), as a function of places."""
     counts_of, _ = _confusion(references, predictions)
 
     def value_of(places: Ints) -> float:
@@ -71,13 +55,7 @@ def pearson_of_places(
     *,
     bounds: tuple[float, float] | None = None,
 ) -> OfPlaces:
-    """Returns Pearson's correlation, as a function of places.
-
-    Args:
-        references: Numbers.
-        predictions: Numbers.
-        bounds: Least and greatest number that a reference may be; None for any.
-    """
+    """Returns Pearson's correlation, as a function of places."""
     right, given = number_pairs(references, predictions, bounds)
     return lambda places: _correlation(right[places], given[places])
 
@@ -88,13 +66,7 @@ def spearman_of_places(
     *,
     bounds: tuple[float, float] | None = None,
 ) -> OfPlaces:
-    """Returns Spearman's correlation of ranks, as a function of places.
-
-    Args:
-        references: Numbers.
-        predictions: Numbers.
-        bounds: Least and greatest number that a reference may be; None for any.
-    """
+    """Returns Spearman's correlation of ranks, as a function of places."""
     right, given = (_classes_in_order(each) for each in number_pairs(references, predictions, bounds))
     return lambda places: _correlation(_ranks(right[places]), _ranks(given[places]))
 

@@ -28,10 +28,6 @@ _JOINERS = dict.fromkeys(map(ord, "\u200c\u200d"))
 def words_of(text: str, stemmer: bool = False) -> list[str]:
     """Returns the words of a text that ROUGE compares.
 
-    Args:
-        text: A summary.
-        stemmer: Whether English words are stemmed (Porter's).
-
     Example:
 
     >>> words_of("The naïve cat's mat."), words_of("वह है।"), words_of("我們在 Berlin。")
@@ -62,9 +58,6 @@ def sentence_lines(text: str) -> str:
 
     A text that has several lines stays as it is. Another has the sentences of `firth.segmentation`.
 
-    Args:
-        text: A summary.
-
     Example:
 
     >>> sentence_lines('He left. "Why?" She stayed at 5 p.m. sharp.').split("\n")
@@ -76,15 +69,8 @@ def sentence_lines(text: str) -> str:
 def rouge_of(variant: str, reference: Texts, prediction: str, *, stemmer: bool = False) -> float:
     """Returns the greatest F of a summary and each right one.
 
-    Args:
-        variant: One of `VARIANTS`.
-        reference: One or more right summaries.
-        prediction: Predicted summary.
-        stemmer: Whether words are compared by their stems (Porter's).
-
     Raises:
         KeyError: for another variant.
-        ValueError: if there is no right summary.
 
     Example:
 
@@ -104,12 +90,6 @@ def rouge(
 ) -> float:
     """Returns the mean of `rouge_of` over examples; 0 of no examples.
 
-    Args:
-        variant: One of `VARIANTS`.
-        references: One or more right summaries of each example.
-        predictions: Predicted summary of each example.
-        stemmer: Whether words are compared by their stems (Porter's).
-
     Raises:
         ValueError: as of `rouge_of`, or as `check_pairs` says.
     """
@@ -119,11 +99,7 @@ def rouge(
 
 
 def rouge_functions(variant: str) -> tuple[Callable[..., float], Callable[..., float]]:
-    """Returns the functions `rouge` and `rouge_of` of one variant.
-
-    Args:
-        variant: One of `VARIANTS`.
-    """
+    """Returns the functions `rouge` and `rouge_of` of one variant."""
     return functools.partial(rouge, variant), functools.partial(rouge_of, variant)
 
 

@@ -14,22 +14,12 @@ UNKNOWN = "unknown"
 
 
 def source_slice(example: Collected) -> str:
-    """Returns the name of an example's source; `unknown` if it has none.
-
-    Args:
-        example: An example.
-    """
+    """Returns the name of an example's source; `unknown` if it has none."""
     return example.source or UNKNOWN
 
 
 def length_slice(example: Collected) -> str:
     """Returns the range of lengths that an example is in; `unknown` if its length is not known.
-
-    Args:
-        example: An example.
-
-    Raises:
-        ValueError: for a negative length.
 
     Example:
 
@@ -46,14 +36,7 @@ def length_slice(example: Collected) -> str:
 
 
 def label_slice(example: Collected) -> str:
-    """Returns the label of an example, by its reference.
-
-    Args:
-        example: An example.
-
-    Raises:
-        ValueError: if its reference is not a label.
-    """
+    """Returns the label of an example, by its reference."""
     try:
         label_type(example.reference)
     except ValueError as error:

@@ -14,10 +14,6 @@ Tags = Sequence[str]
 def tag_accuracy(references: Sequence[Tags], predictions: Sequence[Tags]) -> float:
     """Returns the share of the words of all sentences whose tag is right; 0 of no words.
 
-    Args:
-        references: Tags of the words of each sentence.
-        predictions: Tags of the same words.
-
     Raises:
         ValueError: as `sentences_of_tags` says.
 
@@ -32,12 +28,7 @@ def tag_accuracy(references: Sequence[Tags], predictions: Sequence[Tags]) -> flo
 
 
 def tag_accuracy_of_places(references: Sequence[Tags], predictions: Sequence[Tags]) -> OfPlaces:
-    """Returns `tag_accuracy` of resamples, as a function of places; words are compared once.
-
-    Args:
-        references: Tags of the words of each sentence.
-        predictions: Tags of the same words.
-    """
+    """Returns `tag_accuracy` of resamples, as a function of places; words are compared once."""
     right, given = sentences_of_tags(references, predictions)
     hits = np.array([sum(map(operator.eq, *pair)) for pair in zip(right, given)])
     words = np.array([len(tags) for tags in right])
@@ -52,15 +43,7 @@ def tag_accuracy_of_places(references: Sequence[Tags], predictions: Sequence[Tag
 def sentences_of_tags(
     references: Sequence[Tags], predictions: Sequence[Tags]
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """Returns references and predictions as lists, which are of the same words.
-
-    Args:
-        references: Tags of the words of each sentence.
-        predictions: Tags of the same words.
-
-    Raises:
-        ValueError: for a sentence whose numbers of tags differ, or as `check_pairs` says.
-    """
+    """Returns references and predictions as lists, which are of the same words."""
     check_pairs(references, predictions)
     right, given = [list(tags) for tags in references], [list(tags) for tags in predictions]
     for place, (tags, predicted) in enumerate(zip(right, given)):

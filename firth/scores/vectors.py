@@ -31,10 +31,6 @@ def cosine_spearman(references: Sequence[float], predictions: Sequence[TextVecto
     """Returns Spearman's correlation of numbers with the cosines of the two texts (Reimers and Gurevych
     2019, section 4.1); 0 if either side is constant.
 
-    Args:
-        references: Numbers, one of each two texts.
-        predictions: Vectors of the two texts.
-
     Raises:
         ValueError: for a number that is not finite, or as `check_pairs` says.
     """
@@ -43,12 +39,7 @@ def cosine_spearman(references: Sequence[float], predictions: Sequence[TextVecto
 
 
 def cosine_spearman_of_places(references: Sequence[float], predictions: Sequence[TextVectors]) -> OfPlaces:
-    """Returns Spearman's correlation with the cosines, as a function of places.
-
-    Args:
-        references: Numbers, one of each two texts.
-        predictions: Vectors of the two texts.
-    """
+    """Returns Spearman's correlation with the cosines, as a function of places."""
     return spearman_of_places(references, list(_cosines(predictions)))
 
 
@@ -58,12 +49,6 @@ def retrieval_accuracy(
     """Returns the share of first texts that no second text is nearer to than their own.
 
     It is 0 where the second texts, two or more, all have the same vector: no text is found by it.
-
-    Args:
-        references: Numbers, one of each two texts.
-        predictions: Vectors of the two texts.
-        positive_from: Least number of two texts that belong together; others are not asked about, but their
-            second texts can be found. None to ask about all.
 
     Raises:
         ValueError: as `check_pairs` says.
@@ -84,13 +69,7 @@ def retrieval_accuracy(
 def retrieval_accuracy_of_places(
     references: Sequence[float], predictions: Sequence[TextVectors], *, positive_from: float | None = None
 ) -> OfPlaces:
-    """Returns the share of first texts whose own second text is the nearest of all, as a function of places.
-
-    Args:
-        references: Numbers, one of each two texts.
-        predictions: Vectors of the two texts.
-        positive_from: Least number of two texts that belong together; None to ask about all.
-    """
+    """Returns the share of first texts whose own second text is the nearest of all, as a function of places."""
     check_pairs(references, predictions)
     numbers = finite_numbers(references, "reference")
     asked = np.ones(len(numbers), bool) if positive_from is None else numbers >= positive_from

@@ -21,9 +21,6 @@ _UNSPACED = (
 class CharacterSet:
     r"""A set of characters.
 
-    Args:
-        pattern: Set in ICU's notation, such as `[:Thai:]`.
-
     Attributes:
         pattern: The set in ICU's notation.
         inside: The characters as the inside of a class of a regular expression.
@@ -46,11 +43,7 @@ class CharacterSet:
         self._other_bytes = bytes({*range(256)} - {chr(code).encode()[0] for code in codes})
 
     def occurs_in(self, text: str) -> bool:
-        """Returns whether a text has a character of the set.
-
-        Args:
-            text: Any text, also with lone surrogates.
-        """
+        """Returns whether a text has a character of the set."""
         # Deleting bytes is several times as fast as a search through each character.
         rest = text.encode("utf-8", "surrogatepass").translate(None, self._other_bytes)
         return bool(rest) and self._any.search(text) is not None
@@ -70,9 +63,6 @@ def syllabic_characters() -> CharacterSet:
 
 def has_unspaced(text: str) -> bool:
     """Returns whether a text has a character of a script that is written without spaces between words.
-
-    Args:
-        text: Any text, also with lone surrogates.
 
     Example:
 

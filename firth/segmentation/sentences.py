@@ -64,9 +64,6 @@ def split_sentences(text: str) -> list[str]:
     without spaces. Thai and Lao have no mark: there a space between two long runs of letters ends a sentence,
     and so does a line break.
 
-    Args:
-        text: The text, which may be empty.
-
     Example:
 
     >>> split_sentences("See e.g. numpy. It adds 2.5 up. (Mostly.)\n\nreturns: a sum")
@@ -105,9 +102,6 @@ def spaces_to_next(sentences: list[str]) -> list[str]:
     Tokenizers whose pieces begin with a space then give each sentence the tokens that it has in the whole
     text.
 
-    Args:
-        sentences: The sentences of `split_sentences`.
-
     Example:
 
     >>> spaces_to_next(["It adds. ", "(Mostly.)\n\n", "returns"])
@@ -128,9 +122,6 @@ def _unmarked_end() -> re.Pattern[str]:
 
 def ends_without_mark(line: str) -> bool:
     """Returns whether a line ends in a letter of a script that has no mark for the end of a sentence.
-
-    Args:
-        line: A line, without white space at its end.
 
     Example:
 

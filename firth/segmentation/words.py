@@ -21,9 +21,6 @@ def split_words(text: str) -> list[str]:
     other scripts without spaces, such as Javanese and Yi, each syllable is a word. Punctuation belongs to the
     word before it.
 
-    Args:
-        text: Any text.
-
     Example:
 
     >>> split_words("我們在 Berlin 住，很好。")
@@ -41,9 +38,6 @@ def split_words(text: str) -> list[str]:
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yields where each word of `split_words` begins and ends.
 
-    Args:
-        text: Any text.
-
     Example:
 
     >>> list(word_spans("to 我們在"))
@@ -60,9 +54,6 @@ def word_spans(text: str) -> Iterator[tuple[int, int]]:
 
 def count_words(text: str) -> int:
     """Returns the number of words that `split_words` finds.
-
-    Args:
-        text: Any text.
 
     Example:
 

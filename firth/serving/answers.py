@@ -13,10 +13,6 @@ READING = ("truncated", "tokens_read", "tokens_given")
 def told(answer: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the printed fields of a signature's outputs for one text, and how much of the text was read.
 
-    Args:
-        answer: Description of the signature's answer, with the keys of `Answer`; empty to tell all outputs.
-        outputs: The outputs by name, as lists, numbers and strings.
-
     Example:
 
     >>> described = {"outputs": {"pieces": "piece", "scores": "score"}, "count": "found", "records": "masks"}
@@ -34,10 +30,6 @@ def told(answer: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any
 
 def lines(answer: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
     """Returns an answer as lines for people; without a template, one line for each value.
-
-    Args:
-        answer: Description of the signature's answer, with the keys of `Answer`.
-        values: What `told` returns.
 
     Example:
 
@@ -59,9 +51,6 @@ def lines(answer: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
 
 def reading_line(values: Mapping[str, Any]) -> str:
     """Returns how much of a text was read, which was not read whole.
-
-    Args:
-        values: What `told` returns.
 
     Example:
 

@@ -59,17 +59,7 @@ def load_served(
 def ask_served(
     served: Served, name: str, texts: Sequence[str]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Returns what a signature answers to each text without an exported model, and how it is printed.
-
-    Args:
-        served: What `load_served` returned, of any engine. Only signatures that do without heads are asked,
-            which all engines have.
-        name: Name of the signature.
-        texts: Texts.
-
-    Raises:
-        ValueError: if there is no such signature, with those that there are.
-    """
+    """Returns what a signature answers to each text without an exported model, and how it is printed."""
     signatures = text_signatures(served.recipe, served.tokenizer.mask_token)
     without_heads = {key: each for key, each in signatures.items() if not each.reads_heads}
     if name not in without_heads:
@@ -88,15 +78,6 @@ def export_stored(
     rows: Sequence[bytes] = (),
 ) -> dict[str, Any]:
     """Writes the SavedModel of a bundle with its weights stored in a type. It has no signature `evaluate`.
-
-    Args:
-        folder: Path of the folder that `firth.models.save_model` wrote.
-        directory: Folder that does not exist yet, or is empty.
-        weights: Type of the weights, as of the key `export.weights`.
-        rows: Serialized held-out rows, on which it is measured what the model loses.
-
-    Returns:
-        What the export says about its weights; see `firth.serving.storing.loss.described_weights`.
 
     Raises:
         ValueError: if there is no such type, with the nearest, a weight cannot be stored so, and as

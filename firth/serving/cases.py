@@ -48,12 +48,7 @@ class Case:
 
 
 def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
-    """Yields the cases of a SavedModel: each signature on good and bad input, then the warm-up requests.
-
-    Args:
-        directory: Folder of the SavedModel, whose warm-up requests give the rows if none are given.
-        rows: Serialized rows of an eval split.
-    """
+    """Yields the cases of a SavedModel: each signature on good and bad input, then the warm-up requests."""
     warmup = list(read_warmup(directory))
     description = read_description(directory)
     signatures = description["signatures"]

@@ -327,11 +327,7 @@ def forget_client() -> None:
 
 
 def plain(values: Any) -> Any:
-    """Returns an array's row as lists, numbers and strings.
-
-    Args:
-        values: Array, number, bytes or a list of them.
-    """
+    """Returns an array's row as lists, numbers and strings."""
     if isinstance(values, np.ndarray | np.generic):
         values = values.tolist()
     if isinstance(values, list):

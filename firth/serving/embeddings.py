@@ -47,11 +47,7 @@ _ANSWER = Answer(
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `embed`, if the recipe's model has an encoder.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature `embed`, if the recipe's model has an encoder."""
     if not recipe.model.has_encoder:
         return None
     meaning = "Gives a vector of each text."
@@ -59,11 +55,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
 
 
 def offer_tokens(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `embed_tokens`, if the recipe's model has an encoder.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature `embed_tokens`, if the recipe's model has an encoder."""
     if not recipe.model.has_encoder:
         return None
     meaning = "Gives a vector of each piece of a text, without the special ones around it."
@@ -84,11 +76,7 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     first token alone, the text is cut.
 
     Args:
-        served: Model and tokenizer.
         text: Texts, string [batch].
-
-    Returns:
-        What `OUTPUTS` describes.
     """
     export = served.recipe.export
     asked = tf.strings.join([export.prompt, text]) if export.prompt else text
@@ -202,11 +190,7 @@ def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     to it as `layers` (Peters et al. 2018, section 3.2).
 
     Args:
-        served: Model and tokenizer.
         text: Texts, string [batch].
-
-    Returns:
-        What `TOKEN_OUTPUTS` describes.
     """
     encoded = served.encode(text)
     vectors = _token_vectors(served, encoded)

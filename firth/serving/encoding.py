@@ -55,9 +55,6 @@ def encode(
 
     Args:
         ids: Pieces of the texts, which fit a row, ragged int32 [batch, (pieces)].
-        tokenizer: Tokenizer of pieces.
-        before: Special ids before each text.
-        after: Special ids after each text.
     """
     vocabulary = tf.constant(tokenizer.get_vocabulary())
     tokens = ids.with_flat_values(tf.gather(vocabulary, ids.flat_values))
@@ -70,12 +67,7 @@ def encode(
 
 
 def with_last_segment(encoded: Encoded, segment: int) -> Encoded:
-    """Returns texts whose last special token is a segment of its own.
-
-    Args:
-        encoded: Texts, encoded.
-        segment: Segment id of the last special token.
-    """
+    """Returns texts whose last special token is a segment of its own."""
     features = encoded.features
     lengths = tf.reduce_sum(features[names.DOCUMENT_IDS], axis=1, keepdims=True)
     is_last = tf.range(tf.shape(features[names.DOCUMENT_IDS])[1]) == lengths - 1
@@ -88,7 +80,6 @@ def encode_words(words: tf.RaggedTensor, tokenizer: "WordTokenizer") -> Encoded:
 
     Args:
         words: Words of the texts, which fit a row, ragged string [batch, (words)].
-        tokenizer: Tokenizer of words.
     """
     ids = words.with_flat_values(tf.zeros_like(words.flat_values, tf.int32))
     features = word_features(words, tokenizer)
@@ -100,7 +91,6 @@ def word_features(words: tf.RaggedTensor, tokenizer: "WordTokenizer") -> dict[st
 
     Args:
         words: Words of each text, ragged string [batch, (words)].
-        tokenizer: Tokenizer of words.
     """
     mark = tf.fill([words.nrows(), 1], b"")
     features = _row_features(tf.concat([mark, words, mark], axis=1), 2)

@@ -28,10 +28,8 @@ def evaluator(
     are asked for at once, the model sees `recipe.evaluation.batch_size` at a time.
 
     Args:
-        served: Model and tokenizer.
         unigram: Log probabilities of the unigram distribution, float32 [vocabulary]; None for a goal whose
             main loss does not run over the vocabulary.
-        answering: Whether the answers of a task are among the outputs; False for the sums alone.
     """
     recipe, goal = served.recipe, served.recipe.goal
     make = served.features_function()
@@ -64,11 +62,7 @@ def evaluator(
 
 
 def features_reader(served: Served) -> Callable[[tf.Tensor], Outputs]:
-    """Returns a function from serialized rows, string [batch], to the features that `evaluator` reads.
-
-    Args:
-        served: Tokenizer and recipe; its model is not called.
-    """
+    """Returns a function from serialized rows, string [batch], to the features that `evaluator` reads."""
     read = _row_reader(served, served.features_function())
     return lambda examples: read(examples)[1]
 
@@ -108,7 +102,6 @@ def in_chunks(function: Callable[[tf.Tensor], Outputs], values: tf.Tensor, size:
             graph it is traced once; where operations run one by one, as with an engine that has no graph, it
             is called as it is.
         values: Values, [batch], of any length.
-        size: Most values of a chunk.
     """
     if tf.executing_eagerly():
         parts = [function(values[start : start + int(size)]) for start in _starts(len(values), int(size))]

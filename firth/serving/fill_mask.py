@@ -41,11 +41,7 @@ _ANSWER = Answer(
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature, if the recipe's model fills masks.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature, if the recipe's model fills masks."""
     if not recipe.goal.fills_masks:
         return None
     return Signature(
@@ -80,11 +76,7 @@ def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """Proposes pieces for each `[MASK]`.
 
     Args:
-        served: Model and tokenizer.
         text: Texts with the tokenizer's mask, such as `[MASK]`, string [batch].
-
-    Returns:
-        What `OUTPUTS` describes.
     """
     masked = encode_masked(served, text)
     positions, count = masked.positions, masked.count
@@ -109,7 +101,6 @@ def encode_masked(served: Served, text: tf.Tensor) -> Masked:
     """Returns texts with masks as the model reads them; the model is not called.
 
     Args:
-        served: Tokenizer and recipe.
         text: Texts with the tokenizer's mask, string [batch].
     """
     # The mask, and no other special piece, though the recipe may ask for more of them in its texts.

@@ -30,11 +30,7 @@ from tensorflow.core.protobuf import rewriter_config_pb2, saved_model_pb2
 
 
 def graph_ops(directory: str) -> list[str]:
-    """Returns the names of all ops in a SavedModel's graph and function library, sorted.
-
-    Args:
-        directory: Folder of the SavedModel.
-    """
+    """Returns the names of all ops in a SavedModel's graph and function library, sorted."""
     with tf.io.gfile.GFile(os.path.join(directory, "saved_model.pb"), "rb") as file:
         graphs = [meta.graph_def for meta in saved_model_pb2.SavedModel.FromString(file.read()).meta_graphs]
     nodes = [node for graph in graphs for node in graph.node]
@@ -44,11 +40,7 @@ def graph_ops(directory: str) -> list[str]:
 
 
 def is_registered(op: str) -> bool:
-    """Returns whether TensorFlow, or a library that it has loaded, has an op.
-
-    Args:
-        op: Name of the op.
-    """
+    """Returns whether TensorFlow, or a library that it has loaded, has an op."""
     # `tf.raw_ops` has only TensorFlow's own.
     graph = tf.compat.v1.GraphDef()
     graph.node.add(name="node", op=op)
@@ -64,11 +56,7 @@ def is_registered(op: str) -> bool:
 
 
 def libraries(ops: Iterable[str]) -> dict[str, str | None]:
-    """Returns which library registers each op, and imports tensorflow-text on the way.
-
-    Args:
-        ops: Names of ops.
-    """
+    """Returns which library registers each op, and imports tensorflow-text on the way."""
     core = set(filter(is_registered, ops))
     import tensorflow_text  # noqa: F401
 
@@ -77,11 +65,7 @@ def libraries(ops: Iterable[str]) -> dict[str, str | None]:
 
 
 def describe(tensors: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns dtype and shape of a signature's inputs or outputs; None in a shape stands for any size.
-
-    Args:
-        tensors: Tensor infos by name, as a signature definition holds them.
-    """
+    """Returns dtype and shape of a signature's inputs or outputs; None in a shape stands for any size."""
     return {
         name: {
             "dtype": tf.dtypes.as_dtype(info.dtype).name,
@@ -92,11 +76,7 @@ def describe(tensors: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Loaded:
-    """A model in a V1 session, as TF Serving loads it.
-
-    Args:
-        directory: Folder of the SavedModel.
-    """
+    """A model in a V1 session, as TF Serving loads it."""
 
     def __init__(self, directory: str) -> None:
         # Its optimizer goes over each of the graphs that are asked for, here once instead of twice.
@@ -114,15 +94,7 @@ class Loaded:
         }
 
     def run(self, name: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
-        """Returns the outputs of a signature as arrays.
-
-        Args:
-            name: Name of the signature.
-            inputs: Values of each input, as lists of bytes or numbers, or as arrays.
-
-        Raises:
-            LookupError: if the model has no such signature.
-        """
+        """Returns the outputs of a signature as arrays."""
         if name not in self.signatures:
             raise LookupError(f"the model has no signature {name}")
         signature = self.signatures[name]
@@ -138,12 +110,7 @@ def _array(values: Any, info: Any) -> np.ndarray[Any, Any]:
 
 
 def problem_of(outputs: Mapping[str, np.ndarray[Any, Any]], batch: int | None) -> str | None:
-    """Returns what is wrong with outputs by themselves; None if nothing is.
-
-    Args:
-        outputs: Arrays by name.
-        batch: Number of rows that were asked.
-    """
+    """Returns what is wrong with outputs by themselves; None if nothing is."""
     for name, values in outputs.items():
         if values.shape[:1] != (batch,):
             return f"{name} has shape {values.shape} for a batch of {batch}"
@@ -163,13 +130,6 @@ def difference(
 
     Outputs are padded to the longest of their batch, so only the part that both have is compared; the rest of
     the batch's row must be padding.
-
-    Args:
-        whole: Outputs of the batch.
-        single: Outputs of the row asked alone.
-        row: Number of the row in the batch.
-        names: Names of the outputs to compare.
-        tolerance: Largest difference of numbers, relative and absolute.
     """
     for name in names:
         expected, found = single[name][0], whole[name][row]
@@ -187,12 +147,7 @@ def difference(
 
 
 def check(model: "Loaded", request: dict[str, Any]) -> str | None:
-    """Runs one request, and its rows one by one if required; returns the problem, or None.
-
-    Args:
-        model: Model in its session.
-        request: Request with `signature`, `inputs`, `compare` and `tolerance`.
-    """
+    """Runs one request, and its rows one by one if required; returns the problem, or None."""
     name, inputs = request["signature"], request["inputs"]
     batch = len(next(iter(inputs.values())))
     outputs = model.run(name, inputs)
@@ -204,23 +159,14 @@ def check(model: "Loaded", request: dict[str, Any]) -> str | None:
 
 
 def decoded(value: Any) -> Any:
-    """Returns a value of a request with its texts as bytes.
-
-    Args:
-        value: Text in base 64, number, or list of them.
-    """
+    """Returns a value of a request with its texts as bytes."""
     if isinstance(value, list):
         return [decoded(each) for each in value]
     return base64.b64decode(value) if isinstance(value, str) else value
 
 
 def answer(model: "Loaded", request: dict[str, Any]) -> dict[str, Any]:
-    """Returns the result of one request: seconds, the problem if any, and whether it was refused.
-
-    Args:
-        model: Model in its session.
-        request: Request as a line of the requests' file, its texts in base 64.
-    """
+    """Returns the result of one request: seconds, the problem if any, and whether it was refused."""
     request["inputs"] = {key: decoded(values) for key, values in request["inputs"].items()}
     start = time.perf_counter()
     try:
@@ -235,13 +181,7 @@ def answer(model: "Loaded", request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(directory: str, requests_path: str, results_path: str) -> None:
-    """Writes a line on the model, then one on each request.
-
-    Args:
-        directory: Folder of the SavedModel.
-        requests_path: Path of the requests, one JSON object a line.
-        results_path: Path of the results.
-    """
+    """Writes a line on the model, then one on each request."""
     with (
         open(requests_path, encoding="utf-8") as requests,
         open(results_path, "w", encoding="utf-8") as results,

@@ -30,8 +30,6 @@ def text_sums(
     counts knows nothing of them, so that with them no two objectives would compare.
 
     Args:
-        batch: Features, batched.
-        main: Predictions of the objective's main loss.
         unigram: Log probabilities, float32 [vocabulary].
         token_bytes: Bytes of each token, float32 [vocabulary], as `bytes_of_tokens` returns them.
 
@@ -56,9 +54,6 @@ def bytes_of_tokens(tokenizer: "AnyTokenizer") -> npt.NDArray[Any]:
 
     A space counts if it is part of a token, as with byte-pair encoding and SentencePiece; spaces between
     words that are in no token do not count. Special tokens stand for no text.
-
-    Args:
-        tokenizer: Tokenizer of any kind.
     """
     table = np.array([len(text) for text in tokenizer.piece_texts], np.float32)
     table[list(tokenizer.special_ids)] = 0.0

@@ -15,11 +15,9 @@ def parse_rows(examples: tf.Tensor, specs: Mapping[str, names.Spec]) -> tuple[di
     Args:
         examples: string [batch], serialized tf.train.Examples with the fields of `specs` as lists of int64 or
             float, as long as they need to be; in the place of `characters`, `words` as bytes.
-        specs: The row's specs; `row_specs` of the goal.
 
     Returns:
         rows and negative rows: dicts of [batch, ...] tensors as `specs` says, zeros after each list. A row
-        without a negative row gets zeros.
 
     Raises (when run):
         tf.errors.InvalidArgumentError: if a text is not a row, or a list is longer than its spec.
@@ -44,11 +42,7 @@ def parse_rows(examples: tf.Tensor, specs: Mapping[str, names.Spec]) -> tuple[di
 
 
 def row_parser(spec: names.Spec) -> Any:
-    """Returns how `tf.io.parse_example` reads a field of a row: floats as float32, all else as int64.
-
-    Args:
-        spec: Spec of the field. Its first size is the most values; what is not filled is left out.
-    """
+    """Returns how `tf.io.parse_example` reads a field of a row: floats as float32, all else as int64."""
     dtype = tf.float32 if tf.as_dtype(spec.dtype).is_floating else tf.int64
     if not spec.shape:
         return tf.io.FixedLenFeature([], dtype)

@@ -23,13 +23,7 @@ TEXTS = (
 
 
 def warmup_requests(served: Served, count: int, with_rows: bool = True) -> list[Request]:
-    """Returns requests of each signature, of one text, two texts and so on.
-
-    Args:
-        served: Model and tokenizer.
-        count: Number of requests of each signature.
-        with_rows: Whether there is a signature `evaluate`.
-    """
+    """Returns requests of each signature, of one text, two texts and so on."""
     requests, mask = [], served.tokenizer.mask_token or MASK
     signatures = text_signatures(served.recipe, served.tokenizer.mask_token)
     for size in range(1, count + 1):
@@ -43,13 +37,7 @@ def warmup_requests(served: Served, count: int, with_rows: bool = True) -> list[
 
 
 def requests_of(name: str, signature: Signature, texts: Mapping[str, list[bytes]]) -> list[Request]:
-    """Returns a request of a signature about some texts, and one with parameters if it takes them.
-
-    Args:
-        name: Name of the signature.
-        signature: The signature.
-        texts: Texts for each of its inputs.
-    """
+    """Returns a request of a signature about some texts, and one with parameters if it takes them."""
     count = len(next(iter(texts.values())))
     numbers = {key: np.full(count, each.example, each.dtype) for key, each in signature.parameters.items()}
     asked = [Request(name, {**texts})]
@@ -57,13 +45,7 @@ def requests_of(name: str, signature: Signature, texts: Mapping[str, list[bytes]
 
 
 def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
-    """Returns a serialized row of one document: no negative row, and zeros as the labels of a task.
-
-    Args:
-        served: Model and tokenizer.
-        text: Document, in UTF-8.
-        example_id: Id of the row.
-    """
+    """Returns a serialized row of one document: no negative row, and zeros as the labels of a task."""
     recipe, tokenizer = served.recipe, served.tokenizer
     tokens = tokenizer.tokenize(tf.constant([text]))[0].numpy()
     chunks = recipe.goal.sample_chunks(len(tokens), recipe.sequences)

@@ -94,13 +94,6 @@ def export_streamed(
 
     It has no signature `evaluate`.
 
-    Args:
-        outline: Outline of the model, which `firth.models.build.build_outline` made.
-        file: Weights of its bundle, which `firth.models.bundle.open_weights` opened.
-        tokenizer: As for `export`.
-        recipe: As for `export`.
-        directory: As for `export`.
-
     Raises:
         FileExistsError: if the directory holds something.
         firth.models.BundleError: if the weights are not those of the outline.
@@ -166,15 +159,7 @@ def save_signatures(
     folder: str,
     said: Mapping[str, Any],
 ) -> None:
-    """Writes a SavedModel of some signatures alone, of which the first is also `serving_default`.
-
-    Args:
-        served: Model, tokenizer and recipe that the signatures are called with.
-        signatures: Signatures by name.
-        variables: Variables that they read.
-        folder: Local folder that is written to.
-        said: What else is written in its description.
-    """
+    """Writes a SavedModel of some signatures alone, of which the first is also `serving_default`."""
     module = tf.Module()
     module.model_variables = list(variables)
     module.tokenizer_kernel = served.tokenizer.kernel

@@ -47,11 +47,7 @@ _EXAMPLE = {"text": "A sentence", "target": "and its end."}
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature, if the recipe's model scores texts, or the targets that follow them.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature, if the recipe's model scores texts, or the targets that follow them."""
     inputs = recipe.goal.score_inputs
     if not inputs:
         return None
@@ -79,11 +75,7 @@ def score(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     of what is before it, or more.
 
     Args:
-        served: Model and tokenizer.
         text: Texts, string [batch].
-
-    Returns:
-        What `OUTPUTS` describes.
     """
     whole = tf.cast(served.tokenizer.tokenize(text), tf.int32)
     room = served.row_length - len(served.ids_before_text)
@@ -131,13 +123,9 @@ def score_target(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str
     """Scores targets that follow a text, or are written from it, under an encoder-decoder or a prefix LM.
 
     Args:
-        served: Model and tokenizer.
         text: Texts that the model is given, string [batch].
         target: Targets that are scored, string [batch]. Both may hold sentinels, such as `<extra_id_0>`, if
             the recipe's `tokenizer.special_texts` names them.
-
-    Returns:
-        As `score` does, of the targets; `truncated` also tells of a text that was cut.
     """
     if served.recipe.model.has_decoder:
         return _score_decoded(served, text, target)

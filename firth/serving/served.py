@@ -50,7 +50,6 @@ class Served:
 
         Args:
             text: Texts, string [batch].
-            specials: Special pieces that are read as such in the texts; None for those of the tokenizer.
         """
         whole = self.tokens_of(text, specials)
         kept = whole[:, : self.text_room]
@@ -61,7 +60,6 @@ class Served:
 
         Args:
             text: Texts, string [batch]; any bytes.
-            specials: Special pieces that are read as such in the texts; None for those of the tokenizer.
         """
         if self.tokenizer.max_characters:
             return self.tokenizer.split(text)
@@ -75,11 +73,7 @@ class Served:
         return self.row_length - len(self.ids_before_text) - len(self.ids_after_text)
 
     def encode_tokens(self, tokens: tf.RaggedTensor) -> Encoded:
-        """Encodes tokens of texts that fit a row, as the encoder was trained to read them.
-
-        Args:
-            tokens: Tokens as `tokens_of` returns them, at most `text_room` of each text.
-        """
+        """Encodes tokens of texts that fit a row, as the encoder was trained to read them."""
         if self.tokenizer.max_characters:
             return encode_words(tokens, self.tokenizer)
         encoded = encode(tokens, self.tokenizer, self.ids_before_text, self.ids_after_text)
@@ -102,19 +96,11 @@ class Served:
         return self.special_ids(self.recipe.goal.text_frame.after)
 
     def special_ids(self, roles: Sequence[str]) -> tuple[int, ...]:
-        """Returns the ids of special tokens by their roles, such as `cls`.
-
-        Args:
-            roles: Roles of special tokens, such as `cls` and `sep`.
-        """
+        """Returns the ids of special tokens by their roles, such as `cls`."""
         return tuple(getattr(self.tokenizer, f"{role}_id") for role in roles)
 
     def encoder_states(self, features: dict[str, tf.Tensor]) -> tf.Tensor:
-        """Returns the encoder's hidden states of a row, float [batch, length, width].
-
-        Args:
-            features: Features of the texts, by name.
-        """
+        """Returns the encoder's hidden states of a row, float [batch, length, width]."""
         backbone = self.model.backbone
         encoder = backbone.encoder_states if self.recipe.model.has_decoder else backbone
         return encoder(features, training=False)

@@ -82,14 +82,7 @@ class Signature:
         return tuple(name for name, each in self.outputs.items() if each.is_invariant)
 
     def asking_with(self, piece: str | None) -> "Signature":
-        """Returns the signature of a model whose piece for what it is asked about has another name.
-
-        Args:
-            piece: Piece that each text must hold; None if the model has no such piece.
-
-        Raises:
-            ValueError: if texts need such a piece, and the tokenizer lacks it.
-        """
+        """Returns the signature of a model whose piece for what it is asked about has another name."""
         if not self.needs or piece == self.needs:
             return self
         if piece is None:
@@ -137,10 +130,6 @@ def inputs_with(described: Mapping[str, Any], texts: Sequence[bytes]) -> dict[st
     """Returns values for each input of a signature: texts, lists of them, or the names that it takes in turn.
 
     Lists are of one text, of two and of three in turn, with empty texts after those that are shorter.
-
-    Args:
-        described: What `Signature.describe` returned.
-        texts: Texts, one for each record.
 
     Example:
 

@@ -34,10 +34,6 @@ def text_signatures(recipe: RunRecipe, mask: str | None = MASK) -> dict[str, Sig
     all encoders and biLMs, `generate` for all that write. Those with parameters come last, so that none is
     the default where there is another.
 
-    Args:
-        recipe: Recipe of the model.
-        mask: Piece of its tokenizer that stands for a hidden word; None if the tokenizer has no such piece.
-
     Raises:
         ValueError: if a signature needs a mask and the tokenizer has no such piece.
     """

@@ -12,13 +12,9 @@ def unigram_log_probabilities(counts: npt.NDArray[Any], vocabulary_size: int) ->
     Args:
         counts: Number of occurrences of each piece in the training split, int64 [rows]. Rows after the
             vocabulary must be zero.
-        vocabulary_size: Number of pieces of the tokenizer.
 
     Returns:
         float32 [vocabulary_size], natural logarithms of probabilities that sum to one.
-
-    Raises:
-        ValueError: if there are fewer counts than pieces, or counts of pieces that do not exist.
 
     Example:
 

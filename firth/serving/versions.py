@@ -14,14 +14,7 @@ class NoModelError(FileNotFoundError):
 
 
 def newest_model(directory: str) -> str:
-    """Returns the path of the SavedModel at `directory`, or of the highest version below it.
-
-    Args:
-        directory: Folder of a SavedModel, or a serving directory.
-
-    Raises:
-        NoModelError: if there is no model.
-    """
+    """Returns the path of the SavedModel at `directory`, or of the highest version below it."""
     if storage.exists(os.path.join(directory, SAVED_MODEL)):
         return directory
     if not storage.is_folder(directory):
@@ -37,25 +30,14 @@ def newest_model(directory: str) -> str:
 
 
 def newest_version(directory: str) -> str | None:
-    """Returns the name of the highest version with a model below a folder; None without any.
-
-    Args:
-        directory: A serving directory.
-    """
+    """Returns the name of the highest version with a model below a folder; None without any."""
     versions = filter(is_version, storage.list_folder(directory))
     whole = [name for name in versions if storage.exists(os.path.join(directory, name, SAVED_MODEL))]
     return max(whole, key=int, default=None)
 
 
 def next_version(directory: str) -> str:
-    """Returns the number after the highest version below a folder, whatever the clock; 1 for the first.
-
-    Args:
-        directory: A serving directory, which need not exist.
-
-    Raises:
-        ValueError: if no number is left.
-    """
+    """Returns the number after the highest version below a folder, whatever the clock; 1 for the first."""
     highest = max(map(int, filter(is_version, storage.list_folder(directory))), default=0)
     if highest >= _HIGHEST:
         raise ValueError(f"{directory}/{highest} is the highest version that a server can read; remove it")
@@ -64,9 +46,6 @@ def next_version(directory: str) -> str:
 
 def is_version(name: str) -> bool:
     """Returns whether the name of a folder is a version that servers read.
-
-    Args:
-        name: Name of the folder.
 
     Example:
 

@@ -27,12 +27,7 @@ class Request(NamedTuple):
 
 
 def write_warmup(directory: str, requests: Sequence[Request]) -> None:
-    """Writes requests as PredictionLogs into the folder of a SavedModel, where TF Serving looks for them.
-
-    Args:
-        directory: Local folder of the SavedModel.
-        requests: Requests to write.
-    """
+    """Writes requests as PredictionLogs into the folder of a SavedModel, where TF Serving looks for them."""
     folder = os.path.join(directory, FOLDER)
     os.makedirs(folder)
     with tf.io.TFRecordWriter(os.path.join(folder, FILE)) as writer:
@@ -41,11 +36,7 @@ def write_warmup(directory: str, requests: Sequence[Request]) -> None:
 
 
 def read_warmup(directory: str) -> Iterator[Request]:
-    """Yields the warm-up requests of a SavedModel; none if it has no file of them.
-
-    Args:
-        directory: Folder of the SavedModel.
-    """
+    """Yields the warm-up requests of a SavedModel; none if it has no file of them."""
     path = os.path.join(directory, FOLDER, FILE)
     if not storage.exists(path):
         return

@@ -18,11 +18,7 @@ _WHOLE = ""
 
 
 class HeldWeights:
-    """The variables of a model that is held in memory.
-
-    Args:
-        model: The model.
-    """
+    """The variables of a model that is held in memory."""
 
     sharding = None
 
@@ -31,21 +27,12 @@ class HeldWeights:
         self.variables = [variable.value for variable in model.variables]
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns the function, which computes with the model's own variables.
-
-        Args:
-            function: Function that calls the model.
-        """
+        """Returns the function, which computes with the model's own variables."""
         return function
 
 
 class _OtherWeights:
-    """Variables in the place of a model's own, one or more for each.
-
-    Args:
-        model: The model, or its outline.
-        kind: Key of `WEIGHT_TYPES`.
-    """
+    """Variables in the place of a model's own, one or more for each."""
 
     sharding: "_ShardsOfFile | None" = None
 
@@ -63,9 +50,6 @@ class _OtherWeights:
         """Returns a function that computes with the variables here in the place of the model's own.
 
         Each call makes float32 weights of what is stored, once, before all that the function does with them.
-
-        Args:
-            function: Function that calls the model; it is traced.
         """
 
         @functools.wraps(function)
@@ -83,10 +67,6 @@ class _OtherWeights:
 
 class PackedWeights(_OtherWeights):
     """The weights of a model that is held in memory, in another type.
-
-    Args:
-        model: The model.
-        kind: Key of `WEIGHT_TYPES`.
 
     Raises:
         ValueError: if the type cannot hold a weight, naming it.
@@ -110,10 +90,6 @@ class PackedWeights(_OtherWeights):
 def held_weights(model: keras.Model, kind: str) -> HeldWeights | PackedWeights:
     """Returns the variables of a model that is held in memory, as an export stores them.
 
-    Args:
-        model: The model.
-        kind: Key of `WEIGHT_TYPES`.
-
     Raises:
         ValueError: if the type cannot hold a weight, naming it.
     """
@@ -124,11 +100,6 @@ class StreamedWeights(_OtherWeights):
     """The variables of an outline, whose values a file has.
 
     Graphs are made with them, and the file is read when they are written, some tensors at a time.
-
-    Args:
-        model: Outline that `firth.models.build.build_outline` made.
-        file: Weights that `firth.models.bundle.open_weights` opened; it stays open until they are written.
-        kind: Key of `WEIGHT_TYPES`.
 
     Raises:
         firth.models.BundleError: if the file's weights are not those of the model.
@@ -155,11 +126,7 @@ class StreamedWeights(_OtherWeights):
 
 
 class _ShardsOfFile(tf.train.experimental.ShardingCallback):
-    """Divides a checkpoint into shards no larger than its largest tensor, each read when it is written.
-
-    Args:
-        reads: Functions that read the values of variables, by the variables' identity.
-    """
+    """Divides a checkpoint into shards no larger than its largest tensor, each read when it is written."""
 
     def __init__(self, reads: Mapping[int, ReadTensor]) -> None:
         self._reads = reads

@@ -25,14 +25,6 @@ def kept_digests(states: Mapping[str, str], read: Callable[[str], bytes]) -> dic
     """Returns the digests of files, of which those with a known state are not read.
 
     They are kept in `digests.sqlite` in `cache_folder`. Where it cannot be written, all files are read.
-
-    Args:
-        states: Text by the path of each file, which changes whenever the file does, such as its size with its
-            times; empty for a file that is read in any case.
-        read: Function from a path to the digest, which several threads call at once.
-
-    Returns:
-        The digests by path; of a file that cannot be read the error.
     """
     with _cache() as cache:
         known = {} if cache is None else _known(cache, states)

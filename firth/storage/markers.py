@@ -55,11 +55,7 @@ def _marker(folder: str | os.PathLike[str]) -> str:
 
 
 def sizes_of(folder: str) -> dict[str, int]:
-    """Returns the size of each file below a local folder in bytes, by its path relative to it.
-
-    Args:
-        folder: Local folder.
-    """
+    """Returns the size of each file below a local folder in bytes, by its path relative to it."""
     names = [name for name in files_below(folder) if name != MARKER]
     return {name: os.path.getsize(os.path.join(folder, name)) for name in names}
 

@@ -28,14 +28,7 @@ def is_local(path: str | os.PathLike[str]) -> bool:
 
 
 def gfile_of(path: str | os.PathLike[str]) -> Any:
-    """Returns `tf.io.gfile`, which can read the path's scheme.
-
-    Args:
-        path: Path with a scheme.
-
-    Raises:
-        ImportError: if the scheme is `s3://` and there is no tensorflow-io.
-    """
+    """Returns `tf.io.gfile`, which can read the path's scheme."""
     import tensorflow as tf
 
     if os.fspath(path).startswith("s3://"):

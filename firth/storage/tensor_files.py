@@ -66,9 +66,6 @@ class TensorSpec(NamedTuple):
 def dtype_name(dtype: np.dtype[Any]) -> str:
     """Returns the name of a dtype in the format.
 
-    Args:
-        dtype: Dtype that the format has.
-
     Example:
 
     >>> dtype_name(np.dtype("float32"))
@@ -80,9 +77,6 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
 def spec_of(array: Array) -> TensorSpec:
     """Returns the dtype and the shape of an array.
 
-    Args:
-        array: Array of a dtype that the format has.
-
     Example:
 
     >>> spec_of(np.zeros((2, 3), "float16"))
@@ -92,13 +86,7 @@ def spec_of(array: Array) -> TensorSpec:
 
 
 def open_tensors(path: str | os.PathLike[str], refused: type[Exception], name: str = "") -> "TensorFile":
-    """Returns the tensors of a file.
-
-    Args:
-        path: Path of the file on this machine.
-        refused: Type of the error for a file that cannot be read.
-        name: Name of the file in the error; the path if it is empty.
-    """
+    """Returns the tensors of a file."""
     if reason := why_no_file(path):
         raise refused(f"{name or path} cannot be read: {reason}")
     try:
@@ -111,9 +99,6 @@ class TensorFile(Mapping[str, Array]):
     """The tensors of a file by name. Each is read anew when it is asked for.
 
     A tensor takes memory only as long as somebody holds it, and may be written to.
-
-    Args:
-        path: Path of the file on this machine.
 
     Raises:
         OSError: if the file cannot be read.
@@ -147,19 +132,11 @@ class TensorFile(Mapping[str, Array]):
         return len(self._header)
 
     def spec(self, name: str) -> TensorSpec:
-        """Returns the dtype and the shape of a tensor, which is not read.
-
-        Args:
-            name: Name of the tensor.
-        """
+        """Returns the dtype and the shape of a tensor, which is not read."""
         return TensorSpec(self._header[name]["dtype"], tuple(self._header[name]["shape"]))
 
     def parts(self, name: str) -> Iterator[Array]:
-        """Yields a tensor's numbers in their order, some at a time, so that it is never held whole.
-
-        Args:
-            name: Name of the tensor.
-        """
+        """Yields a tensor's numbers in their order, some at a time, so that it is never held whole."""
         begin, end = self._header[name]["data_offsets"]
         for start in range(begin, end, _PART_BYTES):
             yield self._read(name, start, min(start + _PART_BYTES, end))
@@ -182,14 +159,7 @@ def write_tensors(
 ) -> None:
     """Writes a file. Each tensor is written when it comes, in any order, and is then no longer needed.
 
-    Args:
-        path: Path of the file on this machine.
-        specs: Dtype and shape of each tensor.
-        tensors: Names and tensors, each name once.
-        metadata: Texts of the file's header.
-
     Raises:
-        ValueError: if a tensor is not that of the specs, or is missing.
         OSError: if the file cannot be written.
 
     Example:

@@ -17,19 +17,12 @@ def unfinished_file(path: str | os.PathLike[str]) -> contextlib.AbstractContextM
 
     What processes that were killed have left of the same file is removed. Where a file system has no locks,
     it stays.
-
-    Args:
-        path: Place of the file, on this machine. Its folder is made if need be.
     """
     return _unfinished(path, pathlib.Path.touch)
 
 
 def unfinished_folder(path: str | os.PathLike[str]) -> contextlib.AbstractContextManager[str]:
-    """Does as `unfinished_file` does, for a folder.
-
-    Args:
-        path: Place of the folder, on this machine. The folder that holds it is made if need be.
-    """
+    """Does as `unfinished_file` does, for a folder."""
     return _unfinished(path, pathlib.Path.mkdir)
 
 

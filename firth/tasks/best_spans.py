@@ -32,8 +32,6 @@ def best_spans(
         end: Logits of the last place, float32 [..., length].
         begins: First place that an answer may have, int32 [...].
         lengths: Number of places that an answer may have, int32 [...].
-        longest: Most places of a span.
-        count: Number of spans.
 
     Example: the answer may be in the places 1 to 3.
 

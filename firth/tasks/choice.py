@@ -21,9 +21,6 @@ class ChoiceTask(TextsTask):
     def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
         """Returns records as tokens, each choice with its context, cut so that all of them fit one row.
 
-        Args:
-            records: Records with choices and labels.
-
         Raises:
             ValueError: if a record has more choices than a row can hold.
         """
@@ -82,13 +79,7 @@ class ChoiceTask(TextsTask):
         }
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
-        """Returns the Features of a row: a record has its weight at the place of its first choice.
-
-        Args:
-            row: Tensors of one row, as `row_specs` of the task.
-            negative: Not read.
-            seed: Not read.
-        """
+        """Returns the Features of a row: a record has its weight at the place of its first choice."""
         counts = row[names.CHOICE_COUNTS]
         weights = tf.cast(counts > 0, tf.float32)
         return {
@@ -103,8 +94,6 @@ class ChoiceTask(TextsTask):
         """Returns the answers that scores are computed from, at the first choices; see `TextsTask.answers`.
 
         Args:
-            row: Rows, batched.
-            features: Features of the rows.
             logits: Logits by name of the loss, float32 [batch, choices, choices of a record].
         """
         made = super().answers(row, features, logits)
@@ -115,23 +104,12 @@ class ChoiceTask(TextsTask):
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> int:
-        """Returns the place of the likeliest choice.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `choose`.
-            source: Not read.
-        """
+        """Returns the place of the likeliest choice."""
         return int(outputs[0]["place"])
 
     @classmethod
     def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
-        """Returns the probabilities of the choices.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `choose`.
-        """
+        """Returns the probabilities of the choices."""
         return np.asarray(outputs[0]["probabilities"][: outputs[0]["choice_count"]])
 
     @staticmethod
@@ -145,12 +123,7 @@ class ChoiceTask(TextsTask):
 
     @staticmethod
     def answer_of_label(config: MultipleChoice, label: Any) -> int:
-        """Returns the place of the right choice.
-
-        Args:
-            config: The recipe's `task`.
-            label: The place.
-        """
+        """Returns the place of the right choice."""
         return int(label)
 
     @staticmethod
@@ -158,7 +131,6 @@ class ChoiceTask(TextsTask):
         """Returns the place of the likeliest choice.
 
         Args:
-            config: The recipe's `task`.
             prediction: Probabilities, float32 [choices].
         """
         return int(np.argmax(prediction))

@@ -23,23 +23,13 @@ TOO_LONG = "too_long"
 
 
 class DialogueTask:
-    """Dialogues to rows, and rows to Features; see `firth.recipes.tasks.dialogue.Dialogue`.
-
-    Args:
-        config: The recipe's `task`.
-        sequences: The recipe's `sequences`.
-        tokenizer: Tokenizer of the base, with the template of the task.
-    """
+    """Dialogues to rows, and rows to Features; see `firth.recipes.tasks.dialogue.Dialogue`."""
 
     def __init__(self, config: Dialogue, sequences: Sequences, tokenizer: Any) -> None:
         self._config, self._sequences, self._tokenizer = config, sequences, tokenizer
 
     def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
-        """Returns dialogues as tokens, without the oldest turns where they are longer than a row.
-
-        Args:
-            records: Records with messages, whose labels are the speakers.
-        """
+        """Returns dialogues as tokens, without the oldest turns where they are longer than a row."""
         chat = Chat(self._tokenizer)
         kept = [_messages(each) for each in records]
         made = chat.encode(kept)
@@ -87,13 +77,7 @@ class DialogueTask:
         return {**names.encoder_specs(length, segments=False, order=True), **names.label_specs(length)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
-        """Returns the Features of a row; nothing in them is random.
-
-        Args:
-            row: Tensors of one row, as `row_specs` of the task.
-            negative: Not read.
-            seed: Not read.
-        """
+        """Returns the Features of a row; nothing in them is random."""
         length, pad_id = self._sequences.length, self._tokenizer.pad_id
         layout = lay_out(row, None, single_segments(row), length, Frame(), pad_id)
         following, exists = next_tokens(layout.token_ids, layout.document_ids)

@@ -14,13 +14,7 @@ from firth.tasks.texts import RegressionTask
 
 
 class EmbeddingTask(RegressionTask):
-    """Records to rows, and rows to Features, for vectors; see `firth.recipes.tasks.embedding`.
-
-    Args:
-        config: The recipe's `task`.
-        sequences: The recipe's `sequences`.
-        tokenizer: Tokenizer of the base.
-    """
+    """Records to rows, and rows to Features, for vectors; see `firth.recipes.tasks.embedding`."""
 
     @property
     def room(self) -> int:
@@ -36,35 +30,18 @@ class EmbeddingTask(RegressionTask):
         return {**super().specs(), names.TEXT_KEYS: names.Spec("int32", (documents,))}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
-        """Returns the Features of a row; nothing in them is random.
-
-        Args:
-            row: Tensors of one row, as `row_specs` of the task.
-            negative: Not read.
-            seed: Not read.
-        """
+        """Returns the Features of a row; nothing in them is random."""
         made = super().__call__(row, negative, seed)
         return {**made, names.TEXT_KEYS: row[names.TEXT_KEYS]}
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
-        """Returns the vectors of the first two texts.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `embed` for each text of a record.
-            source: Not read.
-        """
+        """Returns the vectors of the first two texts."""
         return cls.answer_of(config, cls.served_numbers(config, outputs))
 
     @classmethod
     def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
-        """Returns the vectors of the texts, one after another, each of length 1.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `embed` for each text of a record.
-        """
+        """Returns the vectors of the texts, one after another, each of length 1."""
         vectors = [np.asarray(each["embedding"], np.float32) for each in outputs]
         return np.concatenate([each / max(float(np.linalg.norm(each)), 1e-12) for each in vectors])
 
@@ -73,7 +50,6 @@ class EmbeddingTask(RegressionTask):
         """Returns the vectors of the first two texts.
 
         Args:
-            config: The recipe's `task`.
             prediction: Vectors of the texts, one after another, float32 [texts * width].
         """
         width = len(prediction) // config.documents_of_record

@@ -67,12 +67,7 @@ def fit_choices(
 
     Args:
         context: Tokens of the context of each choice, ragged int [choices, (tokens)].
-        question: Tokens of the question of each, which comes after the context; None without questions.
-        choices: Tokens of each choice.
         room: Most tokens of each choice with its context and question, int64 [choices].
-
-    Returns:
-        Context with question, and the choice.
 
     Example:
 
@@ -94,8 +89,6 @@ def room_of_choices(length: int, special_tokens: int, counts: tf.Tensor) -> tf.T
     """Returns the most tokens of each choice, so that all those of a record stand in one row.
 
     Args:
-        length: Tokens of a row.
-        special_tokens: Special tokens of a choice.
         counts: Number of choices of each record, int64 [records].
 
     Returns:

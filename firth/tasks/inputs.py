@@ -12,23 +12,12 @@ from firth.recipes.tasks.forms import Form
 
 
 def frame_of(tokenizer: Any, *roles: Sequence[str]) -> Frame:
-    """Returns the special ids before, between and after the texts of a record.
-
-    Args:
-        tokenizer: Tokenizer of the base.
-        *roles: Roles of these special pieces.
-    """
+    """Returns the special ids before, between and after the texts of a record."""
     return Frame(*(tuple(getattr(tokenizer, f"{role}_id") for role in each) for each in roles))
 
 
 def specs_of_inputs(form: Form, length: int, max_characters: int) -> dict[str, names.Spec]:
-    """Returns the specs of what a model reads of one row.
-
-    Args:
-        form: Form of the texts.
-        length: Tokens of the row.
-        max_characters: Characters of a word, for tokenizers of words.
-    """
+    """Returns the specs of what a model reads of one row."""
     if form.of_words:
         words = names.Spec("int32", (length, max_characters))
         return {names.DOCUMENT_IDS: names.Spec("int32", (length,)), names.CHARACTERS: words}
@@ -37,12 +26,7 @@ def specs_of_inputs(form: Form, length: int, max_characters: int) -> dict[str, n
 
 
 def told_segments(layout: Layout, form: Form) -> Layout:
-    """Returns laid out texts with the segment ids that a form tells.
-
-    Args:
-        layout: Laid out texts of a row, where the second ones have the segment 1.
-        form: Form of the texts.
-    """
+    """Returns laid out texts with the segment ids that a form tells."""
     segments = layout.segment_ids if form.tells_texts else tf.zeros_like(layout.segment_ids)
     return layout._replace(segment_ids=with_last_segment(segments, layout.document_ids, form))
 
@@ -53,7 +37,6 @@ def with_last_segment(segments: tf.Tensor, documents: tf.Tensor, form: Form) -> 
     Args:
         segments: Segment ids, int32 [..., length].
         documents: Document ids, int32 [..., length], 0 on padding.
-        form: Form of the texts.
 
     Example:
 
@@ -71,14 +54,7 @@ def with_last_segment(segments: tf.Tensor, documents: tf.Tensor, form: Form) -> 
 def inputs_of(
     layout: Layout, row: Mapping[str, tf.Tensor], form: Form, tokenizer: Any
 ) -> dict[str, tf.Tensor]:
-    """Returns what a model reads of one row, by `specs_of_inputs`.
-
-    Args:
-        layout: Laid out texts of the row.
-        row: Tensors of the row, as `row_specs` of the task.
-        form: Form of the texts.
-        tokenizer: Tokenizer of the base.
-    """
+    """Returns what a model reads of one row, by `specs_of_inputs`."""
     if form.of_words:
         return {names.DOCUMENT_IDS: layout.document_ids, names.CHARACTERS: spell(layout, row, tokenizer)}
     read = layout.encoder_features(form.has_segments)
@@ -93,8 +69,6 @@ def decoder_side(features: Mapping[str, tf.Tensor], form: Form, tokenizer: Any) 
 
     Args:
         features: Features of the encoder, int32 [..., length] each.
-        form: Form of the texts.
-        tokenizer: Tokenizer of the base.
 
     Example:
 

@@ -48,11 +48,6 @@ def pack_records(records: Iterable[EncodedRecord], task: Task, sequences: Sequen
     lengths and labels. All records of a row have the same source. The order of the records does not matter.
     Records with a text of no tokens are rejected, and those that say why they are.
 
-    Args:
-        records: Records of one split.
-        task: Task of the recipe.
-        sequences: Most tokens and most records of a row.
-
     Raises:
         TaskRowsError: if two records have the same key.
         ValueError: if a record is longer than a row.

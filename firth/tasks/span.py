@@ -43,20 +43,10 @@ class WindowAnswer(NamedTuple):
 
 
 class SpanTask(TextsTask):
-    """A part of a text as the answer to a question; see `firth.recipes.tasks.span.SpanAnswering`.
-
-    Args:
-        config: The recipe's `task`.
-        sequences: The recipe's `sequences`.
-        tokenizer: Tokenizer of the base, one of pieces.
-    """
+    """A part of a text as the answer to a question; see `firth.recipes.tasks.span.SpanAnswering`."""
 
     def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
-        """Returns the windows of questions as tokens, each with its question.
-
-        Args:
-            records: Records of a question and a text, with answers.
-        """
+        """Returns the windows of questions as tokens, each with its question."""
         config = self._config
         questions, cut = question_pieces(
             self._tokenizer, _column(records, QUESTION), most_question(config, self.room)
@@ -81,13 +71,7 @@ class SpanTask(TextsTask):
         return {**encoder, **names.span_specs(self._sequences.max_documents)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
-        """Returns the Features of a row; nothing in them is random.
-
-        Args:
-            row: Tensors of one row, as `row_specs` of the task.
-            negative: Not read.
-            seed: Not read.
-        """
+        """Returns the Features of a row; nothing in them is random."""
         layout, lengths = self.laid_out(row)
         nowhere = self._pooled(layout, lengths)
         begins = self._begins(row, layout.starts)
@@ -113,8 +97,6 @@ class SpanTask(TextsTask):
         """Returns the answers that scores are computed from, for the windows of some rows.
 
         Args:
-            row: Rows, batched.
-            features: Features of the rows.
             logits: Logits `start` and `end`, float32 [batch, max_documents, length].
 
         Returns:
@@ -141,24 +123,12 @@ class SpanTask(TextsTask):
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> str:
-        """Returns the best answer, empty for none.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `answer`.
-            source: Not read.
-        """
+        """Returns the best answer, empty for none."""
         return str(outputs[0]["answer"])
 
     @classmethod
     def collected(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
-        """Returns the windows of a row, each with its best answer; `joined` makes the questions of them.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: What `answers` returns, of one row, and `record_details`, object [windows].
-            source: Source of the row.
-        """
+        """Returns the windows of a row, each with its best answer; `joined` makes the questions of them."""
         places = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
         details = [json.loads(each) for each in outputs[names.RECORD_DETAILS]]
         found = []
@@ -181,18 +151,6 @@ class SpanTask(TextsTask):
         """Returns the questions that windows are of, in the forms that scores take.
 
         The best answer of all windows is taken, and having no answer is as likely as where it is least so.
-
-        Args:
-            config: The recipe's `task`.
-            examples: Windows, as `collected` returns them.
-            whole: Whether all windows of each question are there; False leaves out the others' questions.
-
-        Returns:
-            `examples`, whose predictions are answers, empty for none, and `scored`, where they are
-            `ScoredAnswer`s.
-
-        Raises:
-            ValueError: if a window of a question is missing.
         """
         by_question: dict[str, list[Collected]] = defaultdict(list)
         for each in examples:
@@ -218,10 +176,6 @@ class SpanTask(TextsTask):
         """Returns the task with the threshold of the greatest F1 on some questions.
 
         Where it is best to answer none of them, it is below all their scores.
-
-        Args:
-            config: The recipe's `task`.
-            examples: Windows of questions, as `collected` returns them.
         """
         scored = cls.joined(config, examples)["scored"]
         texts, scores = zip(*(each.prediction for each in scored))
@@ -256,12 +210,10 @@ def answers_of(
     """Returns the best answers of each window of some rows.
 
     Args:
-        config: The recipe's `task`.
         logits: Logits `start` and `end`, float32 [batch, windows, length].
         nowhere: Place of each window that stands for no answer, int32 [batch, windows].
         begins: Place of each window's first piece in its row, int32 [batch, windows].
         lengths: Pieces of each window, int32 [batch, windows].
-        count: Number of answers of a window.
     """
     start, end = logits["start"], logits["end"]
     found = best_spans(start, end, begins, lengths, config.max_answer, count)
@@ -272,12 +224,7 @@ def answers_of(
 
 
 def most_question(config: Any, room: int) -> int:
-    """Returns the most pieces of a question in a row: half of it at most is the question's.
-
-    Args:
-        config: The recipe's `task`.
-        room: Most pieces of question and window together.
-    """
+    """Returns the most pieces of a question in a row: half of it at most is the question's."""
     return max(1, min(config.max_question, room // 2))
 
 

@@ -46,11 +46,6 @@ class TaggingTask(ServedAnswers):
 
     A sentence that is longer than a row is read in windows, each of which is a record of a row. A word has
     its answer from the window that holds most of what is around it.
-
-    Args:
-        config: The recipe's `task`.
-        sequences: The recipe's `sequences`.
-        tokenizer: Tokenizer of the base.
     """
 
     def __init__(self, config: Tagging, sequences: Sequences, tokenizer: Any) -> None:
@@ -64,9 +59,6 @@ class TaggingTask(ServedAnswers):
 
     def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
         """Returns the windows of sentences as tokens. One without any piece is a piece for unknown text.
-
-        Args:
-            records: Records of words with their tags.
 
         Raises:
             ValueError: if a window has more words than a row can hold the tags of.
@@ -149,13 +141,7 @@ class TaggingTask(ServedAnswers):
         return {**inputs, **names.label_specs(length)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
-        """Returns the Features of a row; nothing in them is random.
-
-        Args:
-            row: Tensors of one row, as `row_specs` of the task.
-            negative: Not read.
-            seed: Not read.
-        """
+        """Returns the Features of a row; nothing in them is random."""
         pad_id, length = self._tokenizer.pad_id, self._sequences.length
         laid_out = lay_out(row, None, single_segments(row), length, self.frame, pad_id)
         layout = told_segments(laid_out, self._config.form)
@@ -174,8 +160,6 @@ class TaggingTask(ServedAnswers):
         """Returns the answers that scores are computed from, for the sentences of some rows.
 
         Args:
-            row: Rows, batched.
-            features: Features of the rows.
             logits: Logits by name of the loss, float32 [batch, length, tags].
 
         Returns:
@@ -210,26 +194,14 @@ class TaggingTask(ServedAnswers):
     def served_answer(
         cls, config: Tagging, outputs: Sequence[Mapping[str, Any]], source: str
     ) -> tuple[str, ...]:
-        """Returns the tags of all words.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `tag_words`.
-            source: Not read.
-        """
+        """Returns the tags of all words."""
         return tuple(outputs[0]["tags"][: outputs[0]["word_count"]])
 
     @classmethod
     def collected(
         cls, config: Tagging, outputs: Mapping[str, npt.NDArray[Any]], source: str
     ) -> list[Collected]:
-        """Returns the windows of a row with the tags of their words; `joined` makes the sentences of them.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: What `answers` returns, of one row, and `record_details`, object [windows].
-            source: Source of the row.
-        """
+        """Returns the windows of a row with the tags of their words; `joined` makes the sentences of them."""
         ends = np.cumsum(outputs[names.RECORD_WORDS])
         places = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
         details = [json.loads(each) for each in outputs[names.RECORD_DETAILS]]
@@ -254,11 +226,6 @@ class TaggingTask(ServedAnswers):
         config: Tagging, examples: Sequence[Collected], *, whole: bool = True
     ) -> dict[str, list[Collected]]:
         """Returns the sentences that windows are of, with the tags of all their words, for `firth.scores`.
-
-        Args:
-            config: The recipe's `task`.
-            examples: Windows, as `collected` returns them.
-            whole: Whether all windows of each sentence are there; False leaves out the others' sentences.
 
         Raises:
             ValueError: if a window of a sentence is missing.

@@ -50,11 +50,7 @@ class TargetCounts:
         return self.unknown_pieces / self.pieces if self.pieces else 0.0
 
     def sentences(self, split: str) -> list[str]:
-        """Returns what is lost of the targets, a sentence each; nothing if all can be written.
-
-        Args:
-            split: Name of the split.
-        """
+        """Returns what is lost of the targets, a sentence each; nothing if all can be written."""
         of = f"of {self.targets:,} targets of {split}"
         said = []
         if self.with_unknown:
@@ -78,14 +74,7 @@ class TargetCounts:
 def count_targets(
     task: Task, sequences: Sequences, tokenizer: Any, records: Iterable[LabelledRecord]
 ) -> TargetCounts:
-    """Returns the counts of the targets of some records; of a task that writes no text, none.
-
-    Args:
-        task: The recipe's `task`.
-        sequences: The recipe's `sequences`.
-        tokenizer: Tokenizer of the base.
-        records: Records as they are learned.
-    """
+    """Returns the counts of the targets of some records; of a task that writes no text, none."""
     room, key = task.most_written(sequences)
     counts = TargetCounts(room=room, room_key=key)
     keeps_lines = None
@@ -110,15 +99,7 @@ def count_targets(
 
 
 def check_targets(counts: TargetCounts, limit: float) -> None:
-    """Checks that the vocabulary can write the targets to train on.
-
-    Args:
-        counts: Counts of the targets to train on.
-        limit: Largest share of their pieces that may be unknown.
-
-    Raises:
-        TargetsError: if more are, with counts and examples.
-    """
+    """Checks that the vocabulary can write the targets to train on."""
     if counts.unknown_share > limit:
         raise TargetsError(
             f"the vocabulary of the base cannot write the targets: {counts.sentences('train')[0]}; at most "

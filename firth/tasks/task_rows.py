@@ -41,20 +41,7 @@ def make_task_rows(
 
     The files are the same, byte for byte, whatever the order and the number of the files that are read.
 
-    Args:
-        patterns: Patterns of each split's files of labelled records, as `to_example` writes them.
-        task: Task of the recipe.
-        sequences: Rows of the recipe; `shards` is the number of files.
-        tokenizer: Tokenizer of the base.
-        folders: Folder of each split's rows.
-        report_folder: Folder of `report.json`.
-        corpora: What is known of the corpora of the base, as its bundle carries it.
-
-    Returns:
-        The report by split: what `pack_records` tells, and `read`, the number of records.
-
     Raises:
-        TaskRowsError: if a split has no rows, or two records of one key.
         OSError: if a file cannot be read or written.
         ValueError: if a file is damaged.
     """

@@ -30,10 +30,6 @@ class TextToTextTask(WritingFunction):
 
         Where scores are of summaries, the text's first sentences stand next to them: the baseline. Where the
         headline is not, it is the text itself, if that could be an answer.
-
-        Args:
-            config: The recipe's `task`.
-            record: Record whose label is a text, or several right ones.
         """
         text, own = str(record.texts[config.roles[0]]), config.of_source(record.source)
         is_summary = any(score_of(name).of_summaries for name in config.score_names)
@@ -46,17 +42,7 @@ class TextToTextTask(WritingFunction):
     def baselines(
         cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str
     ) -> dict[str, list[Collected]]:
-        """Returns the records of a row with an answer that is taken from their texts.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: What `collected` takes.
-            source: Source of the row.
-
-        Returns:
-            lead: Records with the first sentences of their texts; empty where no score is of summaries.
-            copies: Records with their whole texts; empty where these are not compared with the headline.
-        """
+        """Returns the records of a row with an answer that is taken from their texts."""
         places = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
         known = [json.loads(outputs[names.RECORD_DETAILS][place]) for place in places]
         answered = list(zip(cls.collected(config, outputs, source), known, strict=True))
@@ -68,26 +54,14 @@ class TextToTextTask(WritingFunction):
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
-        """Returns the text that was written, or what it says in the task of its source.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `generate`.
-            source: Source of the record.
-        """
+        """Returns the text that was written, or what it says in the task of its source."""
         return config.of_source(source).answer_of_text(outputs[0]["generated"])
 
     @staticmethod
     def reference_and_answer(
         config: TextToText, outputs: Mapping[str, npt.NDArray[Any]], place: int
     ) -> tuple[Any, Any]:
-        """Returns the right text, or the list of them, and the text that was written.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: What the signature `evaluate` returns of one row.
-            place: Place of the record in the row.
-        """
+        """Returns the right text, or the list of them, and the text that was written."""
         right = json.loads(outputs[names.RECORD_DETAILS][place])["right"]
         written = outputs[names.RECORD_TEXTS][place].decode("utf-8", "replace")
         return right[0] if len(right) == 1 else right, written
@@ -99,11 +73,7 @@ class TextTasksTask(TextToTextTask):
     """
 
     def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
-        """Returns records as tokens, cut to fit a row, with the numbers of their tasks.
-
-        Args:
-            records: Records with labels, of sources that have tasks.
-        """
+        """Returns records as tokens, cut to fit a row, with the numbers of their tasks."""
         numbers = {source: number for number, source in enumerate(self._config.tasks)}
         return [
             each._replace(labels={names.TASK_IDS: [numbers[record.source]]})
@@ -115,24 +85,12 @@ class TextTasksTask(TextToTextTask):
         return {**super().specs(), **self._config.label_specs(self._sequences)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
-        """Returns the Features of a row; nothing in them is random.
-
-        Args:
-            row: Tensors of one row, as `row_specs` of the task.
-            negative: Not read.
-            seed: Not read.
-        """
+        """Returns the Features of a row; nothing in them is random."""
         return {**super().__call__(row, negative, seed), names.TASK_IDS: row[names.TASK_IDS]}
 
     @classmethod
     def collected(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
-        """Returns the records of a row with what their texts say in the task of their source.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: What the signature `evaluate` returns of one row; see `WritingFunction.collected`.
-            source: Source of the row.
-        """
+        """Returns the records of a row with what their texts say in the task of their source."""
         own = config.of_source(source)
         return [
             dataclasses.replace(
@@ -147,16 +105,7 @@ class TextTasksTask(TextToTextTask):
     def baselines(
         cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str
     ) -> dict[str, list[Collected]]:
-        """Returns the records of a row with an answer from their texts, without what is in front of these.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: What `collected` takes.
-            source: Source of the row.
-
-        Returns:
-            No `lead` where no score of the task of the source is of summaries.
-        """
+        """Returns the records of a row with an answer from their texts, without what is in front of these."""
         own = config.of_source(source)
         found = super().baselines(config, outputs, source)
         if not any(score_of(name).of_summaries for name in own.scores):
@@ -177,46 +126,24 @@ class LabelWordsTask(WritingFunction):
 
     @staticmethod
     def labels_of(config: LabelWords, label: Label) -> dict[str, list[Any]]:
-        """Returns the number of a class.
-
-        Args:
-            config: The recipe's `task`.
-            label: Name of the class.
-        """
+        """Returns the number of a class."""
         return {names.RECORD_LABELS: [config.labels.index(str(label))]}
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> str:
-        """Returns the name of the likeliest class.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `classify` or `classify_pair`.
-            source: Not read.
-        """
+        """Returns the name of the likeliest class."""
         return str(outputs[0]["label"])
 
     @classmethod
     def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
-        """Returns the probabilities of the classes.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `classify` or `classify_pair`.
-        """
+        """Returns the probabilities of the classes."""
         return np.asarray(outputs[0]["probabilities"])
 
     @staticmethod
     def reference_and_answer(
         config: LabelWords, outputs: Mapping[str, npt.NDArray[Any]], place: int
     ) -> tuple[Any, Any]:
-        """Returns the names of the right class and of the likeliest one.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: What the signature `evaluate` returns of one row.
-            place: Place of the record in the row.
-        """
+        """Returns the names of the right class and of the likeliest one."""
         likeliest = int(np.argmax(outputs[names.RECORD_PREDICTIONS][place]))
         return config.labels[int(outputs[names.RECORD_LABELS][place])], config.labels[likeliest]
 
@@ -228,36 +155,19 @@ class WrittenNumberTask(WritingFunction):
 
     @staticmethod
     def labels_of(config: WrittenNumber, label: Label) -> dict[str, list[Any]]:
-        """Returns the number itself, since scores compare with what is right.
-
-        Args:
-            config: The recipe's `task`.
-            label: The number.
-        """
+        """Returns the number itself, since scores compare with what is right."""
         return {names.RECORD_LABELS: [float(label)]}  # type: ignore[arg-type]
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> float:
-        """Returns the number.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `regress` or `regress_pair`.
-            source: Not read.
-        """
+        """Returns the number."""
         return float(outputs[0]["value"])
 
     @staticmethod
     def reference_and_answer(
         config: WrittenNumber, outputs: Mapping[str, npt.NDArray[Any]], place: int
     ) -> tuple[Any, Any]:
-        """Returns the right number and the one that was written.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: What the signature `evaluate` returns of one row.
-            place: Place of the record in the row.
-        """
+        """Returns the right number and the one that was written."""
         written = outputs[names.RECORD_TEXTS][place].decode("utf-8", "replace")
         return float(outputs[names.RECORD_LABELS][place]), config.answer_of_text(written)
 

@@ -27,33 +27,17 @@ class ServedAnswers:
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
-        """Returns an answer as scores take it.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of the signature for a record, each time that it is asked, as plain values.
-            source: Source of the record.
-        """
+        """Returns an answer as scores take it."""
         raise NotImplementedError
 
     @classmethod
     def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
-        """Returns the numbers that an answer follows from, as `answers` has them of a row; here none.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: As for `served_answer`.
-        """
+        """Returns the numbers that an answer follows from, as `answers` has them of a row; here none."""
         return np.zeros([0])
 
     @classmethod
     def is_read_alike(cls, outputs: Sequence[Mapping[str, Any]], tokens: int | None) -> bool:
-        """Returns whether the signature reads as much of a record as its row holds.
-
-        Args:
-            outputs: As for `served_answer`.
-            tokens: Tokens of the record in its row; None where windows of it stand in several.
-        """
+        """Returns whether the signature reads as much of a record as its row holds."""
         return tokens is None or sum(each["tokens_read"] for each in outputs) == tokens
 
 
@@ -61,11 +45,6 @@ class TextsTask(ServedAnswers):
     """Records to rows, and rows to Features, for a label a record.
 
     Subclasses say in `label_of` and `answer_of` what a label is.
-
-    Args:
-        config: The recipe's `task`.
-        sequences: The recipe's `sequences`.
-        tokenizer: Tokenizer of the base.
     """
 
     label_dtype = "int32"
@@ -82,11 +61,7 @@ class TextsTask(ServedAnswers):
         return self._sequences.length // self._config.form.orders - len(self.frame.ids)
 
     def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
-        """Returns records as tokens, cut to fit a row.
-
-        Args:
-            records: Records with labels.
-        """
+        """Returns records as tokens, cut to fit a row."""
         columns = [tf.constant([str(each.texts[role]) for each in records]) for role in self._config.roles]
         fitted = fit_texts([self._split(each) for each in columns], self.room)
         orders = (1, -1)[: self._config.form.orders]
@@ -133,13 +108,7 @@ class TextsTask(ServedAnswers):
         return getattr(self._config, "lm_weight", 0.0) > 0
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
-        """Returns the Features of a row; nothing in them is random.
-
-        Args:
-            row: Tensors of one row, as `row_specs` of the task.
-            negative: Not read.
-            seed: Not read.
-        """
+        """Returns the Features of a row; nothing in them is random."""
         layout, lengths = self.laid_out(row)
         return {
             **inputs_of(layout, row, self._config.form, self._tokenizer),
@@ -150,11 +119,7 @@ class TextsTask(ServedAnswers):
         }
 
     def laid_out(self, row: Mapping[str, tf.Tensor]) -> tuple[Layout, tf.Tensor]:
-        """Returns a row's records with their special tokens, and the tokens of the texts of each.
-
-        Args:
-            row: Tensors of one row, as `row_specs` of the task.
-        """
+        """Returns a row's records with their special tokens, and the tokens of the texts of each."""
         if self._config.form.of_words:
             return self._laid_out_apart(row)
         pairs = self._segments(row)
@@ -196,8 +161,6 @@ class TextsTask(ServedAnswers):
         """Returns the answers that scores are computed from, for the records of some rows.
 
         Args:
-            row: Rows, batched.
-            features: Features of the rows.
             logits: Logits by name of the loss, float32 [batch, max_documents, classes].
 
         Returns:
@@ -222,13 +185,7 @@ class TextsTask(ServedAnswers):
 
     @classmethod
     def collected(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
-        """Returns the records of a row with their answers, for `firth.scores`.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: What `answers` returns, of one row.
-            source: Source of the row.
-        """
+        """Returns the records of a row with their answers, for `firth.scores`."""
 
         def answer(place: int) -> tuple[Any, Any]:
             right, made = (outputs[name][place] for name in (names.RECORD_LABELS, names.RECORD_PREDICTIONS))
@@ -247,22 +204,12 @@ class TextsTask(ServedAnswers):
 
     @staticmethod
     def label_of(config: Any, label: Any) -> int | float:
-        """Returns a record's label as it stands in a row.
-
-        Args:
-            config: The recipe's `task`.
-            label: Label of the record.
-        """
+        """Returns a record's label as it stands in a row."""
         raise NotImplementedError
 
     @staticmethod
     def answer_of_label(config: Any, label: Any) -> Any:
-        """Returns a row's label as scores take it.
-
-        Args:
-            config: The recipe's `task`.
-            label: Label in the row.
-        """
+        """Returns a row's label as scores take it."""
         raise NotImplementedError
 
     @staticmethod
@@ -270,7 +217,6 @@ class TextsTask(ServedAnswers):
         """Returns a prediction as scores take it.
 
         Args:
-            config: The recipe's `task`.
             prediction: float32 [classes].
         """
         raise NotImplementedError
@@ -300,48 +246,24 @@ class ClassificationTask(TextsTask):
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> str:
-        """Returns the name of the likeliest class.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `classify` or `classify_pair`.
-            source: Not read.
-        """
+        """Returns the name of the likeliest class."""
         return str(outputs[0]["label"])
 
     @classmethod
     def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
-        """Returns the probabilities of the classes.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `classify` or `classify_pair`.
-        """
+        """Returns the probabilities of the classes."""
         return np.asarray(outputs[0]["probabilities"])
 
     @staticmethod
     def label_of(config: Classification, label: Any) -> int:
-        """Returns the number of a class.
-
-        Args:
-            config: The recipe's `task`.
-            label: Name of the class; a number, as CsvExampleGen reads one, is a name too.
-
-        Raises:
-            ValueError: for a label that is not a class, with the nearest.
-        """
+        """Returns the number of a class."""
         if str(label) not in config.labels:
             raise ValueError(f"label: {label!r} is not a class; {suggest(str(label), config.labels)}")
         return config.labels.index(str(label))
 
     @staticmethod
     def answer_of_label(config: Classification, label: Any) -> str:
-        """Returns the name of a class.
-
-        Args:
-            config: The recipe's `task`.
-            label: Number of the class.
-        """
+        """Returns the name of a class."""
         return config.labels[int(label)]
 
     @staticmethod
@@ -349,7 +271,6 @@ class ClassificationTask(TextsTask):
         """Returns the name of the likeliest class.
 
         Args:
-            config: The recipe's `task`.
             prediction: Probabilities, float32 [classes].
         """
         return config.labels[int(np.argmax(prediction))]
@@ -362,33 +283,17 @@ class RegressionTask(TextsTask):
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
-        """Returns the number.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `regress` or `regress_pair`.
-            source: Not read.
-        """
+        """Returns the number."""
         return outputs[0]["value"]
 
     @classmethod
     def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
-        """Returns the number.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: Outputs of `regress` or `regress_pair`.
-        """
+        """Returns the number."""
         return np.asarray([outputs[0]["value"]])
 
     @staticmethod
     def label_of(config: Regression, label: Any) -> float:
-        """Returns the number.
-
-        Args:
-            config: The recipe's `task`.
-            label: The number.
-        """
+        """Returns the number."""
         return float(label)
 
     answer_of_label = label_of
@@ -398,7 +303,6 @@ class RegressionTask(TextsTask):
         """Returns the number.
 
         Args:
-            config: The recipe's `task`.
             prediction: float32 [1].
         """
         return float(prediction[0])
@@ -407,13 +311,7 @@ class RegressionTask(TextsTask):
 def collect(
     outputs: Mapping[str, npt.NDArray[Any]], source: str, answer: Callable[[int], tuple[Any, Any]]
 ) -> list[Collected]:
-    """Returns the records of a row with their answers, for `firth.scores`.
-
-    Args:
-        outputs: What the signature `evaluate` returns of one row.
-        source: Source of the row.
-        answer: Function from the place of a record to what is right and what was answered.
-    """
+    """Returns the records of a row with their answers, for `firth.scores`."""
     return [
         Collected(
             str(int(outputs[names.RECORD_KEYS][place])),
@@ -436,9 +334,6 @@ def split_rows(tokens: tf.RaggedTensor) -> list[npt.NDArray[np.int32]]:
 
 def key_of(id: str) -> int:
     """Returns a record's key in its row, a hash of its id that is not 0.
-
-    Args:
-        id: Id of the record.
 
     Example:
 

@@ -57,7 +57,6 @@ def placed_pieces(tokenizer: Any, texts: tf.Tensor) -> PlacedPieces:
     without any piece is one piece for unknown text, which stands for nothing in it.
 
     Args:
-        tokenizer: Tokenizer of pieces.
         texts: Texts, string [batch].
     """
     words = split_words(texts, tokenizer.special_texts)
@@ -83,9 +82,7 @@ def question_pieces(tokenizer: Any, questions: tf.Tensor, most: int) -> tuple[tf
     """Returns the pieces of questions, ragged int32 [batch, (pieces)], and how many were cut off.
 
     Args:
-        tokenizer: Tokenizer of pieces.
         questions: Questions, string [batch].
-        most: Most pieces of a question.
     """
     pieces = tokenizer.tokenize(questions)
     kept = _filled(pieces[:, :most], tokenizer.unk_id)
@@ -108,7 +105,6 @@ def windows_of(lengths: tf.Tensor, rooms: tf.Tensor, stride: int) -> Windows:
     Args:
         lengths: Pieces of each text, int32 [batch].
         rooms: Most pieces of a window of each text, int32 [batch].
-        stride: Pieces from one start to the next; a window that holds fewer is followed by the next at once.
 
     Example:
 
@@ -129,7 +125,6 @@ def read_lengths(lengths: tf.Tensor, rooms: tf.Tensor, stride: int) -> tf.Tensor
     Args:
         lengths: Pieces of each text, int32 [batch].
         rooms: Most pieces of a window of each text, int32 [batch].
-        stride: Pieces from one start to the next.
     """
     return tf.minimum(lengths, rooms + (MOST_WINDOWS - 1) * tf.minimum(stride, rooms))
 
@@ -160,7 +155,6 @@ def word_windows(lengths: tf.Tensor, first_places: tf.RaggedTensor, room: int) -
         lengths: Pieces of each text, int32 [batch].
         first_places: Place of each word's first piece in its text, ragged int32 [batch, (words)]; -1 for a
             word without pieces.
-        room: Most pieces of a window.
 
     Example:
 
@@ -192,11 +186,7 @@ def word_windows(lengths: tf.Tensor, first_places: tf.RaggedTensor, room: int) -
 
 
 def stride_of(room: int) -> int:
-    """Returns the pieces from the start of a window to that of the next one, which share a quarter of them.
-
-    Args:
-        room: Most pieces of a window.
-    """
+    """Returns the pieces from the start of a window to that of the next one, which share a quarter of them."""
     return room - room // 4
 
 

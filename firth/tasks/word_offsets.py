@@ -37,7 +37,6 @@ def split_words(text: tf.Tensor, specials: Iterable[str] = ()) -> Words:
 
     Args:
         text: Texts, string [batch].
-        specials: Special pieces, which are words where they are typed in a text.
 
     Example:
 

@@ -23,7 +23,6 @@ def pieces_of_words(tokenizer: Any, words: tf.RaggedTensor) -> WordPieces:
     """Tokenizes each word alone, as it is after a space.
 
     Args:
-        tokenizer: Tokenizer of pieces.
         words: Words of each text, ragged string [batch, (words)].
     """
     if tokenizer.max_characters:

@@ -38,9 +38,6 @@ def input_pieces(
     """Returns the inputs of records: each text after what stands in front of it, the longest one cut first.
 
     Args:
-        config: The recipe's `task`.
-        sequences: The recipe's `sequences`.
-        tokenizer: Tokenizer of the base.
         texts: The one or two texts of each record, string [batch] each.
     """
     before = (config.prefix, f" {config.pair_prefix}")
@@ -53,11 +50,6 @@ class WritingFunction(ServedAnswers):
     """Records to rows, and rows to Features, for a text that is written after another.
 
     The recipe's task says in `text_of` what is written.
-
-    Args:
-        config: The recipe's `task`.
-        sequences: The recipe's `sequences`.
-        tokenizer: Tokenizer of the base.
     """
 
     def __init__(self, config: Any, sequences: Sequences, tokenizer: Any) -> None:
@@ -70,11 +62,7 @@ class WritingFunction(ServedAnswers):
         return tuple(getattr(self._tokenizer, f"{role}_id") for role in roles)
 
     def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
-        """Returns records as tokens, cut to fit a row.
-
-        Args:
-            records: Records with labels.
-        """
+        """Returns records as tokens, cut to fit a row."""
         texts = [
             tf.constant([str(each.texts[role]) for each in records], tf.string) for role in self._config.roles
         ]
@@ -104,13 +92,7 @@ class WritingFunction(ServedAnswers):
         return {**encoder, **decoder, **names.label_specs(targets or length)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
-        """Returns the Features of a row; nothing in them is random.
-
-        Args:
-            row: Tensors of one row, as `row_specs` of the task.
-            negative: Not read.
-            seed: Not read.
-        """
+        """Returns the Features of a row; nothing in them is random."""
         length = self._sequences.length
         target_length = self._config.target_length(self._sequences)
         inputs = self._parts(row, 0, self._input_frame, length)
@@ -132,45 +114,22 @@ class WritingFunction(ServedAnswers):
 
     @staticmethod
     def labels_of(config: Any, label: Label) -> dict[str, list[Any]]:
-        """Returns the record's part of each label field of a row: empty, as the target is a chunk of it.
-
-        Args:
-            config: The recipe's `task`.
-            label: Label of the record.
-        """
+        """Returns the record's part of each label field of a row: empty, as the target is a chunk of it."""
         return {}
 
     @staticmethod
     def details_of(config: Any, record: LabelledRecord) -> str:
-        """Returns what scores read next to a row; empty if the labels of the row are what is right.
-
-        Args:
-            config: The recipe's `task`.
-            record: Record with a label.
-        """
+        """Returns what scores read next to a row; empty if the labels of the row are what is right."""
         return ""
 
     @classmethod
     def collected(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
-        """Returns the records of a row with their answers, for `firth.scores`.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: What the signature `evaluate` returns of one row, see `firth.serving.tasks.written`, and
-                `record_details`, object [records], of texts.
-            source: Source of the row.
-        """
+        """Returns the records of a row with their answers, for `firth.scores`."""
         return collect(outputs, source, lambda place: cls.reference_and_answer(config, outputs, place))
 
     @staticmethod
     def reference_and_answer(
         config: Any, outputs: Mapping[str, npt.NDArray[Any]], place: int
     ) -> tuple[Any, Any]:
-        """Returns what is right and what was answered, as scores take them.
-
-        Args:
-            config: The recipe's `task`.
-            outputs: What the signature `evaluate` returns of one row.
-            place: Place of the record in the row.
-        """
+        """Returns what is right and what was answered, as scores take them."""
         raise NotImplementedError

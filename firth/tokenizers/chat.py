@@ -78,16 +78,9 @@ class UserPrompts(NamedTuple):
 class Chat:
     r"""Writes dialogues with the template of a tokenizer.
 
-    Args:
-        tokenizer: Tokenizer of pieces with a `chat_template`.
-
     Attributes:
         template: Its template.
         end_id: Id of the piece at which a reply stops.
-
-    Raises:
-        ChatTemplateError: if the tokenizer has no template, or the template asks for a piece that the
-            vocabulary lacks, with the nearest; or for one that is ordinary, so that any text may hold it.
 
     Example:
 
@@ -128,12 +121,7 @@ class Chat:
         return self._tokenizer
 
     def marked(self, parts: Sequence[Any], mark: str) -> str:
-        """Returns parts of the template as one text, in which the id of each special piece is between marks.
-
-        Args:
-            parts: Parts of the template.
-            mark: Text that stands before and after an id.
-        """
+        """Returns parts of the template as one text, in which the id of each special piece is between marks."""
         return "".join(
             f"{mark}{each.piece}{mark}" if each.piece >= 0 else str(each.texts[0])
             for each in self._found(parts)
@@ -172,15 +160,7 @@ class Chat:
         )
 
     def stretches(self, speakers: Sequence[str], asks: bool = False) -> list[Stretch]:
-        """Returns how turns are written.
-
-        Args:
-            speakers: Speaker of each turn.
-            asks: Whether what asks for a reply follows the last turn.
-
-        Raises:
-            ChatTemplateError: for speakers in an order that no dialogue has.
-        """
+        """Returns how turns are written."""
         if problem := order_problem(speakers, asks):
             raise ChatTemplateError(problem)
         made: list[Stretch] = []
@@ -232,20 +212,12 @@ class Chat:
         return "".join(each if isinstance(each, str) else self.own(messages[each]) for each in stretch.texts)
 
     def own(self, message: Message) -> str:
-        """Returns the text of a message as it stands in a dialogue.
-
-        Args:
-            message: Message with its `role` and `content`.
-        """
+        """Returns the text of a message as it stands in a dialogue."""
         trims = self.template.turns[message["role"]].trims
         return message["content"].strip(_SPACES) if trims else message["content"]
 
     def text(self, messages: Sequence[Message], asks: bool = False) -> str:
         """Returns a dialogue as one text, with special pieces by their names, for people.
-
-        Args:
-            messages: Messages, each with its `role` and `content`.
-            asks: Whether what asks for a reply follows the last message.
 
         Raises:
             ChatTemplateError: for messages in an order that no dialogue has.
@@ -258,10 +230,6 @@ class Chat:
 
     def encode(self, dialogues: Sequence[Sequence[Message]], asks: bool = False) -> list[EncodedDialogue]:
         """Returns dialogues as pieces.
-
-        Args:
-            dialogues: Messages of each dialogue, each with its `role` and `content`.
-            asks: Whether what asks for a reply follows the last message.
 
         Raises:
             ChatTemplateError: for messages in an order that no dialogue has.
@@ -285,9 +253,6 @@ class Chat:
     def prompt(self, messages: Sequence[Message]) -> npt.NDArray[np.int32]:
         """Returns what a model reads before it writes a reply, int32 [pieces].
 
-        Args:
-            messages: Messages, the last one of the user.
-
         Raises:
             ChatTemplateError: for messages in an order that no dialogue has.
         """
@@ -299,7 +264,6 @@ class Chat:
 
         Args:
             texts: What each user says, string [batch].
-            room: Most pieces of a prompt.
         """
         stretches = self.stretches([USER], asks=True)
         given = texts if not self.template.user.trims else tf.strings.strip(texts)
@@ -330,9 +294,6 @@ def without_oldest(messages: Sequence[Message]) -> list[Message]:
     """Returns a dialogue without its oldest exchange, what a user said with its reply; but with its system
     message.
 
-    Args:
-        messages: Messages, each with its `role` and `content`.
-
     Example:
 
     >>> said = [{"role": who, "content": who[0]} for who in ("system", *("user", "assistant") * 2)]
@@ -349,7 +310,6 @@ def without_middle(ids: tf.RaggedTensor, count: tf.Tensor, last: int) -> tf.Ragg
     Args:
         ids: Values, ragged [batch, (values)].
         count: How many are left out of each row, int64 [batch].
-        last: How many values at the end of each row stay.
     """
     lengths = ids.row_lengths()
     places = tf.ragged.range(lengths).flat_values

@@ -15,11 +15,9 @@ def dialogue_prompts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, r
     A dialogue that is too long loses its oldest exchanges, as in training, and then the end of its last turn.
 
     Args:
-        chat: Writer of dialogues.
         messages: Texts of the turns of the user and of replies in turn, ragged string [batch, (turns)]. A
             reply at the end is left out; no turn at all is one that is empty.
         system: Instructions for each whole dialogue, string [batch]; empty for none.
-        room: Most pieces of a prompt.
     """
     nothing = tf.cast(messages.row_lengths() == 0, tf.int64)
     empty = tf.RaggedTensor.from_row_lengths(tf.fill([tf.reduce_sum(nothing)], ""), nothing, validate=False)

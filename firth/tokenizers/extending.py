@@ -9,13 +9,6 @@ from firth.tokenizers.piece_tokenizer import PieceTokenizer
 def add_words(tokenizer: PieceTokenizer, words: Sequence[str]) -> Any:
     """Returns a tokenizer of the same kind with pieces for some words; ids of other pieces stay.
 
-    Args:
-        tokenizer: Tokenizer whose kind covers a word by the longest pieces that there are.
-        words: Words as the tokenizer sees them: in one form, and without spaces or punctuation.
-
-    Raises:
-        ValueError: if a word is a piece already, or would not be one piece.
-
     Example:
 
     >>> from firth.tokenizers import WordPieceTokenizer
@@ -42,12 +35,6 @@ def words_to_add(
     """Returns the words for whose pieces the fewest tokens are needed, if each becomes a piece.
 
     A word that occurs often and falls into many pieces comes first; one that is unknown counts as two pieces.
-
-    Args:
-        tokenizer: Tokenizer to extend.
-        word_counts: Number of occurrences by word, as the tokenizer's `word_counter` counts them.
-        count: Most words to return.
-        min_frequency: Least number of occurrences of a word.
 
     Example:
 

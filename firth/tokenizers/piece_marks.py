@@ -9,10 +9,6 @@ META_SPACE = "\u2581"
 def marked_suffix(piece: str, text: str) -> str:
     """Returns a piece without its first space, or else with `##` before it; special pieces as they are.
 
-    Args:
-        piece: Piece as the vocabulary has it.
-        text: Text that the piece stands for, with its space.
-
     Example:
 
     >>> [marked_suffix(piece, piece) for piece in (" fox", "es", "[MASK]")]

@@ -344,9 +344,5 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
 
 def digest_of(*content: Any) -> str:
-    """Returns the SHA-256, in hex, of values that JSON can hold.
-
-    Args:
-        *content: Values that JSON can hold.
-    """
+    """Returns the SHA-256, in hex, of values that JSON can hold."""
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -146,12 +146,7 @@ def _checked(saved: _Saved) -> AnyTokenizer:
 
 
 def with_template_of(tokenizer: AnyTokenizer, task: Any) -> AnyTokenizer:
-    """Returns the tokenizer of a base as a model of a task is kept with it: with the task's chat template.
-
-    Args:
-        tokenizer: Tokenizer of the base.
-        task: Task, whose `template_with` says which template that is.
-    """
+    """Returns the tokenizer of a base as a model of a task is kept with it: with the task's chat template."""
     template = task.template_with(tokenizer.chat_template)
     if template == tokenizer.chat_template:
         return tokenizer
@@ -161,11 +156,6 @@ def with_template_of(tokenizer: AnyTokenizer, task: Any) -> AnyTokenizer:
 
 def take_tokenizer(base: str, directory: str, task: Any) -> AnyTokenizer:
     """Writes the tokenizer of a base as a model of a task is kept with it, and returns it.
-
-    Args:
-        base: Folder of the base's tokenizer.
-        directory: Folder that it is written to, which does not exist yet, or is empty.
-        task: Task, as for `with_template_of`.
 
     Raises:
         TokenizerMismatchError: if the base's tokenizer is damaged.

@@ -36,14 +36,7 @@ class BackendParts(NamedTuple):
 
 
 def check_backend(parts: BackendParts) -> None:
-    """Passes if Keras is on the backend of some parts in this process.
-
-    Args:
-        parts: Parts of a training.
-
-    Raises:
-        DeviceError: if it is on another one.
-    """
+    """Passes if Keras is on the backend of some parts in this process."""
     own = keras.backend.backend()
     if own != parts.name:
         raise DeviceError(

@@ -67,11 +67,6 @@ def run_key(recipe: RunRecipe, data_digest: str, tokenizer_digest: str) -> str:
     training of the recipe, and the content of the rows. It does not change with what makes no difference but
     for rounding, such as the steps between logs, and the devices unless the goal compares examples, nor with
     the number of steps, so that a run can be made longer.
-
-    Args:
-        recipe: Recipe of the run.
-        data_digest: Digest of the rows, in hex.
-        tokenizer_digest: Digest of the tokenizer, in hex.
     """
     incidental = {*_INCIDENTAL, *(() if recipe.goal.compares_examples else _PARTS)}
     parts = {
@@ -90,12 +85,7 @@ def run_key(recipe: RunRecipe, data_digest: str, tokenizer_digest: str) -> str:
 
 
 def state_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> dict[str, tf.Variable]:
-    """Returns TensorFlow's variables of a run, by names such as `model/backbone/token_embedding/table`.
-
-    Args:
-        model: Model, built.
-        optimizer: Optimizer, built.
-    """
+    """Returns TensorFlow's variables of a run, by names such as `model/backbone/token_embedding/table`."""
     return {name: variable.value for name, variable in variables_by_name(model, optimizer).items()}
 
 
@@ -103,10 +93,6 @@ def variables_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer)
     """Returns all variables of a run, by the names of `state_by_name`, on whichever backend.
 
     Variables of one name are told apart by a number after it.
-
-    Args:
-        model: Model, built.
-        optimizer: Optimizer, built.
     """
     state: dict[str, keras.Variable] = {}
     seen: Counter[str] = Counter()
@@ -120,11 +106,7 @@ def variables_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer)
 
 
 class SavedState(Mapping[str, npt.NDArray[Any]]):
-    """The variables of a whole checkpoint, by the names of `state_by_name`; each is read when asked for.
-
-    Args:
-        folder: Folder of the checkpoint.
-    """
+    """The variables of a whole checkpoint, by the names of `state_by_name`; each is read when asked for."""
 
     def __init__(self, folder: str) -> None:
         self._reader = tf.train.load_checkpoint(os.path.join(folder, _VARIABLES))
@@ -155,35 +137,21 @@ def _name_of(key: str) -> str:
 
 
 def run_folder(root: str, key: str, steps: int) -> str:
-    """Returns the folder of a run's checkpoints: that of its key, unless that one has come further.
-
-    Args:
-        root: Folder of the checkpoints of all runs.
-        key: Key of the run, as `run_key` returns it.
-        steps: Number of steps of the run.
-    """
+    """Returns the folder of a run's checkpoints: that of its key, unless that one has come further."""
     folder = os.path.join(root, key)
     is_further = any(step > steps for step, _ in _found_in(folder))
     return f"{folder}-{steps}" if is_further else folder
 
 
 def remove_runs(root: str) -> None:
-    """Removes the checkpoints of all runs in a folder, and leaves the rows next to them.
-
-    Args:
-        root: Folder of the checkpoints of runs, of which none is being made.
-    """
+    """Removes the checkpoints of all runs in a folder, and leaves the rows next to them."""
     for name in storage.list_folder(root):
         if _RUN.fullmatch(name):
             storage.remove(os.path.join(root, name))
 
 
 def newest_state(directory: str) -> SavedState | None:
-    """Returns the newest whole checkpoint in a folder; None without one.
-
-    Args:
-        directory: Folder of a run's checkpoints.
-    """
+    """Returns the newest whole checkpoint in a folder; None without one."""
     for _, path in reversed(_found_in(directory)):
         if storage.is_unchanged(path):
             with _damage_told(path):

@@ -9,9 +9,6 @@ class Clock:
     """Wall time and tokens of this start. Before its first step has compiled, it knows no speed.
 
     Moments are times of `time.monotonic`.
-
-    Args:
-        progress: Progress at this start.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -19,31 +16,15 @@ class Clock:
         self._mark: tuple[float, int, int] | None = None
 
     def seconds(self, moment: float) -> float:
-        """Returns the seconds of training up to a moment, over all starts.
-
-        Args:
-            moment: A moment of this start.
-        """
+        """Returns the seconds of training up to a moment, over all starts."""
         return self._before + moment - self._start
 
     def mark(self, moment: float, step: int, tokens: int) -> None:
-        """Starts a new stretch, over which the speed is measured next.
-
-        Args:
-            moment: When the stretch begins.
-            step: Number of updates made.
-            tokens: Number of tokens seen so far.
-        """
+        """Starts a new stretch, over which the speed is measured next."""
         self._mark = (moment, step, tokens)
 
     def speed(self, moment: float, step: int, tokens: int) -> tuple[float, float] | None:
-        """Returns tokens a second and seconds a step since the last mark; None if no step was made since.
-
-        Args:
-            moment: When the step was made.
-            step: Number of updates made.
-            tokens: Number of tokens seen so far.
-        """
+        """Returns tokens a second and seconds a step since the last mark; None if no step was made since."""
         if self._mark is None or step == self._mark[1]:
             return None
         then, step_then, tokens_then = self._mark

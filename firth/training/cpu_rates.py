@@ -26,9 +26,6 @@ def measure_cpu(clock: Callable[[], float] = time.perf_counter) -> Accelerator:
     It takes some seconds. Medians of seven products of [4096, 512] and [512, 1024], and of seven sums of two
     tensors of 128 MiB.
 
-    Args:
-        clock: Function that returns seconds: those that pass, or those of the processor.
-
     Raises:
         StoppedClockError: if the clock does not move.
     """

@@ -24,12 +24,6 @@ class HeldOut:
     Masks and pairs of a row follow from (seed, example id), as in the Evaluator: over all rows the losses are
     those that it reports.
 
-    Args:
-        model: Pre-training model; its weights are read at each call.
-        tokenizer: Tokenizer of the rows.
-        recipe: Recipe of the run.
-        patterns: Patterns of the eval split's row files; without any, nothing is measured.
-
     Raises:
         RowsError: naming a file that cannot be read, or ends too early.
 
@@ -81,12 +75,7 @@ class HeldOut:
 
 
 def means_of(sums: Mapping[str, float], recipe: RunRecipe) -> dict[str, float]:
-    """Returns `held_out_loss` and `held_out_<loss>_loss` of each loss, in nats, 0 where nothing is predicted.
-
-    Args:
-        sums: Sums over all held-out rows, by the names of `firth.models.example_sums`.
-        recipe: Recipe of the run.
-    """
+    """Returns `held_out_loss` and `held_out_<loss>_loss` of each loss, in nats, 0 where nothing is predicted."""
     losses = recipe.goal.losses
     weights = {name: sums[f"{name}_weight_sum"] for name in losses}
     means = {name: sums[f"{name}_loss_sum"] / weights[name] if weights[name] else 0.0 for name in losses}
@@ -98,10 +87,6 @@ def means_of(sums: Mapping[str, float], recipe: RunRecipe) -> dict[str, float]:
 
 def first_rows(patterns: Sequence[str], count: int) -> list[bytes]:
     """Returns the first rows of some files, serialized.
-
-    Args:
-        patterns: Patterns of row files.
-        count: Most rows.
 
     Raises:
         RowsError: naming a file that cannot be read, or ends too early.
@@ -122,11 +107,7 @@ def _records(path: str, count: int) -> list[bytes]:
 
 
 def first_documents(rows: Sequence[bytes]) -> list[list[int]]:
-    """Returns the tokens of the first document of the rows that samples are made of.
-
-    Args:
-        rows: Rows, serialized; the first few are read.
-    """
+    """Returns the tokens of the first document of the rows that samples are made of."""
     found = []
     for row in rows[:_SAMPLES]:
         fields = tf.train.Example.FromString(row).features.feature

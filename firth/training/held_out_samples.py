@@ -18,11 +18,7 @@ _SHOWN_TOKENS, _PROPOSED = 24, 3
 
 
 def in_graph(function: Callable[[Mapping[str, Any]], Any]) -> Compiled:
-    """Returns a function of features, compiled by TensorFlow.
-
-    Args:
-        function: Function that calls a model.
-    """
+    """Returns a function of features, compiled by TensorFlow."""
     compiled = tf.function(function, autograph=False)
 
     def call(features: Features) -> npt.NDArray[Any]:
@@ -39,11 +35,6 @@ def sampler(
     A sample has the `text`, with a mask or up to the piece that is asked about, that piece as `answer`,
     and the most probable pieces as `proposed`. There are no samples of models that neither fill masks nor
     continue a text.
-
-    Args:
-        served: Model with its tokenizer and recipe, a `firth.serving.served.Served`.
-        documents: Tokens of each document.
-        compiled: Function that compiles a function of features, which calls the model.
     """
     from firth.serving.signatures import text_signatures
 

@@ -20,12 +20,6 @@ class History:
 
     The lines are kept next to the checkpoints, and written again to each run directory, because a restarted
     pipeline gives the run a new one.
-
-    Args:
-        kept_directory: Folder of the run's checkpoints.
-        run_directory: Folder for `history.jsonl` and TensorBoard's event files.
-        step: Step of the restored checkpoint; lines after it are dropped, because these steps will be made
-            again.
     """
 
     def __init__(self, kept_directory: str, run_directory: str, step: int) -> None:
@@ -47,21 +41,13 @@ class History:
         return self._lines[-1] if self._lines else None
 
     def complete(self, values: Mapping[str, Any]) -> None:
-        """Adds values to the last line that the run goes on from, before any other is appended.
-
-        Args:
-            values: Values of its step, fit for JSON.
-        """
+        """Adds values to the last line that the run goes on from, before any other is appended."""
         self._lines[-1] |= values
         self._files = self._begun()
         self._write_scalars({"step": self._lines[-1]["step"], **values})
 
     def append(self, line: dict[str, Any]) -> None:
-        """Adds the line of one step; on a local disk it has left this process on return.
-
-        Args:
-            line: Values of the step, fit for JSON.
-        """
+        """Adds the line of one step; on a local disk it has left this process on return."""
         for file in self._files:
             file.append(_as_text(line))
         self._write_scalars(line)

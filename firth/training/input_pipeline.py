@@ -32,22 +32,11 @@ def training_batches(
     So the content of a step does not depend on where the dataset starts.
 
     Args:
-        rows: Rows of the training split.
-        objective: Function that makes Features of a row, its negative row and a seed.
-        seed: Seed of the recipe, or of a stage.
-        batch_size: Examples of a batch, for all replicas.
-        start_step: Number of steps already made; skipping them costs nothing.
-        steps: Number of steps of the whole run.
-        negatives: True to look for a row of other documents for each; otherwise negative rows are all zeros.
         epochs_drawn: Function from epochs, int64 [n], to those whose masks and second segments they have; the
             noise of dropout is their own.
-        run: Step of the run that step 0 is, and steps of the run, of which rows say the share that has been
-            made as `firth.features.PROGRESS`; None if these steps are the run.
-        share: Share of each batch that is read: the rows of one process, in parts of one replica each.
 
     Returns:
         Elements are (example ids int64 [rows], features by name, [rows, ...] each, with
-        `firth.features.NOISE_KEYS` among them), where the rows are those of one replica.
     """
 
     @tf.autograph.experimental.do_not_convert
@@ -111,11 +100,7 @@ def take_negatives(
     """Returns a negative row for each of some rows, as `Rows.take` gives them; zeros for a row without one.
 
     Args:
-        rows: Rows of the split.
-        taken: Fields of some rows, as `Rows.take` returns them.
         epochs: Epoch of each, int64 [n].
-        seed: Seed of the recipe.
-        wanted: False if the objective reads no negative rows; all are zeros then.
     """
     if not wanted:
         return {name: np.zeros_like(value) for name, value in taken.items()}

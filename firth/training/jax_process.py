@@ -30,17 +30,6 @@ def train_on_jax(recipe: RunRecipe, **places: Any) -> type[TrainingTerminated] |
 
     What it logs of its progress is logged here. A request to end is handed on to it as SIGTERM, and it ends
     when this one does.
-
-    Args:
-        recipe: Recipe of the run.
-        **places: The other arguments of `firth.training.train`.
-
-    Returns:
-        The error of a request to end, which came before the end or just after it; None if there was none. A
-        checkpoint is there.
-
-    Raises:
-        JaxTrainingError: if the process ends with an error, which it says.
     """
     with termination_deferred() as termination:
         process = subprocess.Popen(

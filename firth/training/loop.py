@@ -75,13 +75,6 @@ class Loop:
         A block ends at the latest where a checkpoint or a held-out loss is due. A request to end during a
         held-out loss leaves it to the next start, which measures it with the same weights.
 
-        Args:
-            batches: Pairs of example ids and features of the steps after `progress`, divided among the
-                replicas.
-            progress: Progress to go on from.
-            end: Number of steps, of the whole run so far, that the batches reach to.
-            left: Function from steps made to the number of steps that the rest of the run takes as long as.
-
         Raises:
             NonFiniteLossError: before anything of the step is logged or saved.
             TrainingTerminated: if it was asked for, with the steps made so far saved.
@@ -112,9 +105,6 @@ class Loop:
 
     def complete(self, progress: Progress) -> None:
         """Measures the held-out loss of the step that a run goes on from, if a request to end came before.
-
-        Args:
-            progress: Progress that the run goes on from.
 
         Raises:
             TrainingTerminated: if there is another request, with nothing changed.
@@ -171,13 +161,7 @@ class Loop:
 
 
 class _Lines:
-    """The lines of the curve and the messages on progress, step by step.
-
-    Args:
-        loop: Loop whose steps are told.
-        progress: Progress at the first of them.
-        left: Function from steps made to the number of steps that the rest of the run takes as long as.
-    """
+    """The lines of the curve and the messages on progress, step by step."""
 
     def __init__(self, loop: Loop, progress: Progress, left: Callable[[int], float]) -> None:
         self.clock = Clock(progress)
@@ -185,12 +169,7 @@ class _Lines:
         self._first = progress.step + 1
 
     def add(self, moment: float, result: StepResult) -> Progress:
-        """Returns the progress after one more step.
-
-        Args:
-            moment: When it was made.
-            result: What it measured.
-        """
+        """Returns the progress after one more step."""
         training, step = self._loop.training, self._progress.step + 1
         tokens = self._progress.tokens + int(result.tokens)
         self._progress = Progress(step, tokens, self.clock.seconds(moment), training.steps)
@@ -236,21 +215,12 @@ class _Lines:
 
 
 def is_due(step: int, every: int | None) -> bool:
-    """Returns whether something that happens every some steps happens after this one.
-
-    Args:
-        step: Number of steps made.
-        every: Number of steps between two times; None for never.
-    """
+    """Returns whether something that happens every some steps happens after this one."""
     return every is not None and step % every == 0
 
 
 def is_evaluated(step: int, training: Training) -> bool:
     """Returns whether a held-out loss is measured after a step: every some steps, and after the last one.
-
-    Args:
-        step: Number of steps made.
-        training: Training of the recipe.
 
     Example:
 

@@ -41,9 +41,6 @@ def watching_maintenance(termination: threading.Event) -> Iterator[None]:
 
     On a machine of Compute Engine, TPU machines among them, two threads wait for the metadata server, which
     tells of maintenance a minute before, and of preemption half a minute. Elsewhere nothing is asked.
-
-    Args:
-        termination: Event that SIGTERM sets too.
     """
     host = metadata_host()
     ended = threading.Event()

@@ -38,18 +38,6 @@ def measure_objective(
     The rows are the first ones of each file, which has them by example id. The seeds are the training's, and
     negative rows are taken from among these rows.
 
-    Args:
-        objective: Objective of the recipe.
-        sequences: Rows of the recipe.
-        tokenizer: Tokenizer of the rows.
-        patterns: Patterns of row files, as SequenceGen writes them.
-        seed: Seed of the recipe.
-        max_rows: Most rows that are measured.
-
-    Returns:
-        `kind`, `rows`, `documents`, `ok`, `rates` (each with `name`, `measured`, `lower`, `upper`, `ok`) and
-        `histograms` (counts by number), fit for JSON.
-
     Raises:
         RowsError: for missing or malformed rows.
     """
@@ -69,12 +57,6 @@ def measure_objective(
 
 def check_report(report: dict[str, Any]) -> None:
     """Checks what `measure_objective` returned.
-
-    Args:
-        report: Result of `measure_objective`.
-
-    Raises:
-        ObjectiveRatesError: naming each rate that is out of its bounds.
 
     Example:
 

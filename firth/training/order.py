@@ -20,9 +20,6 @@ _PERMUTATION, _PARTNER, _OBJECTIVE, _NOISE, _STAGE = 1, 2, 3, 4, 5
 def mix(*values: npt.NDArray[Any] | int) -> npt.NDArray[np.uint64]:
     """Returns a hash of integers, uint64, broadcast over arrays (the finaliser of SplitMix64).
 
-    Args:
-        *values: Integers or arrays of them.
-
     Example:
 
     >>> mix(42, 0, [7, 8]).shape, bool(mix(1, 2) == mix(2, 1))
@@ -46,8 +43,6 @@ def shuffled_rows(places: tf.Tensor, rows: int, seed: int) -> tuple[tf.Tensor, t
 
     Args:
         places: Places in the stream, int64 [n].
-        rows: Number of rows of the split.
-        seed: Seed of the recipe.
 
     Returns:
         Numbers of rows and epochs, int64 [n] each.
@@ -71,10 +66,6 @@ def shuffled_rows(places: tf.Tensor, rows: int, seed: int) -> tuple[tf.Tensor, t
 def stage_seed(seed: int, number: int) -> int:
     """Returns the seed of a run's stage; the first one has the recipe's.
 
-    Args:
-        seed: Seed of the recipe.
-        number: Number of the stage, counted from 0.
-
     Example:
 
     >>> stage_seed(42, 0), stage_seed(42, 1) == stage_seed(42, 2)
@@ -89,7 +80,6 @@ def objective_seeds(
     """Returns the seed of each example in its epoch, int64 [n, 2]: a hash of seed and epoch, the id.
 
     Args:
-        seed: Seed of the recipe.
         epochs: Epoch of each example, int64 [n].
         example_ids: Id of each example, int64 [n].
     """
@@ -103,7 +93,6 @@ def noise_keys(
     """Returns the keys that the dropout of each example follows from in its epoch, int32 [n, 2].
 
     Args:
-        seed: Seed of the recipe.
         epochs: Epoch of each example, int64 [n].
         example_ids: Id of each example, int64 [n].
 
@@ -129,11 +118,9 @@ def choose_negatives(
     whose documents are all others.
 
     Args:
-        rows: Rows of the split.
         example_ids: Id of each example, int64 [n].
         document_keys: Document keys of the examples, int64 [n, max_documents].
         epochs: Epoch of each example, int64 [n].
-        seed: Seed of the recipe.
     """
     starts = mix(seed, _PARTNER, epochs, example_ids) % np.uint64(len(rows))
     return np.array([_probe(rows, int(start), own) for start, own in zip(starts, document_keys)], np.int64)

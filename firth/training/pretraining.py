@@ -233,13 +233,8 @@ def _left(stages: Sequence[RunStage], step: int) -> float:
 def load_recipe_tokenizer(recipe: RunRecipe, directory: str) -> Any:
     """Returns the saved tokenizer, verified.
 
-    Args:
-        recipe: RunRecipe of the run.
-        directory: Folder of the tokenizer.
-
     Raises:
         firth.tokenizers.TokenizerMismatchError: if it is not the one that was saved.
-        RowsError: if it has more pieces than the recipe's model has rows for.
     """
     tokenizer = load_tokenizer(directory)
     pieces, rows = tokenizer.vocabulary_size(), recipe.tokenizer.vocabulary_size
@@ -253,14 +248,7 @@ def load_recipe_tokenizer(recipe: RunRecipe, directory: str) -> Any:
 def open_rows(
     recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str, workers: Workers | None = None
 ) -> Rows:
-    """Returns the training rows of the last stage, read once and kept under `checkpoint_root`.
-
-    Args:
-        recipe: RunRecipe of the run.
-        train_files: Patterns of row files, as SequenceGen writes them.
-        checkpoint_root: Folder of the run's checkpoints.
-        workers: Processes of the training, if each of them opens the rows; None if this one alone does.
-    """
+    """Returns the training rows of the last stage, read once and kept under `checkpoint_root`."""
     return open_stage_rows(recipe, recipe, train_files, checkpoint_root, workers)
 
 
@@ -271,15 +259,7 @@ def open_stage_rows(
     checkpoint_root: str,
     workers: Workers | None = None,
 ) -> Rows:
-    """Returns the training rows of a stage, read once and kept under `checkpoint_root`.
-
-    Args:
-        recipe: RunRecipe of the run.
-        stage: RunRecipe of the stage; see `firth.recipes.run.stages`.
-        train_files: Patterns of the last stage's row files, next to which SequenceGen keeps the others.
-        checkpoint_root: Folder of the run's checkpoints.
-        workers: Processes of the training, if each of them opens the rows; None if this one alone does.
-    """
+    """Returns the training rows of a stage, read once and kept under `checkpoint_root`."""
     limits = RowLimits.of(
         stage.goal, stage.sequences, stage.tokenizer.vocabulary_size, stage.tokenizer.max_characters
     )

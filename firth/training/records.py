@@ -18,14 +18,7 @@ class RecordsError(ValueError):
 
 
 def records_of(path: str) -> Iterator[bytes]:
-    """Yields the records of a file, with their checksums checked.
-
-    Args:
-        path: File on any file system, gzipped if its name ends in `.gz`.
-
-    Raises:
-        RecordsError: if the file is damaged, ends too early, or is not of this form.
-    """
+    """Yields the records of a file, with their checksums checked."""
     try:
         with storage.open_file(path) as file, _content_of(path, file) as content:
             while (record := read_record(content)) is not None:

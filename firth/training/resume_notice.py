@@ -12,12 +12,7 @@ _PROGRESS = logging.getLogger("firth.progress")
 
 
 def tell_resume(recipe: RunRecipe, progress: Progress) -> None:
-    """Says which step a run goes on from, and how the schedule changes if it was to have other steps.
-
-    Args:
-        recipe: Recipe of the run.
-        progress: Progress that it goes on from.
-    """
+    """Says which step a run goes on from, and how the schedule changes if it was to have other steps."""
     planned, steps = progress.planned_steps, recipe.training.steps
     if not 0 < progress.step < steps:
         return

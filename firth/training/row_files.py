@@ -37,11 +37,9 @@ def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) 
     by the content of the files and appears whole or not at all. It replaces the one of other content.
 
     Args:
-        patterns: Patterns of TFRecord files (gzipped if they end in `.gz`) of `tf.train.Example`s.
         cache_directory: Folder that is made if it does not exist. Only one process at a time may build in it.
             If it is not local, the rows, which are memory-mapped, have a folder on this machine while the
             process lives.
-        limits: Limits that each row must keep to.
 
     Raises:
         RowsError: if no file matches, no row is in them, or a row is malformed or does not keep to the
@@ -56,14 +54,7 @@ def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) 
 
 
 def match_files(patterns: Sequence[str]) -> list[str]:
-    """Returns the sorted files that some patterns stand for.
-
-    Args:
-        patterns: Patterns of row files.
-
-    Raises:
-        RowsError: if no file matches.
-    """
+    """Returns the sorted files that some patterns stand for."""
     files = [path for path in storage.glob(*patterns) if not storage.is_folder(path)]
     if not files:
         raise RowsError(f"no file matches {', '.join(patterns) or 'an empty list of patterns'}")
@@ -71,23 +62,13 @@ def match_files(patterns: Sequence[str]) -> list[str]:
 
 
 def key_of(digests: Sequence[bytes], limits: RowLimits) -> str:
-    """Returns the name of the folder of converted rows, which follows from their content.
-
-    Args:
-        digests: SHA-256 of each row file, in any order.
-        limits: Limits that each row must keep to.
-    """
+    """Returns the name of the folder of converted rows, which follows from their content."""
     contents = sorted(digest.hex() for digest in digests)
     return hashlib.sha256(repr((_FORMAT, limits, contents)).encode()).hexdigest()[:24]
 
 
 def remove_built(home: str, but: str = "") -> None:
-    """Removes converted rows that would only fill the disk: of other content, or not built to their end.
-
-    Args:
-        home: Folder of such folders, on any file system.
-        but: Name of one that stays.
-    """
+    """Removes converted rows that would only fill the disk: of other content, or not built to their end."""
     for name in storage.list_folder(home):
         if _BUILT.fullmatch(name) and name != but:
             storage.remove(os.path.join(home, name))
@@ -95,11 +76,6 @@ def remove_built(home: str, but: str = "") -> None:
 
 def convert_file(path: str, limits: RowLimits, writer: RowsWriter) -> None:
     """Appends the rows of one file.
-
-    Args:
-        path: Row file, on any file system.
-        limits: Limits that each row must keep to.
-        writer: Writer of the rows.
 
     Raises:
         RowsError: if a row is malformed or does not keep to the limits; names the file and the record.

@@ -50,14 +50,7 @@ class RowLimits:
 
     @classmethod
     def of(cls, goal: Goal, sequences: Sequences, vocabulary_size: int, max_characters: int) -> "RowLimits":
-        """Returns the limits of the rows that a model is trained on.
-
-        Args:
-            goal: Goal of the recipe.
-            sequences: Rows of the recipe.
-            vocabulary_size: Number that token ids are below.
-            max_characters: Characters of a word, if rows hold words; otherwise 0.
-        """
+        """Returns the limits of the rows that a model is trained on."""
         specs = goal.row_specs(sequences, max_characters)
         return cls(specs, goal.special_tokens, vocabulary_size, goal.texts)
 
@@ -111,11 +104,7 @@ class Rows:
         return len(self._order)
 
     def take(self, indices: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
-        """Returns some rows, stacked: [n, ...] for each field.
-
-        Args:
-            indices: Numbers of the rows, int [n], by rank of the example id.
-        """
+        """Returns some rows, stacked: [n, ...] for each field."""
         places = self._order[np.asarray(indices)]
         return {
             name: np.asarray(array[places]).astype(self.specs[name].dtype, copy=False)
@@ -123,12 +112,7 @@ class Rows:
         }
 
     def take_field(self, name: str, indices: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """Returns one field of some rows, [n, ...].
-
-        Args:
-            name: Name of the field.
-            indices: Numbers of the rows, int [n], by rank of the example id.
-        """
+        """Returns one field of some rows, [n, ...]."""
         return np.asarray(self._arrays[name][self._order[np.asarray(indices)]])
 
     def blocks(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
@@ -138,11 +122,7 @@ class Rows:
 
 
 def count_documents(rows: Rows) -> int:
-    """Returns how many documents stand in rows: parts of one that follow each other count once.
-
-    Args:
-        rows: Rows of a split.
-    """
+    """Returns how many documents stand in rows: parts of one that follow each other count once."""
     total = 0
     for start in range(0, len(rows), _BLOCK):
         block = np.arange(start, min(start + _BLOCK, len(rows)))
@@ -153,12 +133,7 @@ def count_documents(rows: Rows) -> int:
 
 
 class RowsWriter:
-    """Appends blocks of rows to files in a local directory, which `finish` makes fit for `load_rows`.
-
-    Args:
-        directory: Folder of the files.
-        specs: Specs of the rows; `row_specs` of the goal.
-    """
+    """Appends blocks of rows to files in a local directory, which `finish` makes fit for `load_rows`."""
 
     def __init__(self, directory: str, specs: Mapping[str, features.Spec]) -> None:
         self._directory, self._specs = directory, specs
@@ -185,11 +160,7 @@ class RowsWriter:
         self._ids.append(np.asarray(block[features.EXAMPLE_ID], np.int64))
 
     def append_part(self, folder: str) -> None:
-        """Appends all rows that another writer has appended to files in a folder of its own, in its order.
-
-        Args:
-            folder: Local folder of that writer, which is closed.
-        """
+        """Appends all rows that another writer has appended to files in a folder of its own, in its order."""
         for name, file in self._files.items():
             with storage.open_file(_path(folder, name)) as part:
                 shutil.copyfileobj(part, file)
@@ -215,12 +186,7 @@ class RowsWriter:
 
 
 def load_rows(directory: str, specs: Mapping[str, features.Spec]) -> Rows:
-    """Returns the rows that a `RowsWriter` finished in `directory`, memory-mapped.
-
-    Args:
-        directory: Folder that a `RowsWriter` finished.
-        specs: Specs of the rows; `row_specs` of the goal.
-    """
+    """Returns the rows that a `RowsWriter` finished in `directory`, memory-mapped."""
     return _open(directory, specs, storage.read_json(_path(directory, "rows", ".json"))["digest"])
 
 

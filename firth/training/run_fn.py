@@ -57,7 +57,6 @@ def run_fn(fn_args: Any) -> None:
             none.
 
     Raises:
-        ValueError: if `custom_config` lacks a key.
         firth.recipes.reading.bundles.NoBundleError: if the model of a warm start is gone.
         firth.recipes.RecipeError: if it is another model than the recipe's.
         pydantic.ValidationError: if the JSON is not a recipe.
@@ -118,10 +117,6 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
 def started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
     """Returns the recipe with the model that the Trainer was given as its base, if it asks for one.
 
-    Args:
-        recipe: Recipe of the run.
-        base_model: Exported model of an earlier run, next to its bundle; None if there is no such model.
-
     Raises:
         firth.recipes.reading.bundles.NoBundleError: if the recipe asks for the model, and its files are gone.
         firth.recipes.RecipeError: if the recipe's model is another.
@@ -140,14 +135,7 @@ def started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
 def scheduled(
     recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str, workers: Workers | None = None
 ) -> RunRecipe:
-    """Returns the recipe with its steps, where they follow from the rows.
-
-    Args:
-        recipe: Recipe of the run.
-        train_files: Patterns of row files.
-        checkpoint_root: Folder of the run's checkpoints.
-        workers: Processes of the training, if each of them asks; None if this one alone does.
-    """
+    """Returns the recipe with its steps, where they follow from the rows."""
     if not recipe.counts_epochs:
         return recipe
     rows = open_rows(recipe, train_files, checkpoint_root, workers)
@@ -155,12 +143,7 @@ def scheduled(
 
 
 def corpora_of(recipe: RunRecipe, tokenizer_directory: str) -> list[CorpusEvidence]:
-    """Returns what is known of the corpora that a run's model was trained on, those of its base first.
-
-    Args:
-        recipe: Recipe of the run.
-        tokenizer_directory: Tokenizer in the artifact of its rows, next to which stands what was found.
-    """
+    """Returns what is known of the corpora that a run's model was trained on, those of its base first."""
     corpora = []
     if recipe.base is not None:
         base = recipe.base.bundle
@@ -182,12 +165,6 @@ def _with_choice(model: Any, tokenizer: Any, recipe: RunRecipe, eval_files: Sequ
 
 def find_tokenizer(train_files: Sequence[str]) -> str:
     """Returns the tokenizer's folder in the artifact of some rows.
-
-    Args:
-        train_files: Patterns `<uri>/Split-train/*` that point into the artifact.
-
-    Raises:
-        ValueError: if the artifact has no such folder.
 
     Example:
 

@@ -23,13 +23,6 @@ def read_rows_together(
     are the same whatever the number of processes. An epoch is a permutation of all rows; what a process
     trains on is read from the joined rows by its place.
 
-    Args:
-        patterns: Patterns of TFRecord files, as `read_rows` takes them; the same files in each process.
-        cache_directory: Folder that all processes see. If it is not local, each copies the joined rows to its
-            machine.
-        limits: Limits that each row must keep to.
-        workers: Processes of the training, each of which must call it.
-
     Raises:
         RowsError: as `read_rows` does, in the process that reads the file.
         ClusterError: if the processes see other files, or do not all see `cache_directory`.

@@ -31,17 +31,9 @@ def take_start(
     The optimizer's state is fresh, unless the base is asked for it.
 
     Args:
-        model: Model of the run, before its first step.
-        state: Variables of the run by name, those of its optimizer among them.
-        base: Base of the recipe.
-        tokenizer: Tokenizer of the run: that of the bundle, with what was added to it.
         kept: Folder of the run's checkpoints, for `start.json`: `bundle`, `digest`, the layers that are made
             fresh, whether the optimizer is `taken` or `fresh`, the number of `trained_parameters`, and the
             paths of weights that are `fresh` and `unused`; see `firth.models.starting.Start`.
-
-    Raises:
-        BundleError: if the bundle is not the recipe's, or has another backbone, or another tokenizer though
-            nothing was added to it; and for what `check_frozen` refuses.
     """
     try:
         check_digest(base.bundle, base.digest)
@@ -77,16 +69,7 @@ def _added(base: Base, tokenizer: Any) -> AddedPieces:
 
 
 def check_frozen(model: keras.Model, fresh: Iterable[str], bundle: str) -> None:
-    """Passes if no part of the heads is random and stays so, since the method takes it for the base's.
-
-    Args:
-        model: Model that a method of `firth.tuning` has prepared.
-        fresh: Paths of its weights that the base lacks.
-        bundle: Folder of the base, for the error.
-
-    Raises:
-        BundleError: if there is such a part.
-    """
+    """Passes if no part of the heads is random and stays so, since the method takes it for the base's."""
     of_base = {id(each) for each in model.heads.of_base if not each.trainable}
     paths = {path for path, each in weights_by_path(model).items() if id(each) in of_base}
     if lacking := sorted(paths.intersection(fresh)):
@@ -97,20 +80,12 @@ def check_frozen(model: keras.Model, fresh: Iterable[str], bundle: str) -> None:
 
 
 def show_start(kept: str, run_directory: str) -> None:
-    """Copies what is written of a run's start to its curve.
-
-    Args:
-        kept: Folder of the run's checkpoints.
-        run_directory: Folder for the copy.
-    """
+    """Copies what is written of a run's start to its curve."""
     storage.copy_file(os.path.join(kept, START_FILE), os.path.join(run_directory, START_FILE))
 
 
 def layers_of(paths: Iterable[str]) -> list[str]:
     """Returns the layers of a model that some weights belong to, each once.
-
-    Args:
-        paths: Paths of weights.
 
     Example:
 

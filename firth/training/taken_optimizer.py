@@ -17,14 +17,6 @@ _OPTIMIZER = "optimizer/"
 def take_optimizer(state: Mapping[str, tf.Variable], bundle: str) -> tuple[str, ...]:
     """Sets an optimizer's variables to those of the checkpoint that a bundle was made of.
 
-    Args:
-        state: Variables of the run by name, as `firth.training.checkpoints.state_by_name` returns them.
-        bundle: Folder of the bundle, in the folder of its run.
-
-    Returns:
-        Names of the optimizer's variables that the checkpoint lacks or has in another shape, as those of
-        fresh heads and of tables that have grown; they stay as they are.
-
     Raises:
         BundleError: if no checkpoint of the run has the bundle's weights.
     """

@@ -18,11 +18,6 @@ class TrainingTerminated(SystemExit):
     """SIGTERM came, or the notice that the machine goes; the steps that were made are saved.
 
     The process ends with status 143, as the shell reports for processes that SIGTERM ends.
-
-    Args:
-        step: Number of steps that were made; kept as an attribute.
-        steps: Number of steps of the whole run.
-        checkpoint: Folder of the checkpoint, if a step was made; kept as an attribute.
     """
 
     number, word = int(signal.SIGTERM), "terminated"
@@ -42,13 +37,7 @@ class TrainingTerminated(SystemExit):
 
 
 class TrainingInterrupted(TrainingTerminated, KeyboardInterrupt):
-    """Ctrl-C was pressed; the steps that were made are saved. The status is 130.
-
-    Args:
-        step: Number of steps that were made; kept as an attribute.
-        steps: Number of steps of the whole run.
-        checkpoint: Folder of the checkpoint, if a step was made; kept as an attribute.
-    """
+    """Ctrl-C was pressed; the steps that were made are saved. The status is 130."""
 
     number, word = int(signal.SIGINT), "interrupted"
 
@@ -73,13 +62,8 @@ class Termination(threading.Event):
     def take(self, number: int, frame: Any = None) -> None:
         """Takes a signal. A second Ctrl-C is a plain KeyboardInterrupt.
 
-        Args:
-            number: Number of the signal.
-            frame: Frame that it came in, as Python's handlers get it.
-
         Raises:
             StopRequested: within `at_once`.
-            KeyboardInterrupt: for a second Ctrl-C.
         """
         if number == signal.SIGINT:
             now = time.monotonic()

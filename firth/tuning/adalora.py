@@ -25,10 +25,6 @@ class Orthogonality(keras.regularizers.Regularizer):
     Zhang et al. 2023, "AdaLoRA: Adaptive Budget Allocation for Parameter-Efficient Fine-Tuning", equation 4;
     the norm is not squared, as in the authors' code and in peft.
 
-    Args:
-        factor: Number that the norm is multiplied by.
-        of_columns: Whether the vectors are a matrix's columns, and not its rows.
-
     Example:
 
     >>> import numpy as np
@@ -60,16 +56,6 @@ class SingularValueAddition(LowRankAddition):
     Zhang et al. 2023, "AdaLoRA: Adaptive Budget Allocation for Parameter-Efficient Fine-Tuning", section 3.1.
     P and Q start from a normal of stddev 0.02 as in peft, and the diagonal E at zero.
 
-    Args:
-        inputs: Width of what the projection reads.
-        outputs: Width of what it gives.
-        rank: Columns of P, entries of E and rows of Q.
-        scale: Number that the product is multiplied by.
-        dropout: Share of what Q reads that is dropped in training.
-        orthogonality: Factor of the penalties that keep the vectors of P and of Q orthogonal.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> import numpy as np
@@ -96,9 +82,6 @@ class SingularValueAddition(LowRankAddition):
 
         Not trained, but kept by `RankAllocator`, are a `..._sensitivity` and an `..._uncertainty` of each,
         and `kept` [rank], 0 where an entry of E has been taken away for good and 1 elsewhere.
-
-        Args:
-            states_shape: Shape of the states, (batch, length, inputs); not read.
         """
         start = drawn(keras.initializers.RandomNormal(0.0, _STDDEV, seed=self._generator))
         shapes = {"down": (self.inputs, self.rank), "values": (self.rank,), "up": (self.rank, self.outputs)}
@@ -127,11 +110,6 @@ class SingularValueAddition(LowRankAddition):
 
 def prepare_adalora(model: BackboneWithHeads, method: AdaLoRA, steps_per_epoch: int) -> Multipliers:
     """Adds a product to each projection that is a target, freezes the backbone and gives the ranks out.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-        steps_per_epoch: Number of steps of an epoch; not read.
 
     Raises:
         TuningError: as `low_rank_targets` does.

@@ -12,16 +12,7 @@ from firth.tuning.groups import freeze_base
 
 
 def projections_of(model: BackboneWithHeads, patterns: Iterable[str], key: str) -> list[Place]:
-    """Returns the projections of a model's backbone that patterns name.
-
-    Args:
-        model: Model, built.
-        patterns: Patterns with `*`, of whole paths or of their ends after a slash; see `LoRA`.
-        key: Key of the patterns in a recipe, for errors.
-
-    Raises:
-        TuningError: for a pattern that names none, with the nearest names.
-    """
+    """Returns the projections of a model's backbone that patterns name."""
     places = [place for place in places_of(model) if place.columns]
     patterns = list(patterns)
     for pattern in patterns:
@@ -40,19 +31,7 @@ def low_rank_targets(
     key: str = "method.rank",
     dropout: float = 0.0,
 ) -> list[Place]:
-    """Returns the projections that patterns name, if matrices of a rank can be added to them.
-
-    Args:
-        model: Model, built.
-        patterns: Value of `method.targets`; see `projections_of`.
-        rank: Rank of the matrices.
-        key: Key of the rank in a recipe, for errors.
-        dropout: Share of what the matrices read that is dropped in training.
-
-    Raises:
-        TuningError: for a pattern that names no projection, a rank greater than a projection's smaller side,
-            with the greatest that all of them take, and dropout of what a recurrent projection reads.
-    """
+    """Returns the projections that patterns name, if matrices of a rank can be added to them."""
     places = projections_of(model, patterns, "method.targets")
     narrowest = min(places, key=_smaller_side)
     if rank > (most := _smaller_side(narrowest)):
@@ -88,12 +67,6 @@ def add(
 ) -> None:
     """Freezes what a model has from its base, and then does what `hold` does.
 
-    Args:
-        model: Model, built.
-        kind: Kind of the method, for errors.
-        places: Places of the backbone.
-        make: Function from a place to its addition, not built.
-
     Raises:
         TuningError: as `hold` does.
     """
@@ -108,15 +81,7 @@ def add_low_ranks(
     addition: Callable[..., Addition],
     *arguments: float,
 ) -> None:
-    """Adds matrices of a low rank to projections, and freezes the backbone.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-        places: Projections.
-        addition: Constructor of an addition; first it takes the widths that a projection reads and gives.
-        *arguments: Rank, scale and what else the constructor takes.
-    """
+    """Adds matrices of a low rank to projections, and freezes the backbone."""
 
     def make(place: Place) -> Addition:
         return addition(place.inputs, place.outputs, *arguments, **keywords_of(model, method))

@@ -13,11 +13,6 @@ def prepare_bottleneck(
 ) -> Multipliers:
     """Trains the adapters, the norms if the method asks for them, and the heads of the task.
 
-    Args:
-        model: Model, built, to which the adapters are added if it does not hold them.
-        method: The recipe's method.
-        steps_per_epoch: Number of steps of an epoch; not read.
-
     Raises:
         TuningError: for a backbone without blocks.
     """

@@ -15,12 +15,6 @@ def groups_of(model: BackboneWithHeads) -> list[Weights]:
 
     A head that reads a weight of the backbone, as a projection tied to the token table, has no other weight:
     the table is one of the embeddings. A group may be empty.
-
-    Args:
-        model: Model, built. What its backbone's layers are is said by `Backbone.stages`.
-
-    Raises:
-        TuningError: for a weight of the backbone that is in no stage.
     """
     backbone = model.backbone
     stages: list[Weights] = [[] for _ in backbone.stages]
@@ -40,20 +34,12 @@ def groups_of(model: BackboneWithHeads) -> list[Weights]:
 
 
 def freeze_base(model: BackboneWithHeads) -> None:
-    """Keeps what a model has from its base as it is: the backbone, and of the heads what is not the task's.
-
-    Args:
-        model: Model, built.
-    """
+    """Keeps what a model has from its base as it is: the backbone, and of the heads what is not the task's."""
     freeze([model.backbone.trainable_weights, model.heads.of_base])
 
 
 def freeze(groups: Iterable[Weights]) -> None:
-    """Keeps weights as they are: no gradient is computed for them, and nothing decays them.
-
-    Args:
-        groups: Groups of weights.
-    """
+    """Keeps weights as they are: no gradient is computed for them, and nothing decays them."""
     for weights in groups:
         for weight in weights:
             weight.trainable = False

@@ -18,11 +18,6 @@ class Rescaling(Addition):
     Liu et al. 2022, "Few-Shot Parameter-Efficient Fine-Tuning is Better and Cheaper than In-Context
     Learning", section 3.3.
 
-    Args:
-        width: Width of what is multiplied.
-        of_inputs: Whether that is what the projection reads.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> import numpy as np
@@ -35,11 +30,7 @@ class Rescaling(Addition):
         super().__init__(**kwargs)
 
     def build(self, states_shape: Shape) -> None:
-        """Creates `scale` [width].
-
-        Args:
-            states_shape: Shape of the states, (batch, length, inputs); not read.
-        """
+        """Creates `scale` [width]."""
         self.scale = self.add_weight(name="scale", shape=(self.width,), initializer="ones")
 
     def call(self, states: Tensor, base: Base) -> Tensor:
@@ -47,7 +38,6 @@ class Rescaling(Addition):
 
         Args:
             states: Float tensor [batch, length, inputs].
-            base: The projection.
         """
         scale = ops.cast(self.scale, states.dtype)
         return base(states * scale) if self.of_inputs else base(states) * scale
@@ -57,7 +47,6 @@ class Rescaling(Addition):
 
         Args:
             kernel: Float tensor [inputs, outputs].
-            bias: Float tensor [outputs], or None.
         """
         if self.of_inputs:
             return kernel * ops.expand_dims(self.scale, 1), bias
@@ -66,11 +55,6 @@ class Rescaling(Addition):
 
 def prepare_ia3(model: BackboneWithHeads, method: IA3, steps_per_epoch: int) -> Multipliers:
     """Adds a vector to each projection that is a target, and freezes the backbone.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-        steps_per_epoch: Number of steps of an epoch; not read.
 
     Raises:
         TuningError: for a target that no projection has, and a projection that is a target of both kinds.

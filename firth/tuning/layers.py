@@ -8,27 +8,12 @@ from firth.tuning.multipliers import Multipliers, StartsAt
 
 
 def prepare_full(model: BackboneWithHeads, method: Full, steps_per_epoch: int) -> Multipliers:
-    """Trains all weights at one rate.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-        steps_per_epoch: Number of steps of an epoch; not read.
-    """
+    """Trains all weights at one rate."""
     return {}
 
 
 def prepare_head(model: BackboneWithHeads, method: Head, steps_per_epoch: int) -> Multipliers:
-    """Freezes the backbone.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-        steps_per_epoch: Number of steps of an epoch; not read.
-
-    Raises:
-        TuningError: if no weight is left to train.
-    """
+    """Freezes the backbone."""
     heads, *backbone = groups_of(model)
     if not heads:
         raise TuningError(
@@ -42,11 +27,6 @@ def prepare_head(model: BackboneWithHeads, method: Head, steps_per_epoch: int) -
 def prepare_last_layers(model: BackboneWithHeads, method: LastLayers, steps_per_epoch: int) -> Multipliers:
     """Freezes the embeddings, and all layers but the last ones.
 
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-        steps_per_epoch: Number of steps of an epoch; not read.
-
     Raises:
         TuningError: if the model has fewer layers.
     """
@@ -58,16 +38,7 @@ def prepare_last_layers(model: BackboneWithHeads, method: LastLayers, steps_per_
 def prepare_discriminative(
     model: BackboneWithHeads, method: Discriminative, steps_per_epoch: int
 ) -> Multipliers:
-    """Trains each layer at a lower rate than the layer above it.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-        steps_per_epoch: Number of steps of an epoch; not read.
-
-    Returns:
-        The decay to the power of the depth of each weight; the uppermost group has the depth 0.
-    """
+    """Trains each layer at a lower rate than the layer above it."""
     groups = list(filter(None, groups_of(model)))
     return {
         weight.path: method.decay**depth
@@ -80,16 +51,7 @@ def prepare_discriminative(
 def prepare_gradual_unfreezing(
     model: BackboneWithHeads, method: GradualUnfreezing, steps_per_epoch: int
 ) -> Multipliers:
-    """Trains the uppermost group first, and with each epoch one group more.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-        steps_per_epoch: Number of steps of an epoch.
-
-    Returns:
-        Of each weight below the uppermost group, the step that it is trained from.
-    """
+    """Trains the uppermost group first, and with each epoch one group more."""
     groups = list(filter(None, groups_of(model)))
     return {
         weight.path: StartsAt(epoch * steps_per_epoch)

@@ -21,14 +21,6 @@ class HadamardAddition(Addition):
     Communication-Efficient Federated Learning", section 2.2). A2 starts at zero, the others uniform within
     one over the root of what they read, as in peft.
 
-    Args:
-        inputs: Width of what the projection reads.
-        outputs: Width of what it gives.
-        rank: Columns of A1 and A2 and rows of B1 and B2, as they are kept here: transposed.
-        scale: Number that the product is multiplied by.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> import numpy as np
@@ -44,11 +36,7 @@ class HadamardAddition(Addition):
         self._generator = seed_generator(seed)
 
     def build(self, states_shape: Shape) -> None:
-        """Creates A1 and A2, `..._down` [inputs, rank], and B1 and B2, `..._up` [rank, outputs].
-
-        Args:
-            states_shape: Shape of the states, (batch, length, inputs); not read.
-        """
+        """Creates A1 and A2, `..._down` [inputs, rank], and B1 and B2, `..._up` [rank, outputs]."""
         first, second = (self.inputs, self.rank), (self.rank, self.outputs)
         self.first_down = self._drawn("first_down", first)
         self.first_up = self._drawn("first_up", second)
@@ -65,7 +53,6 @@ class HadamardAddition(Addition):
 
         Args:
             states: Float tensor [batch, length, inputs].
-            base: The projection.
         """
         tokens = ops.reshape(states, (-1, self.inputs))
         added = ops.matmul(tokens, ops.cast(self._difference(), tokens.dtype))
@@ -81,18 +68,12 @@ class HadamardAddition(Addition):
 
         Args:
             kernel: Float tensor [inputs, outputs].
-            bias: Float tensor [outputs], or None.
         """
         return kernel + self._difference(), bias
 
 
 def prepare_loha(model: BackboneWithHeads, method: LoHa, steps_per_epoch: int) -> Multipliers:
     """Adds a Hadamard product to each projection that is a target, and freezes the backbone.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-        steps_per_epoch: Number of steps of an epoch; not read.
 
     Raises:
         TuningError: as `low_rank_targets` does.

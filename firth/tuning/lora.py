@@ -22,15 +22,6 @@ class LowRankAddition(Addition):
     Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models", section 4.1. A starts uniform within
     one over the root of the inputs, as in the authors' code, and B at zero.
 
-    Args:
-        inputs: Width of what the projection reads.
-        outputs: Width of what it gives.
-        rank: Columns of A and rows of B, as they are kept here: transposed.
-        scale: Number that the product is multiplied by.
-        dropout: Share of what A reads that is dropped in training.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> import numpy as np
@@ -54,11 +45,7 @@ class LowRankAddition(Addition):
         self.dropout_layer = Dropout(dropout, seed=self._generator, dtype=self.dtype_policy, name="dropout")
 
     def build(self, states_shape: Shape) -> None:
-        """Creates `down` [inputs, rank], which is A, and `up` [rank, outputs], which is B.
-
-        Args:
-            states_shape: Shape of the states, (batch, length, inputs); not read.
-        """
+        """Creates `down` [inputs, rank], which is A, and `up` [rank, outputs], which is B."""
         bound = self.inputs**-0.5
         start = keras.initializers.RandomUniform(-bound, bound, seed=self._generator)
         self.down = self.add_weight(name="down", shape=(self.inputs, self.rank), initializer=drawn(start))
@@ -70,7 +57,6 @@ class LowRankAddition(Addition):
 
         Args:
             states: Float tensor [batch, length, inputs].
-            base: The projection.
         """
         tokens = ops.reshape(self.dropout_layer(states), (-1, self.inputs))
         small = ops.matmul(tokens, ops.cast(self.down, tokens.dtype))
@@ -85,18 +71,12 @@ class LowRankAddition(Addition):
 
         Args:
             kernel: Float tensor [inputs, outputs].
-            bias: Float tensor [outputs], or None.
         """
         return kernel + ops.matmul(self.down, self._scaled_up()), bias
 
 
 def prepare_lora(model: BackboneWithHeads, method: LoRA, steps_per_epoch: int) -> Multipliers:
     """Adds two small matrices to each projection that is a target, and freezes the backbone.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-        steps_per_epoch: Number of steps of an epoch; not read.
 
     Raises:
         TuningError: as `low_rank_targets` does.

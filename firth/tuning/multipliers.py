@@ -15,9 +15,6 @@ Multipliers: TypeAlias = Mapping[str, Multiplier]
 class StartsAt(keras.optimizers.schedules.LearningRateSchedule):
     """Multiplier of a weight that stays as it is at first: 0, and from some step on 1.
 
-    Args:
-        first: Number of the run's first update that changes the weight, counted from 0.
-
     Example:
 
     >>> [float(StartsAt(2)(step)) for step in range(4)]

@@ -12,14 +12,6 @@ from firth.tuning.multipliers import Multiplier
 class OwnRates:
     """The factors that multiply the updates of some variables.
 
-    Args:
-        multipliers: By the path of a variable a number from 0 to 1, or a Keras schedule that returns it from
-            the number of updates of the run, or its config. None for one rate for all.
-        first: Number of the run's first update, where the optimizer has made some before.
-
-    Raises:
-        ValueError: for a number that is not from 0 to 1.
-
     Example:
 
     >>> rates = OwnRates({"kernel": 0.5}, first=0)
@@ -34,14 +26,7 @@ class OwnRates:
         self._first = first
 
     def find(self, variables: Sequence[keras.Variable]) -> None:
-        """Finds the variables that have a multiplier.
-
-        Args:
-            variables: Variables that will be updated, in the optimizer's order.
-
-        Raises:
-            ValueError: for a multiplier of a path that no variable has.
-        """
+        """Finds the variables that have a multiplier."""
         if not self._by_path:
             return
         places = {variable.path: index for index, variable in enumerate(variables)}
@@ -50,23 +35,12 @@ class OwnRates:
         self._by_index = {places[path]: value for path, value in self._by_path.items()}
 
     def multiplier(self, index: int, updates: Any) -> Any:
-        """Returns the multiplier of a variable, a float or float32 [], or None without one.
-
-        Args:
-            index: Number of the variable in the optimizer's order.
-            updates: Number of updates that the optimizer has made, an integer scalar.
-        """
+        """Returns the multiplier of a variable, a float or float32 [], or None without one."""
         value = self._by_index.get(index)
         return value(updates - self._first) if callable(value) else value
 
     def trained(self, grads: Sequence[Any], indices: Sequence[int], updates: Any) -> list[Any]:
-        """Returns gradients, with zeros for the variables that stay as they are in this step, but not in all.
-
-        Args:
-            grads: Gradients.
-            indices: Numbers of their variables.
-            updates: Number of updates that the optimizer has made, an integer scalar.
-        """
+        """Returns gradients, with zeros for the variables that stay as they are in this step, but not in all."""
 
         def shown(grad: Any, index: int) -> Any:
             if not callable(self._by_index.get(index)):

@@ -10,11 +10,6 @@ from firth.tuning.multipliers import Multipliers
 def prepare_prompts(model: BackboneWithHeads, method: PromptMethod, steps_per_epoch: int) -> Multipliers:
     """Trains what stands before the tokens, and the heads of the task; what is the base's is frozen.
 
-    Args:
-        model: Model, built, to which the additions are made if it does not hold them.
-        method: The recipe's method.
-        steps_per_epoch: Number of steps of an epoch; not read.
-
     Raises:
         TuningError: for a backbone that takes no virtual tokens.
     """

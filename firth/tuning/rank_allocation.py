@@ -24,10 +24,6 @@ class RankAllocator(GradientObserver):
     uncertainty, how far that moves; an entry of a diagonal by its own score and the means of those of the
     vectors next to it. The number of entries falls with the cube of the steps that are left.
 
-    Args:
-        additions: Additions, built, each with the weights of `SingularValueAddition`.
-        method: The recipe's method.
-
     Example: see `tests/tuning/rank_allocation_test.py`.
     """
 
@@ -37,14 +33,7 @@ class RankAllocator(GradientObserver):
         self._falls = np.zeros(0, "int32")
 
     def plan(self, steps: int) -> None:
-        """Prepares for a run.
-
-        Args:
-            steps: Number of updates of the run.
-
-        Raises:
-            TuningError: if no step is left in which the number of entries may fall.
-        """
+        """Prepares for a run."""
         if problems := list(self._method.steps_conflicts(steps)):
             raise TuningError("\n".join(problems))
         self._steps = steps
@@ -65,21 +54,12 @@ class RankAllocator(GradientObserver):
         return steps[places].astype("int32")
 
     def budget(self, step: Any) -> Tensor:
-        """Returns how many entries of all diagonals may be left after an update, int32 [].
-
-        Args:
-            step: Number of updates made, an integer scalar.
-        """
+        """Returns how many entries of all diagonals may be left after an update, int32 []."""
         first = self._method.initial_rank * len(self._additions)
         return first - ops.sum(ops.cast(ops.cast(step, "int32") >= self._falls, "int32"))
 
     def observe(self, gradients: Mapping[str, Tensor], updates: Any) -> None:
-        """Renews the scores, and sets the entries that matter least to zero.
-
-        Args:
-            gradients: Gradients of the whole batch by the paths of the trained weights.
-            updates: Number of updates that the run has made, this one included, an integer scalar.
-        """
+        """Renews the scores, and sets the entries that matter least to zero."""
         method, end = self._method, self._steps - self._method.final_steps
         step = ops.cast(updates, "int32")
         counts = ops.cast(step < end, "float32")

@@ -18,13 +18,7 @@ _LONGEST = 300
 
 
 def ask_rows(model: str, examples: str, task: Task) -> list[Collected]:
-    """Returns the held-out records of the first rows with the exported model's answers.
-
-    Args:
-        model: Folder of the exported model.
-        examples: Folder of TaskRowGen's rows.
-        task: The recipe's task.
-    """
+    """Returns the held-out records of the first rows with the exported model's answers."""
     from firth.serving import shared_client
     from firth.tasks import TASKS
 
@@ -43,11 +37,7 @@ def ask_rows(model: str, examples: str, task: Task) -> list[Collected]:
 
 
 def confusion_of(answers: Iterable[Collected]) -> Confusion | None:
-    """Returns the classes, or tags, that were predicted; None if answers are neither.
-
-    Args:
-        answers: Records with their answers.
-    """
+    """Returns the classes, or tags, that were predicted; None if answers are neither."""
     pairs: list[tuple[str, str]] = []
     for each in answers:
         match each.reference, each.prediction:
@@ -61,12 +51,7 @@ def confusion_of(answers: Iterable[Collected]) -> Confusion | None:
 
 
 def wrong_answers(answers: Sequence[Collected], records: str) -> list[WrongAnswer]:
-    """Returns some of the wrong answers with the texts that they are about: of numbers the worst ones.
-
-    Args:
-        answers: Records with their answers.
-        records: Folder of LabelledExampleGen's examples.
-    """
+    """Returns some of the wrong answers with the texts that they are about: of numbers the worst ones."""
     from firth.tasks.labelled.examples import from_example
     from firth.tasks.texts import key_of
 

@@ -14,21 +14,12 @@ Evaluation = Mapping[str, Mapping[str, float]]
 
 
 def clean_scores(evaluation: Evaluation, names: Sequence[str]) -> list[HeldOutScore]:
-    """Returns the scores of the clean records; empty where whole and clean are the same, or nothing is clean.
-
-    Args:
-        evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` returns them.
-        names: Names of the task's scores, the headline first.
-    """
+    """Returns the scores of the clean records; empty where whole and clean are the same, or nothing is clean."""
     return held_out_scores(evaluation.get(CLEAN, {}), names)
 
 
 def whole_and_clean(evaluation: Evaluation) -> tuple[int, int] | None:
-    """Returns the numbers of all records and of the clean ones; None where they are the same, or not known.
-
-    Args:
-        evaluation: Metrics by slice.
-    """
+    """Returns the numbers of all records and of the clean ones; None where they are the same, or not known."""
     whole, clean = (of.get(EXAMPLE_COUNT) for of in (overall(evaluation), evaluation.get(CLEAN, {})))
     # An older run's evaluation has no such numbers.
     return None if whole is None or clean is None else (int(whole), int(clean))
@@ -36,9 +27,6 @@ def whole_and_clean(evaluation: Evaluation) -> tuple[int, int] | None:
 
 def clean_words(evaluation: Evaluation) -> str:
     """Returns a phrase that says which records are clean; empty if all are.
-
-    Args:
-        evaluation: Metrics by slice.
 
     Example:
 
@@ -51,10 +39,6 @@ def clean_words(evaluation: Evaluation) -> str:
 
 def contamination_line(report: Mapping[str, Any] | None) -> str:
     """Returns what is known of held-out records in the corpora of a base, in one line.
-
-    Args:
-        report: What `firth.corpus.contamination.held_out_search.HeldOutSearch.report` returned; empty or None
-            where nothing is known.
 
     Example:
 

@@ -32,11 +32,7 @@ class TaskReportInputs:
 
 
 def collect_task(inputs: TaskReportInputs) -> tuple[RunRecord, TaskRecord]:
-    """Returns everything that the page shows; fields of artifacts that do not exist are left empty.
-
-    Args:
-        inputs: Folders of the run's artifacts.
-    """
+    """Returns everything that the page shows; fields of artifacts that do not exist are left empty."""
     made = _read(inputs.rows, "report.json") or {}
     rows = made.get("splits", {})
     recipe = inputs.recipe

@@ -29,9 +29,6 @@ class Confusion:
     def of(cls, pairs: Sequence[tuple[str, str]]) -> "Confusion | None":
         """Returns the table of some answers; None without answers, or with too many classes to be read.
 
-        Args:
-            pairs: Right and predicted class of each answer.
-
         Example:
 
         >>> Confusion.of([("no", "no"), ("yes", "no")])

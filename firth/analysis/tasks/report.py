@@ -32,10 +32,6 @@ _OWN_COLUMNS = (OVERALL, CLEAN, LEAD)
 def render_task_report(record: RunRecord, task: TaskRecord) -> str:
     """Returns the page. It needs no script and nothing from outside, and escapes all text of records.
 
-    Args:
-        record: Record of the run.
-        task: What is known of its task.
-
     Example: see `tests/analysis/tasks/report_test.py`.
     """
     metrics, goal = overall(record.evaluation), record.recipe.goal

@@ -15,10 +15,6 @@ def score_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
     Where a corpus was found to hold some of the records, the scores without these stand in a second line.
     Scores of summaries are followed by those of Lead-3, the first three sentences of each text.
 
-    Args:
-        evaluation: Metrics by slice.
-        names: Names of the task's scores, the headline first.
-
     Example:
 
     >>> score_lines({"overall": {"f1": 0.9, "f1_low": 0.85, "f1_high": 0.94}}, ("f1",))
@@ -41,9 +37,6 @@ def score_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
 def served_line(found: Mapping[str, Any] | None) -> str:
     """Returns the headline score by the signature that is served, next to that of the same records' rows.
 
-    Args:
-        found: What `firth.serving.tasks.served_score` returned; None where it was not computed.
-
     Example:
 
     >>> found = {"score": "entity_f1", "signature": "tag_words", "served": 0.8125, "scored": 0.8125}
@@ -64,10 +57,6 @@ def served_line(found: Mapping[str, Any] | None) -> str:
 
 def clean_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
     """Returns the scores of the clean records in a line; no line where whole and clean are the same.
-
-    Args:
-        evaluation: Metrics by slice.
-        names: Names of the task's scores, the headline first.
 
     Example:
 

@@ -37,10 +37,6 @@ class HeldOutScore(NamedTuple):
 def held_out_scores(metrics: Mapping[str, float], names: Sequence[str]) -> list[HeldOutScore]:
     """Returns the scores that were measured, in the order of their names.
 
-    Args:
-        metrics: The metrics over the whole eval split, by name.
-        names: Names of the goal's scores, the headline first.
-
     Example:
 
     >>> held_out_scores({"f1": 0.5, "accuracy": 0.9}, ["accuracy", "f1", "matthews"])[0].value

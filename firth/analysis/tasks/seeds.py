@@ -65,10 +65,6 @@ class ScoreOfSeeds:
 def scores_of_seeds(metrics: Mapping[int, Mapping[str, float]], names: Sequence[str]) -> list[ScoreOfSeeds]:
     """Returns the scores that all runs have, in the order of their names.
 
-    Args:
-        metrics: The metrics over the whole eval split, by name, of each seed.
-        names: Names of the task's scores, the headline first.
-
     Raises:
         ValueError: for an unknown score.
 

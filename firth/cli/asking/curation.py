@@ -26,11 +26,7 @@ Wanted = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand.
-
-    Args:
-        app: Command to add it to.
-    """
+    """Adds the subcommand."""
     group = typer.Typer(help="Answers questions about a corpus that has been cleaned.", no_args_is_help=True)
     examples = commands.epilog(
         "firth curation why web https://example.org/page",

@@ -13,11 +13,7 @@ from firth.cli.output import fail
 
 
 def described(directory: pathlib.Path) -> dict[str, Any]:
-    """Returns the description of the newest model in a folder, or ends the command if there is no model.
-
-    Args:
-        directory: Folder of a SavedModel, or of the models of a run.
-    """
+    """Returns the description of the newest model in a folder, or ends the command if there is no model."""
     from firth.serving.description import read_description
     from firth.serving.versions import NoModelError, newest_model
 
@@ -28,14 +24,7 @@ def described(directory: pathlib.Path) -> dict[str, Any]:
 
 
 def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json: bool) -> None:
-    """Prints what a model answers: each signature with its inputs, parameters and outputs, and a request.
-
-    Args:
-        directory: Folder of a SavedModel, or of the models of a run.
-        run: Name of the run, or path of the model, as the command has it.
-        root: Folder of all runs.
-        as_json: True to print the description as JSON.
-    """
+    """Prints what a model answers: each signature with its inputs, parameters and outputs, and a request."""
     from firth.cli.summary import ask_with
     from firth.serving.descriptions.listing import listing, weights_line
 

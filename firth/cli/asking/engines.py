@@ -31,12 +31,6 @@ def opened_by(
     """Returns the folder of a model and how an engine opens it, as arguments of `load_generator`.
 
     Ends the command with the nearest name if the model or the engine does not exist. Loads no TensorFlow.
-
-    Args:
-        name: Name of a run or of an imported model, or path of a bundle or of an engine's own.
-        root: Folder of all runs.
-        engine: Name of the engine; None for that which reads the folder.
-        dtype: How numbers are kept, in the words of the engine; None for its own choice.
     """
     from firth.cli.bundles import bundle_of
     from firth.generation.engines import ENGINES, check_engine, engine_of

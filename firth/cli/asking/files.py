@@ -26,12 +26,7 @@ Quoted = Annotated[
 
 
 def check_quoted(quoted: bool | None, input: str | None) -> None:
-    """Ends the command if `--quoted` is given for a file that is not a tsv.
-
-    Args:
-        quoted: Value of the option.
-        input: Value of `--input`.
-    """
+    """Ends the command if `--quoted` is given for a file that is not a tsv."""
     from firth.recipes.tasks.data import quoted_problem
 
     if problem := quoted_problem(quoted, [] if input is None else [input]):
@@ -47,17 +42,7 @@ def predict_records(
     verbose: bool,
     quoted: bool | None = None,
 ) -> None:
-    """Writes the answers to a file of texts, and prints how many of its records were answered and rejected.
-
-    Args:
-        directory: Folder of the models.
-        name: Name of the signature.
-        source: File of the texts.
-        target: Place of the answers.
-        columns: Columns of inputs, each as `input=column`.
-        verbose: True to show what TensorFlow prints.
-        quoted: Whether cells of a tsv may be in quotation marks; None for as in the training data.
-    """
+    """Writes the answers to a file of texts, and prints how many of its records were answered and rejected."""
     said = dict(each.split("=", 1) for each in columns if "=" in each)
     if len(said) < len(columns):
         fail("--column is given as INPUT=COLUMN, once for each input", ExitCode.USAGE)
@@ -78,12 +63,7 @@ def predict_records(
 
 
 def print_counts(found: "Predicted", target: str) -> None:
-    """Prints how many records were answered, and, on standard error, which of them were rejected.
-
-    Args:
-        found: Counts of the records.
-        target: Place of the answers.
-    """
+    """Prints how many records were answered, and, on standard error, which of them were rejected."""
     for each in found.first_unread:
         note(f"{each.file}:{each.line}: {each.reason}: {each.detail}")
     unread = f", {found.unread.total():,} could not be read" if found.unread else ""

@@ -213,13 +213,7 @@ def _print_scores(written: "Generated") -> None:
 
 
 def told(written: "Generated", request: "GenerationRequest", n: int) -> dict[str, Any]:
-    """Returns what was written as JSON has it, without what was not asked for.
-
-    Args:
-        written: What was written.
-        request: What was asked for.
-        n: Number of texts for each prompt.
-    """
+    """Returns what was written as JSON has it, without what was not asked for."""
     values = {"generated": written.text, "ended": written.ended}
     seed = {"seed": request.seed} if n > 1 else {}
     scores: dict[str, Any] = {} if written.score is None else {"score": written.score}

@@ -6,13 +6,7 @@ from firth.cli.runs_on_disk import RunOnDisk
 
 
 def notes(run: RunOnDisk, serving: pathlib.Path, signature: str) -> list[str]:
-    """Returns warnings about the model that answers, a line each.
-
-    Args:
-        run: Run that is asked.
-        serving: Folder of its models.
-        signature: Name of the signature that is asked.
-    """
+    """Returns warnings about the model that answers, a line each."""
     from firth.pipelines.blessing import newest_version
 
     served = newest_version(serving)

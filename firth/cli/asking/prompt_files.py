@@ -24,18 +24,7 @@ def write_file(
     verbose: bool,
     quoted: bool | None = None,
 ) -> None:
-    """Writes the texts, and prints how many prompts were read and rejected.
-
-    Args:
-        generator: What writes.
-        source: File of the prompts.
-        target: Place of the texts.
-        column: Column of the prompts; None for `text`.
-        requests: What is asked for after each prompt.
-        tell: Function from what was written and its request to its fields.
-        verbose: True to show what TensorFlow prints.
-        quoted: Whether cells of a tsv may be in quotation marks; None refuses a tsv with such a cell.
-    """
+    """Writes the texts, and prints how many prompts were read and rejected."""
     console = terminal(err=True)
 
     def work() -> "Predicted":

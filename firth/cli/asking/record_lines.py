@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 def drawing_records(
     console: "Console", name: str = "predict", clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[int], None]]:
-    """Yields the function that draws a number of answered records, which is called with 0 first.
-
-    Args:
-        console: Console to draw on. Without a terminal, a line is printed every half a minute.
-        name: Name of the subcommand.
-        clock: Function that returns the time in seconds.
-    """
+    """Yields the function that draws a number of answered records, which is called with 0 first."""
     begun = last = 0.0
 
     def plain(answered: int) -> None:
@@ -49,10 +43,6 @@ def drawing_records(
 
 def records_text(answered: int, seconds: float) -> str:
     """Returns a number of answered records and their number a second.
-
-    Args:
-        answered: Number of records that are answered.
-        seconds: Time that they took.
 
     Example:
 

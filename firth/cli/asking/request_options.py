@@ -28,30 +28,18 @@ class RequestCommand(typer.core.TyperCommand):
     """
 
     def get_params(self, ctx: Any) -> Any:
-        """Returns the parameters of the command, and those of a request before `--help`.
-
-        Args:
-            ctx: Context of the call.
-        """
+        """Returns the parameters of the command, and those of a request before `--help`."""
         *own, last = super().get_params(ctx)
         return [*own, *_params(), last]
 
     def invoke(self, ctx: Any) -> Any:
-        """Calls the command, whose function finds the request by `said_request`.
-
-        Args:
-            ctx: Context of the call.
-        """
+        """Calls the command, whose function finds the request by `said_request`."""
         ctx.meta[_SAID] = {each.name: ctx.params.pop(each.name) for each in _params()}
         return super().invoke(ctx)
 
 
 def said_request(ctx: typer.Context) -> "GenerationRequest":
-    """Returns the request that the options of a `RequestCommand` make, or ends the command.
-
-    Args:
-        ctx: Context of the call.
-    """
+    """Returns the request that the options of a `RequestCommand` make, or ends the command."""
     from firth.recipes.generation.request import GenerationRequest
 
     said = {name: value for name, value in ctx.meta[_SAID].items() if value not in (None, [], ())}

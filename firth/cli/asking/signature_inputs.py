@@ -22,12 +22,7 @@ class InputsCommand(typer.core.TyperCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Reads the arguments of the command without the inputs'.
-
-        Args:
-            ctx: Context of the call.
-            args: Arguments.
-        """
+        """Reads the arguments of the command without the inputs'."""
         named = [each for each in self.get_params(ctx) if each.param_type_name == "option"]
         own = {option: each for each in named for option in (*each.opts, *each.secondary_opts)}
         left, ctx.meta[_SAID] = _divided(args, own)
@@ -35,22 +30,12 @@ class InputsCommand(typer.core.TyperCommand):
 
 
 def said_inputs(ctx: typer.Context) -> dict[str, list[str]]:
-    """Returns the texts of each further input, as they are given.
-
-    Args:
-        ctx: Context of the call.
-    """
+    """Returns the texts of each further input, as they are given."""
     return {name: list(given) for name, given in ctx.meta.get(_SAID, {}).items()}
 
 
 def inputs_for(said: Mapping[str, Sequence[str]], described: Mapping[str, Any], count: int) -> dict[str, Any]:
-    """Returns the texts of each further input of a signature, one for each text, or ends the command.
-
-    Args:
-        said: Texts by input, as `said_inputs` returns them.
-        described: Description of the signature; empty if the model has none.
-        count: Number of texts.
-    """
+    """Returns the texts of each further input of a signature, one for each text, or ends the command."""
     names, lists = described.get("choices", {}), described.get("lists", {})
     # The name of a task, say, is often that of all texts.
     given: dict[str, list[str]] = {
@@ -67,10 +52,6 @@ def inputs_for(said: Mapping[str, Sequence[str]], described: Mapping[str, Any], 
 
 def as_list(text: str, between: str) -> list[str]:
     """Returns the texts that a command gives in one: a list of JSON, lines, or texts with something between.
-
-    Args:
-        text: What the command gives.
-        between: What is between the texts.
 
     Example:
 

@@ -10,14 +10,7 @@ from firth.cli.quietly import quietly
 
 
 def export_as(name: str, weights: str, place: str, root: pathlib.Path) -> None:
-    """Writes a SavedModel, and prints its size and what the model loses on held-out rows of the run.
-
-    Args:
-        name: Name of a run or of an imported model, or path of a bundle.
-        weights: Type of the weights.
-        place: Folder to write.
-        root: Folder of all runs.
-    """
+    """Writes a SavedModel, and prints its size and what the model loses on held-out rows of the run."""
     from firth.serving.descriptions.listing import weights_line
 
     def work() -> dict[str, Any]:

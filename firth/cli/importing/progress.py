@@ -17,13 +17,7 @@ Draw = Callable[[str, int, int], None]
 
 @contextlib.contextmanager
 def drawing_import(console: "Console", clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
-    """Draws what is logged of the parts of an import for as long as the block runs.
-
-    Args:
-        console: Console to draw on. Without a terminal there is a line for each part, and for a part that
-            counts what it does one every half a minute.
-        clock: Function that returns the time in seconds.
-    """
+    """Draws what is logged of the parts of an import for as long as the block runs."""
     with contextlib.ExitStack() as stack:
         if console.is_terminal:
             draw = _live(stack.enter_context(live_progress(console)))

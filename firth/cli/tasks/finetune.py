@@ -156,21 +156,12 @@ def _finetune(
 
 
 def base_options(base: str | None) -> "list[Option]":
-    """Returns the options that the argument BASE stands for.
-
-    Args:
-        base: The model to start from; None if it is not given.
-    """
+    """Returns the options that the argument BASE stands for."""
     return _option("base", base, "BASE")
 
 
 def method_options(method: str | None, epochs: float | None) -> "list[Option]":
-    """Returns what `--method` and `--epochs` stand for.
-
-    Args:
-        method: Kind of the method; None if it is not given.
-        epochs: Number of epochs; None if it is not given.
-    """
+    """Returns what `--method` and `--epochs` stand for."""
     return [*_option("method.kind", method, "--method"), *_option("epochs", epochs, "--epochs")]
 
 

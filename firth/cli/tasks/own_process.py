@@ -20,10 +20,6 @@ def in_own_process(work: Callable[..., Made], *arguments: object) -> Made:
 
     SIGTERM and Ctrl-C are handed on to it, and this process waits for its end. If it does not end well, it
     has said why, and this command ends with its status.
-
-    Args:
-        work: Function of a module; what it returns is handed over as pickle does it.
-        *arguments: Its arguments, likewise.
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)

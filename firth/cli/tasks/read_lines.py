@@ -16,23 +16,14 @@ _REJECTED = 5
 
 
 def print_read(report: Mapping[str, Any], recipe: "AdaptingRecipe") -> None:
-    """Prints what was read of labelled data, what is odd about them, and how they are trained on.
-
-    Args:
-        report: What `firth.tasks.labelled.data.LabelledData.report` returns.
-        recipe: Recipe of the run.
-    """
+    """Prints what was read of labelled data, what is odd about them, and how they are trained on."""
     console = terminal()
     for line in [*read_lines(report), training_line(recipe)]:
         console.print(line, markup=False, soft_wrap=True)
 
 
 def training_line(recipe: "AdaptingRecipe") -> str:
-    """Returns how records are trained on, with what decides most about it.
-
-    Args:
-        recipe: Recipe of the run.
-    """
+    """Returns how records are trained on, with what decides most about it."""
     often = f"{recipe.epochs:g} epochs of about {recipe.examples_per_step} records a step"
     return (
         f"training: {recipe.method.kind}, {often}, learning rate {recipe.training.optimizer.learning_rate:g}"
@@ -40,12 +31,7 @@ def training_line(recipe: "AdaptingRecipe") -> str:
 
 
 def read_lines(report: Mapping[str, Any]) -> list[str]:
-    """Returns what was read of labelled data: records, rejections with file and line, and repeated texts.
-
-    Args:
-        report: What `firth.tasks.labelled.data.LabelledData.report` returns; under `lost` also what a model
-            cannot learn to write.
-    """
+    """Returns what was read of labelled data: records, rejections with file and line, and repeated texts."""
     lines = []
     for name, split in report["splits"].items():
         lines.append(f"{name}: {_records(split)}{_rest(name, report)}{rejected_text(split['rejected'])}")
@@ -59,9 +45,6 @@ def read_lines(report: Mapping[str, Any]) -> list[str]:
 
 def rejected_text(counts: Mapping[str, int]) -> str:
     """Returns how many records were rejected, by reason, as the end of a line; empty if none were.
-
-    Args:
-        counts: Numbers by reason.
 
     Example:
 

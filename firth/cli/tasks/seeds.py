@@ -48,16 +48,6 @@ def run_seeds(
     seeds may be asked for later. `<name>_seeds/seeds.json` has the scores, and those of the clean
     records where a corpus of the base was found to hold some of the others. Ends the command with a status of
     its own if the best run is not blessed; without scores, if no run is.
-
-    Args:
-        recipe: Recipe of the first run.
-        seeds: Number of seeds.
-        root: Folder of all runs.
-        name: Start of the names of the runs; the recipe's name if it is None.
-        verbose: True to print the output of TFX and TensorFlow.
-        reuse: True to run in folders that were made from other recipes or data.
-        metadata: Place of the runs' metadata; empty for their folders.
-        beam_pipeline_args: Options of Beam.
     """
     from firth.analysis.tasks.seeds import scores_of_seeds
     from firth.analysis.threshold_results import overall

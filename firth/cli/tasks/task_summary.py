@@ -26,14 +26,7 @@ _SHOWN = 3
 def print_task_summary(
     console: "Console", result: "RunResult", recipe: "AdaptingRecipe", root: pathlib.Path
 ) -> None:
-    """Prints what was read, the scores, the blessing, and what to do next.
-
-    Args:
-        console: Console to print on.
-        result: Result of the run.
-        recipe: Recipe of the run.
-        root: Folder of all runs.
-    """
+    """Prints what was read, the scores, the blessing, and what to do next."""
     console.print()
     for line in [*data_lines(result), *distance_lines(result.outputs)]:
         console.print(line, markup=False)
@@ -65,11 +58,7 @@ def _held_out(result: "RunResult") -> dict[str, Any] | None:
 
 
 def data_lines(result: "RunResult") -> list[str]:
-    """Returns what was read of the data, and what was rejected or cut, a line for each split.
-
-    Args:
-        result: Result of the run.
-    """
+    """Returns what was read of the data, and what was rejected or cut, a line for each split."""
     records = _report(result, "LabelledExampleGen")
     rows = _report(result, "TaskRowGen")
     lines = []
@@ -102,11 +91,7 @@ def _mixed_line(share: dict[str, Any]) -> str:
 
 
 def skew_lines(result: "RunResult") -> list[str]:
-    """Returns how the records to evaluate on differ from those to train on, a line each.
-
-    Args:
-        result: Result of the run.
-    """
+    """Returns how the records to evaluate on differ from those to train on, a line each."""
     folder = result.outputs.get("TaskDataValidator", {}).get("found")
     found = [] if folder is None else storage.read_json(folder / "skew.json")
     shown = [f"the splits differ: {each['said']}" for each in found[:_SHOWN]]

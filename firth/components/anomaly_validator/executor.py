@@ -19,16 +19,7 @@ class Executor(base_executor.BaseExecutor):
     """Validates the anomalies of one ExampleValidator."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes `anomalies.json`.
-
-        Args:
-            input_dict: `anomalies` and `inferred`.
-            output_dict: `found`.
-            exec_properties: `schema_file`.
-
-        Raises:
-            SourceSchemaError: naming each anomaly.
-        """
+        """Writes `anomalies.json`."""
         found = anomalies_of(only_artifact(input_dict, "anomalies"))
         folder = artifact_utils.get_single_uri(output_dict["found"])
         storage.write_json(os.path.join(folder, FOUND_FILE), found)

@@ -36,10 +36,6 @@ class Executor(BaseExampleGenExecutor):
     ) -> dict[str, beam.PCollection]:
         """Reads and writes; returns no collection to TFX, which would shuffle all documents before it writes
         them.
-
-        Args:
-            pipeline: Pipeline of Beam to add the reading to.
-            exec_properties: Execution properties, as for `Do`.
         """
         folder = artifact_utils.get_split_uri(exec_properties[_EXAMPLES], SPLIT)
         documents = pipeline | "Read" >> _read_sources(exec_properties, "")
@@ -48,11 +44,6 @@ class Executor(BaseExampleGenExecutor):
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes the documents, the rejected records, the counts and the records' profiles.
-
-        Args:
-            input_dict: An empty dictionary.
-            output_dict: `examples` and `records`.
-            exec_properties: `sources` and `privacy` as JSON, and those of TFX's ExampleGen executors.
 
         Raises:
             firth.corpus.SourceError: if a source has no document.

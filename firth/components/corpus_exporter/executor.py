@@ -30,11 +30,6 @@ class Executor(base_beam_executor.BaseBeamExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes a folder for each format, `outputs.json`, and the datasheet.
 
-        Args:
-            input_dict: `documents` and `report`.
-            output_dict: `corpus`.
-            exec_properties: `outputs`, `sources` and `cleaning` as JSON, `name` and `fingerprint`.
-
         Raises:
             firth.corpus.CountMismatchError: if the documents are not those that the report counts.
         """

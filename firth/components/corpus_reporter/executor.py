@@ -17,13 +17,7 @@ class Executor(base_executor.BaseExecutor):
     """Writes one page."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes `corpus_report.html`.
-
-        Args:
-            input_dict: `report`.
-            output_dict: `page`.
-            exec_properties: `name`, and `cleaning` as JSON.
-        """
+        """Writes `corpus_report.html`."""
         cleaning = Cleaning.from_json(exec_properties["cleaning"])
         report, steps = read_corpus_report(only_artifact(input_dict, "report").uri)
         corpus = CorpusView(report or {}, steps, cleaning.limits)

@@ -29,11 +29,6 @@ class Executor(base_executor.BaseExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `measured_limits.json`, `shares.json`, and `warnings.json`, a list of sentences.
 
-        Args:
-            input_dict: `report`; `previous_report` and `taken_report` if there are some.
-            output_dict: `measured`.
-            exec_properties: `limits` and `validation` as JSON.
-
         Raises:
             firth.corpus.CorpusLimitsError: if a limit is broken, or a share moved too far and the recipe says
                 `on_anomaly: stop`.

@@ -24,11 +24,6 @@ class Executor(base_beam_executor.BaseBeamExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes the splits and `corpus_report.json`.
 
-        Args:
-            input_dict: `documents`, one artifact or several, whose splits are read together.
-            output_dict: `examples`, `report`, and `classifiers` where the cleaning trains any.
-            exec_properties: `cleaning` as JSON, and `files_digest`.
-
         Raises:
             firth.corpus.EmptyCorpusError: if nothing is left, or nothing for one of the splits.
         """

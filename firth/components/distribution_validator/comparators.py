@@ -19,13 +19,6 @@ def with_distances(
 ) -> schema_pb2.Schema:
     """Returns a schema that also states the largest distances of a recipe.
 
-    Args:
-        schema: Schema of the records.
-        distances: Largest distance by feature, under `drift` and `skew`.
-
-    Raises:
-        UnknownFeatureError: for a feature that the schema does not have, with the nearest.
-
     Example:
 
     >>> from tensorflow_metadata.proto.v0.schema_pb2 import BYTES, Feature, Schema
@@ -53,12 +46,7 @@ def with_distances(
 def without_new(
     schema: schema_pb2.Schema, previous: statistics_pb2.DatasetFeatureStatisticsList
 ) -> tuple[schema_pb2.Schema, list[str]]:
-    """Returns a schema that limits no drift of features that the last run did not have, and their names.
-
-    Args:
-        schema: Schema with largest distances.
-        previous: Statistics of the last run.
-    """
+    """Returns a schema that limits no drift of features that the last run did not have, and their names."""
     known = {each.path.step[0] for dataset in previous.datasets for each in dataset.features}
     changed = schema_pb2.Schema()
     changed.CopyFrom(schema)

@@ -39,14 +39,7 @@ class Executor(base_executor.BaseExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes the anomalies of each split, and `distances.json`.
 
-        Args:
-            input_dict: `statistics` and `schema`; `previous_statistics`, `taken_statistics` and
-                `serving_statistics` if there are some.
-            output_dict: `anomalies` and `distances`.
-            exec_properties: `validation` as JSON.
-
         Raises:
-            DistributionError: naming each distance that is too large, if the recipe says `on_anomaly: stop`.
             UnknownFeatureError: for a feature that the schema does not have.
         """
         validation = TaskValidation.from_json(exec_properties["validation"])
@@ -104,12 +97,7 @@ def _others(given: dict[str, Artifact], split: str) -> dict[str, statistics_pb2.
 
 
 def distances_of(anomalies: anomalies_pb2.Anomalies, split: str) -> Iterator[dict[str, Any]]:
-    """Yields what was measured: `comparison`, `split`, `feature`, `measure`, `distance` and `threshold`.
-
-    Args:
-        anomalies: What TensorFlow Data Validation returns.
-        split: Name of the split.
-    """
+    """Yields what was measured: `comparison`, `split`, `feature`, `measure`, `distance` and `threshold`."""
     for info in anomalies.drift_skew_info:
         for kind, found in ((DRIFT, info.drift_measurements), (SKEW, info.skew_measurements)):
             for each in found:

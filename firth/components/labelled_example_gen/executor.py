@@ -24,11 +24,6 @@ class Executor(base_executor.BaseExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes the records by split, and `report.json`.
 
-        Args:
-            input_dict: An empty dictionary.
-            output_dict: `examples`, which get the custom property `source`.
-            exec_properties: `data` and `task` as JSON.
-
         Raises:
             ValueError: as `firth.tasks.labelled.data.read_labelled_data` does.
         """

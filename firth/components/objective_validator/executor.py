@@ -25,11 +25,6 @@ class Executor(base_executor.BaseExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `objective_rates.json`.
 
-        Args:
-            input_dict: `examples`.
-            output_dict: `rates`.
-            exec_properties: `objective` and `sequences` as JSON, `seed` and `rows`.
-
         Raises:
             firth.training.objective_rates.ObjectiveRatesError: if a rate is out of its bounds.
             firth.training.RowsError: for missing or malformed rows.

@@ -29,13 +29,7 @@ class Executor(base_executor.BaseExecutor):
     """Writes the predictions of one run."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes `predictions.jsonl` and `report.json`.
-
-        Args:
-            input_dict: `inference_result`, `examples` and `model`.
-            output_dict: `predictions`.
-            exec_properties: An empty dictionary.
-        """
+        """Writes `predictions.jsonl` and `report.json`."""
         model = only_artifact(input_dict, "model")
         described = read_description(
             path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))

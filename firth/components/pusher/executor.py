@@ -26,13 +26,7 @@ class Executor(executor.Executor):
     """Pushes a model under the number after the highest version, on local disks in one step."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes a version if the model is blessed.
-
-        Args:
-            input_dict: `model`, `model_blessing` and `infra_blessing`.
-            output_dict: `pushed_model`.
-            exec_properties: `push_destination`, as JSON.
-        """
+        """Writes a version if the model is blessed."""
         destination = pusher_pb2.PushDestination()
         proto_utils.json_to_proto(exec_properties[PUSH_DESTINATION_KEY], destination)
         versions = destination.filesystem.base_directory

@@ -13,10 +13,5 @@ class Executor(ReportExecutor):
     recipe_type = Recipe
 
     def page(self, run: ReportInputs, folders: Mapping[str, str]) -> str:
-        """Returns the page.
-
-        Args:
-            run: What is known of the run.
-            folders: Not read: `run` has them all.
-        """
+        """Returns the page."""
         return render_report(collect_run(run))

@@ -26,16 +26,7 @@ class Executor(base_executor.BaseExecutor):
     """Reads one file."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes the examples, and `report.json`.
-
-        Args:
-            input_dict: `model`, if it is to be asked.
-            output_dict: `examples`.
-            exec_properties: `path`, and `columns` and `quoted` as JSON.
-
-        Raises:
-            RefusedFileError: if the file cannot be read, or none of its records can.
-        """
+        """Writes the examples, and `report.json`."""
         examples = artifact_utils.get_single_instance(output_dict["examples"])
         examples.split_names = artifact_utils.encode_split_names([SPLIT])
         path, unread, read = exec_properties["path"], Unread(), 0

@@ -34,17 +34,10 @@ class Executor(base_beam_executor.BaseBeamExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes the rows, a copy of the tokenizer and the counts.
 
-        Args:
-            input_dict: `documents`, `tokenizer` and, where it is given, `report`.
-            output_dict: `examples`, which get the custom property `tokenizer_digest`.
-            exec_properties: `sequences`, `mixture`, `sources` and `stages` as JSON, `special_tokens` and
-                `raw_length`.
-
         Raises:
             firth.corpus.MixtureError: if the mixture cannot be had.
             firth.corpus.EmptyCorpusError: if a split has no rows.
             firth.tokenizers.TokenizerMismatchError: if the tokenizer is not the one that was stamped.
-            ValueError: if the documents have no split `train`.
         """
         patterns = split_patterns(input_dict["documents"])
         if TRAIN not in patterns:

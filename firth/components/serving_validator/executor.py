@@ -35,13 +35,7 @@ class Executor(base_executor.BaseExecutor):
     """Validates one model."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes `serving_report.json` and the blessing. It raises no error for a model that fails.
-
-        Args:
-            input_dict: `model`, and `examples`, `infra_blessing` and `records` if given.
-            output_dict: `report` and `blessing`.
-            exec_properties: `eval_rows`.
-        """
+        """Writes `serving_report.json` and the blessing. It raises no error for a model that fails."""
         model = only_artifact(input_dict, "model")
         directory = path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
         rows = _first_rows(input_dict.get("examples"), exec_properties["eval_rows"])

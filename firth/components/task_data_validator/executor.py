@@ -38,13 +38,7 @@ class Executor(base_executor.BaseExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `anomalies.json`, `skew.json` and `targets.json`.
 
-        Args:
-            input_dict: `statistics` and `anomalies`; perhaps `records` and `base`.
-            output_dict: `found`.
-            exec_properties: `task` and `sequences` as JSON, empty without a base; `unknown_targets`.
-
         Raises:
-            TaskDataError: naming each anomaly.
             firth.tasks.targets.TargetsError: if the base cannot write the targets.
         """
         statistics = only_artifact(input_dict, "statistics")

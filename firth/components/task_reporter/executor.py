@@ -16,12 +16,7 @@ class Executor(ReportExecutor):
     recipe_type = AdaptingRecipe
 
     def page(self, run: ReportInputs, folders: Mapping[str, str]) -> str:
-        """Returns the page.
-
-        Args:
-            run: What is known of the run.
-            folders: Folders of the artifacts, those of `records`, `rows` and `found` among them.
-        """
+        """Returns the page."""
         recipe: Any = run.recipe
         own = {name: folders[name] for name in ("records", "rows", "found")}
         return render_task_report(*collect_task(TaskReportInputs(recipe, run, **own)))

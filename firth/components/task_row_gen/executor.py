@@ -26,11 +26,6 @@ class Executor(base_executor.BaseExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes the rows, a copy of the tokenizer and the report.
 
-        Args:
-            input_dict: `records`, and `base`, whose custom property `digest` is checked if there is one.
-            output_dict: `examples`, which get the custom property `tokenizer_digest`.
-            exec_properties: `task` and `sequences` as JSON.
-
         Raises:
             firth.recipes.reading.bundles.NoBundleError: if another bundle stands in the place of the base.
             firth.tasks.packing.TaskRowsError: if a split has no rows, or a record stands in it twice.

@@ -18,13 +18,7 @@ class Executor(base_executor.BaseExecutor):
     """Writes the schema of one task."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes `schema.pbtxt`.
-
-        Args:
-            input_dict: An empty dictionary.
-            output_dict: `schema`.
-            exec_properties: `task` as JSON.
-        """
+        """Writes `schema.pbtxt`."""
         folder = artifact_utils.get_single_uri(output_dict["schema"])
         storage.write_text(
             os.path.join(folder, SCHEMA_FILE), task_schema(task_from_json(exec_properties["task"]))

@@ -19,11 +19,7 @@ from firth.tokenizers.extending import add_words, words_to_add
 
 
 class Executor(base_beam_executor.BaseBeamExecutor):
-    """Trains one tokenizer, or takes one.
-
-    Args:
-        context: Context of the execution, from TFX's launcher.
-    """
+    """Trains one tokenizer, or takes one."""
 
     def __init__(self, context: base_beam_executor.BaseBeamExecutor.Context) -> None:
         super().__init__(context)
@@ -31,12 +27,6 @@ class Executor(base_beam_executor.BaseBeamExecutor):
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Saves the tokenizer.
-
-        Args:
-            input_dict: `examples`, with a split `train`; `base` where a bundle's tokenizer is taken: a bundle
-                with the custom property `digest`, or a model of the Trainer.
-            output_dict: `tokenizer`, which gets the custom property `digest`.
-            exec_properties: `config`, `normalization` and `added_words` as JSON, and `added_count`.
 
         Raises:
             firth.corpus.EmptyCorpusError: if the train split has no word.

@@ -33,31 +33,18 @@ class CorpusEvidence(NamedTuple):
 
 
 def found_in(folder: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Returns the paths of what steps found, of a corpus report or of rows.
-
-    Args:
-        folder: Folder that may have such files.
-    """
+    """Returns the paths of what steps found, of a corpus report or of rows."""
     return tuple(sorted(storage.glob(os.path.join(folder, f"*{SUFFIX}"))))
 
 
 def copy_found(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Copies what the steps of a corpus report found to the folder `contamination` of another artifact.
-
-    Args:
-        source: Folder of the corpus report.
-        target: Folder of the other artifact.
-    """
+    """Copies what the steps of a corpus report found to the folder `contamination` of another artifact."""
     for path in found_in(source):
         storage.copy_file(path, os.path.join(target, FOLDER, os.path.basename(path)))
 
 
 def read_evidence(bundle: str | os.PathLike[str]) -> list[CorpusEvidence]:
-    """Returns what a bundle carries, the corpus that was first trained on first; empty if it carries nothing.
-
-    Args:
-        bundle: Folder of the bundle.
-    """
+    """Returns what a bundle carries, the corpus that was first trained on first; empty if it carries nothing."""
     folder = os.path.join(bundle, FOLDER)
     return [
         CorpusEvidence(each["model"], tuple(os.path.join(folder, name) for name in each["files"]))
@@ -67,11 +54,7 @@ def read_evidence(bundle: str | os.PathLike[str]) -> list[CorpusEvidence]:
 
 @contextlib.contextmanager
 def evidence_files(corpora: list[CorpusEvidence]) -> Iterator[dict[str, str]]:
-    """Holds the files that `write_evidence` writes: their paths, by their names in a bundle.
-
-    Args:
-        corpora: Evidence of each corpus.
-    """
+    """Holds the files that `write_evidence` writes: their paths, by their names in a bundle."""
     with storage.scratch_folder() as scratch:
         write_evidence(scratch, corpora)
         yield {name: os.path.join(scratch, name) for name in storage.list_folder(scratch)}
@@ -79,10 +62,6 @@ def evidence_files(corpora: list[CorpusEvidence]) -> Iterator[dict[str, str]]:
 
 def write_evidence(bundle: str | os.PathLike[str], corpora: list[CorpusEvidence]) -> None:
     """Writes what a bundle carries; nothing if no step looked for anything in any corpus.
-
-    Args:
-        bundle: Folder of the bundle, before it is whole.
-        corpora: The corpora that the model was trained on, the first one first.
 
     Example:
 

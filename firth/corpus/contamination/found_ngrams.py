@@ -60,9 +60,6 @@ class FoundNgrams:
     def look_up(self, texts: Sequence[str]) -> LookedUp:
         """Returns which texts the corpus was found to hold, and which were looked for.
 
-        Args:
-            texts: Texts to look up. Those of fewer than `ngram_words` words are neither.
-
         Example:
 
         >>> hashes, _ = shingle_hashes(*word_hashes([["call", "me"], ["me", "ishmael"], ["a", "whale"]]), 2)
@@ -78,11 +75,7 @@ class FoundNgrams:
         )
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes `<step>.ngrams.safetensors`.
-
-        Args:
-            folder: Folder of the file, on any file system.
-        """
+        """Writes `<step>.ngrams.safetensors`."""
         arrays = {"found": self.found, "ends": self.ends}
         said = {
             "format": _FORMAT,
@@ -101,11 +94,7 @@ class FoundNgrams:
 def load_found(path: str | os.PathLike[str]) -> FoundNgrams:
     """Returns what a step found.
 
-    Args:
-        path: Path of a file that `FoundNgrams.save` wrote.
-
     Raises:
-        ValueError: if the file is of another format.
         OSError: if it cannot be read.
     """
     with storage.local_copy(path) as local:

@@ -14,9 +14,6 @@ from firth.corpus.text.words import comparable_words
 class HeldOutSearch:
     """Finds held-out records in the corpora that a model was trained on, and counts them.
 
-    Args:
-        corpora: What the model's bundle carries, as `read_evidence` returns it.
-
     Raises:
         ValueError: if a file is of another format.
         OSError: if a file cannot be read.
@@ -31,10 +28,6 @@ class HeldOutSearch:
 
     def find(self, texts: Sequence[str], labels: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Returns which records a corpus was found to hold, and counts them.
-
-        Args:
-            texts: The texts of each record, joined by spaces.
-            labels: The label of each record where it is text, since it may be a part of what was looked for.
 
         Returns:
             bool [records].
@@ -62,14 +55,7 @@ class HeldOutSearch:
         return min((step.ngram_words for _, steps in self._corpora.values() for step in steps), default=0)
 
     def report(self) -> dict[str, Any]:
-        """Returns what was counted, fit for JSON.
-
-        Returns:
-            `records`; of them `found`, `too_short` (of fewer words than any n-gram, so that they could not be
-            found) and `not_searched` (not among the evaluation data that were looked for); and `corpora`, of
-            each its `model` and its `steps`: `step`, `action`, `ngram_words`, `benchmarks` (names) and
-            `found`. Empty without corpora.
-        """
+        """Returns what was counted, fit for JSON."""
         if not self._corpora:
             return {}
         names = ("records", "found", "too_short", "not_searched")

@@ -44,17 +44,6 @@ def Clean(
     """Applies steps in order: lists of documents to (lists of documents, collections of counts).
 
     Every document is counted as in, and as kept or dropped, in each step that it reaches.
-
-    Args:
-        documents: Lists of documents.
-        steps: The steps of the recipe.
-        sources: Names of the sources, in the order of the recipe.
-        folder: Folder of the report, to which steps write their own tables.
-        grouping: Settings that steps on the whole corpus use to bring documents of the same key together.
-        scrubber: The step that removes personal data from addresses, if each dropped document is written to
-            the folder `dropped` of the report; None if it is not.
-        measure: Documents whose values are counted, as `Cleaning` has it: those of `none`, or `reached`, or
-            `only`, where none is dropped.
     """
     partial_totals, dropped = [], []
     for name, config in zip(step_names(steps), steps):

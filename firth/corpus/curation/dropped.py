@@ -44,12 +44,6 @@ def WriteDropped(
 
     A document is in the file that a hash of its id names, in the order of the ids, so that the files are the
     same on any number of workers. Files that would be empty are not written.
-
-    Args:
-        dropped: Lists of dropped documents.
-        folder: Folder of the files, made if it does not exist.
-        files: Number of files at most.
-        scrubber: The step that removes personal data from addresses.
     """
     return (
         dropped
@@ -86,13 +80,7 @@ def _write(
 
 
 def find_dropped(report_folder: str, wanted: str, scrubber: Pii) -> list[DroppedDocument]:
-    """Returns the dropped documents of an id or an address.
-
-    Args:
-        report_folder: Folder of the corpus report.
-        wanted: Id of a document, or its address.
-        scrubber: The step that removed personal data from addresses.
-    """
+    """Returns the dropped documents of an id or an address."""
     from pyarrow import dataset
 
     paths = storage.glob(f"{report_folder}/{DROPPED_FOLDER}/*.parquet")
@@ -107,11 +95,5 @@ def find_dropped(report_folder: str, wanted: str, scrubber: Pii) -> list[Dropped
 
 
 def dropped_row(document: Document, step: str, drop: Drop) -> DroppedDocument:
-    """Returns the row of a dropped document.
-
-    Args:
-        document: The document as the step received it.
-        step: Name of the step.
-        drop: The step's decision.
-    """
+    """Returns the row of a dropped document."""
     return DroppedDocument(document.id, document.source, document.uri, step, drop.reason, drop.match)

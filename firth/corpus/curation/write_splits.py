@@ -34,14 +34,6 @@ def WriteSplits(
 
     Each group of documents becomes one file of each split, sorted by id, so that the files depend only on the
     documents and the number of groups.
-
-    Args:
-        documents: Lists of documents.
-        cleaning: The cleaning of the recipe: its split, and which personal data its steps replace in
-            addresses and licences, which is done here, after the last step that may ask for them.
-        folders: Folder of each split by its name.
-        grouping: Settings for grouping documents. The number of groups is the greatest number of files in a
-            split.
     """
     write = functools.partial(_write_group, cleaning, dict(folders), grouping.groups)
     hashes = documents | "Hash" >> beam.Map(_hash_range) | beam.CombineGlobally(join_ranges)

@@ -43,15 +43,7 @@ class BenchmarkExample(NamedTuple):
 
 
 def list_benchmark_files(benchmark: AnyBenchmark) -> list[SourceFile]:
-    """Returns the files of a benchmark, each once, sorted by path.
-
-    Args:
-        benchmark: The benchmark, as the recipe describes it.
-
-    Raises:
-        SourceError: if a pattern matches no file, or matches what cannot be read, whose examples could not be
-            found in the corpus.
-    """
+    """Returns the files of a benchmark, each once, sorted by path."""
     files = match_files(benchmark.name, benchmark.patterns)
     for file in files:
         if file.problem:
@@ -60,16 +52,7 @@ def list_benchmark_files(benchmark: AnyBenchmark) -> list[SourceFile]:
 
 
 def read_benchmark(benchmark: AnyBenchmark, file: SourceFile) -> Iterator[BenchmarkExample]:
-    """Yields the examples in one file of a benchmark.
-
-    Args:
-        benchmark: The benchmark, as the recipe describes it.
-        file: One of its files.
-
-    Raises:
-        SourceError: if anything in the file is not as the recipe says, since examples that are not read
-            cannot be found in the corpus; the message names the line.
-    """
+    """Yields the examples in one file of a benchmark."""
     try:
         for place, id, parts in _READERS[benchmark.kind](benchmark, file):
             yield BenchmarkExample(benchmark.name, id or place, " ".join(parts))
@@ -178,10 +161,6 @@ def ReadBenchmarks(
     pipeline: beam.Pipeline, benchmarks: Sequence[AnyBenchmark]
 ) -> PCollection[list[Document]]:
     """Reads benchmarks as lists of documents, whose source is the name of the benchmark.
-
-    Args:
-        pipeline: The pipeline.
-        benchmarks: The benchmarks of the recipe.
 
     Raises:
         SourceError: when applied, if a benchmark has no file; on a worker, as in `read_benchmark`.

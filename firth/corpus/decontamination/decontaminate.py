@@ -42,9 +42,6 @@ class Decontaminate(CorpusStep[DecontaminateStep]):
     Each worker reads the evaluation data and holds it with its index. It holds one batch of documents at a
     time.
 
-    Args:
-        config: The benchmarks, the length of n-grams, and the action for documents that contain one.
-
     Raises:
         SourceError: on construction of the pipeline, if a benchmark has no file.
     """
@@ -62,12 +59,7 @@ class Decontaminate(CorpusStep[DecontaminateStep]):
 
 
 class SharedIndex:
-    """The index of the examples in some files, which each process makes only once.
-
-    Args:
-        files: The files with the benchmarks to which they belong.
-        ngram_words: Number of words in an n-gram.
-    """
+    """The index of the examples in some files, which each process makes only once."""
 
     def __init__(self, files: list[tuple[AnyBenchmark, SourceFile]], ngram_words: int) -> None:
         self._files = files
@@ -116,13 +108,6 @@ class _Search(beam.DoFn):
 
 def cut_ngrams(text: str, places: Iterable[int], size: int, margin: int) -> list[str]:
     """Returns the pieces of a text that are left without some n-grams.
-
-    Args:
-        text: The text.
-        places: Indices of the n-grams' first words among the text's words (`comparable_words`), ascending.
-        size: Number of words in an n-gram.
-        margin: Number of characters that are removed before and after each n-gram too. Words of which a part
-            is removed are removed as a whole.
 
     Example:
 

@@ -34,11 +34,6 @@ class NgramIndex:
     is changed until no two different n-grams of the examples have the same hash, so that no hit is missed.
     The index takes about 50 bytes of memory for each word of the examples.
 
-    Args:
-        examples: The examples. Their order affects only the numbers of the n-grams.
-        size: Number of words in an n-gram, as `comparable_words` returns them. A shorter example has no
-            n-gram.
-
     Example:
 
     >>> index = NgramIndex([BenchmarkExample("quiz", "q1", "Who wrote Moby-Dick?")], size=2)
@@ -79,11 +74,7 @@ class NgramIndex:
         return self._ngram(self._words[owner], place)
 
     def find(self, texts: Sequence[str]) -> Iterator[Hit]:
-        """Yields the occurrences of the examples' n-grams in texts, in their order.
-
-        Args:
-            texts: The texts to search.
-        """
+        """Yields the occurrences of the examples' n-grams in texts, in their order."""
         if not len(self._hashes):
             return
         words = [comparable_words(text) for text in texts]
@@ -101,13 +92,6 @@ class NgramIndex:
 
         Args:
             found: int64 [n], the numbers of the n-grams that were found, each once.
-
-        Returns:
-            One object for each benchmark: `benchmark`, its name; `examples`, their number;
-            `examples_too_short`, the number of those without an n-gram, which cannot be found;
-            `examples_found`, the number of those with at least one n-gram that was found; `ngrams`, the
-            number of different n-grams, and `ngrams_found`, the number of those that were found; and `found`,
-            one object for each example that was found: its `id`, `ngrams` and `ngrams_found`.
         """
         is_found = np.zeros(len(self._hashes), bool)
         is_found[found] = True
@@ -121,9 +105,6 @@ class NgramIndex:
 
         Args:
             found: int64 [n], the numbers of the n-grams that were found, each once.
-            table: What `table` returns of them.
-            step: Name of the step that looked for them.
-            action: What the step did to the documents.
         """
         # The n-grams of an example stand one after another.
         outer = (np.diff(self._owners, prepend=-1) != 0) | (np.diff(self._owners, append=-1) != 0)

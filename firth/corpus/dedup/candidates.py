@@ -25,11 +25,6 @@ def CandidatePairs(
     `max_compared` pairs. A worker holds that many nodes of each bucket and one table of members. The counts
     are of the buckets by size, of those with more members than `max_compared`, and of the pairs that are left
     out there.
-
-    Args:
-        members: The tables of members.
-        max_compared: Most members that each is paired with.
-        setting: Name of the step, for the counts, and settings for bringing the members of a bucket together.
     """
     grouped = {"members": members} | GroupTables({"members": "bucket"}, setting.grouping)
     pair = beam.FlatMap(_pair, max_compared, setting.name)
@@ -55,10 +50,6 @@ class SmallestNodes:
     """The smallest nodes of each bucket.
 
     The memory taken depends on the number of different buckets, not on the number of members.
-
-    Args:
-        tables: Tables of `bucket`, `node`, with rows in any order.
-        most: Most nodes of a bucket.
 
     Attributes:
         counts: int64 [buckets], the number of members of each bucket, in the order of the buckets.
@@ -96,11 +87,7 @@ class SmallestNodes:
         self._rows = rows[np.arange(len(rows)) - starts < self._most]
 
     def pairs(self, members: np.ndarray) -> np.ndarray:
-        """Returns the pairs of some members with the smallest nodes: a table of `node`, `label`.
-
-        Args:
-            members: Table of `bucket`, `node`.
-        """
+        """Returns the pairs of some members with the smallest nodes: a table of `node`, `label`."""
         places = np.searchsorted(self._buckets, members["bucket"])
         several = self.counts[places] > 1
         nodes, places = members["node"][several], places[several]

@@ -44,12 +44,9 @@ def Describe(
     """Describes documents by their MinHash buckets, as input of `Cluster`: lists of documents to `Described`.
 
     Args:
-        documents: Lists of documents.
-        config: Settings of MinHash.
         order: The document that is kept in a cluster: of "longest_first" and "source_first", see
             `firth.corpus.grouping.identity`; "outside" marks documents that are not of the corpus, which come
             before all others.
-        ranks: Rank of each source by its name, the best being 0.
     """
     describe = beam.FlatMap(_describe, config, order, ranks)
     outputs = documents | describe.with_outputs("members", "sets", main="entries")
@@ -88,11 +85,6 @@ def Cluster(
 
     The entries are input of `ChooseKept`.
 
-    Args:
-        described: The documents as `Describe` describes them.
-        config: The number of rounds of `ConnectedComponents`, and the verification.
-        setting: Name of the step, for errors, and settings for bringing rows of the same key together.
-
     Raises:
         UnsettledClustersError: on a worker, if the rounds were too few.
     """
@@ -129,17 +121,7 @@ def decide_similar(
     by_rank: bool = False,
     outside: str = "",
 ) -> Decisions:
-    """Returns the decisions about documents of which similar ones go, and the counts of buckets and clusters.
-
-    Args:
-        documents: Lists of documents.
-        described: The documents, and those that they are compared with, as `Describe` describes them.
-        config: The number of rounds of `ConnectedComponents`, and the verification.
-        setting: Name of the step, for errors, and settings for bringing rows of the same key together.
-        by_rank: Whether all documents with the smallest `order` of a cluster are kept.
-        outside: Reason for which documents are dropped that are similar to one outside the corpus; empty if
-            none is described.
-    """
+    """Returns the decisions about documents of which similar ones go, and the counts of buckets and clusters."""
     entries, buckets = described | "Cluster" >> Cluster(config, setting)
     decided, clusters = decide_copies(documents, entries, setting.grouping, by_rank, outside)
     return decided, (buckets, clusters) | "CorpusCounts" >> beam.Flatten()

@@ -28,10 +28,6 @@ def LinkMembers(members: Tables, grouping: Grouping) -> tuple[Tables, PCollectio
     2, and no bucket is too large. A worker holds the smallest node of each bucket, but no list of members,
     which it reads in parts from a file. The counts are of the buckets with several members by the number of
     members.
-
-    Args:
-        members: The tables of members.
-        grouping: Settings for bringing the members of a bucket together.
     """
     grouped = {"members": members} | GroupTables({"members": "bucket"}, grouping)
     outputs = grouped | "Link" >> beam.FlatMap(_link).with_outputs("totals", main="links")
@@ -74,11 +70,6 @@ def ConnectedComponents(links: Tables, rounds: int, grouping: Grouping) -> Table
     3.3). A round halves a chain of links, so that `rounds` rounds are enough for chains of 2**(rounds - 1)
     nodes. Whether they were enough is checked by `check_settled`. A worker holds one row for each node, and
     the process that builds the pipeline holds no rows.
-
-    Args:
-        links: The tables of links.
-        rounds: Number of rounds, each of one large-star and one small-star.
-        grouping: Settings for bringing links together. Up to `GROUPS_AT_ONCE` groups fit one worker.
     """
     grouping = grouping._replace(groups=-(-grouping.groups // GROUPS_AT_ONCE))
     if grouping.groups == 1:
@@ -106,31 +97,19 @@ def _link_again(
 
 
 def both_ways(links: np.ndarray) -> np.ndarray:
-    """Returns each link in both directions.
-
-    Args:
-        links: Table of `node`, `label`.
-    """
+    """Returns each link in both directions."""
     backward = table_of(node=links["label"], label=links["node"])
     return np.concatenate([links, backward])
 
 
 def downwards(links: np.ndarray) -> np.ndarray:
-    """Returns each link in the direction from its larger to its smaller end.
-
-    Args:
-        links: Table of `node`, `label`.
-    """
+    """Returns each link in the direction from its larger to its smaller end."""
     ends = links["node"], links["label"]
     return table_of(node=np.maximum(*ends), label=np.minimum(*ends))
 
 
 def large_star(group: Values) -> Iterator[np.ndarray]:
-    """Yields links from the larger neighbours of each node to the smallest of the node and its neighbours.
-
-    Args:
-        group: Tables `links` of `node`, `label`, with each link in both directions.
-    """
+    """Yields links from the larger neighbours of each node to the smallest of the node and its neighbours."""
     smallest = FirstRows(group.of("links"), "node", ["label"])
     for links in group.of("links"):
         larger = links[links["label"] > links["node"]]
@@ -139,11 +118,7 @@ def large_star(group: Values) -> Iterator[np.ndarray]:
 
 
 def small_star(group: Values) -> Iterator[np.ndarray]:
-    """Yields links from each node and its smaller neighbours to the smallest of these.
-
-    Args:
-        group: Tables `links` of `node`, `label`, with each link from its larger end.
-    """
+    """Yields links from each node and its smaller neighbours to the smallest of these."""
     smallest = FirstRows(group.of("links"), "node", ["label"])
     yield _links(smallest.rows["node"], smallest.rows["label"])
     for links in group.of("links"):
@@ -154,19 +129,7 @@ def small_star(group: Values) -> Iterator[np.ndarray]:
 def check_settled(
     labels: FirstRows, links: Iterable[np.ndarray], centres: Iterable[np.ndarray], rounds: int, step: str
 ) -> None:
-    """Checks that each node has only one label, and that no label has another label.
-
-    Args:
-        labels: The smallest label of each node.
-        links: Tables of `node`, `label`, the links after the last round.
-        centres: Tables of `node`, the nodes that are labels.
-        rounds: Number of rounds that led to the links, for the message.
-        step: Name of the step in the report, for the message.
-
-    Raises:
-        UnsettledClustersError: if a node has two labels, or a label has another; the message names the
-            setting.
-    """
+    """Checks that each node has only one label, and that no label has another label."""
     others = sum(int((labels.of(each["node"])[0]["label"] != each["label"]).sum()) for each in links)
     others += sum(int(np.isin(each["node"], labels.rows["node"]).sum()) for each in centres)
     if others:

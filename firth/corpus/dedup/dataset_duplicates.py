@@ -15,9 +15,6 @@ class DatasetDuplicates(CorpusStep[DatasetDuplicatesStep]):
     If an example of a benchmark is in a cluster, all its documents are dropped. Otherwise all documents of
     the most preferred source in the cluster are kept, and those of other sources are dropped.
 
-    Args:
-        config: Settings of MinHash, the order of the sources, and the benchmarks.
-
     Raises:
         SourceError: on construction of the pipeline, if a benchmark has no file.
     """

@@ -25,11 +25,6 @@ _START = b"PAR1"
 def ReadEarlier(pipeline: beam.Pipeline, step: str, patterns: Sequence[str]) -> PCollection[list[Document]]:
     """Reads documents of earlier curations, as lists.
 
-    Args:
-        pipeline: The pipeline.
-        step: Name of the step, for errors.
-        patterns: Patterns of the files of a run's splits, or of a corpus that was exported as Parquet.
-
     Raises:
         SourceError: when applied, if a pattern matches no file; on a worker, if a file has no documents of a
             curation, with its name.

@@ -20,9 +20,6 @@ class ExactDuplicates(CorpusStep[ExactDuplicatesStep]):
     considered the same if 128 bits of their hash are. Workers hold rows of 40 bytes, never the texts of a
     cluster.
 
-    Args:
-        config: The order of the sources.
-
     Example:
 
     >>> documents = [Document(id, "Same.", "docs", "CC0", id) for id in ("1a", "2b")]
@@ -39,12 +36,7 @@ class ExactDuplicates(CorpusStep[ExactDuplicatesStep]):
 
 
 def describe_exactly(documents: list[Document], ranks: dict[str, int]) -> np.ndarray:
-    """Returns a table with one entry for each document, labelled by its text's hash, for `ChooseKept`.
-
-    Args:
-        documents: A batch of documents.
-        ranks: Rank of each source by its name, the best being 0.
-    """
+    """Returns a table with one entry for each document, labelled by its text's hash, for `ChooseKept`."""
     digests = np.frombuffer(b"".join(digest(document.text) for document in documents), ">u8").reshape(-1, 2)
     high, low = id_halves(documents)
     return table_of(

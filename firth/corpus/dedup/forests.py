@@ -12,12 +12,6 @@ from firth.corpus.grouping.tables import FOLD_ROWS, table_of
 def find_forest(tables: Iterable[np.ndarray]) -> np.ndarray:
     """Returns a link from each node to the smallest node of its component, which itself has no link.
 
-    Args:
-        tables: Tables of links: `node`, `label`.
-
-    Returns:
-        Table of `node`, `label`, sorted by node.
-
     Example:
 
     >>> links = table_of(node=np.array([5, 9], np.uint64), label=np.array([3, 5], np.uint64))

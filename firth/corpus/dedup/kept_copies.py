@@ -32,12 +32,6 @@ def ChooseKept(
     bits that must agree too; and `order`, `id_high` and `id_low`, by which the smallest entry of a cluster is
     kept. A mark has `id_high`, `id_low` and `code`, and of the cluster `first_high` and `first_low`, the id
     of its smallest entry, and its `size`; documents without a mark are kept, and are alone in their cluster.
-
-    Args:
-        entries: The tables of entries.
-        grouping: Settings for bringing the entries of a label together.
-        by_rank: Whether all documents with the smallest `order` of a cluster are kept, and not only one.
-        has_outside: Whether entries of the order 0 are those of documents outside the corpus.
     """
     outputs = (
         {"entries": entries}
@@ -89,16 +83,7 @@ def _cluster_sizes(first: FirstRows, labels: np.ndarray) -> CorpusCounts:
 def decide_copies(
     documents: Documents, entries: Tables, grouping: Grouping, by_rank: bool = False, outside: str = ""
 ) -> Decisions:
-    """Returns the decisions about documents of which copies go, and the counts of cluster sizes.
-
-    Args:
-        documents: Lists of documents.
-        entries: Their entries, of `ChooseKept`.
-        grouping: Settings for bringing rows and documents of the same key together.
-        by_rank: Whether all documents with the smallest `order` of a cluster are kept.
-        outside: Reason for which those are dropped that are in a cluster with a document outside the corpus;
-            empty if there are no entries of such documents.
-    """
+    """Returns the decisions about documents of which copies go, and the counts of cluster sizes."""
     marks, totals = entries | "ChooseKept" >> ChooseKept(grouping, by_rank, bool(outside))
     decide = functools.partial(_decide, outside)
     decided = {"documents": documents, "marks": marks} | "Join" >> JoinMarks(decide, grouping)

@@ -20,12 +20,6 @@ class MinHash:
     permutation, and h of them together are a bucket (Broder 1997, "On the resemblance and containment of
     documents"; Indyk and Motwani 1998, "Approximate nearest neighbors", section 4).
 
-    Args:
-        ngram_words: Number of words in an n-gram.
-        buckets: Number b of buckets of each document.
-        hashes: Number h of MinHashes in a bucket.
-        seed: A number on which the permutations depend.
-
     Example:
 
     >>> places, buckets = MinHash().buckets(["It was the best of times.", "it was THE best of times", "..."])
@@ -42,9 +36,6 @@ class MinHash:
     def buckets(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Returns the buckets of each text that has at least one word.
 
-        Args:
-            texts: The texts.
-
         Returns:
             int64 [n], the indices of these texts, and uint64 [n, buckets], their buckets.
         """
@@ -53,9 +44,6 @@ class MinHash:
     def shingles(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Returns the hashes of all n-grams of each text.
 
-        Args:
-            texts: The texts.
-
         Returns:
             uint64 [n-grams], and int64 [texts + 1], the index of each text's first n-gram.
         """
@@ -63,12 +51,7 @@ class MinHash:
         return shingle_hashes(words, splits, self._ngram_words, short=True)
 
     def buckets_of(self, shingles: np.ndarray, splits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the buckets of each text that has at least one n-gram, as `buckets` does.
-
-        Args:
-            shingles: Hashes of all n-grams, from `shingles`.
-            splits: Index of each text's first n-gram, from `shingles`.
-        """
+        """Returns the buckets of each text that has at least one n-gram, as `buckets` does."""
         places = np.flatnonzero(np.diff(splits))
         smallest = self._smallest(shingles, splits[:-1][places])
         return places, self._join(smallest)

@@ -18,9 +18,6 @@ class NearDuplicates(CorpusStep[NearDuplicatesStep]):
     number of their documents, no comparison is left out, and the report has their sizes.
 
     Documents in a cluster with a document of an earlier curation are all dropped, `in_earlier_corpus`.
-
-    Args:
-        config: Settings of MinHash and the order of the sources.
     """
 
     reasons = frozenset({"duplicate", "in_earlier_corpus"})

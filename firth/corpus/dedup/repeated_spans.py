@@ -13,15 +13,7 @@ ORDER = ("order", "id_high", "id_low", "position")
 
 
 def decide_spans(element: Group) -> Iterator[np.ndarray]:
-    """Yields marks about the spans of a group that occur several times, for `JoinMarks`.
-
-    Args:
-        element: A group of tables `spans`: `span` and `check`, the two halves of a span's hash, and its
-            place: `order`, `id_high` and `id_low` (the document's id) and `position`.
-
-    Yields:
-        Tables of `id_high`, `id_low`, `position` and `code`.
-    """
+    """Yields marks about the spans of a group that occur several times, for `JoinMarks`."""
     group = element[1]
     first = FirstRows(group.of("spans"), "span", ORDER)
     for spans in group.of("spans"):
@@ -39,11 +31,6 @@ def units_that_stay(marks: np.ndarray, units: int, span: int) -> np.ndarray:
 
     A unit goes if a span that contains it is a later occurrence, unless it is also part of the first
     occurrence of a span.
-
-    Args:
-        marks: Table of the document's marks, from `decide_spans`.
-        units: Number of units of the document.
-        span: Number of units in a span.
     """
     goes, is_first = (covered(marks["position"][marks["code"] == code], units, span) for code in (CUT, FIRST))
     return ~goes | is_first
@@ -51,11 +38,6 @@ def units_that_stay(marks: np.ndarray, units: int, span: int) -> np.ndarray:
 
 def covered(positions: np.ndarray, units: int, span: int) -> np.ndarray:
     """Returns which units are in one of several spans: bool [units].
-
-    Args:
-        positions: Index of each span's first unit, [spans].
-        units: Number of units.
-        span: Number of units in a span.
 
     Example:
 

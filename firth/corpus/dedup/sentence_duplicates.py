@@ -31,10 +31,6 @@ class SentenceDuplicates(CorpusStep[SentenceDuplicatesStep]):
 
     A document that lost sentences is dropped if it then has `too_few_words` or `too_few_sentences`. Sentences
     of which it had the first occurrence are lost with it.
-
-    Args:
-        config: The unit, the number of units in a span, the order of the sources, and the least size of what
-            is left.
     """
 
     reasons = frozenset({"too_few_words", "too_few_sentences"})
@@ -54,10 +50,6 @@ def units_of(text: str, unit: str) -> list[str]:
 
     A unit without words is part of the one before it.
 
-    Args:
-        text: The text.
-        unit: "sentence" or "line".
-
     Example:
 
     >>> units_of("One.\n\n* * *\n\nTwo.", "line")
@@ -75,18 +67,7 @@ def units_of(text: str, unit: str) -> list[str]:
 def spans_of(
     documents: Sequence[Document], config: SentenceDuplicatesStep, ranks: dict[str, int]
 ) -> np.ndarray:
-    """Returns a table with one row for each span of `config.span` consecutive units with a word in it.
-
-    Args:
-        documents: A batch of documents.
-        config: The unit and the number of units in a span.
-        ranks: Rank of each source by its name, the best being 0.
-
-    Returns:
-        Table of `span` and `check`, the two halves of the span's hash, and of its place: `order` (the
-        source's rank), `id_high` and `id_low` (the document's id) and `position` (index of the span's first
-        unit).
-    """
+    """Returns a table with one row for each span of `config.span` consecutive units with a word in it."""
     digests, owners, positions = [], [], []
     for owner, document in enumerate(documents):
         units = [" ".join(comparable_words(unit)) for unit in units_of(document.text, config.unit)]

@@ -44,10 +44,6 @@ def shingle_sets(nodes: np.ndarray, shingles: np.ndarray, splits: np.ndarray) ->
 def jaccard(one: np.ndarray, other: np.ndarray) -> float:
     """Returns the size of the intersection of two sets, divided by that of their union.
 
-    Args:
-        one: Ascending numbers, each once, at least one.
-        other: The same.
-
     Example:
 
     >>> jaccard(np.array([1, 2, 3]), np.array([2, 3, 4, 5]))

@@ -33,9 +33,6 @@ class SubstringDuplicates(CorpusStep[SubstringDuplicatesStep]):
     The first occurrence is that in the most preferred source, there in the document with the smallest id, and
     there the first in the text. A unit is cut if a later occurrence contains it, unless it is also part of
     the first occurrence of a window. Stretches that arise where text was cut are not compared.
-
-    Args:
-        config: The unit, the window, the order of the sources, and what becomes of a document.
     """
 
     reasons = frozenset({"repeated_span", "too_few_words"})
@@ -82,13 +79,6 @@ def anchors_of(documents: Sequence[Document], config: SubstringDuplicatesStep) -
     """Returns a table with a row for each chosen n-gram: `anchor`, its hash, and its place.
 
     The n-grams have half as many units as a window; each window has at least one that is chosen.
-
-    Args:
-        documents: A batch of documents.
-        config: The unit and the window.
-
-    Returns:
-        Table of `anchor`, `id_high`, `id_low` (the document's id) and `position` (index of the first unit).
     """
     hashes, places = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
     for document in documents:
@@ -103,11 +93,7 @@ def anchors_of(documents: Sequence[Document], config: SubstringDuplicatesStep) -
 
 
 def repeated_anchors(element: Group) -> Iterator[np.ndarray]:
-    """Yields the places of the n-grams of a group that occur several times, as marks for `JoinMarks`.
-
-    Args:
-        element: A group of tables `anchors`, of `anchors_of`.
-    """
+    """Yields the places of the n-grams of a group that occur several times, as marks for `JoinMarks`."""
     group = element[1]
     first = FirstRows(group.of("anchors"), "anchor", ())
     for anchors in group.of("anchors"):
@@ -117,24 +103,12 @@ def repeated_anchors(element: Group) -> Iterator[np.ndarray]:
 
 
 def anchored(document: Document, marks: np.ndarray, again: bool) -> Any:
-    """Returns the places of a document's repeated n-grams, or None, as a `decide` of `JoinMarks`.
-
-    Args:
-        document: The document.
-        marks: Table of its marks of `repeated_anchors`.
-        again: Whether the same document has been read before.
-    """
+    """Returns the places of a document's repeated n-grams, or None, as a `decide` of `JoinMarks`."""
     return np.unique(marks["position"]) if len(marks) else None
 
 
 def windows_of(decided: Any, config: SubstringDuplicatesStep, ranks: dict[str, int]) -> np.ndarray:
-    """Returns the windows of documents that have a repeated n-gram, as a table `spans` of `decide_spans`.
-
-    Args:
-        decided: Pairs of a document and its result of `anchored`.
-        config: The unit and the window.
-        ranks: Rank of each source by its name, the best being 0.
-    """
+    """Returns the windows of documents that have a repeated n-gram, as a table `spans` of `decide_spans`."""
     anchored = [(document, positions) for document, positions in decided if positions is not None]
     documents = [document for document, _ in anchored]
     rows = [_windows_of(document, positions, config) for document, positions in anchored]
@@ -171,11 +145,7 @@ def _any_within(positions: np.ndarray, windows: int, before: int) -> np.ndarray:
 
 
 class CutSpans:
-    """Decides about a document by the marks of `decide_spans`, as a `decide` of `JoinMarks`.
-
-    Args:
-        config: The unit, the window, and what becomes of a document.
-    """
+    """Decides about a document by the marks of `decide_spans`, as a `decide` of `JoinMarks`."""
 
     def __init__(self, config: SubstringDuplicatesStep) -> None:
         self._config = config

@@ -27,12 +27,6 @@ def VerifyPairs(
     A set goes to each group that has the other side of one of its pairs, once. A worker holds the pairs of
     one group, and the sets of those documents of the group that are the smaller side of a pair; the others
     pass it one batch at a time. The counts are of the different pairs, compared and refused.
-
-    Args:
-        parts: The collections `pairs`, tables of `node`, `label`, of which `label` is the smaller and which
-            may repeat; and `sets`, lists of the sets of all documents, one collection or a tuple of them.
-        min_jaccard: Least similarity of a pair that is kept.
-        setting: Name of the step, for the counts, and settings for bringing sets and pairs together.
     """
     grouping, name = setting.grouping, setting.name
     placed = [

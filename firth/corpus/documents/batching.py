@@ -14,11 +14,6 @@ def in_batches(
 
     The last list holds the items that are left. It may be empty.
 
-    Args:
-        items: The items, read one at a time.
-        limit: The total size at which a list ends.
-        size: Returns the size of one item; 1 for every item if it is not given.
-
     Example:
 
     >>> list(in_batches("abcd", 2)), list(in_batches(["ab", "c", "d"], 2, len))
@@ -37,10 +32,6 @@ def in_batches(
 
 def by_key(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
     """Returns the items in lists by key; keys and items keep their order.
-
-    Args:
-        items: The items.
-        key: Returns the key of one item.
 
     Example:
 

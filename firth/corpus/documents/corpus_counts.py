@@ -125,55 +125,28 @@ class CorpusCounts:
         self.domains: Counter[DomainFlow] = Counter()
 
     def add(self, flow: Flow, size: int, words: int = 0) -> None:
-        """Counts one document or one rejected record.
-
-        Args:
-            flow: The step, source, outcome and reason to count it under.
-            size: Its length in bytes.
-            words: Its number of words; 0 for a rejected record.
-        """
+        """Counts one document or one rejected record."""
         self.documents[flow] += 1
         self.bytes[flow] += size
         self.words[flow] += words
 
     def measure(self, name: str, value: float, documents: int = 1) -> None:
-        """Counts documents by a value that a step compares with a threshold, to two digits.
-
-        Args:
-            name: Name of the value.
-            value: The value.
-            documents: Number of documents that have it.
-        """
+        """Counts documents by a value that a step compares with a threshold, to two digits."""
         self.histograms[f"{MEASURED}{name}", float(f"{value:.2g}")] += documents
 
     def add_example(self, step: str, reason: str, example: DroppedExample) -> None:
-        """Keeps a dropped document if its id is among the smallest of those of the same step and reason.
-
-        Args:
-            step: Name of the step in the report.
-            reason: Reason for which the document was dropped.
-            example: The document.
-        """
+        """Keeps a dropped document if its id is among the smallest of those of the same step and reason."""
         kept = self.examples.setdefault((step, reason), [])
         if len(kept) < MAX_EXAMPLES or example < kept[-1]:
             kept[:] = heapq.nsmallest(MAX_EXAMPLES, {*kept, example})
 
     def add_sample(self, name: str, sampled: Iterable[Sampled]) -> None:
-        """Adds documents to a sample, of which those with the smallest ids are kept.
-
-        Args:
-            name: Name of the sample.
-            sampled: The documents to add.
-        """
+        """Adds documents to a sample, of which those with the smallest ids are kept."""
         kept = self.samples.get(name, [])
         self.samples[name] = heapq.nsmallest(SAMPLED_DOCUMENTS, [*kept, *sampled])
 
     def merge(self, other: "CorpusCounts") -> None:
-        """Adds the counts, examples and samples of another part, without those by domain.
-
-        Args:
-            other: Counts of another part of the corpus. It is not changed.
-        """
+        """Adds the counts, examples and samples of another part, without those by domain."""
         for name in (*UNITS, "counts", "histograms"):
             getattr(self, name).update(getattr(other, name))
         for (step, reason), examples in other.examples.items():
@@ -186,9 +159,6 @@ class CorpusCounts:
         """Returns a copy in which the names of the histograms begin with the step's name.
 
         Steps of the same kind have histograms of the same name, and a recipe may use a kind more than once.
-
-        Args:
-            step: Name of the step in the report.
         """
         named = merge_counts([self])
         named.histograms = Counter(
@@ -197,11 +167,7 @@ class CorpusCounts:
         return named
 
     def sizes(self, *flows: Flow) -> dict[str, int]:
-        """Returns the documents, bytes and words of flows together.
-
-        Args:
-            *flows: Flows whose sizes are summed.
-        """
+        """Returns the documents, bytes and words of flows together."""
         return {unit: sum(getattr(self, unit)[flow] for flow in flows) for unit in UNITS}
 
     def totals(self) -> "Counter[tuple[str, str, str]]":
@@ -212,15 +178,7 @@ class CorpusCounts:
         return found
 
     def check(self, steps: Iterable[str]) -> None:
-        """Checks in each step that in = kept + dropped + rejected, and that in is what the step before kept.
-
-        Args:
-            steps: Names of all steps in their order.
-
-        Raises:
-            CountMismatchError: if the counts do not add up; the message names the step, the source and the
-                counts.
-        """
+        """Checks in each step that in = kept + dropped + rejected, and that in is what the step before kept."""
         totals, steps = self.totals(), tuple(steps)
         for source in sorted({flow.source for flow in self.documents}):
             before = None
@@ -235,11 +193,7 @@ class CorpusCounts:
 
 
 def merge_counts(partial_totals: Iterable[CorpusCounts]) -> CorpusCounts:
-    """Returns the sum of the counts of several parts.
-
-    Args:
-        partial_totals: Counts of the parts of a corpus, in any order.
-    """
+    """Returns the sum of the counts of several parts."""
     merged = CorpusCounts()
     for totals in partial_totals:
         merged.merge(totals)

@@ -8,9 +8,6 @@ from typing import Any
 def sum_counters(counts: Iterable[Mapping[Any, int]]) -> dict[Any, int]:
     """Returns the sum of counts, as a function for Beam's `CombineGlobally`.
 
-    Args:
-        counts: Counts of parts of the corpus.
-
     Example:
 
     >>> sum_counters([{"rows": 3}, {"rows": 2, "tokens": 7}])

@@ -136,11 +136,6 @@ def document_id(source: str, place: str, stated: str = "") -> str:
     documents apart. The first half of a document's id is a hash of the stated id, the second half a hash of
     the place.
 
-    Args:
-        source: Name of the source in the recipe.
-        place: Path, line or record of the text; unique among the documents of the source.
-        stated: The id that the record states; an empty string for a record without an id.
-
     Example:
 
     >>> document_id("books", "a.txt")

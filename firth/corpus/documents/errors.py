@@ -36,9 +36,6 @@ class MixtureError(CorpusError):
 class UnreadableError(Exception):
     """A record cannot be read as a document. `read_or_reject` in `readers/decoding.py` catches this error.
 
-    Args:
-        reason: Reason of rejection, such as `malformed_json`.
-
     Attributes:
         reason: The same.
     """

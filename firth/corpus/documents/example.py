@@ -63,13 +63,6 @@ class FeatureError(ValueError):
 def text_of(name: str, feature: Any) -> str:
     """Returns the text of a feature with one value, or with none, as CsvExampleGen writes an empty cell.
 
-    Args:
-        name: Name of the feature, for the error.
-        feature: Feature of an example; a number is written in decimals.
-
-    Raises:
-        FeatureError: for several values, or bytes that are not UTF-8.
-
     Example:
 
     >>> example = Example()

@@ -6,9 +6,6 @@ import hashlib
 def digest(*parts: str | bytes) -> bytes:
     """Returns a hash of 16 bytes of the parts, in which the boundaries between the parts count too.
 
-    Args:
-        parts: Strings, which are encoded as UTF-8, or bytes.
-
     Example:
 
     >>> digest("ab", "c") == digest("a", "bc")
@@ -25,9 +22,6 @@ def digest(*parts: str | bytes) -> bytes:
 def hash63(*parts: str | bytes) -> int:
     """Returns a hash of the parts in [0, 2**63), which fits a non-negative int64.
 
-    Args:
-        parts: Strings, which are encoded as UTF-8, or bytes.
-
     Example:
 
     >>> hash63("docs", "a.txt")
@@ -38,9 +32,6 @@ def hash63(*parts: str | bytes) -> int:
 
 def unit_hash(*parts: str | bytes) -> float:
     """Returns a hash of the parts, spread evenly over [0, 1).
-
-    Args:
-        parts: Strings, which are encoded as UTF-8, or bytes.
 
     Example:
 

@@ -19,20 +19,10 @@ class Scrubber(Protocol):
     """Removes personal data from texts, as `firth.corpus.privacy.pii.Pii` does."""
 
     def scrub_address(self, text: str) -> str:
-        """Returns an address, or the name of a file, with all personal data replaced.
-
-        Args:
-            text: The address.
-        """
+        """Returns an address, or the name of a file, with all personal data replaced."""
 
     def scrub_beginning(self, text: str, characters: int) -> str:
-        """Returns the first characters of a text with all personal data replaced.
-
-        Args:
-            text: The text, long enough that no personal data at its beginning is cut.
-            characters: The number of characters, before replacement. A value that begins among them and goes
-                on after them is replaced as a whole.
-        """
+        """Returns the first characters of a text with all personal data replaced."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,11 +56,7 @@ class Rejection:
     beginning: bytes = dataclasses.field(repr=False)
 
     def to_json(self, scrubber: Scrubber) -> str:
-        """Returns the rejection as a line of ASCII JSON, with control and bidirectional characters escaped.
-
-        Args:
-            scrubber: The step that removes personal data from the name of the file and from the excerpt.
-        """
+        """Returns the rejection as a line of ASCII JSON, with control and bidirectional characters escaped."""
         shown = dataclasses.asdict(self)
         del shown["beginning"]
         return json.dumps(
@@ -83,9 +69,6 @@ class Rejection:
         Control characters are left out, since zeros would hide the words of UTF-16, and JSON's escapes are
         decoded. The excerpt of a record that was cut early is empty, because personal data at the cut would
         not be found.
-
-        Args:
-            scrubber: The step that removes personal data.
         """
         if len(self.beginning) < min(self.size, BEGINNING_BYTES):
             return ""

@@ -22,30 +22,18 @@ class HashRange(NamedTuple):
 
 
 def hash_of(text: str) -> float:
-    """Returns the hash that decides a text's split, in [0, 1).
-
-    Args:
-        text: The cleaned text.
-    """
+    """Returns the hash that decides a text's split, in [0, 1)."""
     return unit_hash("split", text)
 
 
 def hash_range(texts: Iterable[str]) -> HashRange:
-    """Returns the smallest and the largest hash of the texts.
-
-    Args:
-        texts: The cleaned texts of a corpus or of a part of it.
-    """
+    """Returns the smallest and the largest hash of the texts."""
     hashes = [hash_of(text) for text in texts]
     return HashRange(min(hashes), max(hashes)) if hashes else HashRange()
 
 
 def join_ranges(ranges: Iterable[HashRange]) -> HashRange:
-    """Returns the range that spans the given ranges, in whatever order and grouping they are joined.
-
-    Args:
-        ranges: The ranges of the parts of a corpus. Those of empty parts do not count.
-    """
+    """Returns the range that spans the given ranges, in whatever order and grouping they are joined."""
     # A batch that lost all its texts does not widen the range.
     known = [each for each in ranges if each != HashRange()]
     if not known:
@@ -58,11 +46,6 @@ def split_of(text: str, eval_fraction: float, whole: HashRange) -> str:
 
     The text with the smallest hash is always in eval and the one with the largest hash always in train. A
     corpus of only two different texts therefore has both splits.
-
-    Args:
-        text: The cleaned text.
-        eval_fraction: The expected share of texts in eval, in (0, 1).
-        whole: The range of the hashes of all texts of the corpus.
 
     Example:
 

@@ -55,9 +55,6 @@ class _Configured(abc.ABC, Generic[ConfigT]):
 class DocumentStep(_Configured[ConfigT]):
     """A step that decides about each document on its own.
 
-    Args:
-        config: The step of the recipe.
-
     Attributes:
         reasons: Every reason for which the step may drop a document.
         changes_text: Whether the step may change a document that it keeps.
@@ -68,23 +65,12 @@ class DocumentStep(_Configured[ConfigT]):
     idempotent: bool = True
 
     def measures(self, document: Document) -> Mapping[str, float]:
-        """Returns the values of a document that the step compares with its thresholds; empty by default.
-
-        Args:
-            document: The document as the previous step left it.
-        """
+        """Returns the values of a document that the step compares with its thresholds; empty by default."""
         return {}
 
     @abc.abstractmethod
     def decide(self, document: Document) -> Decision:
-        """Returns the decision about one document.
-
-        Args:
-            document: The document as the previous step left it.
-
-        Returns:
-            `Keep` with the document, changed or not, or `Drop` with one of `reasons`.
-        """
+        """Returns the decision about one document."""
 
 
 class Grouping(NamedTuple):
@@ -125,9 +111,6 @@ class Setting:
 class CorpusStep(_Configured[ConfigT]):
     """A step that decides about documents in view of the whole corpus, on Beam.
 
-    Args:
-        config: The step of the recipe.
-
     Attributes:
         reasons: Every reason for which the step may drop a document.
     """
@@ -139,13 +122,6 @@ class CorpusStep(_Configured[ConfigT]):
         """Returns a decision about each document, and the step's other counts.
 
         The result may not depend on the order of the documents, on their batches or on the number of workers.
-
-        Args:
-            documents: The corpus, in lists of any length.
-            setting: The step's name, the sources' names and the folders to use.
-
-        Returns:
-            Every document exactly once with the decision about it, in lists, and the step's other counts.
         """
 
 

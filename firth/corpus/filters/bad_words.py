@@ -23,9 +23,6 @@ class BadWords(DocumentStep[BadWordsStep]):
     list may be for one language. The language of a document is identified only if an entry of such a list was
     found.
 
-    Args:
-        config: Paths of the lists, with their languages and whether entries match whole words only.
-
     Raises:
         CorpusError: on construction, if a list cannot be read or is empty.
     """

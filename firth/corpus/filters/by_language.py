@@ -20,10 +20,6 @@ class ConfigByLanguage(Protocol):
 class RulesByLanguage(Generic[RulesT]):
     """The rules of a step for its languages and for all others.
 
-    Args:
-        config: The step of the recipe.
-        make: Function that makes rules of the step, or of the values of one language.
-
     Example:
 
     >>> from firth.recipes.corpus.filters import FineWebStep, LanguageFineWeb
@@ -39,11 +35,7 @@ class RulesByLanguage(Generic[RulesT]):
         self._of: dict[str, RulesT] = {each.language: make(each) for each in config.languages}
 
     def of(self, text: str) -> RulesT:
-        """Returns the rules for a text. Its language is identified only if there are several.
-
-        Args:
-            text: Text of a document.
-        """
+        """Returns the rules for a text. Its language is identified only if there are several."""
         if not self._of:
             return self._others
         language, _ = identify(text)

@@ -25,9 +25,6 @@ class C4(DocumentStep[C4Step]):
     ipsum" and curly brackets are looked for in the whole document, as the paper says (Raffel et al. 2019,
     arXiv:1910.10683, section 2.2); its released code looks only at the lines that are left.
 
-    Args:
-        config: Rules to apply and their thresholds.
-
     Example:
 
     >>> step = C4(C4Step(kind="c4", min_sentences=1))

@@ -16,9 +16,6 @@ class Characters(DocumentStep[CharactersStep]):
     Letters are those of Unicode, with the marks on them. Their share is computed over the characters that are
     not white space.
 
-    Args:
-        config: The least share of letters and the greatest mean length of words.
-
     Example:
 
     >>> step = Characters(CharactersStep(kind="characters"))
@@ -51,9 +48,6 @@ class Characters(DocumentStep[CharactersStep]):
 
 def count_letters(text: str) -> int:
     """Returns the number of letters in a text, as `str.isalpha` defines them.
-
-    Args:
-        text: Any text, also with lone surrogates.
 
     Example:
 

@@ -18,9 +18,6 @@ def beyond_caps(element: Group, limits: np.ndarray) -> Iterator[np.ndarray]:
             which the documents of a domain are taken; their `words` and `bytes`; and `cap`, the index of the
             limits.
         limits: int64 [caps, 3], limits on documents, words and bytes.
-
-    Yields:
-        Tables of `id_high` and `id_low`.
     """
     group = element[1]
     first = FirstBeyond(group.of("entries"), limits)
@@ -36,7 +33,6 @@ class FirstBeyond:
     domain has.
 
     Args:
-        tables: Tables of entries, in any order.
         limits: int64 [caps, 3], limits on documents, words and bytes.
     """
 
@@ -54,11 +50,7 @@ class FirstBeyond:
             self._fold(waiting)
 
     def reached_by(self, entries: np.ndarray) -> np.ndarray:
-        """Returns which documents are that document of their domain or come after it: bool [entries].
-
-        Args:
-            entries: Table of entries.
-        """
+        """Returns which documents are that document of their domain or come after it: bool [entries]."""
         found = np.zeros(len(entries), bool)
         if self._rows is None or not self._beyond.any():
             return found

@@ -31,9 +31,6 @@ class DomainRules(CorpusStep[DomainRulesStep]):
     documents that a rule left. A worker that counts a domain holds rows of 56 bytes for the documents that
     are kept of it, and no texts.
 
-    Args:
-        config: The rules.
-
     Raises:
         CorpusError: on construction, if two rules are for one domain, once in letters and once as `xn--`.
     """
@@ -76,15 +73,9 @@ class AppliedRule(NamedTuple):
 class RuleTable:
     """The rules by their domain.
 
-    Args:
-        config: The rules of the recipe.
-
     Attributes:
         limits: int64 [caps, 3], limits on documents, words and bytes.
         reasons: Every reason for which a document may be dropped.
-
-    Raises:
-        CorpusError: if two rules are for one domain.
 
     Example:
 
@@ -111,11 +102,7 @@ class RuleTable:
         self.reasons = frozenset(blocked | capped | ({"beyond_each"} if config.each_domain else set()))
 
     def rule_of(self, uri: str) -> AppliedRule | None:
-        """Returns what holds for a page, or None.
-
-        Args:
-            uri: Address of a document.
-        """
+        """Returns what holds for a page, or None."""
         host = host_of(uri)
         rules = (self._rules[domain] for domain in domains_of(host) if domain in self._rules)
         each = (
@@ -124,13 +111,7 @@ class RuleTable:
         return next(rules, each)
 
     def decide(self, document: Document, marks: np.ndarray, again: bool = False) -> Decision:
-        """Returns the decision about a document, as a `decide` of `JoinMarks`.
-
-        Args:
-            document: The document.
-            marks: A row for a document that is beyond the limits of its domain.
-            again: Whether the same document has been read before.
-        """
+        """Returns the decision about a document, as a `decide` of `JoinMarks`."""
         rule = self.rule_of(document.uri)
         if not rule:
             return Keep(document)
@@ -141,11 +122,7 @@ class RuleTable:
         return Keep(document, {f"kept_{rule.name}": 1})
 
     def decide_all(self, documents: Sequence[Document]) -> list[tuple[Document, Decision]]:
-        """Returns the decisions about documents where no domain has limits.
-
-        Args:
-            documents: A batch of documents.
-        """
+        """Returns the decisions about documents where no domain has limits."""
         return [(document, self.decide(document, np.zeros(0))) for document in documents]
 
 
@@ -158,13 +135,7 @@ def _add_limits(limits: list[list[int]], cap: DomainCap) -> int:
 
 
 def entries_of(documents: Sequence[Document], table: RuleTable, seed: int) -> np.ndarray:
-    """Returns the entries, for `beyond_caps`, of documents whose domain has limits.
-
-    Args:
-        documents: A batch of documents.
-        table: The rules.
-        seed: Seed of the order in which documents of a domain are kept.
-    """
+    """Returns the entries, for `beyond_caps`, of documents whose domain has limits."""
     ruled = [(document, table.rule_of(document.uri)) for document in documents]
     capped = [(document, rule) for document, rule in ruled if rule and rule.cap >= 0]
     high, low = id_halves(document for document, _ in capped)

@@ -16,9 +16,6 @@ class FineWeb(DocumentStep[FineWebStep]):
 
     The rules are those of Penedo et al. 2024 (arXiv:2406.17557, section 3.6).
 
-    Args:
-        config: Thresholds of the rules, for all languages or by language.
-
     Example:
 
     >>> step = FineWeb(FineWebStep(kind="fineweb"))

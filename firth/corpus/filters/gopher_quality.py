@@ -45,9 +45,6 @@ class GopherQuality(DocumentStep[GopherQualityStep]):
 
     The rules are those of Rae et al. 2021 (arXiv:2112.11446, appendix A.1.1).
 
-    Args:
-        config: Thresholds of the rules, stop words and bullets, for all languages or by language.
-
     Raises:
         CorpusError: on construction, if a file of stop words cannot be read or is empty.
 

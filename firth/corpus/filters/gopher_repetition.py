@@ -23,10 +23,6 @@ class GopherRepetition(DocumentStep[GopherRepetitionStep]):
     `duplicate_paragraphs`, `duplicate_line_characters`, `duplicate_paragraph_characters`, and for each limit
     on n-grams one such as `top_2_gram` or `duplicate_5_grams`.
 
-    Args:
-        config: Limits on the shares of repeated lines, paragraphs and n-grams, for all languages or by
-            language.
-
     Example:
 
     >>> step = GopherRepetition(GopherRepetitionStep(kind="gopher_repetition"))
@@ -138,7 +134,6 @@ def _top(repeats: Repeats, before: np.ndarray, lengths: np.ndarray) -> int:
     """Returns the characters covered by the most frequent n-gram, or by the longest of several.
 
     Args:
-        repeats: The repeated n-grams of one length.
         before: int64 [words + 1], the number of characters before each word and before the end.
         lengths: int64 [words], the number of characters of each word.
     """

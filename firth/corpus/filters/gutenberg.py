@@ -32,9 +32,6 @@ class Gutenberg(DocumentStep[GutenbergStep]):
     each is kept. A document with no text left is dropped as `only_notices`. A document without marks is not
     changed.
 
-    Args:
-        config: Whether the credits, which name the producers of the file, are removed too.
-
     Example:
 
     >>> step = Gutenberg(GutenbergStep(kind="gutenberg"))

@@ -15,9 +15,6 @@ _DIGITS = 6
 class Language(DocumentStep[LanguageStep]):
     """Drops documents in an `other_language`, and those whose identification is an `uncertain_language`.
 
-    Args:
-        config: Languages to keep, the least probability and the number of characters to read.
-
     Example:
 
     >>> step = Language(LanguageStep(kind="language", languages=("de", "fr")))
@@ -42,10 +39,6 @@ class Language(DocumentStep[LanguageStep]):
 
 def identify(text: str, most: int = _MOST) -> tuple[str, float]:
     """Returns the most probable language of a text as (ISO 639-1 code, probability among known languages).
-
-    Args:
-        text: Any text.
-        most: Most characters that are read, in samples from the whole text.
 
     Example:
 

@@ -8,9 +8,6 @@ from firth.recipes.corpus.cleaning import LengthStep
 class Length(DocumentStep[LengthStep]):
     """Drops documents with `too_few_words` or `too_many_words`; words are those of `Document.words`.
 
-    Args:
-        config: The smallest and the largest number of words.
-
     Example:
 
     >>> step = Length(LengthStep(kind="length", min_words=2))

@@ -9,15 +9,7 @@ _MAX_ENTRY_BYTES = 2**14
 
 
 def read_list(path: str) -> Iterator[tuple[int, str]]:
-    """Yields the lines that are not blank, with their numbers and without spaces around them.
-
-    Args:
-        path: Path of the file, compressed or not, on any of Beam's file systems.
-
-    Raises:
-        CorpusError: if the file cannot be read, a line is too long or not UTF-8, or the file is empty; the
-            message names file and line.
-    """
+    """Yields the lines that are not blank, with their numbers and without spaces around them."""
     nothing = True
     for line in read_lines(path, _MAX_ENTRY_BYTES):
         if line.problem:

@@ -17,9 +17,6 @@ class Normalize(DocumentStep[NormalizeStep]):
     White space at both ends of the text is removed too, unless `config` keeps it. A document with no text
     left is dropped as `empty`.
 
-    Args:
-        config: The Unicode form, the handling of white space, and whether wrongly decoded text is repaired.
-
     Example:
 
     >>> normalize_text("  cafe\u0301\r\n\x00ok ", Normalization())
@@ -44,10 +41,6 @@ def normalize_text(text: str, options: Normalization) -> str:
 
     The tokenizers do the same in the TensorFlow graph, apart from the repair of wrongly decoded text. Both
     keep a character that is younger than Unicode 9.0 as it is, since published tokenizers do.
-
-    Args:
-        text: Any text.
-        options: The Unicode form, the handling of white space, and whether wrongly decoded text is repaired.
     """
     if options.mojibake and not text.isascii():
         text = _repair_mojibake(text)

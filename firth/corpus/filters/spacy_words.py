@@ -18,9 +18,6 @@ _SETTINGS: dict[str, dict[str, Any]] = {"zh": {"nlp": {"tokenizer": {"segmenter"
 class SpacyWords:
     """Function that divides text into the tokens of spaCy's blank pipeline of a language.
 
-    Args:
-        language: ISO 639-1 code. A language that spaCy does not have is divided by the rules of all.
-
     Raises:
         CorpusError: if spaCy, or a package that it needs for the language, is not installed.
     """
@@ -30,20 +27,13 @@ class SpacyWords:
         _pipeline(language)
 
     def __call__(self, text: str) -> list[str]:
-        """Returns the tokens without white space.
-
-        Args:
-            text: Any text.
-        """
+        """Returns the tokens without white space."""
         tokens = _pipeline(self._language).tokenizer(text)
         return [word for token in tokens if (word := token.text.strip())]
 
 
 def words_of_letters(words: list[str]) -> list[str]:
     """Returns the words that have a letter or a digit, without tokens of punctuation alone.
-
-    Args:
-        words: Tokens of a text.
 
     Example:
 

@@ -39,12 +39,7 @@ class UrlEntries(NamedTuple):
     paths: Mapping[str, tuple[str, ...]]
 
     def has(self, host: str, path: str) -> bool:
-        """Returns whether an address is on the list.
-
-        Args:
-            host: Host of the address, as `host_of` returns it.
-            path: The rest of the address, as `path_of` returns it.
-        """
+        """Returns whether an address is on the list."""
         return any(
             domain in self.hosts or (path or "/").startswith(self.paths.get(domain, ()))
             for domain in domains_of(host)
@@ -56,9 +51,6 @@ class UrlLists(DocumentStep[UrlListsStep]):
 
     Documents without a URL are dropped as `no_url`, if the recipe says so, and kept otherwise. The count
     `allowed` is that of documents that `allow` kept from being dropped. Each process reads the lists once.
-
-    Args:
-        config: Paths and names of the lists.
 
     Raises:
         CorpusError: on construction, if a list cannot be read, is empty, or has a line that is not an entry;
@@ -94,15 +86,7 @@ class UrlLists(DocumentStep[UrlListsStep]):
 
 @functools.lru_cache(_LISTS_HELD)
 def read_url_list(path: str, made: str) -> UrlEntries:
-    """Returns the entries of a list, which is read once in a process.
-
-    Args:
-        path: Path of the list.
-        made: Id of the step that reads it.
-
-    Raises:
-        CorpusError: if the list cannot be read, is empty, or has a line that is not an entry.
-    """
+    """Returns the entries of a list, which is read once in a process."""
     hosts: set[str] = set()
     paths: dict[str, list[str]] = {}
     for number, line in read_list(path):

@@ -21,9 +21,6 @@ _LANGUAGE = "en"
 def splitter_of(rules: Any) -> Splitter:
     """Returns the function that divides a text into words.
 
-    Args:
-        rules: Rules with the key `words`, of one language or, as English, of all others.
-
     Raises:
         CorpusError: if `words: spacy` needs a package that is not installed.
     """

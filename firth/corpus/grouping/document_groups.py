@@ -18,12 +18,7 @@ _NAME = "documents"
 
 
 def part_documents(documents: list[Document], groups: int) -> Iterator[Part]:
-    """Yields the documents by group, which depends on their ids. Without documents, group 0 is an empty list.
-
-    Args:
-        documents: A batch of documents.
-        groups: Number of groups.
-    """
+    """Yields the documents by group, which depends on their ids. Without documents, group 0 is an empty list."""
     # The second half of an id is a hash in hexadecimal.
     parts = by_key(documents, lambda document: int(document.id[-16:], 16) % groups)
     for group, members in (parts or {0: []}).items():
@@ -31,11 +26,7 @@ def part_documents(documents: list[Document], groups: int) -> Iterator[Part]:
 
 
 def grouped_documents(values: Values) -> Iterator[list[Document]]:
-    """Yields a group's documents in lists of about `BATCH_BYTES`; one empty list for an empty group.
-
-    Args:
-        values: The values of a group of `PutDown` or `JoinMarks`.
-    """
+    """Yields a group's documents in lists of about `BATCH_BYTES`; one empty list for an empty group."""
     documents = itertools.chain.from_iterable(values.of(_NAME))
     return in_batches(documents, BATCH_BYTES, operator.attrgetter("held_bytes"))
 
@@ -51,10 +42,6 @@ def PutDown(
     It is for functions that need all documents before they can decide about any: without files, the runner
     would hold the corpus. A function that has another input next to the groups must call `grouped_documents`
     itself, because results of an earlier function would be held in the runner until the other input is there.
-
-    Args:
-        documents: One collection of lists of documents, or a tuple of them.
-        grouping: Number of groups, and the folder of the files.
     """
     part = beam.FlatMap(part_documents, grouping.groups).with_output_types(Unmeasured)
     parts = tuple(each | f"Part[{i}]" >> part for i, each in enumerate(each_of(documents)))

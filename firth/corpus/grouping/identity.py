@@ -13,14 +13,7 @@ _MASK = 2**64 - 1
 
 
 def id_halves(documents: Iterable[Document]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the documents' ids as two columns, uint64 [documents] each, ordered as the ids are.
-
-    Args:
-        documents: The documents.
-
-    Returns:
-        The upper and the lower 64 bits of the ids.
-    """
+    """Returns the documents' ids as two columns, uint64 [documents] each, ordered as the ids are."""
     ids = [int(document.id, 16) for document in documents]
     return np.array([each >> 64 for each in ids], np.uint64), np.array(
         [each & _MASK for each in ids], np.uint64
@@ -29,10 +22,6 @@ def id_halves(documents: Iterable[Document]) -> tuple[np.ndarray, np.ndarray]:
 
 def id_of(high: int | np.integer, low: int | np.integer) -> str:
     """Returns the id that has two halves.
-
-    Args:
-        high: Its upper 64 bits.
-        low: Its lower 64 bits.
 
     Example:
 
@@ -57,10 +46,6 @@ def nodes_of(high: np.ndarray, low: np.ndarray) -> np.ndarray:
 def source_ranks(priority: Sequence[str], sources: Sequence[str]) -> dict[str, int]:
     """Returns the rank of each source by its name; the smallest rank is the most preferred source.
 
-    Args:
-        priority: Names of the preferred sources, the most preferred first.
-        sources: Names of all sources, in the order of the recipe, in which the others follow.
-
     Example:
 
     >>> source_ranks(["books"], ["web", "books"])
@@ -71,10 +56,6 @@ def source_ranks(priority: Sequence[str], sources: Sequence[str]) -> dict[str, i
 
 def longest_first(documents: Sequence[Document], ranks: Mapping[str, int]) -> np.ndarray:
     """Returns an order by which the longest document is kept, and of these that of the most preferred source.
-
-    Args:
-        documents: The documents.
-        ranks: Rank of each source by its name, from `source_ranks`.
 
     Returns:
         uint64 [documents], smaller for documents that are kept rather than others.
@@ -87,10 +68,6 @@ def longest_first(documents: Sequence[Document], ranks: Mapping[str, int]) -> np
 
 def source_first(documents: Sequence[Document], ranks: Mapping[str, int]) -> np.ndarray:
     """Returns an order by which the documents of the most preferred source are kept.
-
-    Args:
-        documents: The documents.
-        ranks: Rank of each source by its name, from `source_ranks`.
 
     Returns:
         uint64 [documents], smaller for documents that are kept rather than others.

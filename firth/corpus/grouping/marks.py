@@ -36,11 +36,6 @@ def JoinMarks(
     ones for `decide`. A worker holds the marks and the documents' ids of one group, and one batch of
     documents.
 
-    Args:
-        parts: The collections `documents` and `marks`.
-        decide: Returns the decision about a document.
-        grouping: Settings for bringing documents and marks of the same id together.
-
     Raises:
         CorpusError: on a worker, if two different texts have the same id, since a mark of one of them would
             decide about the other too.
@@ -72,22 +67,14 @@ def _one(document: Document, rows: np.ndarray, seen: dict[str, int], decide: Dec
 
 
 class MarkIndex:
-    """An index of marks by the id of their document.
-
-    Args:
-        tables: Tables with the fields `id_high` and `id_low`.
-    """
+    """An index of marks by the id of their document."""
 
     def __init__(self, tables: Iterable[np.ndarray]) -> None:
         parts = list(tables)
         self._rows = sort_table(np.concatenate(parts), ["id_low"]) if parts else None
 
     def of(self, documents: list[Document]) -> Iterator[tuple[Document, np.ndarray]]:
-        """Yields each document with its marks.
-
-        Args:
-            documents: A batch of documents.
-        """
+        """Yields each document with its marks."""
         if self._rows is None:
             yield from ((document, np.zeros(0)) for document in documents)
             return

@@ -29,11 +29,6 @@ def RepeatedIds(
 
     The first half of a document's id is a hash of the id that its record states (`document_id`). A worker
     holds these halves for one group, and one batch of documents.
-
-    Args:
-        documents: Lists of documents.
-        sources: Names of the sources whose records state ids.
-        grouping: Settings for bringing documents with the same stated id together.
     """
     part = beam.FlatMap(_part, sources, grouping.groups).with_output_types(Unmeasured)
     groups = documents | "Part" >> part | "Group" >> GroupValues(grouping)

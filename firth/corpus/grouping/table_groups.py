@@ -29,9 +29,7 @@ def GroupTables(
     (apache/beam#25315).
 
     Args:
-        tables: One collection of tables, or a tuple of them, by name.
         keys: Field of the key by name of the table. Keys are uint64 and evenly distributed.
-        grouping: Number of groups, and the folder of the files in between.
     """
 
     def part(name: str, key: str) -> beam.PTransform:
@@ -46,14 +44,7 @@ def GroupTables(
 
 
 def part_table(table: np.ndarray, name: str, key: str, groups: int) -> Iterator[Part]:
-    """Yields the rows of a table by group; an empty table for group 0 if it has no rows.
-
-    Args:
-        table: The table.
-        name: Name of the table in `GroupTables`.
-        key: Field of the key.
-        groups: Number of groups. The group of a row is its key modulo this number.
-    """
+    """Yields the rows of a table by group; an empty table for group 0 if it has no rows."""
     if groups == 1:
         yield 0, (name, table)
         return

@@ -11,9 +11,6 @@ FOLD_ROWS = 2**17
 def table_of(**columns: np.ndarray) -> np.ndarray:
     """Returns a table with the columns as fields.
 
-    Args:
-        **columns: Values of each field, all of the same length.
-
     Example:
 
     >>> table_of(node=np.array([1, 2]), code=np.array([0, 1], np.uint8))["code"]
@@ -28,21 +25,12 @@ def table_of(**columns: np.ndarray) -> np.ndarray:
 
 
 def sort_table(table: np.ndarray, fields: Sequence[str]) -> np.ndarray:
-    """Returns the rows of a table in ascending order of some fields.
-
-    Args:
-        table: The table.
-        fields: Names of the fields, the most significant first.
-    """
+    """Returns the rows of a table in ascending order of some fields."""
     return table[np.lexsort([table[field] for field in reversed(fields)])]
 
 
 def distinct(table: np.ndarray) -> np.ndarray:
-    """Returns the different rows of a table, sorted.
-
-    Args:
-        table: The table.
-    """
+    """Returns the different rows of a table, sorted."""
     names = table.dtype.names or ()
     ordered = sort_table(table, names)
     return ordered[_changes(ordered, names)]
@@ -61,11 +49,6 @@ class FirstRows:
     """The first row of each key in an order, and the number of its rows.
 
     The memory taken depends on the number of different keys, not on the number of rows.
-
-    Args:
-        tables: Tables with the same fields, with rows in any order.
-        key: Name of the field of the key, unsigned.
-        order: Names of the fields whose smallest values come first, the most significant first.
 
     Attributes:
         rows: Table of the first row of each key, sorted by key.

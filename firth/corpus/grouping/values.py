@@ -31,32 +31,19 @@ Part = tuple[int, tuple[str, Value]]
 
 
 def grouping_for(patterns: Patterns, scratch: str) -> Grouping:
-    """Returns a grouping with as many groups as keep each group small.
-
-    Args:
-        patterns: Path patterns of the files of documents.
-        scratch: Folder that all workers can read and write, for the values of groups.
-    """
+    """Returns a grouping with as many groups as keep each group small."""
     size = sum(size for _, size in record_files(patterns))
     return Grouping(max(MIN_GROUPS, -(-size // GROUP_BYTES)), scratch)
 
 
 class Values:
-    """The values of one group by name. They can be iterated over several times.
-
-    Args:
-        values: Pairs of name and pickled value.
-    """
+    """The values of one group by name. They can be iterated over several times."""
 
     def __init__(self, values: Iterable[tuple[str, bytes]]) -> None:
         self._values = values
 
     def of(self, name: str) -> Iterator[Any]:
-        """Yields the values of a name, in no particular order.
-
-        Args:
-            name: The name.
-        """
+        """Yields the values of a name, in no particular order."""
         for each, data in self._values:
             if each == name:
                 yield _unpack(data)
@@ -84,11 +71,7 @@ class _FiledValues(Values):
 
 
 def each_of(collections: Any) -> tuple[PCollection, ...]:
-    """Returns a tuple of collections unchanged, and a single collection as a tuple of one.
-
-    Args:
-        collections: A collection of Beam, or a tuple of them.
-    """
+    """Returns a tuple of collections unchanged, and a single collection as a tuple of one."""
     return collections if isinstance(collections, tuple) else (collections,)
 
 
@@ -100,10 +83,6 @@ def GroupValues(
 
     With a scratch folder, values are written to files there and only their places go through the runner. The
     runner then needs no memory for the values, and on one machine they are not sent between processes.
-
-    Args:
-        parts: One collection of elements, or a tuple of them.
-        grouping: Settings, of which only the scratch folder is used here.
     """
     scratch = grouping.scratch
     values: type[Values] = _FiledValues if scratch else Values

@@ -6,9 +6,6 @@ from firth.corpus.io.lines import problem_of, read_blocks
 class ByteStream:
     """The decompressed content of a file. Only the bytes asked for are held in memory.
 
-    Args:
-        path: Path of the file on any of Beam's file systems.
-
     Attributes:
         buffer: Bytes that have been read and not yet taken.
         problem: Reason why the file could not be read to its end, as `problem_of` returns it, or None.
@@ -37,14 +34,7 @@ class ByteStream:
         return place if begins == self._taken else None
 
     def fill(self, size: int) -> bool:
-        """Reads until the buffer holds a number of bytes or the file ends.
-
-        Args:
-            size: Number of bytes.
-
-        Returns:
-            Whether the buffer holds at least `size` bytes.
-        """
+        """Reads until the buffer holds a number of bytes or the file ends."""
         while len(self.buffer) < size and not self._ended:
             try:
                 self.buffer += next(self._blocks)
@@ -55,11 +45,7 @@ class ByteStream:
         return len(self.buffer) >= size
 
     def take(self, size: int) -> bytes:
-        """Returns the next bytes of the file, fewer than `size` only at its end.
-
-        Args:
-            size: Number of bytes.
-        """
+        """Returns the next bytes of the file, fewer than `size` only at its end."""
         self.fill(size)
         data = bytes(self.buffer[:size])
         del self.buffer[:size]
@@ -67,11 +53,7 @@ class ByteStream:
         return data
 
     def skip(self, size: int) -> int:
-        """Skips the next bytes of the file without holding them, and returns how many there were.
-
-        Args:
-            size: Number of bytes. At the end of the file fewer are skipped.
-        """
+        """Skips the next bytes of the file without holding them, and returns how many there were."""
         skipped = 0
         while skipped < size and self.fill(1):
             step = min(size - skipped, len(self.buffer))

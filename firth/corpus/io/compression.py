@@ -25,9 +25,6 @@ _BINARY = re.compile(rb"[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 class StreamError(OSError):
     """A compressed stream ends too early or is not valid.
 
-    Args:
-        reason: Reason of rejection: `truncated_<name>` or `corrupt_<name>`, with the compression's name.
-
     Attributes:
         reason: The same.
     """
@@ -76,10 +73,6 @@ def compression_of(path: str, start: bytes) -> Compression | None:
     The content decides. If it does not begin as any known compression, the extension of the name decides,
     unless the content is text: files from servers are often called `.gz` but saved decompressed.
 
-    Args:
-        path: Name or path of the file.
-        start: The first bytes of its content.
-
     Example:
 
     >>> import gzip
@@ -96,9 +89,6 @@ def compression_of(path: str, start: bytes) -> Compression | None:
 def looks_plain(start: bytes) -> bool:
     r"""Returns whether bytes may be text: they have a UTF-16 byte order mark, or no control characters.
 
-    Args:
-        start: The first bytes of a file.
-
     Example:
 
     >>> looks_plain("Käse".encode("latin-1")), looks_plain(b"\x1f\x8b\x08\0")
@@ -114,15 +104,7 @@ def decompress(
 
     Zeros between and after the streams are skipped, as padding.
 
-    Args:
-        start: The first bytes of a file.
-        raw: The open file, after these bytes.
-        compression: Format of the streams.
-        members: List to which the place of each stream's first byte is added, in the content and in the file,
-            before the stream is yielded.
-
     Raises:
-        StreamError: `truncated_<name>` or `corrupt_<name>`, after everything before it has been yielded.
         OSError: if the file itself cannot be read.
     """
     decompressor = None
@@ -148,16 +130,7 @@ def decompress(
 
 
 def blocks_of(decompressor: Any, data: bytes, name: str) -> Iterator[bytes]:
-    """Yields the decompressed form of some data, in blocks of bounded size.
-
-    Args:
-        decompressor: A decompressor with the interface of `bz2.BZ2Decompressor`.
-        data: Compressed bytes that continue its stream.
-        name: Name of the format in the reason of rejection.
-
-    Raises:
-        StreamError: `corrupt_<name>`, if the data is not valid.
-    """
+    """Yields the decompressed form of some data, in blocks of bounded size."""
     try:
         while True:
             block = decompressor.decompress(data, BLOCK_BYTES)

@@ -24,13 +24,6 @@ def content_digests(files: Sequence[SourceFile], in_bucket: bool = False) -> lis
     A file on this machine has not changed if its size, its inode, and the times of the last change of its
     content and of its entry are the same. The system alone sets the last of these, so that content which is
     changed under an old time stamp is seen. A file in a bucket has not changed if size and time are the same.
-
-    Args:
-        files: Files on any of Beam's file systems.
-        in_bucket: True to use the checksums that the bucket stores, without reading the files.
-
-    Returns:
-        The digests in the order of the files; of a file that cannot be read the error.
     """
     prepare_file_systems()
     states: dict[str, str] = {}

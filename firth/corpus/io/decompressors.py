@@ -63,15 +63,7 @@ class Zst(_Adapter):
         self._inner = zstandard.ZstdDecompressor().decompressobj()
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Returns the decompressed form of all the data.
-
-        Args:
-            data: Compressed bytes that continue the stream.
-            max_length: Ignored; the caller bounds the input instead.
-
-        Raises:
-            OSError: if the data is not valid.
-        """
+        """Returns the decompressed form of all the data."""
         import zstandard
 
         # The input is short instead.
@@ -95,15 +87,7 @@ class Lz4(_Adapter):
         return self._inner.needs_input
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Returns the next decompressed bytes.
-
-        Args:
-            data: Compressed bytes that continue the stream.
-            max_length: Greatest number of bytes to return.
-
-        Raises:
-            OSError: if the data is not valid.
-        """
+        """Returns the next decompressed bytes."""
         try:
             return self._inner.decompress(data, max_length)
         except RuntimeError as error:
@@ -131,15 +115,7 @@ class Brotli:
         return self._inner.can_accept_more_data()
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Returns the next decompressed bytes.
-
-        Args:
-            data: Compressed bytes that continue the stream.
-            max_length: Approximate number of bytes to return at most.
-
-        Raises:
-            OSError: if the data is not valid.
-        """
+        """Returns the next decompressed bytes."""
         import brotli
 
         try:

@@ -16,9 +16,6 @@ START_BYTES = 2**9
 class BoundedBytes:
     """The beginning of a sequence of bytes of any length, and the length of the whole sequence.
 
-    Args:
-        max_bytes: Number of bytes that a sequence may have. One more is kept.
-
     Attributes:
         size: Length of the whole sequence so far.
 
@@ -36,12 +33,7 @@ class BoundedBytes:
         self.size = 0
 
     def extend(self, part: bytes, size: int | None = None) -> None:
-        """Appends a part. Bytes above the limit are counted but not kept.
-
-        Args:
-            part: The next part of the sequence, or the beginning of it.
-            size: Length of the next part in bytes, if `part` is only its beginning.
-        """
+        """Appends a part. Bytes above the limit are counted but not kept."""
         self._data += part[: self._max_bytes + 1 - len(self._data)]
         self.size += len(part) if size is None else size
 
@@ -56,12 +48,7 @@ class BoundedBytes:
         return bytes(self._data)
 
     def record(self, number: int, problem: str | None = None) -> "RawRecord":
-        """Returns the sequence as a record.
-
-        Args:
-            number: Number of the record, as for `RawRecord`.
-            problem: Its problem, if it has one next to its length.
-        """
+        """Returns the sequence as a record."""
         return RawRecord(number, self.data, self.size, problem or self.problem)
 
 
@@ -89,11 +76,6 @@ def read_lines(path: str, max_bytes: int, blocks: Iterable[bytes] | None = None)
     A line longer than `max_bytes` is cut and has the problem `too_long`. If a file cannot be opened or not be
     read to its end, a last `RawRecord` with the `problem` follows the lines that could be read. No error is
     raised.
-
-    Args:
-        path: Path of the file on any of Beam's file systems.
-        max_bytes: Greatest length of a line in bytes.
-        blocks: Content of the file, if it is not that of `read_blocks`. Errors are those of `read_blocks`.
     """
     number, pending = 1, BoundedBytes(max_bytes)
     try:
@@ -114,10 +96,6 @@ def read_lines(path: str, max_bytes: int, blocks: Iterable[bytes] | None = None)
 def read_blocks(path: str, members: list[tuple[int, int]] | None = None) -> Iterator[bytes]:
     """Yields the content of a file in blocks of bounded size, decompressed if `compression_of` says so.
 
-    Args:
-        path: Path of the file on any of Beam's file systems.
-        members: List to which the places of compressed streams are added, as `decompress` does.
-
     Raises:
         OSError: if the file cannot be read; `problem_of` returns the reason of rejection.
     """
@@ -137,16 +115,7 @@ def read_blocks(path: str, members: list[tuple[int, int]] | None = None) -> Iter
 def read_whole(
     path: str, max_bytes: int, blocks: Iterable[bytes] | None = None
 ) -> tuple[BoundedBytes, str | None]:
-    """Returns the content of a file, and the reason why it is not whole.
-
-    Args:
-        path: Path of the file on any of Beam's file systems.
-        max_bytes: Greatest number of bytes to keep.
-        blocks: Content of the file, as for `read_lines`.
-
-    Returns:
-        The content, and None or `too_long` or what `problem_of` returns.
-    """
+    """Returns the content of a file, and the reason why it is not whole."""
     content = BoundedBytes(max_bytes)
     try:
         for block in read_blocks(path) if blocks is None else blocks:
@@ -161,8 +130,5 @@ def problem_of(error: OSError) -> str:
 
     It is `truncated_<name>` or `corrupt_<name>` for a compressed stream, where the name is `gzip`, `bz2`,
     `xz`, `zst` or `lz4`, and `unreadable` otherwise.
-
-    Args:
-        error: The error.
     """
     return getattr(error, "reason", "unreadable")

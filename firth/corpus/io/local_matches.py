@@ -33,9 +33,6 @@ def local_matches(pattern: str) -> Iterator[LocalMatch]:
 
     The pattern is Beam's: `*` stands for any part of a name, `**` for any part of a path. Links are followed.
     A folder that matches is yielded unless only the wildcards of `**` and the name `*` match it.
-
-    Args:
-        pattern: Pattern of paths on this machine.
     """
     folder, parts = split_pattern(f"{pattern}*" if pattern.endswith("/") else pattern)
     yield from _below(folder or ("/" if pattern.startswith("/") else ""), parts)

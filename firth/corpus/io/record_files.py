@@ -21,12 +21,6 @@ _AS_IT_IS = CompressionTypes.UNCOMPRESSED
 def write_records(folder: str, index: int, count: int, records: Iterable[bytes]) -> str:
     """Writes one of several numbered files into a folder, and returns its path.
 
-    Args:
-        folder: Folder of the file, made if it does not exist.
-        index: Number of the file, from 0.
-        count: Number of files.
-        records: The records of the file.
-
     Raises:
         OSError: if the file cannot be written, for example because the disk is full.
     """
@@ -35,11 +29,6 @@ def write_records(folder: str, index: int, count: int, records: Iterable[bytes])
 
 def write_file(folder: str, name: str, records: Iterable[bytes]) -> str:
     """Writes a file `data_tfrecord-<name>.gz` into a folder, and returns its path.
-
-    Args:
-        folder: Folder of the file, made if it does not exist.
-        name: Last part of the file's name, without the extension.
-        records: The records of the file.
 
     Raises:
         OSError: if the file cannot be written, for example because the disk is full.
@@ -66,9 +55,6 @@ def _compress(records: Iterable[bytes], file: BinaryIO) -> None:
 
 def read_records(path: str) -> Iterator[bytes]:
     """Yields the records of a TFRecord file, which is gzipped if its name ends in `.gz`.
-
-    Args:
-        path: Path of the file on any of Beam's file systems.
 
     Raises:
         OSError: if there is no such file, or its gzip stream is damaged.

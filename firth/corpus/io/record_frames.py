@@ -12,9 +12,6 @@ FOOTER = struct.Struct("<I")
 def masked_checksum(data: bytes) -> int:
     """Returns the CRC-32C of bytes, masked as TFRecord does: rotated, and a constant added.
 
-    Args:
-        data: Bytes to check, a length or a record.
-
     Example:
 
     >>> hex(masked_checksum(b"123456789"))
@@ -25,26 +22,14 @@ def masked_checksum(data: bytes) -> int:
 
 
 def write_record(file: BinaryIO, record: bytes) -> None:
-    """Writes a record in its frame.
-
-    Args:
-        file: Open file to write to.
-        record: Content of the record.
-    """
+    """Writes a record in its frame."""
     length = struct.pack("<Q", len(record))
     header = length + FOOTER.pack(masked_checksum(length))
     file.write(b"".join([header, record, FOOTER.pack(masked_checksum(record))]))
 
 
 def read_record(file: BinaryIO) -> bytes | None:
-    """Returns the next record, or None at the end of the file.
-
-    Args:
-        file: Open file, at the beginning of a frame. Its `read` returns fewer bytes only at the end.
-
-    Raises:
-        ValueError: if the frame ends too early, or a checksum is not that of the bytes.
-    """
+    """Returns the next record, or None at the end of the file."""
     header = file.read(HEADER.size)
     if not header:
         return None

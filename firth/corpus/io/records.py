@@ -22,11 +22,7 @@ Patterns = str | Sequence[str]
 
 
 def record_files(patterns: Patterns) -> list[tuple[str, int]]:
-    """Returns the sorted paths and the sizes in bytes of the files that workers will read.
-
-    Args:
-        patterns: Path patterns of the files on any of Beam's file systems.
-    """
+    """Returns the sorted paths and the sizes in bytes of the files that workers will read."""
     asked = [patterns] if isinstance(patterns, str) else list(patterns)
     # Workers read through Beam, so Beam says what there is to read.
     matches = FileSystems.match(asked)
@@ -35,15 +31,7 @@ def record_files(patterns: Patterns) -> list[tuple[str, int]]:
 
 @beam.ptransform_fn
 def ReadBatches(pipeline: beam.Pipeline, patterns: Patterns) -> PCollection[list[bytes]]:
-    """Reads TFRecord files, gzipped or not, as lists of records of about a mebibyte.
-
-    Args:
-        pipeline: The pipeline.
-        patterns: Path patterns of the files on any of Beam's file systems.
-
-    Raises:
-        OSError: when applied, if no file matches.
-    """
+    """Reads TFRecord files, gzipped or not, as lists of records of about a mebibyte."""
     paths = [path for path, _ in record_files(patterns)]
     if not paths:
         raise OSError(f"no file matches {patterns!r}")
@@ -53,9 +41,6 @@ def ReadBatches(pipeline: beam.Pipeline, patterns: Patterns) -> PCollection[list
 
 def read_batches(path: str) -> Iterator[list[bytes]]:
     """Returns the records of a TFRecord file in lists of about a mebibyte.
-
-    Args:
-        path: Path of the file on any of Beam's file systems.
 
     Raises:
         OSError: if there is no such file, or its gzip stream is damaged.

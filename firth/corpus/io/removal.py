@@ -7,13 +7,7 @@ from firth import storage
 
 
 def remove_leftovers(scratch: str, split_folders: Mapping[str, str]) -> None:
-    """Removes the files that an interrupted run left, since the new files will have other names.
-
-    Args:
-        scratch: Folder for temporary files, which is removed.
-        split_folders: Folder of each split, by the split's name. Their data files and unfinished files are
-            removed.
-    """
+    """Removes the files that an interrupted run left, since the new files will have other names."""
     storage.remove(scratch)
     for folder in split_folders.values():
         unfinished = os.path.join(os.path.dirname(folder.rstrip("/")), ".data_tfrecord-*")

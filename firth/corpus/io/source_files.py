@@ -52,13 +52,6 @@ def match_files(source_name: str, patterns: Sequence[str]) -> list[SourceFile]:
     two patterns lead to files of one name, those of the later one have the pattern's number in front:
     `2:a.txt`.
 
-    Args:
-        source_name: Name of the source in the recipe, for error messages.
-        patterns: Path patterns as the recipe states them; `~` is the home folder.
-
-    Returns:
-        The files, and with a `problem` what matches and cannot be read as a file.
-
     Raises:
         SourceError: if a pattern matches no file, is a folder, or is on a file system that Beam does not
             read.

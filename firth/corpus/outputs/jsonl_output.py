@@ -41,15 +41,7 @@ def write_jsonl(
     split: str,
     keeps_metadata: bool = False,
 ) -> None:
-    """Writes documents to a file of UTF-8, a JSON object of the fields of `output_row` a line.
-
-    Args:
-        output: The compression.
-        file: A file that is open for writing.
-        documents: The documents, read one at a time.
-        split: Their split.
-        keeps_metadata: True for a key of metadata, an object.
-    """
+    """Writes documents to a file of UTF-8, a JSON object of the fields of `output_row` a line."""
     rows = (_line(output_row(document, split, keeps_metadata)) for document in documents)
     with _COMPRESSORS[output.compression](file) as compressed:
         for lines in in_batches(rows, BLOCK_BYTES, len):

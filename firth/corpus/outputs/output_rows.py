@@ -12,11 +12,6 @@ METADATA = "metadata"
 def output_row(document: Document, split: str, keeps_metadata: bool = False) -> dict[str, str | None]:
     """Returns the fields of a document: strings, and `url` None for a document that is not from the web.
 
-    Args:
-        document: The document, as the cleaning left it.
-        split: Its split.
-        keeps_metadata: True to add `metadata`, a JSON object as text, or None without any.
-
     Example:
 
     >>> page, book = (Document("1f", "Hi.", "web", "CC0", uri) for uri in ("https://a.org/b", "a.txt"))

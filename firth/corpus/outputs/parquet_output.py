@@ -21,15 +21,7 @@ def write_parquet(
     split: str,
     keeps_metadata: bool = False,
 ) -> None:
-    """Writes documents to a file, a row each, with the columns of `output_row`, all of strings.
-
-    Args:
-        output: The compression.
-        file: A file that is open for writing.
-        documents: The documents, read one at a time.
-        split: Their split.
-        keeps_metadata: True for a column of metadata.
-    """
+    """Writes documents to a file, a row each, with the columns of `output_row`, all of strings."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -26,16 +26,7 @@ class Shard(NamedTuple):
 
 
 def plan_shards(output: AnyOutput, split: str, pattern: str) -> Iterator[Shard]:
-    """Yields the files of one split: `train/train-00000-of-00012.parquet` and so on.
-
-    Args:
-        output: The output of the recipe.
-        split: Name of the split.
-        pattern: Path pattern of the split's TFRecord files of documents.
-
-    Raises:
-        EmptyCorpusError: if no file matches.
-    """
+    """Yields the files of one split: `train/train-00000-of-00012.parquet` and so on."""
     found = record_files(pattern)
     if not found:
         raise EmptyCorpusError(f"the {split} split has no file of documents: nothing matches {pattern!r}")

@@ -20,12 +20,6 @@ def chunk_lengths(
     Args:
         word_starts: bool [length], True for tokens that begin a word.
         sentence_starts: bool [length], True for tokens that begin a sentence.
-        max_length: Greatest length of a chunk, in tokens.
-        target_of: Function from the number of a chunk, from 0, to its target in tokens, or to None for a
-            chunk without a target.
-
-    Returns:
-        The lengths of the chunks, which add up to the document's, and the number of cut words.
 
     Example:
 

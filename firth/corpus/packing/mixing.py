@@ -40,11 +40,6 @@ def Mix(
     documents or on workers. A worker holds the documents of a group, counts by hash, and the hashes in one of
     4,096 bins of each source.
 
-    Args:
-        groups: The groups of a split.
-        mixture: The mixture of the recipe.
-        sources: Names of all sources.
-
     Raises:
         MixtureError: on a worker, as in `plan_mixture`.
     """
@@ -64,11 +59,7 @@ def Mix(
 
 
 def amounts_of(document: TokenizedDocument) -> dict[str, int]:
-    """Returns the size of a document by unit: `documents`, `bytes` and `tokens`.
-
-    Args:
-        document: The document.
-    """
+    """Returns the size of a document by unit: `documents`, `bytes` and `tokens`."""
     return {"documents": 1, "bytes": document.size, "tokens": len(document.tokens)}
 
 
@@ -184,10 +175,6 @@ def _repeat(group: Group, seed: int, cuts: list[tuple[Share, Cut]]) -> Iterator[
 def repeats_of(hash: int, cut: Cut) -> int:
     """Returns how many times a document is in the mixture.
 
-    Args:
-        hash: Hash of the document's id and the seed.
-        cut: The plan for its source.
-
     Example:
 
     >>> [repeats_of(hash, Cut(full=1, limit=100, largest=7)) for hash in (99, 100)]
@@ -197,11 +184,7 @@ def repeats_of(hash: int, cut: Cut) -> int:
 
 
 def measure(documents: Iterable[TokenizedDocument]) -> Counter[tuple[str, str]]:
-    """Returns the total size of documents, by (source, unit).
-
-    Args:
-        documents: The documents, of any sources.
-    """
+    """Returns the total size of documents, by (source, unit)."""
     counts: Counter[tuple[str, str]] = Counter()
     for document in documents:
         for unit, amount in amounts_of(document).items():

@@ -44,15 +44,6 @@ class Cut(NamedTuple):
 def plan_mixture(mixture: Mixed, available: Mapping[str, int], sources: Sequence[str]) -> list[Share]:
     """Returns the share of each source, in the order of `sources`; others follow in alphabetical order.
 
-    Args:
-        mixture: The mixture of the recipe.
-        available: Size of each source in the mixture's unit, by its name.
-        sources: Names of all sources, including those of which nothing is left.
-
-    Raises:
-        MixtureError: if a source has no weight; or if a source is empty or too small, and the recipe does not
-            say what to do then; the message names the source.
-
     Example:
 
     >>> from firth.recipes.corpus.mixture import WeightedMixture

@@ -11,23 +11,7 @@ from firth.recipes.corpus.mixture import Mixed
 def build_mixture_report(
     measured: Mapping[tuple[str, str], int], cuts: Sequence[tuple[Share, Cut]], mixture: Mixed
 ) -> dict[str, Any]:
-    """Returns the report about a mixture as a JSON object.
-
-    Args:
-        measured: Amounts taken, by (source, unit).
-        cuts: The plan.
-        mixture: The mixture of the recipe.
-
-    Returns:
-        `mixture`, as the recipe states it; `total`, the amount taken in the mixture's unit, including
-        repeats; and `sources`, one object for each source: `source`, its name; `available`, its size in the
-        mixture's unit; its proportion in the mixture as `asked` by the recipe, as `planned` and as
-        `measured`; `repeats`, the mean number of copies of its documents; `exhausted`, whether no more could
-        be taken; `documents`, `bytes` and `tokens` taken, including repeats; `deviation`, the difference of
-        measured and planned proportion, divided by the planned one; whether that is `within_tolerance`; and
-        whether it is `too_coarse`, which is a deviation above the tolerance that amounts to at most one
-        document.
-    """
+    """Returns the report about a mixture as a JSON object."""
     total = sum(amount for (_, unit), amount in measured.items() if unit == mixture.unit)
     return {
         "mixture": mixture.model_dump(mode="json"),
@@ -60,15 +44,7 @@ def _row(
 
 
 def check_mixture(report: Mapping[str, Any]) -> None:
-    """Checks that the measured proportions are those planned.
-
-    Args:
-        report: The report of `build_mixture_report`.
-
-    Raises:
-        MixtureError: if a source deviates by more than the tolerance and by more than one document; the
-            message names the source.
-    """
+    """Checks that the measured proportions are those planned."""
     for row in report["sources"]:
         if not row["within_tolerance"] and not row["too_coarse"]:
             raise MixtureError(

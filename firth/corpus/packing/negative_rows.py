@@ -20,9 +20,6 @@ def find_negatives(rows: Iterable[Row]) -> list[tuple[Row, Row | None]]:
 
     The row after the last one is the first. The negative is None if all other rows share a document with the
     row.
-
-    Args:
-        rows: The rows of one bucket.
     """
     ordered = sorted(rows, key=lambda row: row.example_id)
     doubled = ordered + ordered
@@ -39,9 +36,6 @@ def AddNegatives(groups: PCollection) -> PCollection:
 
     The bucket of a row depends on its example id, and the number of buckets on the number of all rows, so the
     pairs do not depend on the number of workers.
-
-    Args:
-        groups: Numbers of groups with their rows.
     """
     rows = groups | "Rows" >> beam.Map(lambda group: len(group[1])) | "Count" >> beam.CombineGlobally(sum)
     return (

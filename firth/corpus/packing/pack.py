@@ -10,14 +10,6 @@ def pack(sizes: Sequence[int], capacity: int, max_items: int) -> list[list[int]]
     bin if it does not fit any. Ties are broken by the order of the items, so the result depends only on the
     arguments.
 
-    Args:
-        sizes: Sizes of the items, at most `capacity` each.
-        capacity: Size of a bin.
-        max_items: Greatest number of items in a bin.
-
-    Returns:
-        The indices of the items in each bin.
-
     Raises:
         ValueError: if an item is larger than a bin.
 
@@ -35,15 +27,6 @@ def pack_in_order(sizes: Sequence[int], capacity: int, max_items: int, max_open:
 
     Unlike `pack`, it does not bring items of like sizes together: what a bin holds follows from the order
     alone. Few bins are open at once; if there are more, the fullest one is closed.
-
-    Args:
-        sizes: Sizes of the items, at most `capacity` each.
-        capacity: Size of a bin.
-        max_items: Greatest number of items in a bin.
-        max_open: Greatest number of bins that are open at once.
-
-    Returns:
-        The indices of the items in each bin.
 
     Raises:
         ValueError: if an item is larger than a bin.

@@ -22,18 +22,9 @@ def pack_rows(
     most as many places as one of full length. The order of the documents does not matter.
 
     Args:
-        documents: The documents of one group.
-        sequences: The number of documents in a row, and the share of short chunks.
-        special_tokens: Number of special tokens that the objective adds to each chunk.
         raw_length: Greatest number of tokens in a row before the objective is applied. It is below the
             model's length if the objective adds special tokens, and above it if the objective leaves tokens
             out.
-
-    Returns:
-        The rows, and these counts: `documents`, the number of documents; `empty_documents`, those without a
-        token, which are in no row; `cut_documents`, those cut into several chunks; `cut_words`, the words
-        that were cut because they are longer than a chunk; `chunks`, `tokens` and `rows`, the contents of the
-        rows; and `padding_tokens`, the places of rows that are neither tokens nor special tokens.
     """
     chunks: dict[tuple[str, int], list[Chunk]] = defaultdict(list)
     counts: Counter[str] = Counter()

@@ -91,12 +91,7 @@ class Row:
         return frozenset(chunk.document_key for chunk in self.chunks)
 
     def to_example(self, negative: "Row | None" = None) -> bytes:
-        """Returns the row as a serialized tf.train.Example.
-
-        Args:
-            negative: A row of other documents, for random next sentences; the names of its features begin
-                with `negative_`. None if there is no such row.
-        """
+        """Returns the row as a serialized tf.train.Example."""
         example = Example()
         feature = example.features.feature
         feature[features.SOURCE].bytes_list.value.append(self.source.encode("utf-8"))
@@ -128,15 +123,7 @@ def make_row(
     details: Sequence[bytes] = (),
     found_keys: Sequence[int] = (),
 ) -> Row:
-    """Returns the row that consists of some chunks.
-
-    Args:
-        source: Name of the source of all the chunks.
-        chunks: The chunks, in their order.
-        labels: Labels by the name of their field, integers or floats.
-        details: What scores need of each record, UTF-8.
-        found_keys: Keys of the records that a corpus was found to hold.
-    """
+    """Returns the row that consists of some chunks."""
     parts = [chunk.name for chunk in chunks]
     return Row(
         hash63("row", source, *parts), source, tuple(chunks), labels or {}, tuple(details), tuple(found_keys)

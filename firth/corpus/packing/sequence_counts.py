@@ -31,10 +31,6 @@ SplitCounts = Mapping[tuple[str, str], int]
 def by_split(counts: Mapping[str, int], split: str) -> Counter:
     """Returns the counts of one split by (split, name).
 
-    Args:
-        counts: Counts by name.
-        split: Name of the split.
-
     Example:
 
     >>> by_split({"rows": 3}, "train")
@@ -44,16 +40,7 @@ def by_split(counts: Mapping[str, int], split: str) -> Counter:
 
 
 def write_counts(summed: dict[tuple[str, str], int], path: str, splits: Iterable[str]) -> None:
-    """Writes the counts of some splits to a JSON file, after checking that nothing was lost.
-
-    Args:
-        summed: Counts by (split, name).
-        path: Path of the file.
-        splits: Names of the splits.
-
-    Raises:
-        CountMismatchError: if documents, tokens or rows that came into a step are not those that went out.
-    """
+    """Writes the counts of some splits to a JSON file, after checking that nothing was lost."""
     counts = Counter(summed)
     for split in splits:
         counts[split, "mixed"] = counts[split, "read"] + counts[split, "repeated_documents"]
@@ -77,14 +64,7 @@ def _counts_of(split: str, counts: SplitCounts) -> dict[str, Any]:
 
 
 def check_counts(counts: Mapping[str, Mapping[str, Any]]) -> None:
-    """Checks that each split has rows.
-
-    Args:
-        counts: Counts by split and name, as `write_counts` wrote them.
-
-    Raises:
-        EmptyCorpusError: if a split has no row; the message names the split.
-    """
+    """Checks that each split has rows."""
     for split, each in counts.items():
         if not each["rows"]:
             raise EmptyCorpusError(

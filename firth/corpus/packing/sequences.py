@@ -147,18 +147,7 @@ def MakeRows(
     mixing: Mixing | None = None,
     grouping: Grouping = IN_RUNNER,
 ) -> PCollection[Counter]:
-    """Writes the rows of one split: lists of serialized documents to counts by (split, name).
-
-    Args:
-        records: Lists of serialized documents.
-        split: Name of the split.
-        tokenizer_folder: Folder of a saved tokenizer.
-        packing: The settings of `pack_rows`.
-        folder: Folder of the rows.
-        mixing: The settings of the mixture; None if documents are taken as they are.
-        grouping: Settings for bringing the documents of a group together. The number of groups is that of
-            files.
-    """
+    """Writes the rows of one split: lists of serialized documents to counts by (split, name)."""
     shards = packing.sequences.shards
     tokenize = beam.ParDo(Tokenize(tokenizer_folder, shards)).with_output_types(Unmeasured)
     groups = records | "Tokenize" >> tokenize | "Group" >> GroupValues(grouping)

@@ -56,12 +56,7 @@ class TokenizedDocument:
 
 
 class Tokenize(beam.DoFn):
-    """Tokenizes lists of serialized documents to lists of `TokenizedDocument` by group, for `GroupValues`.
-
-    Args:
-        tokenizer_folder: Folder of a saved tokenizer.
-        groups: Number of groups. The group of a document is its key modulo this number.
-    """
+    """Tokenizes lists of serialized documents to lists of `TokenizedDocument` by group, for `GroupValues`."""
 
     def __init__(self, tokenizer_folder: str, groups: int) -> None:
         self._tokenizer_folder = tokenizer_folder
@@ -81,22 +76,13 @@ class Tokenize(beam.DoFn):
 
 
 def tokenized_documents(values: Values) -> Iterator[TokenizedDocument]:
-    """Yields the documents of a group.
-
-    Args:
-        values: The values of a group, which come from `Tokenize`.
-    """
+    """Yields the documents of a group."""
     for documents in values.of(_NAME):
         yield from documents
 
 
 def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document]) -> list[TokenizedDocument]:
-    """Returns the documents as tokens, which are those of each whole text, with sentences marked.
-
-    Args:
-        tokenizer: A tokenizer, as `firth.tokenizers.load_tokenizer` returns it.
-        documents: A batch of documents.
-    """
+    """Returns the documents as tokens, which are those of each whole text, with sentences marked."""
     from firth.tokenizers.graph.word_bounds import word_starts
 
     passages = [_passages(document.text, tokenizer.keeps_spaces) for document in documents]
@@ -145,8 +131,6 @@ def _starts_inside(
     """Returns where the sentences after the first one of each passage begin: int64 [sentences].
 
     Args:
-        tokenizer: A tokenizer.
-        passages: The sentences of each passage.
         tokens: int32 [tokens], tokens of all passages.
         bounds: int64 [passages + 1], where the tokens of each passage begin.
     """
@@ -172,8 +156,6 @@ def _end_of(sentence: np.ndarray, tokens: np.ndarray, start: int, limit: int) ->
     Args:
         sentence: int32 [length], tokens of the sentence alone.
         tokens: int32 [tokens].
-        start: Place where the sentence begins.
-        limit: Place where its passage ends.
     """
     if not len(sentence):
         return start

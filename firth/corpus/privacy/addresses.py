@@ -29,11 +29,7 @@ class _Addresses(Finder):
 
 
 class Ipv4Addresses(_Addresses):
-    """Finds IP addresses of version 4, unless the words before say that they are versions or sections.
-
-    Args:
-        config: Whether private addresses are personal data too.
-    """
+    """Finds IP addresses of version 4, unless the words before say that they are versions or sections."""
 
     _version = 4
     # No address that begins with one of these numbers is private or reserved.
@@ -86,11 +82,7 @@ class Ipv4Addresses(_Addresses):
 
 
 class Ipv6Addresses(_Addresses):
-    """Finds IP addresses of version 6.
-
-    Args:
-        config: Whether private addresses are personal data too.
-    """
+    """Finds IP addresses of version 6."""
 
     _version = 6
     _candidate = re.compile(

@@ -11,11 +11,6 @@ _MIN_CUE_CHARACTERS = 2
 def words_before(text: str, start: int, characters: int) -> str:
     """Returns the text before a place, back to the last digit or line end; empty below two letters.
 
-    Args:
-        text: The text.
-        start: Index of the place, at which a value begins.
-        characters: Greatest number of characters to return.
-
     Example:
 
     >>> words_before("in 1999 call me at 212", 19, 40)

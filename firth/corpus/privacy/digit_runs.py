@@ -16,9 +16,6 @@ def find_runs(text: str) -> list[Run]:
     Digits belong to the same run if there are no more characters between them than between the digits of a
     value.
 
-    Args:
-        text: The text.
-
     Example:
 
     >>> find_runs("In 1999, call 212-736-5000.")
@@ -36,16 +33,7 @@ def find_runs(text: str) -> list[Run]:
 def search(
     pattern: re.Pattern[str], text: str, runs: Sequence[Run], length: int, before: int = 0, after: int = 4
 ) -> Iterator[re.Match[str]]:
-    """Yields the matches of `pattern.finditer(text)`, but searches only in and near runs of digits.
-
-    Args:
-        pattern: A pattern whose matches contain digits.
-        text: The text.
-        runs: The text's runs of digits, from `find_runs`.
-        length: Smallest number of characters from a match's first digit to its last.
-        before: Greatest number of characters of a match before its first digit.
-        after: Greatest number of characters that the pattern reads after the last digit of a run.
-    """
+    """Yields the matches of `pattern.finditer(text)`, but searches only in and near runs of digits."""
     end = 0
     for start, run_end in runs:
         if run_end - start < length:

@@ -59,9 +59,6 @@ class Emails(Finder):
     """Finds e-mail addresses, except those of domains that are reserved for examples.
 
     It also finds `jane (at) roe (dot) org`, and `jane at roe dot org` after a word such as `mail`.
-
-    Args:
-        config: Not used; all finders have the same constructor.
     """
 
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102

@@ -20,9 +20,6 @@ def privacy_of(cleaning: Cleaning) -> PiiStep:
     """Returns a step that replaces all types of personal data, also those that the recipe's steps find.
 
     It searches phone numbers of all regions and all addresses that any of these steps searches.
-
-    Args:
-        cleaning: The cleaning of the recipe.
     """
     own = (step.privacy for step in cleaning.steps)
     steps = [PiiStep(kind="pii"), *(step for step in own if step is not None)]
@@ -37,19 +34,12 @@ def privacy_of(cleaning: Cleaning) -> PiiStep:
 
 
 def scrubber_for(cleaning: Cleaning) -> Pii:
-    """Returns the step that removes all personal data from excerpts of a corpus.
-
-    Args:
-        cleaning: The cleaning of the recipe, whose `pii` steps may name further regions of phone numbers.
-    """
+    """Returns the step that removes all personal data from excerpts of a corpus."""
     return Pii(privacy_of(cleaning))
 
 
 class MetadataScrubber:
     """Removes personal data from the addresses, licences and metadata of documents.
-
-    Args:
-        steps: The steps whose types of personal data are replaced, each in its way. Without any, nothing is.
 
     Example:
 
@@ -64,11 +54,7 @@ class MetadataScrubber:
         self._licences: dict[str, str] = {}
 
     def scrub(self, document: Document) -> Document:
-        """Returns the document without personal data in its address, its licence and its metadata.
-
-        Args:
-            document: A document.
-        """
+        """Returns the document without personal data in its address, its licence and its metadata."""
         if not self._steps:
             return document
         licence = document.licence
@@ -97,21 +83,13 @@ class MetadataScrubber:
 
 
 def metadata_steps(cleaning: Cleaning) -> list[PiiStep]:
-    """Returns the steps of a recipe that replace personal data in addresses and licences too, in order.
-
-    Args:
-        cleaning: The cleaning of the recipe.
-    """
+    """Returns the steps of a recipe that replace personal data in addresses and licences too, in order."""
     own = (step.privacy for step in cleaning.steps)
     return [step for step in own if step is not None and step.metadata == "scrub"]
 
 
 def fit_to_show(example: DroppedExample, scrubber: Pii) -> DroppedExample:
     """Returns an example without personal data, whose excerpt has about `EXCERPT_CHARACTERS`.
-
-    Args:
-        example: A dropped document with the first `RAW_EXCERPT_CHARACTERS` of its text.
-        scrubber: The step that removes personal data.
 
     Example:
 

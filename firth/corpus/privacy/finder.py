@@ -18,9 +18,6 @@ Span = tuple[int, int]
 def without_overlaps(spans: Iterable[Span]) -> Iterator[Span]:
     """Yields the spans that begin at or after the end of the one before.
 
-    Args:
-        spans: Spans by their starts.
-
     Example:
 
     >>> list(without_overlaps([(0, 3), (2, 5), (3, 4)]))
@@ -34,48 +31,26 @@ def without_overlaps(spans: Iterable[Span]) -> Iterator[Span]:
 
 
 class Finder(abc.ABC):
-    """Finds the values of one type of personal data.
-
-    Args:
-        config: The step of the recipe.
-    """
+    """Finds the values of one type of personal data."""
 
     def __init__(self, config: PiiStep) -> None:
         self._config = config
 
     @abc.abstractmethod
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:
-        """Yields the spans of the values in a text as (start, end), in order.
-
-        Args:
-            text: The text.
-            runs: Its runs of digits, from `find_runs`.
-        """
+        """Yields the spans of the values in a text as (start, end), in order."""
 
     def accepts(self, value: str) -> bool:
-        """Returns whether a string is a valid value, as if the words around it announced one.
-
-        Args:
-            value: The string.
-        """
+        """Returns whether a string is a valid value, as if the words around it announced one."""
         return any(self.find(value, ()))
 
     def reshape(self, value: str, key: bytes) -> str:
-        """Returns another string of the same shape, chosen by the key. It may be a valid value by chance.
-
-        Args:
-            value: A value of this type.
-            key: A hash of the value and the number of the attempt.
-        """
+        """Returns another string of the same shape, chosen by the key. It may be a valid value by chance."""
         return reshape(value, key)
 
 
 def reshape(value: str, key: bytes) -> str:
     """Returns the string with each digit replaced by a digit and each letter by a letter, chosen by the key.
-
-    Args:
-        value: The string.
-        key: Any bytes. The same key gives the same result.
 
     Example:
 

@@ -33,11 +33,7 @@ class Scheme:
     form: str = r"[A-Z\d]+"
 
     def is_valid(self, value: str) -> bool:
-        """Returns whether the form, the check digits and the date of birth, if there is one, are right.
-
-        Args:
-            value: The number, with or without separators.
-        """
+        """Returns whether the form, the check digits and the date of birth, if there is one, are right."""
         compact = _SEPARATORS.sub("", value)
         if not re.fullmatch(self.form, compact):
             return False

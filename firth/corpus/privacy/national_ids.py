@@ -25,11 +25,7 @@ _BEFORE, _AFTER, _MIN_DIGITS = 8, 32, 6
 
 
 class NationalIds(Finder):
-    """Finds national numbers with right check digits, if their form is unmistakable or a word announces them.
-
-    Args:
-        config: Countries whose numbers are searched.
-    """
+    """Finds national numbers with right check digits, if their form is unmistakable or a word announces them."""
 
     def __init__(self, config: PiiStep) -> None:
         self._schemes = tuple(each for each in SCHEMES if each.country in config.id_countries)

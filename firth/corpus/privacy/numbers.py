@@ -12,11 +12,7 @@ _SEPARATORS = re.compile(r"[ \u00a0.-]")
 
 
 class CreditCards(Finder):
-    """Finds numbers of payment cards by the issuer's prefix and length, usual groups and the check digit.
-
-    Args:
-        config: Not used; all finders have the same constructor.
-    """
+    """Finds numbers of payment cards by the issuer's prefix and length, usual groups and the check digit."""
 
     _candidate = re.compile(rf"\d(?<![{WORD}.,+-]\d)(?:[ \u00a0.-]?\d){{11,18}}(?![{WORD}%]|[.,-]\d)")
     # Visa; Mastercard; American Express; Discover and RuPay; JCB; Diners Club; UnionPay; Mir; Troy; RuPay;
@@ -46,11 +42,7 @@ class CreditCards(Finder):
 
 
 class Ibans(Finder):
-    """Finds international bank account numbers with right check digits and the structure of their country.
-
-    Args:
-        config: Not used; all finders have the same constructor.
-    """
+    """Finds international bank account numbers with right check digits and the structure of their country."""
 
     # The digits of a text are known, so the country's code is looked for after them.
     _check_digits = re.compile(rf"\d(?<=[A-Za-z]{{2}}\d)(?:(?<![{WORD}]..\d)|(?<=(?i:iban)..\d))\d")

@@ -24,11 +24,7 @@ _KINDS = (re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"[^\w.:?]"))
 
 
 def find_passwords(text: str) -> Iterator[Span]:
-    """Yields the spans of passwords in URLs, options, assignments and sentences (`my password is x1y2z3`).
-
-    Args:
-        text: The text.
-    """
+    """Yields the spans of passwords in URLs, options, assignments and sentences (`my password is x1y2z3`)."""
     if "://" in text:
         for found in _URL.finditer(text):
             if not _MASKED.fullmatch(found[1]) and not found[1].startswith("$"):

@@ -17,10 +17,6 @@ def may_be_groups(region: str, groups: tuple[int, ...]) -> bool:
 
     It allows every format of phonenumbers for the region, and is much faster than formatting the number.
 
-    Args:
-        region: ISO 3166-1 code of the region.
-        groups: Number of digits in each group.
-
     Example:
 
     >>> may_be_groups("US", (3, 3, 4)), may_be_groups("US", (3, 3, 3))

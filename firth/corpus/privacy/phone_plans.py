@@ -38,11 +38,6 @@ def is_valid(digits: str, region: str | None) -> bool | None:
 
     The answer is that of phonenumbers, and much faster than its parser.
 
-    Args:
-        digits: The digits of the number, without separators and `+`.
-        region: ISO 3166-1 code of the region in which the number would be dialled; None if it begins with its
-            country code.
-
     Example:
 
     >>> is_valid("2127365000", "US"), is_valid("1127365000", "US"), is_valid("12127365000", "US")
@@ -67,12 +62,7 @@ def is_valid(digits: str, region: str | None) -> bool | None:
 
 
 def country_code(digits: str, region: str | None) -> str:
-    """Returns the country code of a region, or the one with which digits begin; empty if no code is known.
-
-    Args:
-        digits: The digits of a number, without separators and `+`.
-        region: ISO 3166-1 code of the region, or None.
-    """
+    """Returns the country code of a region, or the one with which digits begin; empty if no code is known."""
     from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, country_code_for_region
 
     if region:

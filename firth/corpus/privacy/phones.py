@@ -48,9 +48,6 @@ class Phones(Finder):
     of the configured regions, and either be written in the groups that are usual there or come after a word
     such as `call`, since almost any ten digits are a valid number of the United States. In a row of seven or
     more groups of digits, numbers are found only after such a word.
-
-    Args:
-        config: Regions of phone numbers without a country code.
     """
 
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102

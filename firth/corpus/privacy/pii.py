@@ -37,9 +37,6 @@ class Pii(DocumentStep[PiiStep]):
     A surrogate depends only on the seed and the value. It is chosen so that it is not a valid value of any
     type. It therefore belongs to nobody, and a second pass leaves it unchanged.
 
-    Args:
-        config: Types to replace, the kind of replacement, and the settings of the finders.
-
     Example:
 
     >>> step = Pii(PiiStep(kind="pii"))
@@ -62,27 +59,16 @@ class Pii(DocumentStep[PiiStep]):
         return Keep(document.with_text(text), counts) if counts else Keep(document)
 
     def scrub(self, text: str) -> str:
-        """Returns a text with its personal data replaced. Scrubbing the result again changes nothing.
-
-        Args:
-            text: Any text.
-        """
+        """Returns a text with its personal data replaced. Scrubbing the result again changes nothing."""
         text, _ = self._scrub(text)
         return text
 
     def scrub_metadata(self, text: str) -> str:
-        """Returns an address or a licence with its personal data replaced, unless `metadata` is `keep`.
-
-        Args:
-            text: The address or the licence.
-        """
+        """Returns an address or a licence with its personal data replaced, unless `metadata` is `keep`."""
         return text if self._config.metadata == "keep" else self.scrub_address(text)
 
     def scrub_address(self, text: str) -> str:
         """Returns an address, or the name of a file, with its personal data replaced.
-
-        Args:
-            text: The address, in which the ending of a file's name is not a part of a value.
 
         Example:
 
@@ -106,11 +92,6 @@ class Pii(DocumentStep[PiiStep]):
     def scrub_beginning(self, text: str, characters: int) -> str:
         """Returns the first characters of a text with personal data replaced.
 
-        Args:
-            text: Any text.
-            characters: The number of characters, before replacement. A value that begins among them and goes
-                on after them is replaced as a whole.
-
         Example:
 
         >>> Pii(PiiStep(kind="pii")).scrub_beginning("Ask jane@roe.org for it.", 8)
@@ -133,11 +114,7 @@ class Pii(DocumentStep[PiiStep]):
         return findings
 
     def find(self, text: str) -> list[Finding]:
-        """Returns the personal data of a text, in order. Where they overlap, the first of `PII_TYPES` wins.
-
-        Args:
-            text: Any text.
-        """
+        """Returns the personal data of a text, in order. Where they overlap, the first of `PII_TYPES` wins."""
         found: list[Finding] = []
         text = _PLACEHOLDER.sub(_opaque, text)
         runs = find_runs(text)

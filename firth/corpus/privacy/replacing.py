@@ -29,14 +29,7 @@ class Finding(NamedTuple):
 
 
 def replace_all(text: str, find: Find, replace: Replace) -> str:
-    """Returns a text in which nothing more is found.
-
-    Args:
-        text: The text.
-        find: Returns the findings in a text, in order.
-        replace: Takes a text, the findings in it and the number of the pass, from 0. Returns the text with
-            the findings replaced, and the indices at which the replacements begin in it.
-    """
+    """Returns a text in which nothing more is found."""
     turn, reach = 0, _REACH
     while findings := find(text):
         text, places = replace(text, findings, turn)

@@ -85,9 +85,6 @@ class Secrets(Finder):
 
     The value of a private key is the text between its marks. Values with `EXAMPLE` in them are from manuals
     and are not found.
-
-    Args:
-        config: Least entropy of a random string, in bits per character.
     """
 
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102

@@ -46,10 +46,6 @@ class Classifier(CorpusStep[ClassifierStep]):
     A worker holds one batch of the corpus. The worker that trains holds at most `max_documents` of each
     class, in hashed form.
 
-    Args:
-        config: The sources of the reference and of the crawl, the features, the training and the rule for
-            keeping documents.
-
     Raises:
         SourceError: on construction of the pipeline, if a reference has no file; on a worker, if one cannot
             be read.
@@ -93,10 +89,6 @@ class Classifier(CorpusStep[ClassifierStep]):
 def side_of(source: str, config: ClassifierStep) -> int | None:
     """Returns the class of a source's documents as an index of `SIDES`, or None.
 
-    Args:
-        source: Name of the source, or `reference_name` of a reference.
-        config: The sources of the reference and of the crawl. Without a `crawl`, all others are the crawl.
-
     Example:
 
     >>> step = ClassifierStep(kind="classifier", reference=("books",), crawl=("web",))
@@ -112,11 +104,6 @@ def keeps(score: float, document_id: str, config: ClassifierStep) -> bool:
     """Returns whether a document of the crawl is kept.
 
     With `pareto`, the probability of keeping a document is (2 - score) ** -alpha.
-
-    Args:
-        score: The probability of being like the reference, in [0, 1].
-        document_id: Id of the document, which takes the place of a random number.
-        config: The rule, with its `threshold`, or its `alpha` and `seed`.
 
     Example:
 

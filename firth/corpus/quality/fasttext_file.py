@@ -24,12 +24,6 @@ def check_fasttext_file(path: str) -> None:
     """Passes if a file has all that the model in it needs. A file of another format passes too.
 
     fastText itself takes what a file lacks for zeros or for anything else, or reads for ever.
-
-    Args:
-        path: Local path of the file.
-
-    Raises:
-        CorpusError: if the file ends too early.
     """
     size = storage.size_of(path)
     with storage.open_file(path) as file:

@@ -15,15 +15,8 @@ _NO_THRESHOLD = -1.0
 class FastTextClassifier:
     """A supervised model of fastText.
 
-    Args:
-        path: Local path of a file `.bin` or `.ftz`.
-
     Attributes:
         labels: Labels of the model, with the prefix that they were trained with, sorted.
-
-    Raises:
-        CorpusError: if the file is not a supervised model or ends too early, or the package is not
-            installed.
     """
 
     def __init__(self, path: str) -> None:
@@ -37,12 +30,7 @@ class FastTextClassifier:
             raise CorpusError(f"it is not a supervised model of fastText: {error}") from error
 
     def score(self, text: str, label: str) -> float:
-        """Returns the probability of a label, in [0, 1].
-
-        Args:
-            text: Text of a document.
-            label: One of the labels.
-        """
+        """Returns the probability of a label, in [0, 1]."""
         # Sums of rounded numbers are sometimes a little above 1.
         return min(self._probabilities(text.replace("\n", " ")).get(label, 0.0), 1.0)
 

@@ -32,12 +32,7 @@ class HashSample(NamedTuple):
 
 
 def sample_hashes(ids: Iterable[str], seed: int) -> np.ndarray:
-    """Returns the hashes of ids by which a sample is taken: uint64 [ids].
-
-    Args:
-        ids: Ids of documents.
-        seed: A number on which the hashes depend.
-    """
+    """Returns the hashes of ids by which a sample is taken: uint64 [ids]."""
     return np.array([hash63("sample", str(seed), id) for id in ids], np.uint64)
 
 
@@ -46,7 +41,6 @@ def sample_of(hashes: np.ndarray, size: int) -> HashSample:
 
     Args:
         hashes: uint64 [documents], from `sample_hashes`.
-        size: Greatest number of documents in the sample.
 
     Example:
 
@@ -58,12 +52,7 @@ def sample_of(hashes: np.ndarray, size: int) -> HashSample:
 
 
 def join_samples(samples: Iterable[HashSample], size: int) -> HashSample:
-    """Returns the sample of all documents from which the samples were taken, in any order and grouping.
-
-    Args:
-        samples: Samples of parts of a corpus.
-        size: Greatest number of documents in the sample.
-    """
+    """Returns the sample of all documents from which the samples were taken, in any order and grouping."""
     parts = list(samples)
     hashes = np.concatenate([np.zeros(0, np.uint64), *(each.hashes for each in parts)])
     return HashSample(sum(each.seen for each in parts), np.unique(hashes)[:size].astype(np.uint64))

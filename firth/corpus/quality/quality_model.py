@@ -48,13 +48,7 @@ class QualityModel(NamedTuple):
 
 
 def save_quality_model(model: QualityModel, description: dict[str, Any], folder: str) -> None:
-    """Writes a model to `weights.npz`, two arrays, and `classifier.json`, its settings and description.
-
-    Args:
-        model: The model.
-        description: Further values for `classifier.json`, next to `hashing`.
-        folder: Folder of the two files.
-    """
+    """Writes a model to `weights.npz`, two arrays, and `classifier.json`, its settings and description."""
     with whole_file(f"{folder}/{WEIGHTS_FILE}") as file:
         np.savez(file, weights=model.weights, bias=np.float64(model.bias))
     write_json(f"{folder}/{MODEL_FILE}", {"hashing": model.hashing._asdict(), **description})

@@ -36,11 +36,7 @@ class Examples(NamedTuple):
 
 
 def join_examples(parts: Sequence[Examples]) -> Examples:
-    """Returns the examples of all parts in one.
-
-    Args:
-        parts: Examples of batches of documents, hashed with the same settings.
-    """
+    """Returns the examples of all parts in one."""
     return Examples(
         np.concatenate([np.zeros(0, np.uint64), *(each.hashes for each in parts)]),
         np.concatenate([np.zeros(0, np.int8), *(each.sides for each in parts)]),
@@ -56,20 +52,6 @@ def train(
     The result does not depend on the order of the examples, and examples with the same hash count once. Both
     classes have the same total weight, whatever their numbers. The computation runs on one thread, so that
     the weights are the same on any machine.
-
-    Args:
-        examples: Documents of both classes.
-        hashing: Settings with which the texts were hashed.
-        l2_penalty: Factor of the squared weights in the loss.
-        held_out_fraction: Share of each class that is measured on and not trained on.
-
-    Returns:
-        The model and its measures: `trained` and `held_out`, the number of documents by class; `auc`, the
-        area under the ROC curve; `roc`, the numbers of held-out `crawl` and `reference` documents with at
-        least each `score`; `iterations` of the optimizer; and whether it has `converged`.
-
-    Raises:
-        CorpusError: if a class has fewer than two examples.
     """
     order = np.lexsort([examples.hashes, examples.sides])
     keys = np.stack([examples.sides[order].astype(np.uint64), examples.hashes[order]])

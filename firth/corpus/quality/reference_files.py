@@ -22,9 +22,6 @@ def reference_name(source: AnySource) -> str:
     """Returns the name of a reference as a source of documents.
 
     It has a space, so that it differs from the names of a recipe's sources.
-
-    Args:
-        source: The reference, as the recipe describes it.
     """
     return f"reference {source.name}"
 
@@ -32,10 +29,6 @@ def reference_name(source: AnySource) -> str:
 @beam.ptransform_fn
 def ReadReference(pipeline: beam.Pipeline, sources: Sequence[AnySource]) -> PCollection[list[Document]]:
     """Reads sources that are not part of the corpus, as lists of documents.
-
-    Args:
-        pipeline: The pipeline.
-        sources: The references of the recipe.
 
     Raises:
         SourceError: when applied, if a source has no file; on a worker, if a record cannot be read, since

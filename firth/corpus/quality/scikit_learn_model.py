@@ -12,15 +12,8 @@ from firth.storage import open_file
 class ScikitLearnClassifier:
     """A classifier of scikit-learn that takes texts.
 
-    Args:
-        content: Content of a file that `skops.io.dump` has written.
-        trusted: Names of other types that may be loaded.
-
     Attributes:
         labels: Labels of the model, as text.
-
-    Raises:
-        CorpusError: if it is not such a classifier, holds other types, or the package is not installed.
     """
 
     def __init__(self, content: bytes, trusted: Sequence[str] = ()) -> None:
@@ -38,12 +31,7 @@ class ScikitLearnClassifier:
         self.labels = [str(label) for label in self._model.classes_]
 
     def score(self, text: str, label: str) -> float:
-        """Returns the probability of a label, in [0, 1].
-
-        Args:
-            text: Text of a document.
-            label: One of the labels.
-        """
+        """Returns the probability of a label, in [0, 1]."""
         # One text at a time, since the last bits of a product may depend on the other rows.
         return float(self._model.predict_proba([text])[0, self.labels.index(label)])
 

@@ -13,26 +13,12 @@ ScoreCounts = Counter[tuple[str, int, bool, float]]
 
 
 def count_score(counts: ScoreCounts, source: str, score: float, kept: bool) -> None:
-    """Counts one document by its source, its score and whether it was kept.
-
-    Args:
-        counts: The counts to add to.
-        source: Name of the source.
-        score: The score, in [0, 1].
-        kept: Whether the document was kept.
-    """
+    """Counts one document by its source, its score and whether it was kept."""
     counts[source, min(int(score * BINS), BINS - 1), kept, float(f"{score:.2g}")] += 1
 
 
 def score_histogram(counts: Mapping[tuple[str, int, bool, float], int]) -> dict[str, Any]:
     """Returns the counts as a JSON object.
-
-    Args:
-        counts: Number of documents by source, bin, whether they were kept, and score.
-
-    Returns:
-        `lower`, the lower bounds of the bins, the last of which includes 1; and `sources`, one object for
-        each source: `source`, and the number of documents `kept` and `dropped` in each bin.
 
     Example:
 
@@ -59,11 +45,7 @@ def score_histogram(counts: Mapping[tuple[str, int, bool, float], int]) -> dict[
 
 
 def measured_scores(counts: Mapping[tuple[str, int, bool, float], int]) -> CorpusCounts:
-    """Returns the counts of the corpus report on what is measured: documents of all sources by score.
-
-    Args:
-        counts: Number of documents by source, bin, whether they were kept, and score.
-    """
+    """Returns the counts of the corpus report on what is measured: documents of all sources by score."""
     totals = CorpusCounts()
     for (*_, score), documents in counts.items():
         totals.measure("score", score, documents)

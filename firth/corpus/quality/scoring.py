@@ -33,12 +33,7 @@ class LoadedClassifier(Protocol):
         """Its labels."""
 
     def score(self, text: str, label: str) -> float:
-        """Returns the probability of a label, in [0, 1], which depends on nothing but the text.
-
-        Args:
-            text: Text of a document, or its beginning.
-            label: One of the labels.
-        """
+        """Returns the probability of a label, in [0, 1], which depends on nothing but the text."""
 
 
 class Scoring(CorpusStep[AnyScoringStep]):
@@ -47,13 +42,6 @@ class Scoring(CorpusStep[AnyScoringStep]):
     Each process loads the model once. The step writes `<step>.json` to the folder of the report: `label`,
     `threshold`, `keep`, and under `scores` the result of `score_histogram`. The report's `counts` have the
     number of documents of sources that are not scored as `other_source`.
-
-    Args:
-        config: File of the model, label and threshold.
-
-    Raises:
-        CorpusError: on construction, if there is no such file, it holds no model, or the model has no such
-            label; the message names the file and the nearest label.
     """
 
     reasons = frozenset({"low_score", "high_score"})
@@ -74,9 +62,6 @@ class Scoring(CorpusStep[AnyScoringStep]):
     @abc.abstractmethod
     def load(config: Any) -> LoadedClassifier:
         """Returns the model of a step.
-
-        Args:
-            config: The step of the recipe.
 
         Raises:
             CorpusError: if its file is not such a model.

@@ -135,9 +135,5 @@ ARC = ArchiveFormat(_read_arc_header, _find_arc, _is_arc_boundary, MAX_HEADER_BY
 
 
 def format_of(buffer: bytearray) -> ArchiveFormat:
-    """Returns the format of an archive: ARC if it begins with an ARC header, otherwise WARC.
-
-    Args:
-        buffer: The first `MAX_HEADER_BYTES` bytes of the archive, decompressed.
-    """
+    """Returns the format of an archive: ARC if it begins with an ARC header, otherwise WARC."""
     return ARC if _ARC_LINE.match(buffer, 0, MAX_HEADER_BYTES) else WARC

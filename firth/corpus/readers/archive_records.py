@@ -46,10 +46,6 @@ def read_archive(path: str, max_bytes: int) -> Iterator[ArchiveRecord]:
 
     After a record with a wrong length reading continues at the next record that can be found, even if that
     begins inside the stated length. At most a header and `max_bytes` are held in memory.
-
-    Args:
-        path: Path of the archive on any of Beam's file systems, compressed or not.
-        max_bytes: Greatest length of a record's block in bytes. Longer ones have the problem `too_long`.
     """
     stream, number, problem = ByteStream(path), 0, None
     archive_format = None

@@ -35,14 +35,7 @@ NOTHING = Stated()
 
 
 def decode_utf8(data: bytes) -> str:
-    """Returns UTF-8 bytes as a string without a byte order mark.
-
-    Args:
-        data: The bytes.
-
-    Raises:
-        UnreadableError: `invalid_utf8`.
-    """
+    """Returns UTF-8 bytes as a string without a byte order mark."""
     try:
         return data.removeprefix(BYTE_ORDER_MARK).decode("utf-8")
     except UnicodeDecodeError:
@@ -50,14 +43,7 @@ def decode_utf8(data: bytes) -> str:
 
 
 def check_unicode(text: str) -> str:
-    """Returns a string, if it can be encoded as UTF-8.
-
-    Args:
-        text: The string.
-
-    Raises:
-        UnreadableError: `unpaired_surrogate`.
-    """
+    """Returns a string, if it can be encoded as UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -67,12 +53,6 @@ def check_unicode(text: str) -> str:
 
 def check_text(text: str) -> str:
     r"""Returns a decoded text, if a document can have it.
-
-    Args:
-        text: The text.
-
-    Raises:
-        UnreadableError: `unpaired_surrogate`, or `empty` for nothing but white space.
 
     Example:
 
@@ -87,9 +67,6 @@ def check_text(text: str) -> str:
 
 def decode_text(data: bytes) -> str:
     r"""Returns the text of UTF-8 bytes without a byte order mark.
-
-    Args:
-        data: The bytes.
 
     Raises:
         UnreadableError: `invalid_utf8`, or `empty` for nothing but white space.
@@ -107,13 +84,6 @@ def make_document(source: Source, place: str, text: str, stated: Stated = NOTHIN
 
     Its id is made from the source's name, the place, and the id that the record states. If the record states
     no licence or address, the document has the source's licence, and the place as its address.
-
-    Args:
-        source: The source, as the recipe describes it.
-        place: Name of the file, followed by `#L12` for a line or `#R3` for a record if it holds several
-            documents.
-        text: Text of the document.
-        stated: What the record states about itself.
 
     Example:
 
@@ -135,16 +105,7 @@ def make_document(source: Source, place: str, text: str, stated: Stated = NOTHIN
 def reject(
     source: Source, file: str, line: int, reason: str, data: bytes, size: int | None = None
 ) -> Rejection:
-    """Returns the rejection of a record, which keeps only the first bytes of it.
-
-    Args:
-        source: The source, as the recipe describes it.
-        file: Name of the file with the record, as `SourceFile.place` has it.
-        line: Number of the record's first line or of the record, from 1; 0 for the whole file.
-        reason: Reason of rejection, such as `malformed_json`.
-        data: The record, or the beginning of it.
-        size: Length of the record in bytes; None if `data` is the whole record.
-    """
+    """Returns the rejection of a record, which keeps only the first bytes of it."""
     size = len(data) if size is None else size
     return Rejection(source.name, file, line, reason, size, data[:BEGINNING_BYTES])
 
@@ -152,16 +113,7 @@ def reject(
 def read_or_reject(
     read: Callable[[], tuple[str, Stated]], source: Source, file: str, record: RawRecord, place: str = ""
 ) -> Document | Rejection:
-    """Returns the document of a record that a function reads, or the rejection of the record.
-
-    Args:
-        read: Function that returns the text of the record and what the record states about itself, or raises
-            UnreadableError.
-        source: The source, as the recipe describes it.
-        file: Name of the file with the record, as `SourceFile.place` has it.
-        record: The record. If it has a problem, that is the reason of rejection, and `read` is not called.
-        place: Place of the document, as for `make_document`, if it is not a line or the whole file.
-    """
+    """Returns the document of a record that a function reads, or the rejection of the record."""
     line, problem = record.number, record.problem
     if not problem:
         try:
@@ -172,11 +124,7 @@ def read_or_reject(
 
 
 def reject_empty(read: Read) -> Read:
-    """Returns a reader of files that also rejects a file without any record, for the reason `empty`.
-
-    Args:
-        read: Function from a source and one of its files to the documents and rejections in it.
-    """
+    """Returns a reader of files that also rejects a file without any record, for the reason `empty`."""
 
     @functools.wraps(read)
     def checked(source: Any, file: SourceFile) -> Iterator[Document | Rejection]:

@@ -49,9 +49,6 @@ class Docstring(NamedTuple):
 def list_python_files(source: DocstringsSource) -> list[SourceFile]:
     """Returns the .py files of a source's packages, without tests.
 
-    Args:
-        source: The source, which names packages or the standard library.
-
     Raises:
         SourceError: if a package is not installed.
     """
@@ -68,10 +65,6 @@ def read_docstrings(source: DocstringsSource, file: SourceFile) -> Iterator[Docu
     same name in the file. The id depends on the file as well, since a function of a package and a module in
     it may have the same name. The reasons of rejection are `malformed_python`, `too_long`,
     `unpaired_surrogate` and `unreadable`.
-
-    Args:
-        source: The source, as the recipe describes it.
-        file: The .py file, named `package/dotted.module`.
     """
     content, problem = read_whole(file.path, MAX_FILE_BYTES)
     if problem:
@@ -96,10 +89,6 @@ def _read_module(source: DocstringsSource, file: SourceFile, code: bytes) -> Ite
 
 def parse_docstrings(module: str, code: bytes) -> list[Docstring]:
     """Returns the docstrings of a module, in their order.
-
-    Args:
-        module: Dotted name of the module.
-        code: Content of its file.
 
     Raises:
         Exception: one of `MALFORMED`, if it is not Python.

@@ -25,32 +25,18 @@ codecs.register_error(_ERRORS, lambda error: (_UNDECODED, getattr(error, "end", 
 
 
 def encoding_of(source: EncodedSource, file: SourceFile) -> str:
-    """Returns the name of the encoding that a file is read in, as Python has it.
-
-    Args:
-        source: The source, which names an encoding or has it guessed.
-        file: A file of the source.
-    """
+    """Returns the name of the encoding that a file is read in, as Python has it."""
     return _guess(file) if source.encoding == GUESSED else codecs.lookup(source.encoding).name
 
 
 def guessed_encoding(source: Source, file: SourceFile) -> str:
-    """Returns the encoding that a file was guessed to have; empty if the recipe names it, or there is none.
-
-    Args:
-        source: The source, as the recipe describes it.
-        file: A file of the source.
-    """
+    """Returns the encoding that a file was guessed to have; empty if the recipe names it, or there is none."""
     guesses = getattr(source, "encoding", "") == GUESSED and not file.problem
     return _guess(file) if guesses else ""
 
 
 def blocks_of(source: EncodedSource, file: SourceFile) -> Iterator[bytes]:
     """Yields the content of a file in blocks of UTF-8, of which a part that is not in its encoding is not.
-
-    Args:
-        source: The source, which names the encoding.
-        file: A file of the source.
 
     Raises:
         OSError: if the file cannot be read.
@@ -67,17 +53,7 @@ def _transcoded(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def decode_record(source: EncodedSource, file: SourceFile, data: bytes) -> str:
-    """Returns the text of a record of a file.
-
-    Args:
-        source: The source, which names the encoding.
-        file: The file.
-        data: The record, as in `blocks_of`.
-
-    Raises:
-        UnreadableError: `empty` for nothing but white space, or `invalid_` with the encoding's name, such as
-            `invalid_utf8`.
-    """
+    """Returns the text of a record of a file."""
     try:
         return check_text(decode_utf8(data))
     except UnreadableError as error:
@@ -87,12 +63,7 @@ def decode_record(source: EncodedSource, file: SourceFile, data: bytes) -> str:
 
 
 def invalid_reason(source: EncodedSource, file: SourceFile) -> str:
-    """Returns the reason of rejection for what is not in a file's encoding, such as `invalid_utf8`.
-
-    Args:
-        source: The source, which names the encoding.
-        file: The file.
-    """
+    """Returns the reason of rejection for what is not in a file's encoding, such as `invalid_utf8`."""
     return f"invalid_{encoding_of(source, file).replace('-', '')}"
 
 
@@ -111,9 +82,6 @@ def guess_encoding(blocks: Iterable[bytes]) -> str:
     A byte order mark decides, then the places of zeros, then whether it is UTF-8 but for one in ten of the
     characters beyond ASCII. What resiliparse takes it for is next, if all can be decoded so, and what
     charset-normalizer takes it for comes last.
-
-    Args:
-        blocks: The content, in parts.
 
     Example:
 

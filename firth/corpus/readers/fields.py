@@ -14,10 +14,6 @@ from firth.recipes.corpus.sources import RecordSource
 def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, Stated]:
     r"""Returns a record's text and what the record states about itself.
 
-    Args:
-        source: The source, which names the keys.
-        record: The record. Strings may also be bytes in UTF-8.
-
     Raises:
         UnreadableError: `missing_text_key`, `text_not_a_string`, `empty`, `invalid_utf8` or
             `unpaired_surrogate`; `id_not_a_string`, `uri_not_a_string` or `licence_not_a_string` for a value
@@ -53,13 +49,6 @@ def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, S
 def metadata_of(keys: Sequence[str], record: Mapping[str, Any]) -> str:
     """Returns the JSON object of the values that a record has under keys; empty without keys.
 
-    Args:
-        keys: Keys of the record, as for `look_up`. Those that it does not have are left out.
-        record: The record.
-
-    Raises:
-        UnreadableError: `metadata_not_json` for a value that JSON has no form for.
-
     Example:
 
     >>> metadata_of(("a.b", "c"), {"a": {"b": [1, None]}, "d": 2})
@@ -93,11 +82,6 @@ def _decode(value: str | bytes) -> str:
 
 def look_up(record: Mapping[str, Any], key: str) -> Any:
     """Returns the value of a key, or None if the record does not have the key.
-
-    Args:
-        record: The record, whose values may be records.
-        key: A key of the record, or several keys with dots between them: `a.b` is the key `b` of the record's
-            `a`.
 
     Example:
 

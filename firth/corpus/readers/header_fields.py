@@ -12,9 +12,6 @@ class HeaderFields:
 
     A line that begins with a space or tab continues the line before. A line without a colon is ignored.
 
-    Args:
-        lines: The lines of the header, in UTF-8 or else in Latin-1.
-
     Example:
 
     >>> fields = HeaderFields(b"Content-Type: text/html;\n charset=utf-8\nnonsense\nX:\r\n")
@@ -30,19 +27,11 @@ class HeaderFields:
                 self._values.setdefault(name.strip().lower(), []).append(value.strip())
 
     def all(self, name: str) -> list[str]:
-        """Returns the values of a field in their order, without empty ones.
-
-        Args:
-            name: Name of the field, in upper or lower case.
-        """
+        """Returns the values of a field in their order, without empty ones."""
         return [value for value in self._values.get(name.lower(), []) if value]
 
     def first(self, name: str) -> str:
-        """Returns the first value of a field that is not empty, or an empty string.
-
-        Args:
-            name: Name of the field, in upper or lower case.
-        """
+        """Returns the first value of a field that is not empty, or an empty string."""
         return next(iter(self.all(name)), "")
 
 

@@ -16,10 +16,6 @@ def read_html(source: HtmlSource, file: SourceFile) -> Iterator[Document | Rejec
 
     The reasons of rejection are `empty`, `too_long`, `undecodable`, and those of `extract_text` and
     `problem_of`.
-
-    Args:
-        source: The source, as the recipe describes it.
-        file: A file of the source.
     """
     content, problem = read_whole(file.path, source.max_document_bytes)
     record = content.record(0, problem or (None if content.data.strip() else "empty"))

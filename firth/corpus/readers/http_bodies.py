@@ -47,12 +47,6 @@ def decode_body(body: bytes, declared: str, max_bytes: int) -> BoundedBytes:
     The content decides: a declared encoding is ignored if the body is not encoded, and an undeclared one is
     recognised by the beginning of the body.
 
-    Args:
-        body: The body as the server sent it, without the frames of chunks.
-        declared: Names of the encodings that the server declared, in the order in which it applied them,
-            separated by commas.
-        max_bytes: Greatest length of the decoded body. At most one more byte is returned.
-
     Raises:
         UnreadableError: `truncated_gzip_body`, `corrupt_gzip_body`, or the same for `deflate`, `zstd`, `br`.
 
@@ -140,13 +134,6 @@ def join_chunks(body: bytes, declared: bool) -> bytes:
     A body that is declared as chunked and is not is returned unchanged. An undeclared one loses its frames
     only if all of them fit and the last one, of 0 bytes, is at the end. A declared body may be cut short: the
     chunks that are there are returned.
-
-    Args:
-        body: The body as the server sent it.
-        declared: Whether the server declared it as chunked.
-
-    Raises:
-        UnreadableError: `corrupt_chunks`.
 
     Example:
 

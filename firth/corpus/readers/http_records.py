@@ -47,10 +47,6 @@ class _Response(NamedTuple):
 def read_page(record: ArchiveRecord, max_bytes: int) -> Page:
     """Returns the page of a response.
 
-    Args:
-        record: A whole record of type `response`.
-        max_bytes: Greatest length of the decoded body in bytes.
-
     Raises:
         UnreadableError: `no_http_status`; `unended_http_header`; `not_successful`, for a status other than
             2xx; `corrupt_chunks`; `not_text`, for media types other than HTML and plain text; a reason of

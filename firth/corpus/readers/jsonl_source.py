@@ -21,10 +21,6 @@ def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rej
 
     The reasons of rejection are `empty`, `too_long`, and those of `decode_record`, `parse_line`,
     `read_fields` and `problem_of`.
-
-    Args:
-        source: The source, which names the keys.
-        file: A file of the source.
     """
     for line in read_lines(file.path, source.max_document_bytes, blocks_of(source, file)):
         if line.problem is None and not line.data.strip():
@@ -41,12 +37,6 @@ def _read_line(source: JsonlSource, file: SourceFile, line: RawRecord) -> Docume
 
 def parse_line(line: str) -> dict[str, Any]:
     """Returns a JSON object.
-
-    Args:
-        line: A line of text.
-
-    Raises:
-        UnreadableError: `malformed_json` or `not_an_object`.
 
     Example:
 

@@ -27,9 +27,6 @@ _ENCODING, _DOCUMENT, _REJECTION = b"E", b"D", b"R"
 def files_to_read(source: AnySource) -> list[SourceFile]:
     """Returns the files of a source, those with the name under which they are kept that are to be kept.
 
-    Args:
-        source: The source, as the recipe describes it.
-
     Raises:
         SourceError: if a pattern matches no file, or a package is not installed.
     """
@@ -48,13 +45,7 @@ def files_to_read(source: AnySource) -> list[SourceFile]:
 
 
 def read_once(source: AnySource, file: SourceFile, folder: str) -> tuple[str, Iterator[Document | Rejection]]:
-    """Returns the encoding that a file was guessed to have, and its documents and rejections.
-
-    Args:
-        source: The source, as the recipe describes it.
-        file: A file of `files_to_read`.
-        folder: Folder of what is kept; empty if nothing is.
-    """
+    """Returns the encoding that a file was guessed to have, and its documents and rejections."""
     if not folder or not file.kept_as:
         return guessed_encoding(source, file), read_file(source, file)
     path = _path(folder, file.kept_as)
@@ -65,12 +56,7 @@ def read_once(source: AnySource, file: SourceFile, folder: str) -> tuple[str, It
 
 
 def remove_others(folder: str, sources: Sequence[AnySource]) -> None:
-    """Removes what is kept of files that sources do not have any more.
-
-    Args:
-        folder: Folder of what is kept.
-        sources: The sources of the recipe.
-    """
+    """Removes what is kept of files that sources do not have any more."""
     wanted = {_path(folder, file.kept_as) for source in sources for file in files_to_read(source)}
     for name in storage.list_folder(folder):
         if (path := f"{folder}/{name}") not in wanted:

@@ -29,12 +29,6 @@ _RAW = re.compile(
 def check_markup(html: str) -> None:
     """Checks that a parser will not take too long for a page.
 
-    Args:
-        html: The page.
-
-    Raises:
-        UnreadableError: `nested_too_deeply`, or `too_many_attributes` for those of one tag.
-
     Example:
 
     >>> check_markup('<a href="x"">' + "a word " * 2000 + '<a href="y">')  # a quote too many
@@ -65,9 +59,6 @@ def depth_of(html: str) -> int:
     """Returns how deep the elements of a page are nested, without those that end implicitly, such as `<p>`.
 
     It is 0 if the page has too few tags to be nested deeper than `MAX_DEPTH`.
-
-    Args:
-        html: The page.
 
     Example:
 

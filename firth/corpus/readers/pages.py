@@ -27,13 +27,6 @@ def decode_page(data: bytes, declared: str | None = None) -> str:
     encoding that the server declared, and the one that the page declares or, if it declares none, that its
     bytes suggest.
 
-    Args:
-        data: The bytes of the page.
-        declared: Character encoding that the server declared, or None.
-
-    Raises:
-        UnreadableError: `undecodable`, if no encoding fits.
-
     Example:
 
     >>> decode_page("Café".encode("latin-1"), "iso-8859-1"), decode_page(b"\xef\xbb\xbfab")
@@ -85,13 +78,6 @@ def _decode(data: bytes, encoding: str) -> str:
 
 def extract_text(html: str, extractor: str) -> str:
     """Returns the text of an HTML page.
-
-    Args:
-        html: The page.
-        extractor: Name of the library, a key of `EXTRACTORS`.
-
-    Raises:
-        UnreadableError: `no_text`, `extractor_failed`, or a reason of `check_markup`.
 
     Example:
 

@@ -25,11 +25,6 @@ def batch_rows(parquet: "ParquetFile", dictionaries: "ParquetFile", columns: Seq
     The sizes stated in a file are those before decoding. A row may take only a few bits there, if its value
     is in a dictionary or begins like that of the row before.
 
-    Args:
-        parquet: The file.
-        dictionaries: The same file, opened so that dictionary columns are not decoded.
-        columns: Names of the columns to read.
-
     Raises:
         DecompressionBombError: if a column cannot be text.
     """
@@ -48,12 +43,7 @@ def batch_rows(parquet: "ParquetFile", dictionaries: "ParquetFile", columns: Seq
 
 
 def leaves_of(parquet: "ParquetFile", columns: Sequence[str]) -> list[int]:
-    """Returns the indices of the columns' leaves in the schema of a file.
-
-    Args:
-        parquet: The file.
-        columns: Names of the columns, each a leaf or a struct.
-    """
+    """Returns the indices of the columns' leaves in the schema of a file."""
     paths = [parquet.schema.column(i).path for i in range(len(parquet.schema))]
     return [
         i

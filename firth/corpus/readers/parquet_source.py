@@ -29,10 +29,6 @@ def read_parquet(source: ParquetSource, file: SourceFile) -> Iterator[Document |
     held as a whole, since Parquet compresses whole pages. The reasons of rejection are those of
     `read_fields`; `empty`; `too_long`; `decompression_bomb`, for the whole file; and `corrupt_parquet` and
     `unreadable`, after which reading of the file ends.
-
-    Args:
-        source: The source, which names the columns.
-        file: A file of the source.
     """
     import pyarrow as pa
 
@@ -68,11 +64,7 @@ def _rows(source: ParquetSource, raw: Any) -> Iterator[dict[str, Any]]:
 
 
 def as_bytes(array: "pa.Array") -> "pa.Array":
-    """Returns strings as bytes: Arrow does not check that strings are UTF-8, and `read_fields` does.
-
-    Args:
-        array: Column of any type.
-    """
+    """Returns strings as bytes: Arrow does not check that strings are UTF-8, and `read_fields` does."""
     import pyarrow as pa
 
     if pa.types.is_struct(array.type):
@@ -86,14 +78,7 @@ def as_bytes(array: "pa.Array") -> "pa.Array":
 
 
 def read_row(source: RecordSource, path: str, number: int, row: dict[str, Any]) -> Document | Rejection:
-    """Returns the document of a row of a table, or its rejection.
-
-    Args:
-        source: The source, which names the columns.
-        path: Name of the file.
-        number: Number of the row, from 1.
-        row: Values by column, strings as bytes.
-    """
+    """Returns the document of a row of a table, or its rejection."""
     try:
         text, stated = read_fields(source, row)
     except UnreadableError as error:

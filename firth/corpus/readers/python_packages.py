@@ -15,15 +15,7 @@ STANDARD_LIBRARY = "python"
 
 
 def package_files(source_name: str, package: str) -> list[SourceFile]:
-    """Returns the .py files of an installed package, sorted by path and named `package/dotted.module`.
-
-    Args:
-        source_name: Name of the source in the recipe, for error messages.
-        package: Name by which the package is imported, which may differ from that of its distribution.
-
-    Raises:
-        SourceError: if there is no such package, or it has no .py file.
-    """
+    """Returns the .py files of an installed package, sorted by path and named `package/dotted.module`."""
     spec = find_package(package)
     if spec is None:
         nearest = suggest_package(package)

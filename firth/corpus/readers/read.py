@@ -206,11 +206,7 @@ def _describe(source: AnySource) -> dict[str, Any]:
 
 
 def read_source_counts(folder: str) -> CorpusCounts:
-    """Returns the counts of `ReadSources`. They are empty if it did not make the documents.
-
-    Args:
-        folder: The side folder of `ReadSources`.
-    """
+    """Returns the counts of `ReadSources`. They are empty if it did not make the documents."""
     totals = CorpusCounts()
     found = read_json(f"{folder}/{COUNTS_FILE}") or {"flows": []}
     totals.counts.update({Count(*count): number for *count, number in found.get("counts", ())})
@@ -223,29 +219,17 @@ def read_source_counts(folder: str) -> CorpusCounts:
 
 
 def source_names(folder: str) -> tuple[str, ...]:
-    """Returns the names of the sources that `ReadSources` read, in order; empty if it did not run.
-
-    Args:
-        folder: The side folder of `ReadSources`.
-    """
+    """Returns the names of the sources that `ReadSources` read, in order; empty if it did not run."""
     return tuple(source["name"] for source in _sources(folder))
 
 
 def sources_that_state_ids(folder: str) -> tuple[str, ...]:
-    """Returns the names of the sources whose records state ids, in order.
-
-    Args:
-        folder: The side folder of `ReadSources`.
-    """
+    """Returns the names of the sources whose records state ids, in order."""
     return tuple(source["name"] for source in _sources(folder) if source.get("states_ids"))
 
 
 def unstated_keys(folder: str) -> list[str]:
-    """Returns a sentence for each key of an address or a licence under which no record of a source has one.
-
-    Args:
-        folder: The side folder of `ReadSources`.
-    """
+    """Returns a sentence for each key of an address or a licence under which no record of a source has one."""
     keys = {source["name"]: source.get("keys", {}) for source in _sources(folder)}
     unstated = (read_json(f"{folder}/{COUNTS_FILE}") or {}).get("unstated", [])
     return [
@@ -255,11 +239,7 @@ def unstated_keys(folder: str) -> list[str]:
 
 
 def undecoded(folder: str) -> list[str]:
-    """Returns a sentence for each source of which records are not in the encoding that the recipe names.
-
-    Args:
-        folder: The side folder of `ReadSources`.
-    """
+    """Returns a sentence for each source of which records are not in the encoding that the recipe names."""
     encodings = {source["name"]: source.get("encoding", "") for source in _sources(folder)}
     counts = read_source_counts(folder)
     return [

@@ -17,11 +17,6 @@ def profile(source: AnySource, path: str, record: Document | Rejection) -> bytes
     `<source>/uri` and `<source>/licence` are `stated` or `not_stated`, if the recipe names a key for them.
     `<source>/bytes` and `<source>/words`, int64, are the sizes of a document's text.
 
-    Args:
-        source: The source, as the recipe describes it.
-        path: Name of the record's file, as `SourceFile.place` has it.
-        record: The document or rejection that the source's reader made of the record.
-
     Example:
 
     >>> from firth.recipes.corpus.sources import JsonlSource
@@ -55,13 +50,7 @@ def _categories(source: AnySource, path: str, record: Document | Rejection) -> d
 
 
 def what_is_stated(source: AnySource, path: str, document: Document) -> dict[str, bool]:
-    """Returns of `uri` and `licence`, where the recipe names a key, whether a record stated its own.
-
-    Args:
-        source: The source, as the recipe describes it.
-        path: Name of the record's file, as `SourceFile.place` has it.
-        document: The document that was made of the record.
-    """
+    """Returns of `uri` and `licence`, where the recipe names a key, whether a record stated its own."""
     is_own = {
         "uri": not document.uri.startswith(f"{path}#"),
         "licence": document.licence != source.licence,

@@ -30,10 +30,6 @@ class DrawnDocument(NamedTuple):
 class Drawn:
     """A sample of a given number of documents, of a source or of a part of it.
 
-    Args:
-        source: Name of the source.
-        size: Greatest number of documents in the sample.
-
     Attributes:
         source: The same.
         size: The same.
@@ -47,11 +43,7 @@ class Drawn:
         self.totals = CorpusCounts()
 
     def add(self, candidates: Iterable[DrawnDocument]) -> None:
-        """Adds documents, and now and then leaves out those that do not belong to the sample.
-
-        Args:
-            candidates: Documents of the source that were not added yet.
-        """
+        """Adds documents, and now and then leaves out those that do not belong to the sample."""
         for candidate in candidates:
             self.candidates.append(candidate)
             if len(self.candidates) >= 2 * self.size:
@@ -74,11 +66,7 @@ class Drawn:
 
 
 def join_drawn(parts: Iterable[Drawn]) -> Drawn:
-    """Returns the sample of a source from the samples of its parts, in whatever order they come.
-
-    Args:
-        parts: Samples of parts of one source, at least one.
-    """
+    """Returns the sample of a source from the samples of its parts, in whatever order they come."""
     first, *others = parts
     joined = Drawn(first.source, first.size)
     for part in (first, *others):
@@ -89,10 +77,6 @@ def join_drawn(parts: Iterable[Drawn]) -> Drawn:
 
 class SourceSampler:
     """Takes a sample of the documents of a part of a source.
-
-    Args:
-        source: The source. Without a `sample`, all of its documents are taken.
-        totals: Counts of the reading, to which documents are added as kept or as dropped.
 
     Attributes:
         drawn: Documents that belong to the sample unless other parts of the source have documents of smaller
@@ -105,11 +89,7 @@ class SourceSampler:
         self.drawn = Drawn(source.name, size) if size else None
 
     def add(self, document: Document) -> Iterator[bytes]:
-        """Yields the document, serialized, if it is certain to belong to the sample.
-
-        Args:
-            document: A document of the source.
-        """
+        """Yields the document, serialized, if it is certain to belong to the sample."""
         value = sample_hash(document.id, self._sample) if self._sample else 0.0
         if self.drawn:
             self.drawn.add([DrawnDocument(value, document.to_example(), document.size, document.words)])
@@ -122,10 +102,5 @@ class SourceSampler:
 
 
 def sample_hash(document_id: str, sample: SourceSample) -> float:
-    """Returns the hash by which a document belongs to a sample, in [0, 1).
-
-    Args:
-        document_id: Id of the document.
-        sample: The sample, of which only the seed counts.
-    """
+    """Returns the hash by which a document belongs to a sample, in [0, 1)."""
     return unit_hash("source sample", str(sample.seed), document_id)

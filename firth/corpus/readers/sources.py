@@ -61,9 +61,6 @@ SOURCES: dict[str, Reader] = {
 def list_files(source: AnySource) -> list[SourceFile]:
     """Returns the files of a source, each once.
 
-    Args:
-        source: The source, as the recipe describes it.
-
     Raises:
         SourceError: if a pattern matches no file, or a package is not installed.
     """
@@ -71,12 +68,7 @@ def list_files(source: AnySource) -> list[SourceFile]:
 
 
 def read_file(source: AnySource, file: SourceFile) -> Iterator[Document | Rejection]:
-    """Yields the documents and rejections of a file of a source.
-
-    Args:
-        source: The source, as the recipe describes it.
-        file: One of its files. With a `problem`, that is the reason of its rejection.
-    """
+    """Yields the documents and rejections of a file of a source."""
     if file.problem:
         yield reject(source, file.place, 0, file.problem, b"")
     else:

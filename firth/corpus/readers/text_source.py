@@ -17,10 +17,6 @@ def read_text(source: TextSource, file: SourceFile) -> Iterator[Document | Rejec
 
     A document is the whole file or a paragraph between blank lines, as the source says. The reasons of
     rejection are `empty`, `too_long`, those of `decode_record`, and those of `problem_of`.
-
-    Args:
-        source: The source, as the recipe describes it.
-        file: A file of the source.
     """
     blocks = blocks_of(source, file)
     if source.documents == "file":

@@ -25,10 +25,6 @@ def read_tfrecord(source: TfrecordSource, file: SourceFile) -> Iterator[Document
     The reasons of rejection are those of `read_fields` and `problem_of`; `empty`; `too_long`;
     `malformed_example`; `corrupt_record`, after which reading continues; and `corrupt_length` and
     `truncated_record`, after which reading of the file ends.
-
-    Args:
-        source: The source, which names the features.
-        file: A file of the source.
     """
     records = _records(ByteStream(file.path), source.max_document_bytes)
     for number, (data, size, problem) in enumerate(records, 1):
@@ -72,12 +68,6 @@ def parse_example(data: bytes) -> dict[str, Any]:
     """Returns the first value of each feature of a tf.train.Example.
 
     Features without a value are left out.
-
-    Args:
-        data: A serialized tf.train.Example.
-
-    Raises:
-        UnreadableError: `malformed_example`.
 
     Example:
 

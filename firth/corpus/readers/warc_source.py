@@ -32,10 +32,6 @@ def read_warc(source: WarcSource, file: SourceFile) -> Iterator[Document | Rejec
     Records of the types warcinfo, request and metadata are skipped. The reasons of rejection are the problems
     of `ArchiveRecord`; `not_a_response`, for records of other types; those of `read_page` and `extract_text`;
     `undecodable`; and `empty`.
-
-    Args:
-        source: The source, as the recipe describes it.
-        file: A WARC or ARC file of the source.
     """
     yield from _read_records(source, file, _page_of)
 
@@ -58,10 +54,6 @@ def read_wet(source: WetSource, file: SourceFile) -> Iterator[Document | Rejecti
 
     The reasons of rejection are the problems of `ArchiveRecord`; `not_a_conversion`; `invalid_utf8`; and
     `empty`.
-
-    Args:
-        source: The source, as the recipe describes it.
-        file: A WET file of the source.
     """
     yield from _read_records(source, file, _conversion_of)
 

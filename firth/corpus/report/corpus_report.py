@@ -29,9 +29,6 @@ SAMPLES = ("read", "cleaned")
 def length_bin(length: int) -> int:
     """Returns the bin of a length: bin 0 holds 0, and bin b holds the lengths in [2**(b-1), 2**b).
 
-    Args:
-        length: Number of words or characters.
-
     Example:
 
     >>> [length_bin(length) for length in (0, 1, 2, 3, 4)]
@@ -42,37 +39,6 @@ def length_bin(length: int) -> int:
 
 def build_report(totals: CorpusCounts, steps: Sequence[str], scrubber: Pii) -> dict[str, Any]:
     """Returns the report as a JSON object. Sizes are numbers of `documents`, `bytes` and `words`.
-
-    Args:
-        totals: Counts of the whole corpus.
-        steps: Names of the steps, in order.
-        scrubber: The step that removes personal data from examples and licences.
-
-    Returns:
-        `funnel`: one object for each step and source, in order: `step`; `source`; the sizes of the documents
-        that came in, as `documents_in` and so on; the sizes of those kept, as `documents_kept`; and `dropped`
-        and `rejected`, objects of sizes by reason. In every row, documents in = kept + dropped + rejected,
-        and the documents kept by a step are those that come into the next one. Bytes and words kept are
-        counted after the step has changed the documents.
-        `repeated_ids`: ids that several records of a source state; their documents are not merged. One object
-        for each source: `source`; `ids`, the number of such ids; `documents`, the number of documents with
-        them; and `examples`, each with `id` and `uri`.
-        `counts`: further counts of steps, such as lines cut: `step`, `source`, `name`, `count`.
-        `splits`: one object for each split, source and licence, with its sizes.
-        `licences`: one object for each licence and source, with the sizes of the documents read, as
-        `documents_in`, and of those left, as `documents_kept`.
-        `dropped_examples`: a few of the documents dropped by each rule: `step`, `reason`, `source`, `uri`,
-        `id`, `excerpt`. Personal data is removed from address and excerpt.
-        `lengths`: by histogram (`read_words`, `read_characters`, `cleaned_words`, `cleaned_characters`), the
-        `lower` bounds of the bins and the number of `documents` in each.
-        `languages`: number of documents in each language, for a sample of documents as `read` and as
-        `cleaned`.
-        `duplicate_clusters`: `step`, `size` of a cluster of duplicates, and the number of `clusters` of this
-        size.
-        `measured`: of each value that a step measures, if the recipe asks for it: `step`, `measure`, `values`
-        to two digits, ascending, and the number of `documents` of each.
-        `duplicate_buckets`: `step`, `size` of a bucket of MinHash with several documents, and the number of
-        `buckets` of this size.
 
     Raises:
         CountMismatchError: if the counts do not add up.
@@ -105,15 +71,7 @@ def build_report(totals: CorpusCounts, steps: Sequence[str], scrubber: Pii) -> d
 
 
 def check_report(report: dict[str, Any]) -> None:
-    """Checks that each split has documents.
-
-    Args:
-        report: The report of `build_report`.
-
-    Raises:
-        EmptyCorpusError: if a split has no document; the message has the number of documents dropped by each
-            rule.
-    """
+    """Checks that each split has documents."""
     documents = dict.fromkeys(SPLITS, 0)
     for row in report["splits"]:
         documents[row["split"]] += row["documents"]

@@ -48,25 +48,7 @@ def make_datasheet(
     scrubber: Pii | None = None,
     files: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """Returns what is known of a corpus as a JSON object.
-
-    Args:
-        name: Name of the recipe.
-        sources: Sources of the recipe as they were read, with the numbers of their spans.
-        fingerprint: Digest of the files of the sources.
-        digest: Digest of these sources and of the cleaning of the recipe.
-        made: Date, YYYY-MM-DD.
-        report: The corpus report of `build_report`.
-        scrubber: The step that removes personal data from what the recipe names; all types, unless it is
-            given.
-        files: Patterns of the exported files: of each `kind` and `split` the `path` below the datasheet.
-
-    Returns:
-        `name`, `made`, `fingerprint`, `recipe_digest`; `sources` with name, kind, places and licence;
-        `splits`, sizes by split; `licences`, sizes by licence with the SPDX identifier, or null; the
-        `documents_of_unknown_licence`; `removed`, documents by step, rule and outcome; and `languages` of a
-        sample of the cleaned documents; and `files`.
-    """
+    """Returns what is known of a corpus as a JSON object."""
     scrubber = scrubber or Pii(PiiStep(kind="pii"))
     licences = _summed(report["splits"], "licence")
     removed: dict[tuple[str, str, str], int] = {}
@@ -117,9 +99,6 @@ def datasheet_page(sheet: Mapping[str, Any]) -> str:
 
     It begins with the metadata that the Hugging Face Hub reads of a data set, by which the folder of the
     datasheet can be uploaded as it is, and `datasets.load_dataset` finds splits and formats.
-
-    Args:
-        sheet: Result of `make_datasheet`.
     """
     facts = f"Made on {sheet['made']}. Recipe: `{sheet['recipe_digest']}`. Files: `{sheet['fingerprint']}`."
     unknown = sheet["documents_of_unknown_licence"]

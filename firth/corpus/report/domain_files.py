@@ -25,12 +25,6 @@ def WriteDomains(
     They are the rows of `domain_rows`, of all domains; documents without a URL are left out. A domain is in
     the file that a hash of it names, in the order of the domains, so that the files are the same on any
     number of workers. Files that would be empty are not written.
-
-    Args:
-        summed: Domains with their counts, as `SumDomains` returns them.
-        folder: Folder of the files, made if it does not exist.
-        files: Number of files at most.
-        scrubber: The step that removes personal data, such as addresses of servers, from the rows.
     """
     return (
         summed

@@ -30,14 +30,7 @@ class LargestDomains(NamedTuple):
 
 
 def count_domain(totals: CorpusCounts, document: Document, outcome: str, reason: str = "") -> None:
-    """Counts a document by the registered domain of its page; that of a document without a URL is "".
-
-    Args:
-        totals: Counts to add to.
-        document: The document.
-        outcome: `in`, for a document as read, `kept`, for one that is left, or `dropped`.
-        reason: Step and reason for which it was dropped.
-    """
+    """Counts a document by the registered domain of its page; that of a document without a URL is ""."""
     domain = registered_domain(host_of(document.uri))
     totals.domains[DomainFlow(domain, outcome, reason, "documents")] += 1
     totals.domains[DomainFlow(domain, outcome, reason, "bytes")] += document.size
@@ -48,35 +41,18 @@ def SumDomains(totals: PCollection[CorpusCounts]) -> PCollection[tuple[str, Doma
     """Sums the counts of each domain on one worker: counts to domains with counts.
 
     No worker holds the counts of all domains.
-
-    Args:
-        totals: Counts of parts of the corpus.
     """
     return totals | "Domains" >> beam.FlatMap(_by_domain) | "Sum" >> beam.CombinePerKey(_sum)
 
 
 @beam.ptransform_fn
 def TakeLargest(summed: PCollection[tuple[str, DomainCounts]]) -> PCollection[LargestDomains]:
-    """Takes the domains with most documents: domains with counts to one element.
-
-    Args:
-        summed: Domains with their counts.
-    """
+    """Takes the domains with most documents: domains with counts to one element."""
     return summed | "One" >> beam.MapTuple(_alone) | "Largest" >> beam.CombineGlobally(_join)
 
 
 def domain_rows(found: LargestDomains, scrubber: Pii) -> dict[str, Any]:
-    """Returns what the corpus report has under `domains`.
-
-    Args:
-        found: The largest domains of the corpus.
-        scrubber: The step that removes personal data.
-
-    Returns:
-        `number`, the number of domains, and `largest`, a row for each of the largest: `domain`, empty for
-        documents without a URL; `documents_in`, `bytes_in`, `documents_kept` and `bytes_kept`; and `dropped`,
-        the number of documents by step and reason.
-    """
+    """Returns what the corpus report has under `domains`."""
     return {
         "number": found.domains,
         "largest": [domain_row(domain, counts, scrubber) for _, domain, counts in found.largest],
@@ -84,13 +60,7 @@ def domain_rows(found: LargestDomains, scrubber: Pii) -> dict[str, Any]:
 
 
 def domain_row(domain: str, counts: DomainCounts, scrubber: Pii) -> dict[str, Any]:
-    """Returns a row of `domain_rows`.
-
-    Args:
-        domain: The domain.
-        counts: Its counts.
-        scrubber: The step that removes personal data.
-    """
+    """Returns a row of `domain_rows`."""
     sizes = {
         f"{unit}_{outcome}": counts.get(DomainFlow(domain, outcome, "", unit), 0)
         for outcome in (IN, KEPT)

@@ -13,14 +13,6 @@ FAR = 2.0
 def held_out(splits: Iterable[Mapping[str, Any]], asked: float) -> dict[str, Any]:
     """Returns the shares of documents, bytes and words in the eval split.
 
-    Args:
-        splits: Rows of `splits` in the corpus report.
-        asked: The recipe's `eval_fraction`.
-
-    Returns:
-        `asked`; the share in each unit; and `warning`, a sentence if the share of bytes or of words is far
-        from the one asked for, and otherwise an empty string.
-
     Example:
 
     >>> book = {"documents": 1, "bytes": 28, "words": 28}

@@ -96,14 +96,7 @@ def _at_most(key: str, bound: float, measured: float, what: str) -> MeasuredLimi
 def _share(
     rows: list[dict[str, Any]], outcome: str, came_in: list[dict[str, Any]], what: str
 ) -> tuple[float, str]:
-    """Returns the share of documents that had an outcome, as a number and in words.
-
-    Args:
-        rows: Rows of the funnel in which documents had the outcome.
-        outcome: `dropped` or `rejected`.
-        came_in: Rows of the funnel whose documents in are the whole.
-        what: Name of the whole in words.
-    """
+    """Returns the share of documents that had an outcome, as a number and in words."""
     came = sum(row["documents_in"] for row in came_in)
     lost: Counter[str] = Counter()
     for row in rows:

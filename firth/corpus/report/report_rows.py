@@ -28,21 +28,12 @@ LICENCE_STEP = "licence"
 
 
 def sources(totals: CorpusCounts) -> list[str]:
-    """Returns the names of the sources, sorted.
-
-    Args:
-        totals: Counts of the whole corpus.
-    """
+    """Returns the names of the sources, sorted."""
     return sorted({flow.source for flow in totals.documents})
 
 
 def funnel_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the rows of `funnel`: the documents of a source that came into a step, and what became of them.
-
-    Args:
-        totals: Counts of the whole corpus.
-        steps: Names of the steps, in order.
-    """
+    """Returns the rows of `funnel`: the documents of a source that came into a step, and what became of them."""
     flows = by_key(sorted(totals.documents), lambda flow: flow[:3])
     names = sources(totals)
     return [
@@ -62,12 +53,7 @@ def funnel_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, An
 
 
 def split_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
-    """Returns the rows of `splits`: sizes by split, source and licence.
-
-    Args:
-        totals: Counts of the whole corpus.
-        scrubber: The step that removes personal data from licences.
-    """
+    """Returns the rows of `splits`: sizes by split, source and licence."""
     flows = [flow for flow in sorted(totals.documents) if flow.step == SPLIT_STEP]
     named = by_key(flows, lambda flow: (flow.outcome, flow.source, scrubber.scrub_metadata(flow.reason)))
     return [
@@ -77,12 +63,7 @@ def split_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
 
 
 def licence_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
-    """Returns the rows of `licences`: sizes by licence and source, before and after cleaning.
-
-    Args:
-        totals: Counts of the whole corpus.
-        scrubber: The step that removes personal data from licences.
-    """
+    """Returns the rows of `licences`: sizes by licence and source, before and after cleaning."""
     came = [flow for flow in sorted(totals.documents) if flow.step == LICENCE_STEP]
     named = by_key(came, lambda flow: (scrubber.scrub_metadata(flow.reason), flow.source))
     return [
@@ -105,12 +86,7 @@ def _named(sizes: dict[str, int], outcome: str) -> dict[str, int]:
 
 
 def repeated_id_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
-    """Returns the rows of `repeated_ids`: by source, the ids that several records state, with examples.
-
-    Args:
-        totals: Counts of the whole corpus.
-        scrubber: The step that removes personal data from examples.
-    """
+    """Returns the rows of `repeated_ids`: by source, the ids that several records state, with examples."""
     return [
         {
             "source": source,
@@ -127,35 +103,20 @@ def repeated_id_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]
 
 
 def languages(totals: CorpusCounts, sample: str) -> dict[str, int]:
-    """Returns the number of documents of a sample in each language, the most frequent language first.
-
-    Args:
-        totals: Counts of the whole corpus.
-        sample: Name of the sample.
-    """
+    """Returns the number of documents of a sample in each language, the most frequent language first."""
     counts = Counter(identify(document.text)[0] for document in totals.samples.get(sample, ()))
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def histogram(totals: CorpusCounts, name: str) -> dict[str, list[int]]:
-    """Returns the lower bounds of the bins of a histogram of lengths, and the number of documents in each.
-
-    Args:
-        totals: Counts of the whole corpus.
-        name: Name of the histogram.
-    """
+    """Returns the lower bounds of the bins of a histogram of lengths, and the number of documents in each."""
     counts = {int(value): count for (each, value), count in totals.histograms.items() if each == name}
     bins = range(max(counts, default=-1) + 1)
     return {"lower": [2**b // 2 for b in bins], "documents": [counts.get(b, 0) for b in bins]}
 
 
 def measured_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the rows of `measured`: by step and measure the number of documents of each value, ascending.
-
-    Args:
-        totals: Counts of the whole corpus.
-        steps: Names of the steps, in order.
-    """
+    """Returns the rows of `measured`: by step and measure the number of documents of each value, ascending."""
     found = by_key(sorted(totals.histograms), lambda each: each[0])
     return [
         {
@@ -171,14 +132,7 @@ def measured_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, 
 
 
 def size_rows(totals: CorpusCounts, steps: Sequence[str], name: str, what: str) -> list[dict[str, Any]]:
-    """Returns the rows of `duplicate_clusters` or `duplicate_buckets`: step, size and number.
-
-    Args:
-        totals: Counts of the whole corpus.
-        steps: Names of the steps, in order.
-        name: Name of the histogram in each step.
-        what: Key of the number, such as `clusters`.
-    """
+    """Returns the rows of `duplicate_clusters` or `duplicate_buckets`: step, size and number."""
     return [
         {"step": step, "size": size, what: count}
         for step in steps

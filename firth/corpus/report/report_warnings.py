@@ -7,9 +7,6 @@ from typing import Any
 def report_warnings(report: Mapping[str, Any]) -> list[str]:
     """Returns the warnings of a corpus report, a sentence each.
 
-    Args:
-        report: The report of `curate`.
-
     Example:
 
     >>> report_warnings({"held_out": {"warning": ""}, "unstated_keys": ["source 'web': ..."]})

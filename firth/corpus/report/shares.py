@@ -52,11 +52,6 @@ def measure_changes(
     Languages are counted in documents of the sample of the cleaned corpus, sources in bytes, and domains in
     documents that are left. A report lists the domains with most documents alone.
 
-    Args:
-        report: The report of `build_report`.
-        before: That of another corpus.
-        bounds: Largest changes, by `languages`, `sources` or `domains`.
-
     Example:
 
     >>> now, last = ({"languages": {"cleaned": {"en": en, "de": 10 - en}}} for en in (6, 9))
@@ -71,14 +66,7 @@ def measure_changes(
 
 
 def check_changes(changes: Iterable[ShareChange]) -> None:
-    """Checks that no share moved further than it may.
-
-    Args:
-        changes: Result of `measure_changes`.
-
-    Raises:
-        CorpusLimitsError: naming the largest changes of each kind, with both shares.
-    """
+    """Checks that no share moved further than it may."""
     named: Counter[str] = Counter()
     said = []
     for each in changes:
@@ -94,9 +82,6 @@ def check_changes(changes: Iterable[ShareChange]) -> None:
 
 def change_line(change: ShareChange) -> str:
     """Returns one change in words.
-
-    Args:
-        change: Change of a share.
 
     Example:
 

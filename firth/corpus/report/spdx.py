@@ -38,9 +38,6 @@ _BY_NAME = {_plain(name): id for name, id in [*zip(_IDS, _IDS), *_NAMES.items()]
 def spdx_of(licence: str) -> str | None:
     """Returns the SPDX identifier of a licence; None where its words do not name one, with its version.
 
-    Args:
-        licence: The licence in the words of its owner.
-
     Example:
 
     >>> spdx_of("CC BY-SA 4.0"), spdx_of("cc0"), spdx_of("as each page states"), spdx_of("Apache")

@@ -49,10 +49,6 @@ def hash_ngrams(texts: Sequence[str], hashing: Hashing) -> Vectors:
     al. 2020, arXiv:2005.14165, appendix A): in lower case, separated by white space, with their punctuation.
     In scripts without spaces they are those of `split_words`.
 
-    Args:
-        texts: The texts.
-        hashing: Lengths of the n-grams, number of buckets and length of the texts.
-
     Example:
 
     >>> vectors = hash_ngrams(["a b a", "", "b"], Hashing((1,), 2**18, 100))
@@ -76,11 +72,7 @@ def _keys(words: np.ndarray, splits: np.ndarray, size: int, buckets: int) -> np.
 
 
 def join_vectors(parts: Sequence[Vectors]) -> Vectors:
-    """Returns the vectors of all parts in one, in the order of the parts.
-
-    Args:
-        parts: The vectors of batches of texts, all hashed with the same settings.
-    """
+    """Returns the vectors of all parts in one, in the order of the parts."""
     ends = np.cumsum([0, *(each.splits[-1] for each in parts)])
     splits = [each.splits[1:] + end for each, end in zip(parts, ends)]
     return Vectors(

@@ -14,9 +14,6 @@ import numpy as np
 class LanguageModel:
     """Naive Bayes over byte n-grams (Lui and Baldwin 2012, "langid.py").
 
-    Args:
-        identifier: An instance of py3langid's `LanguageIdentifier`.
-
     Attributes:
         languages: ISO 639-1 codes of the languages that the model knows.
     """
@@ -34,12 +31,7 @@ class LanguageModel:
             self._weights[row] = identifier.nb_ptc[list(identifier.tk_output[state])].sum(axis=0)
 
     def identify(self, text: str) -> tuple[str, float]:
-        """Returns the most probable language of a text as (ISO 639-1 code, probability).
-
-        Args:
-            text: The text. Lone surrogates are allowed. An empty text gets the language that is most probable
-                a priori.
-        """
+        """Returns the most probable language of a text as (ISO 639-1 code, probability)."""
         following, state, states = self._following, 0, []
         for byte in text.encode("utf-8", "surrogatepass"):
             state = following[state << 8 | byte]

@@ -11,10 +11,6 @@ def language_sample(text: str, most: int) -> str:
     The model of languages knows words as they are usually written, so that headings in capitals would be
     taken for another language.
 
-    Args:
-        text: Any text.
-        most: Most characters of the sample. A longer text is read in samples at equal distances.
-
     Example:
 
     >>> language_sample("CONTENTS\nI. A Whale", 100), language_sample("a" * 500 + "b" * 500, 500)[::100]

@@ -9,9 +9,6 @@ ELLIPSES = ("...", "…")
 def stripped_lines(text: str) -> list[str]:
     r"""Returns the lines that are not blank, without white space at their ends.
 
-    Args:
-        text: The text, with `\n` between lines.
-
     Example:
 
     >>> stripped_lines("one\n \n two ")
@@ -23,9 +20,6 @@ def stripped_lines(text: str) -> list[str]:
 def duplicates(parts: Sequence[str]) -> list[str]:
     """Returns the parts that repeat an earlier one, in no particular order.
 
-    Args:
-        parts: Lines or paragraphs of a text.
-
     Example:
 
     >>> duplicates(["a", "b", "a", "a"])
@@ -36,9 +30,5 @@ def duplicates(parts: Sequence[str]) -> list[str]:
 
 
 def characters(parts: Iterable[str]) -> int:
-    """Returns the total number of characters in the parts.
-
-    Args:
-        parts: Lines or paragraphs of a text.
-    """
+    """Returns the total number of characters in the parts."""
     return sum(map(len, parts))

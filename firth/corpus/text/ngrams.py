@@ -33,9 +33,6 @@ class Repeats(NamedTuple):
 def repeated_ngrams(words: Sequence[str]) -> Iterator[Repeats]:
     """Yields the repeated n-grams of n = 2, 3, ..., until no n-gram of that length is repeated.
 
-    Args:
-        words: The words of one text.
-
     Example:
 
     >>> for repeats in repeated_ngrams("to be or not to be".split()):

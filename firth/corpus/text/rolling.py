@@ -16,7 +16,6 @@ def rolling_hashes(units: np.ndarray, size: int) -> np.ndarray:
 
     Args:
         units: uint64 [units], a hash of each unit.
-        size: Number of units in a window.
 
     Returns:
         uint64 [units - size + 1], or of none if there are fewer units than a window has.
@@ -52,7 +51,6 @@ def winnow(hashes: np.ndarray, window: int) -> np.ndarray:
 
     Args:
         hashes: uint64 [n].
-        window: Number of hashes of which one is chosen.
 
     Returns:
         int64 [chosen], ascending; none if there are fewer hashes than `window`.

@@ -33,13 +33,8 @@ def mix(values: np.ndarray) -> np.ndarray:
 def word_hashes(texts: Sequence[Sequence[str]], seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Returns a hash of each word, and the index of each text's first word.
 
-    Args:
-        texts: The words of each text. No word may be empty or contain a space.
-        seed: A number on which the hash function depends.
-
     Returns:
         uint64 [words] and int64 [texts + 1]: the words of text i are those from `splits[i]` to `splits[i +
-        1]`.
 
     Example:
 
@@ -88,12 +83,9 @@ def shingle_hashes(
     Args:
         words: uint64 [words], the hashes of `word_hashes`.
         splits: int64 [texts + 1], the index of each text's first word, from `word_hashes`.
-        size: Number of words in an n-gram.
-        short: Whether all words of a text with at least one and fewer than `size` words count as one n-gram.
 
     Returns:
         uint64 [n-grams] and int64 [texts + 1], the index of each text's first n-gram. The i-th n-gram of a
-        text begins with its i-th word.
 
     Example:
 

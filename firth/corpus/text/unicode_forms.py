@@ -16,10 +16,6 @@ _MANY_MARKS = 32
 def normalize(form: Form, text: str) -> str:
     r"""Returns what `unicodedata.normalize` returns, quickly also for long runs of combining marks.
 
-    Args:
-        form: `NFC`, `NFD`, `NFKC` or `NFKD`.
-        text: Any text.
-
     Example:
 
     >>> normalize("NFKC", "e\u0301\ufb01")

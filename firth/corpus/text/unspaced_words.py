@@ -33,9 +33,6 @@ def unspaced_words(text: str) -> list[str]:
     Its accents and the punctuation after it belong to it. Other scripts have words between spaces. BERT's
     tokenizers divide Han so too; no dictionary is asked where a word of several characters ends.
 
-    Args:
-        text: Any text.
-
     Example:
 
     >>> unspaced_words("我們在 Berlin 住，很好。")

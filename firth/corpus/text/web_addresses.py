@@ -19,9 +19,6 @@ _CACHED_HOSTS = 2**16
 def host_of(uri: str) -> str:
     """Returns the host of a page's address in the form of `canonical_host`, or "" if it is not on the web.
 
-    Args:
-        uri: Address of a document: a URL of `http` or `https`, or a path.
-
     Example:
 
     >>> host_of("https://user:pw@WWW.Example.com:8080/a?b"), host_of("books/a.txt#L12")
@@ -33,9 +30,6 @@ def host_of(uri: str) -> str:
 
 def path_of(uri: str) -> str:
     """Returns the rest of a page's address after the host and its port, in the form of `canonical_path`.
-
-    Args:
-        uri: URL of `http` or `https`.
 
     Example:
 
@@ -51,9 +45,6 @@ def canonical_path(path: str) -> str:
 
     Letters that are not of ASCII become percent signs and the digits of their bytes in UTF-8, in capitals; a
     letter, digit, `-`, `.`, `_` or `~` that is written with a percent sign becomes itself.
-
-    Args:
-        path: Path and what follows it, which begins with `/` or is empty.
 
     Example:
 
@@ -75,9 +66,6 @@ def canonical_host(host: str) -> str:
     """Returns a host in lower case, in the ASCII form of international names and without a dot at its end.
 
     A label that is not valid in an international name has the form that browsers give it.
-
-    Args:
-        host: Name of a host, or an IP address.
 
     Example:
 
@@ -107,9 +95,6 @@ def _in_ascii(label: str) -> str:
 def domains_of(host: str) -> Iterator[str]:
     """Yields a host and the domains above it, up to the last label.
 
-    Args:
-        host: Host in the form of `canonical_host`, or "", which has none.
-
     Example:
 
     >>> list(domains_of("a.example.com"))
@@ -125,9 +110,6 @@ def registered_domain(host: str) -> str:
     """Returns the domain that was registered, such as `example.co.uk`, by the Public Suffix List.
 
     A host without a known suffix, such as an IP address, is returned as it is.
-
-    Args:
-        host: Host in the form of `canonical_host`.
 
     Example:
 

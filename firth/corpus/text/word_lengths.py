@@ -15,10 +15,6 @@ def are_too_short(words: Sequence[str], least: float) -> bool:
     Letters that are written as one, such as syllables of Hangul and vowels with accents, count by their
     parts. Words of scripts without spaces are not measured: a word of Chinese has one or two characters.
 
-    Args:
-        words: Words of a text.
-        least: Least mean length.
-
     Example:
 
     >>> are_too_short(["a", "bc"], 3.0), are_too_short(["그", "모든"], 3.0), are_too_short(["他", "很"], 3.0)
@@ -36,10 +32,6 @@ def are_too_long(words: Sequence[str], most: float) -> bool:
     Marks on letters, such as the vowels of Indic scripts, do not count. Words of scripts without spaces are
     not measured.
 
-    Args:
-        words: Words of a text.
-        most: Greatest mean length.
-
     Example:
 
     >>> are_too_long(["abcd", "abc"], 3.0), are_too_long(["हिन्दी"], 3.0)
@@ -53,9 +45,6 @@ def are_too_long(words: Sequence[str], most: float) -> bool:
 
 def count_marks(text: str) -> int:
     """Returns the number of marks on letters: accents, and vowels that are written around a consonant.
-
-    Args:
-        text: Any text.
 
     Example:
 

@@ -41,9 +41,6 @@ def comparable_words(text: str) -> list[str]:
     characters, such as soft hyphens and zero-width spaces, are removed too. Letters of another width or form
     are replaced by their usual form (Unicode's NFKC). Accents are kept, because they distinguish words.
 
-    Args:
-        text: Any text.
-
     Example:
 
     >>> comparable_words("Don't -- “stop”, E.T.!")
@@ -61,9 +58,6 @@ def comparable_forms(word: str) -> list[str]:
 
     A ligature may stand for several words.
 
-    Args:
-        word: A word, or a text in scripts that have spaces.
-
     Example:
 
     >>> comparable_forms("好，"), comparable_forms("--")
@@ -76,9 +70,6 @@ def comparable_forms(word: str) -> list[str]:
 
 def comparable_text(text: str) -> str:
     """Returns a text in NFKC, case-folded and without invisible characters.
-
-    Args:
-        text: Any text.
 
     Example:
 

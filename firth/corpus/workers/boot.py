@@ -31,9 +31,6 @@ example:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Works until the runner ends the worker.
 
-    Args:
-        arguments: Arguments of the command; those of this process if not given.
-
     Raises:
         firth.corpus.workers.packages.PackageError: if a package of the pipeline cannot be installed.
     """
@@ -70,11 +67,7 @@ def _ask(address: str, worker: str) -> "ProvisionInfo":
 
 
 def harness_variables(info: "ProvisionInfo") -> dict[str, str]:
-    """Returns the environment variables that Beam's harness of a worker reads.
-
-    Args:
-        info: What the runner says of the pipeline.
-    """
+    """Returns the environment variables that Beam's harness of a worker reads."""
     variables = {
         "CONTROL_API_SERVICE_DESCRIPTOR": text_format.MessageToString(info.control_endpoint),
         "LOGGING_API_SERVICE_DESCRIPTOR": text_format.MessageToString(info.logging_endpoint),

@@ -24,12 +24,6 @@ def check_options(beam_pipeline_args: Sequence[str]) -> list[str]:
 
     Such an option is not refused, since a runner may have options of its own.
 
-    Args:
-        beam_pipeline_args: Options of Beam.
-
-    Raises:
-        ValueError: for a value that an option cannot have.
-
     Example:
 
     >>> check_options(["--runer=FlinkRunner", "--parallelism=4"])
@@ -56,10 +50,6 @@ def check_options(beam_pipeline_args: Sequence[str]) -> list[str]:
 
 def options_for(root: str, beam_pipeline_args: Sequence[str]) -> list[str]:
     """Returns options of Beam that send no TFX to workers that have it, and let them read the artifacts.
-
-    Args:
-        root: Folder of a pipeline's artifacts.
-        beam_pipeline_args: Options of Beam; without any, it runs in a process that needs no more.
 
     Example:
 

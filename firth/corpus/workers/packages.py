@@ -32,13 +32,6 @@ def install_packages(info: "ProvisionInfo", folder: str) -> list[str]:
 
     Nothing is installed but what is named: requirements name every package that the worker lacks, as a lock
     does.
-
-    Args:
-        info: What the runner says of the pipeline.
-        folder: Folder of the worker alone.
-
-    Raises:
-        PackageError: if pip refuses a package.
     """
     if not info.dependencies:
         return []

@@ -182,8 +182,6 @@ def looked_up(texts: tf.Tensor, lengths: tf.Tensor, count: int, longest: int) ->
     Args:
         texts: Tokens, int32 [batch, places].
         lengths: Number of tokens of each, int32 [batch].
-        count: Number of tokens to return; what is beyond a text's end is any token.
-        longest: Most tokens that must agree.
 
     Example:
 

@@ -24,10 +24,7 @@ def converted(
     moved is found again, and another one in its place is not taken for it.
 
     Args:
-        folder: Path of a bundle, or of what `firth export --format ctranslate2` wrote, which is taken as it
-            is.
         quantization: Type that weights are rounded to, such as `int8`; None for float32.
-        cache: Folder of such models; None for `firth/ctranslate2` in `XDG_CACHE_HOME`, or in `~/.cache`.
 
     Raises:
         firth.storage.NotWholeError: if the folder, or what is kept of it, is not whole.

@@ -50,12 +50,6 @@ ARGUMENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
 def arguments_of(request: GenerationRequest) -> dict[str, Any]:
     """Returns the arguments of CTranslate2's decoding for a request.
 
-    Args:
-        request: What is asked for.
-
-    Raises:
-        ValueError: for a value that the runtime cannot honour, by name.
-
     Example:
 
     >>> arguments_of(GenerationRequest())
@@ -78,11 +72,7 @@ def arguments_of(request: GenerationRequest) -> dict[str, Any]:
 
 
 def is_random(request: GenerationRequest) -> bool:
-    """Returns whether something is drawn.
-
-    Args:
-        request: What is asked for.
-    """
+    """Returns whether something is drawn."""
     return request.sampler.is_random and arguments_of(request)["sampling_topk"] != 1
 
 

@@ -12,45 +12,24 @@ Array = npt.NDArray[Any]
 
 
 class Filling:
-    """Writes a model's weights into the layers of a specification.
-
-    Args:
-        weights: Weights of the model by their paths.
-    """
+    """Writes a model's weights into the layers of a specification."""
 
     def __init__(self, weights: Mapping[str, Array]) -> None:
         self.weights = weights
 
     def norm(self, spec: Any, path: str) -> None:
-        """Fills a norm.
-
-        Args:
-            spec: `LayerNormSpec`.
-            path: Path of our norm.
-        """
+        """Fills a norm."""
         if f"{path}/scale" in self.weights:
             spec.gamma = self.weights[f"{path}/scale"]
             return
         spec.gamma, spec.beta = self.weights[f"{path}/gamma"], self.weights[f"{path}/beta"]
 
     def dense(self, spec: Any, path: str, prefix: str = "") -> None:
-        """Fills a dense layer.
-
-        Args:
-            spec: `LinearSpec`.
-            path: Path of our layer.
-            prefix: Text in front of `kernel` and `bias` in our paths.
-        """
+        """Fills a dense layer."""
         _fill(spec, self.weights[f"{path}/{prefix}kernel"].T, self.weights.get(f"{path}/{prefix}bias"))
 
     def block(self, spec: Any, path: str, stack: StackConfig) -> None:
-        """Fills a block.
-
-        Args:
-            spec: `TransformerEncoderLayerSpec` or `TransformerDecoderLayerSpec`.
-            path: Path of our block.
-            stack: Stack of the block.
-        """
+        """Fills a block."""
         self._self_attention(spec.self_attention, f"{path}/attention", stack)
         if f"{path}/cross_attention/kernel" in self.weights:
             self._cross_attention(spec.attention, f"{path}/cross_attention", stack)
@@ -96,7 +75,6 @@ def by_keys(rows: Array, stack: StackConfig) -> Array:
 
     Args:
         rows: Array [heads * head_width or more, ...].
-        stack: Stack of the attention.
 
     Example:
 

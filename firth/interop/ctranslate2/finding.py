@@ -11,14 +11,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 
 
 def specification_of(recipe: RunRecipe) -> Callable[[Specifier], Any]:
-    """Returns what makes the specification of a recipe's model.
-
-    Args:
-        recipe: Recipe of the model.
-
-    Raises:
-        InteropError: for a family that CTranslate2 does not run, by name, with those that it runs.
-    """
+    """Returns what makes the specification of a recipe's model."""
     found = _family_name(recipe)
     if found not in FAMILIES:
         titles = ", ".join(title for title, _ in FAMILIES.values())

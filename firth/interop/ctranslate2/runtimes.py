@@ -29,11 +29,6 @@ class RuntimeRow(NamedTuple):
 class WritingRuntime:
     """The base of both: names of tokens, and which of them are never written.
 
-    Args:
-        framing: How prompts are laid out.
-        names: Tokens of the vocabulary.
-        runtime: What the library loads.
-
     Attributes:
         predicts_prompt: Whether it tells how probable the tokens of a prompt are.
     """
@@ -57,63 +52,31 @@ class WritingRuntime:
         return [self._names[each] for each in ids]
 
     def check(self, request: GenerationRequest) -> None:
-        """Passes if a request can be honoured; here any can.
-
-        Args:
-            request: What is asked for.
-        """
+        """Passes if a request can be honoured; here any can."""
 
     def length_that_counts(self, text: TextInProgress) -> int:
-        """Returns the length of a prompt, where only prompts of one length can share a call; here 0.
-
-        Args:
-            text: TextInProgress to write.
-        """
+        """Returns the length of a prompt, where only prompts of one length can share a call; here 0."""
         return 0
 
     def forced(self, text: TextInProgress) -> int:
-        """Returns how many tokens the runtime gives before those that it has written.
-
-        Args:
-            text: TextInProgress to write.
-        """
+        """Returns how many tokens the runtime gives before those that it has written."""
         raise NotImplementedError
 
     def may_stop(self, ended: Sequence[bool], row: int) -> bool:
-        """Returns whether the runtime may stop where one text has ended.
-
-        Args:
-            ended: Which texts of the call have ended.
-            row: Number of the text.
-        """
+        """Returns whether the runtime may stop where one text has ended."""
         raise NotImplementedError
 
     def prompt_log_probabilities(self, text: TextInProgress) -> Scores:
-        """Returns how probable the tokens of a prompt are, where `predicts_prompt` says so.
-
-        Args:
-            text: TextInProgress whose prompt it is.
-        """
+        """Returns how probable the tokens of a prompt are, where `predicts_prompt` says so."""
         raise NotImplementedError
 
     def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[RuntimeRow]:
-        """Returns what is written after prompts, of one request and one most number of tokens.
-
-        Args:
-            texts: Texts to write.
-            arguments: Further arguments of the runtime.
-        """
+        """Returns what is written after prompts, of one request and one most number of tokens."""
         raise NotImplementedError
 
 
 class DecoderRuntime(WritingRuntime):
-    """A `ctranslate2.Generator`.
-
-    Args:
-        folder: Folder of the model.
-        framing: How prompts are laid out.
-        names: Tokens of the vocabulary.
-    """
+    """A `ctranslate2.Generator`."""
 
     predicts_prompt = True
 
@@ -122,37 +85,19 @@ class DecoderRuntime(WritingRuntime):
         super().__init__(framing, names, library.Generator(folder))
 
     def length_that_counts(self, text: TextInProgress) -> int:
-        """Returns the length of the prompt, if it is to be penalised; see the base.
-
-        Args:
-            text: TextInProgress to write.
-        """
+        """Returns the length of the prompt, if it is to be penalised; see the base."""
         return len(text.prompt.ids) if _is_penalised(text) else 0
 
     def forced(self, text: TextInProgress) -> int:
-        """Returns the tokens of a prompt that is to be penalised, without the first; see the base.
-
-        Args:
-            text: TextInProgress to write.
-        """
+        """Returns the tokens of a prompt that is to be penalised, without the first; see the base."""
         return max(self.length_that_counts(text) - 1, 0)
 
     def may_stop(self, ended: Sequence[bool], row: int) -> bool:
-        """Returns whether the text has ended.
-
-        Args:
-            ended: Which texts of the call have ended.
-            row: Number of the text.
-        """
+        """Returns whether the text has ended."""
         return ended[row]
 
     def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[RuntimeRow]:
-        """Returns what is written after prompts, of one request and one most number of tokens.
-
-        Args:
-            texts: Texts to write.
-            arguments: Further arguments of the runtime.
-        """
+        """Returns what is written after prompts, of one request and one most number of tokens."""
         # Only a prompt that is a part of the result is penalised.
         forced = self.forced(texts[0])
         found = self._runtime.generate_batch(
@@ -173,11 +118,7 @@ class DecoderRuntime(WritingRuntime):
         return _chosen(np.where(self._framing.may_write, logits, -np.inf), ids)
 
     def prompt_log_probabilities(self, text: TextInProgress) -> Scores:
-        """Returns the logarithm of each token's probability after those before it; the first one's is 0.
-
-        Args:
-            text: TextInProgress whose prompt it is.
-        """
+        """Returns the logarithm of each token's probability after those before it; the first one's is 0."""
         ids = text.prompt.ids
         return np.concatenate([np.zeros(1, np.float32), _chosen(self._logits(ids)[:-1], ids[1:])])
 
@@ -186,13 +127,7 @@ class DecoderRuntime(WritingRuntime):
 
 
 class EncoderDecoderRuntime(WritingRuntime):
-    """A `ctranslate2.Translator`.
-
-    Args:
-        folder: Folder of the model.
-        framing: How prompts are laid out.
-        names: Tokens of the vocabulary.
-    """
+    """A `ctranslate2.Translator`."""
 
     def __init__(self, folder: str, framing: PromptFraming, names: Sequence[str]) -> None:
         (library,) = import_extra("ctranslate2", "ctranslate2")
@@ -201,15 +136,7 @@ class EncoderDecoderRuntime(WritingRuntime):
         self._prefix = self._named(framing.start[1:])
 
     def check(self, request: GenerationRequest) -> None:
-        """Passes if a request can be honoured; see the base.
-
-        Args:
-            request: What is asked for.
-
-        Raises:
-            ValueError: for probabilities next to a penalty, which the runtime gives after it alone, and for a
-                penalty of a search's lengths where the runtime counts a special token with them.
-        """
+        """Passes if a request can be honoured; see the base."""
         penalty: float = getattr(request.sampler, "length_penalty", 0.0)
         if self._prefix and penalty:
             raise ValueError(
@@ -223,29 +150,15 @@ class EncoderDecoderRuntime(WritingRuntime):
             )
 
     def forced(self, text: TextInProgress) -> int:
-        """Returns the special tokens that the decoder starts from, without the first; see the base.
-
-        Args:
-            text: TextInProgress to write.
-        """
+        """Returns the special tokens that the decoder starts from, without the first; see the base."""
         return len(self._prefix)
 
     def may_stop(self, ended: Sequence[bool], row: int) -> bool:
-        """Returns whether all texts have ended: the runtime stops all at once.
-
-        Args:
-            ended: Which texts of the call have ended.
-            row: Number of the text.
-        """
+        """Returns whether all texts have ended: the runtime stops all at once."""
         return all(ended)
 
     def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[RuntimeRow]:
-        """Returns what is written after prompts, of one request and one most number of tokens.
-
-        Args:
-            texts: Texts to write.
-            arguments: Further arguments of the runtime.
-        """
+        """Returns what is written after prompts, of one request and one most number of tokens."""
         is_asked, forced = texts[0].request.log_probabilities, len(self._prefix)
         found = self._runtime.translate_batch(
             [self._named(text.prompt.ids) for text in texts],

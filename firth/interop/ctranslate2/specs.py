@@ -19,7 +19,6 @@ class Specifier:
 
     Args:
         model: Model of a bundle, in float32.
-        left_out: Paths of weights that it goes without.
     """
 
     def __init__(self, model: BackboneWithHeads, left_out: Collection[str] = ()) -> None:
@@ -32,13 +31,7 @@ class Specifier:
         )
 
     def encoder(self, stack: StackConfig, embeddings: str, **options: Any) -> Any:
-        """Returns the specification of an encoder, filled.
-
-        Args:
-            stack: Stack of the encoder.
-            embeddings: Path of what its tokens are added to.
-            **options: Further arguments of `TransformerEncoderSpec`.
-        """
+        """Returns the specification of an encoder, filled."""
         segments = self.weights.get(f"{embeddings}/segment/table")
         if segments is not None:
             options |= {"num_source_embeddings": 2, "embeddings_merge": self.common.EmbeddingsMerge.ADD}
@@ -49,13 +42,7 @@ class Specifier:
         return self._filled(spec, stack, "backbone/encoder", embeddings)
 
     def decoder(self, stack: StackConfig, embeddings: str, **options: Any) -> Any:
-        """Returns the specification of a decoder with its logits, filled.
-
-        Args:
-            stack: Stack of the decoder.
-            embeddings: Path of what its tokens are added to.
-            **options: Further arguments of `TransformerDecoderSpec`.
-        """
+        """Returns the specification of a decoder with its logits, filled."""
         spec = self.library.TransformerDecoderSpec(**self._arguments(stack, embeddings), **options)
         table = spec.embeddings.weight = self.weights["backbone/token_embedding/table"]
         spec.projection.weight = self.weights.get("heads/table", table)

@@ -58,14 +58,6 @@ ACTIVATIONS = {
 def whole_number(config: Mapping[str, Any], key: str, default: int) -> int:
     """Returns a whole number of a configuration.
 
-    Args:
-        config: Their configuration.
-        key: Key of the number.
-        default: Number where their configuration does not have the key.
-
-    Raises:
-        InteropError: if there is something else.
-
     Example:
 
     >>> whole_number({"pad_token_id": 3}, "pad_token_id", 1)
@@ -80,12 +72,6 @@ def whole_number(config: Mapping[str, Any], key: str, default: int) -> int:
 def read_activation(name: str) -> str:
     """Returns our name of an activation.
 
-    Args:
-        name: Their name.
-
-    Raises:
-        InteropError: for an activation that no layer here has.
-
     Example:
 
     >>> read_activation("gelu_new")
@@ -99,9 +85,6 @@ def read_activation(name: str) -> str:
 def write_activation(name: str) -> str:
     """Returns their name of an activation.
 
-    Args:
-        name: Our name.
-
     Example:
 
     >>> write_activation("gelu_approximate")
@@ -111,12 +94,7 @@ def write_activation(name: str) -> str:
 
 
 def activation(theirs: str, default: str = "gelu") -> Field:
-    """Returns the field of an activation.
-
-    Args:
-        theirs: Key in their configuration.
-        default: Their value where their configuration has none.
-    """
+    """Returns the field of an activation."""
     return Field(theirs, "feed_forward.activation", default, read_activation, write_activation)
 
 
@@ -126,17 +104,7 @@ def read_model(
     always: Mapping[str, Any],
     theirs_always: Mapping[str, Any],
 ) -> Any:
-    """Returns the recipe's model that a configuration describes.
-
-    Args:
-        config: Their configuration.
-        fields: Values of both.
-        always: Values of ours by path that all models of the family have.
-        theirs_always: Values of theirs that all models have that can be expressed here.
-
-    Raises:
-        InteropError: for a value that cannot be expressed here, or a model that is refused.
-    """
+    """Returns the recipe's model that a configuration describes."""
     for key, value in theirs_always.items():
         if (found := config.get(key, value)) != value:
             raise InteropError(f"{key}: {found!r} cannot be expressed here, {value!r} can")
@@ -163,15 +131,7 @@ def write_config(
     always: Mapping[str, Any],
     theirs_always: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Returns the configuration of a recipe's model.
-
-    Args:
-        model: Model of the recipe.
-        fields, always, theirs_always: As for `read_model`.
-
-    Raises:
-        InteropError: if the model has something that the configuration cannot say, naming its key.
-    """
+    """Returns the configuration of a recipe's model."""
     if different := differences(model, fields, always, theirs_always):
         raise InteropError(different[0])
     return _written(model, fields, theirs_always)
@@ -186,10 +146,6 @@ def differences(
     """Returns what of a recipe's model a configuration cannot say, by key.
 
     How weights started is not asked: they are there.
-
-    Args:
-        model: Model of the recipe.
-        fields, always, theirs_always: As for `read_model`.
     """
     try:
         back = whole_values(read_model(_written(model, fields, theirs_always), fields, always, theirs_always))
@@ -215,11 +171,7 @@ def _written(model: Any, fields: Sequence[Field], theirs_always: Mapping[str, An
 
 
 def whole_values(model: Any) -> dict[str, Any]:
-    """Returns the values of a model, those that follow from others included.
-
-    Args:
-        model: Model of a recipe.
-    """
+    """Returns the values of a model, those that follow from others included."""
     values: dict[str, Any] = model.model_dump(mode="json")
     for path, name in _FOLLOWING.items():
         *parents, last = path.split(".")

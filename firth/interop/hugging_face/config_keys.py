@@ -91,25 +91,12 @@ class Keys:
     needed: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def known(self, others: Collection[str]) -> set[str]:
-        """Returns all keys that are used, or that change nothing, or that have a value which does not.
-
-        Args:
-            others: Keys of the family's fields.
-        """
+        """Returns all keys that are used, or that change nothing, or that have a value which does not."""
         own = {*self.names, *self.read, *self.nothing, *self.only, *self.training}
         return {*own, *_ONLY, *_OF_FILES, *_OF_TASKS, *GENERATION, *others}
 
     def plain(self, config: Mapping[str, Any], others: Collection[str]) -> dict[str, Any]:
-        """Returns a configuration in which each value has the key that fields know.
-
-        Args:
-            config: Their configuration.
-            others: Keys of the family's fields.
-
-        Raises:
-            InteropError: for a key that is not known, a value that cannot be expressed here, and two names of
-                a key with different values, each by its name.
-        """
+        """Returns a configuration in which each value has the key that fields know."""
         plain = dict(config)
         for name, key in self.needed.items():
             if name in plain and key not in plain:
@@ -133,11 +120,7 @@ class Keys:
         return plain
 
     def notes(self, config: Mapping[str, Any]) -> Iterator[str]:
-        """Yields which keys change training, or how texts are written, in a way that is not in force here.
-
-        Args:
-            config: Their configuration.
-        """
+        """Yields which keys change training, or how texts are written, in a way that is not in force here."""
         for key, value in self.training.items():
             here = config.get(value) if isinstance(value, str) else value
             if here is not None and config.get(key, here) != here:

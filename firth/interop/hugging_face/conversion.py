@@ -18,19 +18,7 @@ _FLOATING = ("F64", "F32", "F16", "BF16")
 def converted(
     rules: Sequence[Rule], family: Family, tensors: Tensors, specs: Mapping[str, TensorSpec], has_output: bool
 ) -> Iterator[tuple[str, Array]]:
-    """Yields our weights by path, each made when it is asked for, of which none is kept.
-
-    Args:
-        rules: Rules of the model.
-        family: Family of the checkpoint.
-        tensors: Tensors by the names of the rules.
-        specs: Dtypes and shapes of our weights by path.
-        has_output: Whether the rules are those of a model with its output.
-
-    Raises:
-        InteropError: at the end, if a tensor of the backbone is missing, or of a head that others are there
-            of, or tensors do not fit, each by name.
-    """
+    """Yields our weights by path, each made when it is asked for, of which none is kept."""
     problems = list(_not_said(family, rules, tensors) if has_output else ())
     begun = {_part(rule) for rule in rules if all(name in tensors for name in rule.theirs)}
     for rule in rules:
@@ -94,11 +82,6 @@ def _weight(rule: Rule, tensors: Tensors, spec: TensorSpec) -> Array:
 
 
 def stored_dtypes(rules: Sequence[Rule], tensors: Tensors) -> dict[str, list[str]]:
-    """Returns the dtypes of the tensors that each of our weights is made of, by its path.
-
-    Args:
-        rules: Rules of the model, of which some may lack their tensors.
-        tensors: Tensors by the names of the rules.
-    """
+    """Returns the dtypes of the tensors that each of our weights is made of, by its path."""
     there = (rule for rule in rules if all(name in tensors for name in rule.theirs))
     return {rule.ours: [tensors.spec(name).dtype for name in rule.theirs] for rule in there}

@@ -9,11 +9,7 @@ DECODER = "backbone/decoder"
 
 
 def gpt2_backbone(model: CausalTransformerConfig) -> Rules:
-    """Yields the rules of GPT-2, whose dense layers hold [inputs, outputs] as ours do.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of GPT-2, whose dense layers hold [inputs, outputs] as ours do."""
     yield same("wte.weight", "backbone/token_embedding/table")
     yield same("wpe.weight", "backbone/embeddings/position/table")
     yield from blocks("h", DECODER, _gpt2_block, model.stack)
@@ -21,11 +17,7 @@ def gpt2_backbone(model: CausalTransformerConfig) -> Rules:
 
 
 def gpt_backbone(model: CausalTransformerConfig) -> Rules:
-    """Yields the rules of the first GPT, whose norms stand after each sum.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of the first GPT, whose norms stand after each sum."""
     yield same("tokens_embed.weight", "backbone/token_embedding/table")
     yield same("positions_embed.weight", "backbone/embeddings/position/table")
     yield from blocks("h", DECODER, _gpt2_block, model.stack)
@@ -45,11 +37,7 @@ def _gpt2_block(stack: StackConfig, ours: str) -> Rules:
 
 
 def llama_backbone(model: CausalTransformerConfig) -> Rules:
-    """Yields the rules of Llama and Qwen 3.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of Llama and Qwen 3."""
     yield same("embed_tokens.weight", "backbone/token_embedding/table")
     yield from blocks("layers", DECODER, _llama_block, model.stack)
     yield from norm("norm", f"{DECODER}/final_norm", biases=False)
@@ -68,10 +56,6 @@ def _llama_block(stack: StackConfig, ours: str) -> Rules:
 
 
 def untied_head(model: CausalTransformerConfig | EncoderDecoderConfig) -> Rules:
-    """Yields the rule of an output table of its own, if the model has one.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rule of an output table of its own, if the model has one."""
     if not model.tied_output:
         yield same("lm_head.weight", "heads/table")

@@ -16,11 +16,7 @@ from firth.recipes.models.transformers import EncoderDecoderConfig
 
 
 def t5_backbone(model: EncoderDecoderConfig) -> Rules:
-    """Yields the rules of T5 and T5 1.1.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of T5 and T5 1.1."""
     yield same("shared.weight", "backbone/token_embedding/table")
     for name, stack in _stacks(model).items():
         block = functools.partial(_t5_block, is_decoder=name == "decoder")
@@ -50,11 +46,7 @@ def _t5_block(stack: StackConfig, ours: str, is_decoder: bool) -> Rules:
 
 
 def bart_backbone(model: EncoderDecoderConfig) -> Rules:
-    """Yields the rules of BART.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of BART."""
     yield same("shared.weight", "backbone/token_embedding/table")
     for name, stack in _stacks(model).items():
         inputs = f"backbone/{name}_embeddings"

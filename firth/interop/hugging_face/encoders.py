@@ -29,11 +29,7 @@ ENCODER = "backbone/encoder"
 
 
 def bert_backbone(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of BERT's encoder, by names below the base model.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of BERT's encoder, by names below the base model."""
     yield from bert_embeddings("embeddings", model)
     yield from blocks("encoder.layer", ENCODER, bert_block, model.stack)
 
@@ -54,22 +50,14 @@ electra_masked_lm = _masked_lm(f"{_GENERATOR}.dense", f"{_GENERATOR}.LayerNorm",
 
 
 def bert_pretraining(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of the heads of masked LM and of next sentence prediction.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of the heads of masked LM and of next sentence prediction."""
     yield from bert_masked_lm(model)
     yield from linear("bert.pooler.dense", "heads/pooler/dense")
     yield from linear("cls.seq_relationship", "heads/pair_head/dense")
 
 
 def distilbert_backbone(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of DistilBERT's encoder.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of DistilBERT's encoder."""
     yield from bert_embeddings("embeddings", model)
     yield from blocks("transformer.layer", ENCODER, _distilbert_block, model.stack)
 
@@ -83,11 +71,7 @@ def _distilbert_block(stack: StackConfig, ours: str) -> Rules:
 
 
 def roberta_backbone(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of RoBERTa's encoder, whose first rows of positions are never read.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of RoBERTa's encoder, whose first rows of positions are never read."""
     rows = model.positions.rows
 
     def write(table: Array) -> tuple[Array, ...]:
@@ -100,11 +84,7 @@ def roberta_backbone(model: MaskedTransformerConfig) -> Rules:
 
 
 def albert_backbone(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of ALBERT's encoder, whose groups of blocks are applied again and again.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of ALBERT's encoder, whose groups of blocks are applied again and again."""
     yield from bert_embeddings("embeddings", model)
     yield from linear("encoder.embedding_hidden_mapping_in", "backbone/projection")
     theirs = "encoder.albert_layer_groups.{}.albert_layers.{}."
@@ -120,33 +100,21 @@ def _albert_block(stack: StackConfig, ours: str) -> Rules:
 
 
 def albert_pretraining(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of the heads of masked LM and of sentence order.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of the heads of masked LM and of sentence order."""
     yield from albert_masked_lm(model)
     yield from linear("albert.pooler", "heads/pooler/dense")
     yield from linear("sop_classifier.classifier", "heads/pair_head/dense")
 
 
 def electra_backbone(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of ELECTRA's discriminator.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of ELECTRA's discriminator."""
     if model.embedding_width != model.width:
         yield from linear("embeddings_project", "backbone/projection")
     yield from bert_backbone(model)
 
 
 def deberta_backbone(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of DeBERTa's encoder.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of DeBERTa's encoder."""
 
     def block(stack: StackConfig, ours: str) -> Rules:
         return bert_block(stack, ours, ("query_proj", "key_proj", "value_proj"))
@@ -162,9 +130,6 @@ def electra_detection(model: MaskedTransformerConfig) -> Rules:
     """Yields the rules of the discriminator's decision.
 
     A checkpoint of the generator is a model of its own, so that its weights stand in another folder.
-
-    Args:
-        model: Model of the recipe.
     """
     yield from linear("discriminator_predictions.dense", "heads/dense")
     yield from linear("discriminator_predictions.dense_prediction", "heads/decision")

@@ -36,11 +36,7 @@ class FamilyHeads:
     otherwise: str = ""
 
     def say(self, goal: Goal) -> bool:
-        """Whether these are heads of a goal.
-
-        Args:
-            goal: Goal of the recipe.
-        """
+        """Whether these are heads of a goal."""
         # No class of transformers decodes masked tokens again.
         decodes_again = getattr(goal, "mask_decoder", None) is not None
         return goal.heads == self.ours and set(self.losses) <= set(goal.losses) and not decodes_again
@@ -97,9 +93,6 @@ class Family:
     def read_model(self, config: Mapping[str, Any]) -> Any:
         """Returns the recipe's model that a configuration describes.
 
-        Args:
-            config: Content of `config.json`.
-
         Raises:
             InteropError: for a key that is not known, or a value that cannot be expressed here.
         """
@@ -107,9 +100,6 @@ class Family:
 
     def plain(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Returns a configuration in which each value has the key that is written.
-
-        Args:
-            config: Content of `config.json`.
 
         Raises:
             InteropError: for a key that is not known, or a value that cannot be expressed here.
@@ -122,11 +112,7 @@ class Family:
         return {field.theirs for field in self.fields} | {*self.theirs_always}
 
     def length_of(self, config: Mapping[str, Any]) -> tuple[int | None, str]:
-        """Returns the most tokens of a text that a configuration says, and by which key.
-
-        Args:
-            config: Content of `config.json`.
-        """
+        """Returns the most tokens of a text that a configuration says, and by which key."""
         keys = [field.theirs for field in self.fields if field.ours == "positions.length"]
         key = (keys or [self.length_key])[0]
         # Of a table, its rows are in the model.
@@ -135,18 +121,11 @@ class Family:
         return said if is_number else None, f"{CONFIG}: {key}" if keys or is_number else ""
 
     def notes(self, config: Mapping[str, Any]) -> list[str]:
-        """Returns what a configuration says of the training that is not in force here.
-
-        Args:
-            config: Content of `config.json`.
-        """
+        """Returns what a configuration says of the training that is not in force here."""
         return list(self.keys.notes(self.plain(config)))
 
     def write_config(self, model: Any) -> dict[str, Any]:
         """Returns the content of `config.json` that describes a recipe's model.
-
-        Args:
-            model: Model of the recipe.
 
         Raises:
             InteropError: for a value that cannot be expressed there.
@@ -155,47 +134,24 @@ class Family:
         return {"model_type": self.model_type, **self.gathered(config)}
 
     def differences(self, model: Any) -> list[str]:
-        """Returns what of a recipe's model the configuration cannot say, by key; nothing if it can say all.
-
-        Args:
-            model: Model of the recipe.
-        """
+        """Returns what of a recipe's model the configuration cannot say, by key; nothing if it can say all."""
         return differences(model, self.fields, self.always, self.theirs_always)
 
     def heads_of(self, model: Any, goal: Goal) -> FamilyHeads | None:
-        """Returns the heads of a goal; None if transformers has no class that computes the same.
-
-        Args:
-            model: Model of the recipe.
-            goal: Goal of the recipe.
-        """
+        """Returns the heads of a goal; None if transformers has no class that computes the same."""
         return next((heads for heads in self.heads if heads.say(goal) and heads.compute(model)), None)
 
     def not_computed(self, model: Any, goal: Goal) -> FamilyHeads | None:
-        """Returns the heads of a goal whose class computes something else than ours; None without such heads.
-
-        Args:
-            model: Model of the recipe.
-            goal: Goal of the recipe.
-        """
+        """Returns the heads of a goal whose class computes something else than ours; None without such heads."""
         if self.heads_of(model, goal):
             return None
         return next((heads for heads in self.heads if heads.say(goal)), None)
 
     def rules(self, model: Any, goal: Goal) -> list[Rule]:
-        """Returns the rules of all weights of a model with heads.
-
-        Args:
-            model: Model of the recipe.
-            goal: Goal of the recipe.
-        """
+        """Returns the rules of all weights of a model with heads."""
         heads = self.heads_of(model, goal)
         return [*self.backbone_rules(model), *(heads.rules(model) if heads else ())]
 
     def backbone_rules(self, model: Any) -> list[Rule]:
-        """Returns the rules of the weights of a backbone, by paths that begin with `backbone/`.
-
-        Args:
-            model: Model of the recipe.
-        """
+        """Returns the rules of the weights of a backbone, by paths that begin with `backbone/`."""
         return list(below(f"{self.base}." if self.base else "", self.backbone(model)))

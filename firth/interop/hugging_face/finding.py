@@ -11,14 +11,6 @@ from firth.recipes.goals.goal import Goal
 def family_of(model: Any, goal: Goal, is_trained: bool = True) -> Family:
     """Returns the first family that can express a model with its heads, or else without them.
 
-    Args:
-        model: Model of a recipe.
-        goal: Goal of the recipe.
-        is_trained: Whether the model may be trained on there, so that its rates of dropout count too.
-
-    Raises:
-        InteropError: if no family can, with the nearest one and the key that stands in its way.
-
     Example:
 
     >>> from firth.recipes import load_recipe

@@ -14,15 +14,7 @@ _START, _END = "decoder_start_token_id", "eos_token_id"
 def generation_notes(
     folder: Folder, config: Mapping[str, Any], goal: Goal, tokenizer: PieceTokenizer, has_both: bool
 ) -> Iterator[str]:
-    """Yields what of generation stays outside: files, further ends, and another start of a decoder.
-
-    Args:
-        folder: Folder of the model.
-        config: Content of `config.json`.
-        goal: Goal of the model here.
-        tokenizer: Tokenizer of the model.
-        has_both: Whether the model has an encoder and a decoder.
-    """
+    """Yields what of generation stays outside: files, further ends, and another start of a decoder."""
     if folder.holds(_FILE):
         keys = ", ".join(key for key in folder.mapping(_FILE) if not key.startswith(("_", "transformers_")))
         yield f"{_FILE} is not read, and does not go out again: {keys}"

@@ -14,11 +14,6 @@ def named(family: Family, rules: Sequence[Rule], tensors: Tensors) -> Tensors:
     """Returns a checkpoint's tensors by the names of rules.
 
     A base model's lack the family's name in front, and a tied table may have the name of any of its copies.
-
-    Args:
-        family: Family of the checkpoint.
-        rules: Rules of the model.
-        tensors: Tensors by the names that the checkpoint has.
     """
     names = {_newer(name): name for name in tensors}
     prefix = f"{family.base}."

@@ -21,14 +21,8 @@ class Outgoing:
     Each weight is read twice: once for the dtypes, and once to be written.
 
     Args:
-        rules: Rules of the weights.
-        weights: Weights by path.
-        stored: By path, the dtypes of the tensors that the weights were made of.
         dtype: float32, bfloat16 or float16 for all tensors; None for that of each in `stored`, if it holds
             the tensor exactly.
-
-    Raises:
-        InteropError: if the dtype is not known, a weight is missing, or a number is beyond the dtype.
 
     Attributes:
         specs: Dtype and shape of each tensor by name.
@@ -57,11 +51,7 @@ class Outgoing:
         return next(name for name, dtype in _WIDTHS.items() if dtype == found)
 
     def tensors(self, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
-        """Yields tensors by name, each made when it is asked for.
-
-        Args:
-            names: Names of the tensors that are wanted.
-        """
+        """Yields tensors by name, each made when it is asked for."""
         wanted = set(names)
         for rule in self._rules:
             if wanted.intersection(rule.theirs):

@@ -79,14 +79,7 @@ class TextEmbedding:
 
 
 def transformer_place(path: str | os.PathLike[str]) -> str:
-    """Returns the place of the transformer in a folder; empty where it is the folder itself.
-
-    Args:
-        path: Path of the folder.
-
-    Raises:
-        InteropError: if `modules.json` cannot be read.
-    """
+    """Returns the place of the transformer in a folder; empty where it is the folder itself."""
     place = dict(_modules(Folder(path))).get(TRANSFORMER, "")
     if os.path.isabs(place) or ".." in place.split("/"):
         raise InteropError(f"{Folder(path).place(MODULES_FILE)}: path: {place!r} is not in the folder")
@@ -95,10 +88,6 @@ def transformer_place(path: str | os.PathLike[str]) -> str:
 
 def read_embedding(path: str | os.PathLike[str], tokenizer: AnyTokenizer) -> TextEmbedding:
     """Returns how a folder says that vectors of texts are made; their mean if it does not say it.
-
-    Args:
-        path: Path of the folder.
-        tokenizer: Its tokenizer.
 
     Raises:
         InteropError: for a module or a setting that cannot be expressed here, or a damaged file.
@@ -117,11 +106,7 @@ def read_embedding(path: str | os.PathLike[str], tokenizer: AnyTokenizer) -> Tex
 
 
 def without_vectors(path: str | os.PathLike[str]) -> TextEmbedding:
-    """Returns what a folder says of the vectors of a model that gives none here, which is a note.
-
-    Args:
-        path: Path of the folder.
-    """
+    """Returns what a folder says of the vectors of a model that gives none here, which is a note."""
     note = f"{MODULES_FILE}: a model without an encoder has no `embed` here, so that it is not used"
     return TextEmbedding(notes=(note,) if Folder(path).holds(MODULES_FILE) else ())
 
@@ -249,21 +234,13 @@ def _lowers(tokenizer: AnyTokenizer) -> bool:
 
 
 def around(tokenizer: AnyTokenizer) -> set[str]:
-    """Returns the special pieces around a text.
-
-    Args:
-        tokenizer: Tokenizer of the model.
-    """
+    """Returns the special pieces around a text."""
     by_role = tokenizer.specials.by_role
     return {by_role[role] for role in _AROUND if role in by_role}
 
 
 def weights_without(tokenizer: AnyTokenizer) -> dict[str, Any]:
-    """Returns weights of pieces: nothing for those around a text, and one for all others.
-
-    Args:
-        tokenizer: Tokenizer of the model.
-    """
+    """Returns weights of pieces: nothing for those around a text, and one for all others."""
     left_out, pieces = around(tokenizer), tokenizer.get_vocabulary()
     # A piece that is not listed has the weight of its lower-cased form.
     listed = [piece for piece in pieces if piece in left_out or piece.lower() in left_out]

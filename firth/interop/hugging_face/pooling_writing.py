@@ -26,18 +26,7 @@ _DEFAULT = "default"
 def write_embedding(
     folder: str, export: Export, width: int, length: int, tokenizer: AnyTokenizer
 ) -> list[str]:
-    """Writes what sentence-transformers reads of vectors of texts; nothing for a way that it does not have.
-
-    Args:
-        folder: Folder on this machine.
-        export: How an encoder makes one vector of a text.
-        width: Width of its hidden states.
-        length: Most tokens of a text.
-        tokenizer: Its tokenizer.
-
-    Returns:
-        Paths of the files, below the folder.
-    """
+    """Writes what sentence-transformers reads of vectors of texts; nothing for a way that it does not have."""
     modes = {ours: mode for mode, ours in MODES.items()} | {"mean": "mean"}
     if export.pooling not in modes:
         return []

@@ -30,46 +30,24 @@ class Rule:
 
 
 def same(theirs: str, ours: str) -> Rule:
-    """Returns the rule of a weight that is their tensor.
-
-    Args:
-        theirs: Name of the tensor.
-        ours: Path of our weight.
-    """
+    """Returns the rule of a weight that is their tensor."""
     return Rule(ours, (theirs,), lambda tensor: tensor, lambda weight: (weight,))
 
 
 def transposed(theirs: str, ours: str) -> Rule:
-    """Returns the rule of a kernel that is their tensor transposed: torch's are [outputs, inputs].
-
-    Args:
-        theirs: Name of the tensor.
-        ours: Path of our weight.
-    """
+    """Returns the rule of a kernel that is their tensor transposed: torch's are [outputs, inputs]."""
     return Rule(ours, (theirs,), lambda tensor: tensor.T, lambda weight: (weight.T,))
 
 
 def linear(theirs: str, ours: str, biases: bool = True) -> Rules:
-    """Yields the rules of a dense layer.
-
-    Args:
-        theirs: Name of torch's layer.
-        ours: Path of our layer.
-        biases: Whether it has a bias.
-    """
+    """Yields the rules of a dense layer."""
     yield transposed(f"{theirs}.weight", f"{ours}/kernel")
     if biases:
         yield same(f"{theirs}.bias", f"{ours}/bias")
 
 
 def norm(theirs: str, ours: str, biases: bool = True) -> Rules:
-    """Yields the rules of a layer norm; without biases, of a root mean square norm.
-
-    Args:
-        theirs: Name of torch's layer.
-        ours: Path of our layer.
-        biases: Whether it is a layer norm with a bias.
-    """
+    """Yields the rules of a layer norm; without biases, of a root mean square norm."""
     if not biases:
         yield same(f"{theirs}.weight", f"{ours}/scale")
         return
@@ -86,16 +64,7 @@ def feed_forward(
     kernels: tuple[OneRule, OneRule] = (same, transposed),
     names: tuple[str, str] = (".weight", ".bias"),
 ) -> Rules:
-    """Yields the rules of a feed-forward layer; ours holds the first kernels as torch does.
-
-    Args:
-        inner, outer: Names of their layers.
-        ours: Path of our layer.
-        gate: Name of the layer that is activated, if there is one next to `inner`.
-        biases: Whether they have biases.
-        kernels: Rules of the first kernels, and of the last one.
-        names: Ends of the names of their kernels and biases.
-    """
+    """Yields the rules of a feed-forward layer; ours holds the first kernels as torch does."""
     (first, last), (kernel, bias) = kernels, names
     for name, theirs, rule in (("inner", inner, first), ("gate", gate, first), ("outer", outer, last)):
         if theirs:
@@ -105,15 +74,7 @@ def feed_forward(
 
 
 def joined(theirs: Sequence[str], ours: str, widths: Sequence[int], biases: bool, prefix: str = "") -> Rules:
-    """Yields the rules of dense layers that are one layer in ours.
-
-    Args:
-        theirs: Names of torch's layers.
-        ours: Path of our layer.
-        widths: Outputs of each of theirs.
-        biases: Whether they have biases.
-        prefix: Text in front of `kernel` and `bias` in our paths.
-    """
+    """Yields the rules of dense layers that are one layer in ours."""
     ends = np.cumsum(widths)[:-1].tolist()
 
     def split(weight: Array) -> tuple[Array, ...]:
@@ -159,12 +120,6 @@ def self_attention(parts: Sequence[str], ours: str, heads: AttentionHeads, biase
 
     Where query heads share keys, neighbouring ones read different heads of keys in ours, and the same one in
     theirs, so they change places.
-
-    Args:
-        parts: Names of torch's layers: queries, keys, values and the output.
-        ours: Path of our layer.
-        heads: AttentionHeads of the attention.
-        biases: Whether the layers have biases.
     """
     *projections, output = parts
     rules = [*joined(projections, ours, heads.widths, biases), *linear(output, f"{ours}/output", biases)]
@@ -172,13 +127,7 @@ def self_attention(parts: Sequence[str], ours: str, heads: AttentionHeads, biase
 
 
 def regrouped(rules: Iterable[Rule], ours: str, heads: AttentionHeads) -> Rules:
-    """Yields the rules of a self-attention after which query heads have our order.
-
-    Args:
-        rules: Rules of the attention, in the order of theirs.
-        ours: Path of our layer.
-        heads: AttentionHeads of the attention.
-    """
+    """Yields the rules of a self-attention after which query heads have our order."""
     for rule in rules:
         if heads.keys == heads.queries or rule.ours == f"{ours}/output/bias":
             yield rule
@@ -205,14 +154,7 @@ def _regrouped(rule: Rule, heads: AttentionHeads, axis: int) -> Rule:
 
 
 def cross_attention(parts: Sequence[str], ours: str, heads: AttentionHeads, biases: bool = True) -> Rules:
-    """Yields the rules of an attention to an encoder; ours joins keys and values.
-
-    Args:
-        parts: Names of torch's layers: queries, keys, values and the output.
-        ours: Path of our layer.
-        heads: AttentionHeads of the attention.
-        biases: Whether the layers have biases.
-    """
+    """Yields the rules of an attention to an encoder; ours joins keys and values."""
     query, key, value, output = parts
     widths = heads.widths
     yield from joined([query], ours, widths[:1], biases, prefix="query_")
@@ -221,11 +163,6 @@ def cross_attention(parts: Sequence[str], ours: str, heads: AttentionHeads, bias
 
 
 def below(prefix: str, rules: Iterable[Rule]) -> Rules:
-    """Yields rules whose tensors stand below a name.
-
-    Args:
-        prefix: Name in front of the tensors' names, with its dot.
-        rules: Rules to change.
-    """
+    """Yields rules whose tensors stand below a name."""
     for rule in rules:
         yield dataclasses.replace(rule, theirs=tuple(prefix + name for name in rule.theirs))

@@ -11,11 +11,7 @@ from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConf
 
 
 def xlnet_backbone(model: TwoStreamTransformerConfig) -> Rules:
-    """Yields the rules of XLNet.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of XLNet."""
     yield same("word_embedding.weight", "backbone/token_embedding/table")
     yield Rule(
         "backbone/mask_embedding/table",
@@ -60,8 +56,6 @@ def relative_attention(names: RelativeAttentionNames, stack: BlocksConfig, ours:
 
     Args:
         names: Names of the tensors; kernels are [width, heads, head width], the output's too.
-        stack: Stack of blocks.
-        ours: Path of our layer.
     """
     heads = (stack.attention.heads, stack.head_width)
 
@@ -101,9 +95,5 @@ def relative_attention(names: RelativeAttentionNames, stack: BlocksConfig, ours:
 
 
 def xlnet_lm(model: TwoStreamTransformerConfig) -> Rules:
-    """Yields the rule of the bias of the logits.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rule of the bias of the logits."""
     yield same("lm_loss.bias", "heads/bias")

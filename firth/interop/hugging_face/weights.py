@@ -24,16 +24,6 @@ def incoming_weights(
 
     Tensors of a base model may stand with or without the family's name in front. Heads that the checkpoint
     lacks are fresh.
-
-    Args:
-        specs: Dtypes and shapes of the model's weights by path.
-        recipe: Recipe of the model.
-        family: Family of the checkpoint.
-        tensors: Tensors by name.
-
-    Returns:
-        Weights that are made as they are asked for, which raises InteropError at the end if a tensor of the
-        backbone is missing, or a shape does not fit.
     """
     rules = family.rules(recipe.model, recipe.goal)
     tensors = named(family, rules, tensors)
@@ -56,12 +46,6 @@ def _reason(family: Family, recipe: RunRecipe, tensors: Tensors) -> str:
 
 def assign_weights(backbone: keras.Model, rules: Sequence[Rule], family: Family, tensors: Tensors) -> None:
     """Assigns a checkpoint's tensors to a built backbone.
-
-    Args:
-        backbone: Backbone of `firth.models.build_backbone`.
-        rules: Rules of its weights, by paths that begin with `backbone/`.
-        family: Family of the checkpoint.
-        tensors: Tensors by name.
 
     Raises:
         InteropError: if a tensor is missing, or a shape does not fit.

@@ -12,20 +12,12 @@ _APPROXIMATE, _REGISTERED = "gelu_approximate", "keras_hub>gelu_approximate"
 
 
 def named_activation(key: str = "activation") -> Field:
-    """Returns the field of an activation that Keras knows by name.
-
-    Args:
-        key: Key in their configuration.
-    """
+    """Returns the field of an activation that Keras knows by name."""
     return Field(key, "feed_forward.activation", None, _read_name, _write_name)
 
 
 def any_activation(key: str = "activation") -> Field:
-    """Returns the field of an activation that may be KerasHub's approximate GELU, too.
-
-    Args:
-        key: Key in their configuration.
-    """
+    """Returns the field of an activation that may be KerasHub's approximate GELU, too."""
     return Field(key, "feed_forward.activation", None, _read, _write)
 
 

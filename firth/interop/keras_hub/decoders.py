@@ -22,11 +22,7 @@ _INNER, _OUTER = "feedforward_intermediate_dense", "feedforward_output_dense"
 
 
 def gpt2(model: CausalTransformerConfig) -> Rules:
-    """Yields the rules of GPT-2.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of GPT-2."""
     yield same("token_embedding/embeddings", _TOKENS)
     yield same("position_embedding/embeddings", "backbone/embeddings/position/table")
     yield from numbered("transformer_layer", _DECODER, _decoder_block, model.stack)
@@ -41,11 +37,7 @@ def _decoder_block(stack: StackConfig, ours: str) -> Rules:
 
 
 def llama(model: CausalTransformerConfig) -> Rules:
-    """Yields the rules of Llama.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of Llama."""
     yield same("token_embedding/embeddings", _TOKENS)
     yield from numbered("transformer_layer", _DECODER, _llama_block, model.stack)
     yield same("sequence_output_layernorm/scale", f"{_DECODER}/final_norm/scale")
@@ -59,22 +51,13 @@ def _llama_block(stack: StackConfig, ours: str) -> Rules:
 
 
 def output_table(model: CausalTransformerConfig | EncoderDecoderConfig, goal: Goal) -> Rules:
-    """Yields the rule of an output table of its own, which is a part of KerasHub's token embedding.
-
-    Args:
-        model: Model of the recipe.
-        goal: Goal of the recipe.
-    """
+    """Yields the rule of an output table of its own, which is a part of KerasHub's token embedding."""
     if not model.tied_output:
         yield transposed("token_embedding/reverse_embeddings", "heads/table")
 
 
 def bart(model: EncoderDecoderConfig) -> Rules:
-    """Yields the rules of BART.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of BART."""
     yield same("token_embedding/embeddings", _TOKENS)
     for name in ("encoder", "decoder"):
         inputs = f"backbone/{name}_embeddings"
@@ -91,11 +74,7 @@ def _bart_decoder_block(stack: StackConfig, ours: str) -> Rules:
 
 
 def t5(model: EncoderDecoderConfig) -> Rules:
-    """Yields the rules of T5 and T5 1.1, by the names that `firth.interop.keras_hub.variables` gives.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of T5 and T5 1.1, by the names that `firth.interop.keras_hub.variables` gives."""
     yield same("token_embedding/embeddings", _TOKENS)
     for name, biases, block, stack in (
         ("encoder", "self_attention", _t5_encoder_block, model.stack),

@@ -21,12 +21,7 @@ _EMBEDDINGS, _ENCODER = "backbone/embeddings", "backbone/encoder"
 
 
 def encoder_block(stack: StackConfig, ours: str) -> Rules:
-    """Yields the rules of a block of KerasHub's `TransformerEncoder`.
-
-    Args:
-        stack: Stack of blocks.
-        ours: Path of our block.
-    """
+    """Yields the rules of a block of KerasHub's `TransformerEncoder`."""
     yield from self_attention("self_attention_layer", f"{ours}/attention", heads_of(stack))
     yield from _after_attention(ours)
 
@@ -62,33 +57,21 @@ distil_bert = _like_bert("token_and_position_embedding/", segments=False)
 
 
 def electra(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of ELECTRA's discriminator.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of ELECTRA's discriminator."""
     yield from bert(model)
     if model.embedding_width != model.width:
         yield from dense("embeddings_projection", "backbone/projection")
 
 
 def albert(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of ALBERT, whose groups of blocks are applied again and again.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of ALBERT, whose groups of blocks are applied again and again."""
     yield from _tables("", segments=True)
     yield from dense("embedding_projection", "backbone/projection")
     yield from grouped_blocks("group_{}_inner_layer_{}/", _ENCODER, encoder_block, model)
 
 
 def deberta_v3(model: MaskedTransformerConfig) -> Rules:
-    """Yields the rules of DeBERTa-v3.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of DeBERTa-v3."""
     yield same("token_embedding/embeddings", "backbone/token_embedding/table")
     yield from norm("embeddings_layer_norm", f"{_EMBEDDINGS}/norm")
     yield same("rel_embedding/rel_embedding", f"{_ENCODER}/positions/table")
@@ -106,23 +89,13 @@ def _deberta_block(stack: StackConfig, ours: str) -> Rules:
 
 
 def pooler(model: MaskedTransformerConfig, goal: Goal) -> Rules:
-    """Yields the rules of the pooler, which is a part of KerasHub's backbone.
-
-    Args:
-        model: Model of the recipe.
-        goal: Goal of the recipe.
-    """
+    """Yields the rules of the pooler, which is a part of KerasHub's backbone."""
     if goal.trains_pooler:
         yield from dense("pooled_dense", "heads/pooler/dense")
 
 
 def masked_lm_head(model: MaskedTransformerConfig, goal: Goal) -> Rules:
-    """Yields the rules of `MaskedLMHead`, where its fixed activation and epsilon are those of the model.
-
-    Args:
-        model: Model of the recipe.
-        goal: Goal of the recipe.
-    """
+    """Yields the rules of `MaskedLMHead`, where its fixed activation and epsilon are those of the model."""
     ours = "heads/masked_lm_head"
     yield from dense("mlm_head/intermediate_dense", f"{ours}/dense")
     yield from norm("mlm_head/intermediate_layer_norm", f"{ours}/norm")

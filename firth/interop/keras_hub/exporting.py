@@ -80,12 +80,6 @@ def family_of(recipe: RunRecipe) -> PresetFamily:
     """Returns the family of KerasHub that says a recipe's model.
 
     Of several, it is that of the recipe's goal and tokenizer.
-
-    Args:
-        recipe: Recipe of the model.
-
-    Raises:
-        InteropError: if no family can say it: what is in the way of the nearest, by key.
     """
     of_kind = [each for each in FAMILIES.values() if each.always["kind"] == recipe.model.kind]
     if not of_kind:
@@ -107,14 +101,7 @@ def family_of(recipe: RunRecipe) -> PresetFamily:
 def made_of(
     model: BackboneWithHeads, recipe: RunRecipe, family: PresetFamily, untrained: Collection[str] = ()
 ) -> tuple[keras.Model, keras.Model | None, tuple[str, ...]]:
-    """Returns KerasHub's backbone with a model's weights, its task if the head goes along, and notes.
-
-    Args:
-        model: Model of the recipe.
-        recipe: Recipe of the model.
-        family: Family that says it.
-        untrained: Paths of weights that are left out, since nobody has trained them.
-    """
+    """Returns KerasHub's backbone with a model's weights, its task if the head goes along, and notes."""
     size = {family.vocabulary_key: recipe.tokenizer.vocabulary_size}
     backbone = make_backbone(family, {**family.write_config(recipe.model), **size})
     own = {path: each for path, each in arrays_of(weights_by_path(model)).items() if path not in untrained}

@@ -64,33 +64,19 @@ class PresetFamily:
     def read_model(self, config: Mapping[str, Any]) -> Any:
         """Returns the recipe's model that a configuration describes.
 
-        Args:
-            config: Arguments of the backbone's class.
-
         Raises:
             InteropError: for a value that cannot be expressed here.
         """
         return read_model(self.spread(dict(config)), self.fields, self.always, self.theirs_always)
 
     def write_config(self, model: Any) -> dict[str, Any]:
-        """Returns the arguments of the backbone's class, but for the size of the vocabulary.
-
-        Args:
-            model: Model of the recipe.
-
-        Raises:
-            InteropError: if the model has something that the class cannot say, naming its key.
-        """
+        """Returns the arguments of the backbone's class, but for the size of the vocabulary."""
         if different := list(self.differences(model)):
             raise InteropError(different[0])
         return self._written(model)
 
     def differences(self, model: Any) -> Iterator[str]:
-        """Yields what the class cannot say of a model, by key; what acts in training alone is not asked.
-
-        Args:
-            model: Model of the recipe.
-        """
+        """Yields what the class cannot say of a model, by key; what acts in training alone is not asked."""
         ours = plain_values(model, self.folds_segments)
         try:
             back = plain_values(self.read_model(self._written(model)), self.folds_segments)
@@ -113,10 +99,5 @@ class PresetFamily:
         return self.gathered(config)
 
     def rules(self, model: Any, goal: Goal) -> list[Rule]:
-        """Returns the rules of all weights that a preset of the backbone holds.
-
-        Args:
-            model: Model of the recipe.
-            goal: Goal of the recipe.
-        """
+        """Returns the rules of all weights that a preset of the backbone holds."""
         return [*self.rules_of(model), *(rule for heads in self.heads for rule in heads(model, goal))]

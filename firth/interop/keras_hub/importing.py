@@ -58,17 +58,7 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
 
 
 def incoming_weights(paths: Collection[str], rules: Sequence[Rule], weights: Mapping[str, Array]) -> Incoming:
-    """Returns what the weights of KerasHub's model become.
-
-    Args:
-        paths: Paths of all weights of our model.
-        rules: Rules of all weights that both have.
-        weights: Weights of KerasHub's model by name.
-
-    Returns:
-        Weights that are made as they are asked for, which raises InteropError for a number that
-        is not finite.
-    """
+    """Returns what the weights of KerasHub's model become."""
     read, used = {rule.ours for rule in rules}, {name for rule in rules for name in rule.theirs}
     fresh = tuple(path for path in paths if path not in read)
     surplus = tuple(name for name in weights if name not in used)

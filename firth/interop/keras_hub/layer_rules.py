@@ -24,25 +24,14 @@ feed_forward = functools.partial(rules.feed_forward, kernels=(transposed, same),
 
 
 def dense(theirs: str, ours: str, biases: bool = True) -> Rules:
-    """Yields the rules of a dense layer, which holds [inputs, outputs] in both.
-
-    Args:
-        theirs: Name of their layer.
-        ours: Path of our layer.
-        biases: Whether it has a bias.
-    """
+    """Yields the rules of a dense layer, which holds [inputs, outputs] in both."""
     yield same(f"{theirs}/kernel", f"{ours}/kernel")
     if biases:
         yield same(f"{theirs}/bias", f"{ours}/bias")
 
 
 def norm(theirs: str, ours: str) -> Rules:
-    """Yields the rules of a layer norm.
-
-    Args:
-        theirs: Name of their layer.
-        ours: Path of our layer.
-    """
+    """Yields the rules of a layer norm."""
     yield same(f"{theirs}/gamma", f"{ours}/gamma")
     yield same(f"{theirs}/beta", f"{ours}/beta")
 
@@ -50,16 +39,7 @@ def norm(theirs: str, ours: str) -> Rules:
 def joined(
     theirs: Sequence[str], ours: str, heads: Sequence[int], width: int, biases: bool = True, prefix: str = ""
 ) -> Rules:
-    """Yields the rules of projections to heads that are one layer in ours.
-
-    Args:
-        theirs: Names of their layers.
-        ours: Path of our layer.
-        heads: Number of heads of each of theirs.
-        width: Width of a head.
-        biases: Whether they have biases.
-        prefix: Text in front of `kernel` and `bias` in our paths.
-    """
+    """Yields the rules of projections to heads that are one layer in ours."""
     ends = np.cumsum([each * width for each in heads])[:-1].tolist()
 
     def gather(*tensors: Array, inputs: int) -> Array:
@@ -80,12 +60,7 @@ def joined(
 
 
 def side_by_side(theirs: Sequence[str], ours: str) -> Rule:
-    """Returns the rule of kernels of one shape that are one kernel in ours; none has axes of heads.
-
-    Args:
-        theirs: Names of their layers.
-        ours: Path of our kernel.
-    """
+    """Returns the rule of kernels of one shape that are one kernel in ours; none has axes of heads."""
     return Rule(
         ours,
         tuple(f"{each}/kernel" for each in theirs),
@@ -95,14 +70,7 @@ def side_by_side(theirs: Sequence[str], ours: str) -> Rule:
 
 
 def output(theirs: str, ours: str, heads: AttentionHeads, biases: bool = True) -> Rules:
-    """Yields the rules of the projection of an attention's heads to its output.
-
-    Args:
-        theirs: Name of their layer.
-        ours: Path of our layer.
-        heads: AttentionHeads of the attention.
-        biases: Whether it has a bias.
-    """
+    """Yields the rules of the projection of an attention's heads to its output."""
     yield Rule(
         f"{ours}/kernel",
         (f"{theirs}/kernel",),
@@ -114,14 +82,7 @@ def output(theirs: str, ours: str, heads: AttentionHeads, biases: bool = True) -
 
 
 def self_attention(theirs: str, ours: str, heads: AttentionHeads, biases: bool = True) -> Rules:
-    """Yields the rules of a self-attention; ours joins queries, keys and values.
-
-    Args:
-        theirs: Name of their layer.
-        ours: Path of our layer.
-        heads: AttentionHeads of the attention.
-        biases: Whether it has biases.
-    """
+    """Yields the rules of a self-attention; ours joins queries, keys and values."""
     counts = (heads.queries, heads.keys, heads.keys)
     parts = [f"{theirs}/{part}" for part in PROJECTIONS]
     yield from regrouped(
@@ -135,13 +96,7 @@ def self_attention(theirs: str, ours: str, heads: AttentionHeads, biases: bool =
 
 
 def cross_attention(theirs: str, ours: str, heads: AttentionHeads) -> Rules:
-    """Yields the rules of an attention to an encoder; ours joins keys and values.
-
-    Args:
-        theirs: Name of their layer.
-        ours: Path of our layer.
-        heads: AttentionHeads of the attention.
-    """
+    """Yields the rules of an attention to an encoder; ours joins keys and values."""
     query, key, value = (f"{theirs}/{part}" for part in PROJECTIONS)
     yield from joined([query], ours, [heads.queries], heads.width, prefix="query_")
     yield from joined([key, value], ours, [heads.keys, heads.keys], heads.width)

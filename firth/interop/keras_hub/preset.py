@@ -31,12 +31,6 @@ class Preset:
 
     Only plain values are read of its configurations. Nothing that they name is looked up but for the classes
     of `FAMILIES`, and no object is made of them.
-
-    Args:
-        path: Path of the folder, on this machine or with a scheme (`gs://`).
-
-    Raises:
-        InteropError: if there is no such folder, a file is missing or damaged, or the class is not known.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -108,10 +102,6 @@ class Preset:
     def read_object(self, file: str, known: Collection[str]) -> tuple[str, dict[str, Any]]:
         """Returns the class and the configuration of an object that a file describes; it is not made.
 
-        Args:
-            file: Name of the file.
-            known: Names of the classes that are known.
-
         Raises:
             InteropError: if the file is missing or damaged, or names another class.
         """
@@ -127,30 +117,15 @@ class Preset:
         return name, config
 
     def place(self, name: str) -> str:
-        """Returns the path of a file.
-
-        Args:
-            name: Path below the folder.
-        """
+        """Returns the path of a file."""
         return os.path.join(self.path, name)
 
     def not_expressed(self, file: str, key: str, found: Any, wanted: Any) -> InteropError:
-        """Returns the error of a value that cannot be expressed here.
-
-        Args:
-            file: Name of the file.
-            key: Key of its configuration.
-            found: Value of the key.
-            wanted: Value that can be expressed.
-        """
+        """Returns the error of a value that cannot be expressed here."""
         return self.problem(f"{file}: config.{key}: {found!r} cannot be expressed here, {wanted!r} can")
 
     def problem(self, text: str) -> InteropError:
-        """Returns the error that names the folder.
-
-        Args:
-            text: File, key and problem.
-        """
+        """Returns the error that names the folder."""
         return InteropError(self.place(text))
 
     def _check_is_preset(self) -> None:

@@ -16,11 +16,6 @@ def plain_values(model: Any, folds_segments: bool, in_training: bool = False) ->
     """Returns the values of a model by path; two models that compute the same alike have the same ones.
 
     What a recipe leaves to be computed is stated, and rows of a table that are never read do not count.
-
-    Args:
-        model: Model of the recipe.
-        folds_segments: Whether a single vector of segments, which is added to all, does not count.
-        in_training: Whether to return what acts in training alone, too.
     """
     values = dict(_flat(whole_values(model)))
     if _UNUSED in values:
@@ -38,13 +33,7 @@ def plain_values(model: Any, folds_segments: bool, in_training: bool = False) ->
 
 
 def plain_weights(weights: Mapping[str, Array], model: Any, folds_segments: bool) -> dict[str, Array]:
-    """Returns the weights of a model as `plain_values` says it.
-
-    Args:
-        weights: Weights by path.
-        model: Model of the recipe.
-        folds_segments: Whether a single vector of segments is added to those of the positions.
-    """
+    """Returns the weights of a model as `plain_values` says it."""
     unused = dict(_flat(model.model_dump())).get(_UNUSED, 0)
     plain = {
         path: weight[unused:] if path.endswith(_TABLES[0]) else weight for path, weight in weights.items()

@@ -15,12 +15,7 @@ _UNNAMED = re.compile(r"t5_layer_norm(_\d+)?/")
 
 
 def make_backbone(family: PresetFamily, config: Mapping[str, Any]) -> keras.Model:
-    """Returns KerasHub's backbone, with weights of float32 that are not yet those of a model.
-
-    Args:
-        family: Family of the backbone.
-        config: Arguments of its class.
-    """
+    """Returns KerasHub's backbone, with weights of float32 that are not yet those of a model."""
     return getattr(keras_hub.models, family.backbone)(**config, dtype="float32")
 
 
@@ -29,9 +24,6 @@ def by_name(variables: Iterable[keras.Variable]) -> dict[str, keras.Variable]:
 
     Names are paths. Norms without a name are `norm_0`, `norm_1`, ... of their block; a second variable of the
     same name is `self_attention_1/embeddings`.
-
-    Args:
-        variables: Variables in the order of their model.
     """
     named: dict[str, keras.Variable] = {}
     for variable in variables:
@@ -48,9 +40,5 @@ def _candidates(path: str) -> Iterable[str]:
 
 
 def arrays_of(variables: Mapping[str, keras.Variable]) -> dict[str, Array]:
-    """Returns the values of variables.
-
-    Args:
-        variables: Variables by name.
-    """
+    """Returns the values of variables."""
     return {name: keras.ops.convert_to_numpy(each.value) for name, each in variables.items()}

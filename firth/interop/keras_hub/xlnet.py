@@ -20,11 +20,7 @@ _ATTENTION = RelativeAttentionNames(
 
 
 def xlnet(model: TwoStreamTransformerConfig) -> Rules:
-    """Yields the rules of XLNet.
-
-    Args:
-        model: Model of the recipe.
-    """
+    """Yields the rules of XLNet."""
     yield same("content_query_embedding/word_embedding/embeddings", "backbone/token_embedding/table")
     yield Rule(
         "backbone/mask_embedding/table",

@@ -16,14 +16,7 @@ _TOKENS = 3
 
 
 def convert(graph: Graph) -> Any:
-    """Returns the ONNX model of a graph, an `onnx.ModelProto`.
-
-    Args:
-        graph: Function of TensorFlow's tensors, with its inputs.
-
-    Raises:
-        InteropError: if packages of the extra are missing, or operators have no equivalent.
-    """
+    """Returns the ONNX model of a graph, an `onnx.ModelProto`."""
     import tensorflow as tf
 
     tf2onnx, onnx = import_extra("onnx", "tf2onnx", "onnx")

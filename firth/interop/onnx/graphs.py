@@ -20,13 +20,7 @@ _SO_FAR = "1 on tokens, 0 on padding: of the tokens before, then of these."
 
 
 def graphs_of(model: BackboneWithHeads, goal: Goal, untrained: Collection[str] = ()) -> Iterator[Graph]:
-    """Yields the graphs of a model.
-
-    Args:
-        model: Model of a bundle.
-        goal: Goal of its recipe.
-        untrained: Paths of weights of heads, of what an encoder's graph gives without them.
-    """
+    """Yields the graphs of a model."""
     config = model.backbone.config
     if config.has_decoder:
         yield from _encoder_decoder(model)

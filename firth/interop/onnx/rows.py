@@ -13,11 +13,7 @@ _MASK = Port(("batch", "length"), "1 on tokens, 0 on padding.")
 
 
 def row_inputs(config: Any) -> dict[str, Port]:
-    """Returns the inputs of a model that reads whole rows.
-
-    Args:
-        config: Model of the recipe.
-    """
+    """Returns the inputs of a model that reads whole rows."""
     axes: Axes = ("batch", "length")
     if config.max_characters:
         words = Port((*axes, config.max_characters), "Characters of the words, as the tokenizer gives them.")
@@ -27,21 +23,13 @@ def row_inputs(config: Any) -> dict[str, Port]:
 
 
 def order_input(length: str) -> dict[str, Port]:
-    """Returns the input of the order that says which tokens see each other.
-
-    Args:
-        length: Name of the axis of the tokens.
-    """
+    """Returns the input of the order that says which tokens see each other."""
     meaning = "A token sees those of its row whose order is not above its own; zeros let all see each other."
     return {names.ATTENTION_ORDER: Port(("batch", length), meaning)}
 
 
 def row_features(given: Tensors) -> Tensors:
-    """Returns the features of whole rows.
-
-    Args:
-        given: Tensors by the names of inputs.
-    """
+    """Returns the features of whole rows."""
     mask = given[MASK]
     rest = {name: value for name, value in given.items() if name != MASK}
     return {**rest, names.DOCUMENT_IDS: mask, names.POSITION_IDS: positions(mask)}

@@ -9,42 +9,23 @@ from firth.recipes.models.stack import StackConfig
 
 
 class Caches:
-    """The caches of a stack's layers, which grow by the tokens of a step.
-
-    Args:
-        stack: Stack of the decoder.
-        name: Name of a cache, which its layer's number follows.
-    """
+    """The caches of a stack's layers, which grow by the tokens of a step."""
 
     def __init__(self, stack: StackConfig, name: str = "cache") -> None:
         self._stack = stack
         self.names = [f"{name}_{layer}" for layer in range(stack.layers)]
 
     def inputs(self, length: str, meaning: str) -> dict[str, Port]:
-        """Returns the inputs, float32 [2, batch, key_value_heads, tokens, head_width] each.
-
-        Args:
-            length: Name of the axis of the tokens.
-            meaning: What they hold, a sentence.
-        """
+        """Returns the inputs, float32 [2, batch, key_value_heads, tokens, head_width] each."""
         axes = (2, "batch", self._stack.key_value_heads, length, self._stack.head_width)
         return dict.fromkeys(self.names, Port(axes, meaning, "float32"))
 
     def read(self, given: Tensors) -> list[Any]:
-        """Returns the caches of all layers, a pair of keys and values each.
-
-        Args:
-            given: Tensors by the names of inputs.
-        """
+        """Returns the caches of all layers, a pair of keys and values each."""
         return [tuple(ops.unstack(given[name], 2)) for name in self.names]
 
     def named(self, caches: Any, prefix: str = "") -> Tensors:
-        """Returns caches by their names.
-
-        Args:
-            caches: Caches of all layers, a pair of keys and values each.
-            prefix: Text in front of the names.
-        """
+        """Returns caches by their names."""
         return {f"{prefix}{name}": ops.stack(cache) for name, cache in zip(self.names, caches, strict=True)}
 
 
@@ -53,7 +34,6 @@ def grown(cache: Any, count: Any) -> Any:
 
     Args:
         cache: Keys and values, a pair of float32 [batch, key_value_heads, tokens, head_width].
-        count: Number of tokens of the step.
     """
     batch, heads, _, width = ops.shape(cache[0])
     room = ops.zeros((batch, heads, count, width), cache[0].dtype)

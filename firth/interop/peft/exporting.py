@@ -56,14 +56,7 @@ def write_adapter(
 ) -> None:
     """Writes the additions of a model as peft does.
 
-    Args:
-        model: Model with additions.
-        recipe: Recipe of the model.
-        method: Method that made the additions.
-        folder: Place of the folder, where nothing is.
-
     Raises:
-        InteropError: for additions that peft does not have.
         FileExistsError: if there is something.
     """
     if method.kind not in KINDS:

@@ -18,20 +18,7 @@ PREFIX = "base_model.model."
 def read_heads(
     model: BackboneWithHeads, recipe: RunRecipe, file: TensorFile, names: Sequence[str]
 ) -> tuple[str, ...]:
-    """Gives a model the weights of its heads that an adapter was saved with.
-
-    Args:
-        model: Model of a bundle.
-        recipe: Recipe of the model.
-        file: The adapter's tensors.
-        names: Names of the tensors that are not of the adapter.
-
-    Returns:
-        Names of the tensors that the model has no place for.
-
-    Raises:
-        InteropError: for a head of which a tensor is missing, or has another shape.
-    """
+    """Gives a model the weights of its heads that an adapter was saved with."""
     family = family_of(recipe.model, recipe.goal, is_trained=False)
     given = {name.removeprefix(PREFIX): name for name in names}
     variables = weights_by_path(model)

@@ -42,11 +42,7 @@ class PeftKind(abc.ABC):
     known: frozenset[str]
 
     def is_of(self, config: Config) -> bool:
-        """Returns whether an adapter is of this kind.
-
-        Args:
-            config: Plain value of `adapter_config.json`.
-        """
+        """Returns whether an adapter is of this kind."""
         same = (config.get(key, value) == value for key, value in self.chosen_by.items())
         return config.get("peft_type") == self.peft_type and all(same)
 
@@ -54,9 +50,6 @@ class PeftKind(abc.ABC):
         """Returns a line about the first setting that cannot be expressed here, or an empty text.
 
         A setting that is not known must be empty: a newer peft may compute something else with it.
-
-        Args:
-            config: Plain value of `adapter_config.json`.
         """
         for key, value in config.items():
             wanted = self.plain.get(key)
@@ -72,12 +65,6 @@ class PeftKind(abc.ABC):
     ) -> tuple[Any, tuple[str, ...]]:
         """Adds an adapter to a model; returns the method that adds such ones, and tensors that were not read.
 
-        Args:
-            model: Model with the weights of its base.
-            recipe: Recipe of the base.
-            config: Plain value of `adapter_config.json`.
-            file: The adapter's tensors.
-
         Raises:
             InteropError: for what cannot be expressed here, or does not fit the model.
             TuningError: if the model has no place for it.
@@ -88,11 +75,6 @@ class PeftKind(abc.ABC):
         self, model: BackboneWithHeads, recipe: RunRecipe, method: Any
     ) -> tuple[dict[str, Any], dict[str, Array]]:
         """Returns the settings and tensors of a model's additions, without those that all kinds have.
-
-        Args:
-            model: Model with additions of this kind.
-            recipe: Recipe of the model.
-            method: Method that made them.
 
         Raises:
             InteropError: for additions that peft does not have.

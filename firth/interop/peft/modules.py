@@ -44,10 +44,6 @@ def modules_of(model: BackboneWithHeads, recipe: RunRecipe) -> list[Module]:
     They follow from the rules by which weights go out: the numbers of the cells of torch's weight are read as
     if they were the weight.
 
-    Args:
-        model: Model, built.
-        recipe: Recipe of the model.
-
     Raises:
         firth.interop.errors.InteropError: if no family of Hugging Face's format can express the model.
     """

@@ -174,11 +174,7 @@ class PrefixKind(_BeforeTokens):
 
 
 def length_of(config: Config) -> int:
-    """Returns the number of virtual tokens that an adapter's settings say.
-
-    Args:
-        config: Plain value of `adapter_config.json`.
-    """
+    """Returns the number of virtual tokens that an adapter's settings say."""
     length: int = config["num_virtual_tokens"]
     return length
 

@@ -20,8 +20,6 @@ def attended(scores: Tensor, values: Tensor, factors: Tensor | None = None) -> T
     Args:
         scores: float32 [..., rows, keys], with as many axes as values; those before the last two may be more.
         values: Float tensor [..., keys, head width], whose dtype the products have.
-        factors: Tensor of the shape of the scores and the dtype of the values, what dropout multiplies by;
-            None for no dropout.
 
     Returns:
         Float tensor [..., rows, head width].

@@ -26,7 +26,6 @@ def attention_bias(
     Args:
         document_ids: Int tensor [batch, length], 0 on padding; of the queries.
         attention_order: Int tensor [batch, length], or None for no order.
-        causal: Whether keys after a query are hidden.
         first: Place of the first query among the keys: an int scalar, or int [batch] where rows differ in it.
         key_document_ids: Int tensor [batch, keys]; the queries' own where it is None.
         key_attention_order: Int tensor [batch, keys]; the queries' own where it is None.
@@ -60,10 +59,6 @@ def window_bias(places: Tensor, keys: Tensor | int, window: int, bidirectional: 
 
     Args:
         places: int32 [batch or 1, length], places of the queries among the keys.
-        keys: Number of keys.
-        window: Tokens that a query sees besides its own: half of them on each side where `bidirectional`,
-            otherwise all of them before it, and any after it.
-        bidirectional: Whether queries see what comes after them.
 
     Returns:
         float32 [batch or 1, 1, length, keys], 0 or -1e9.

@@ -19,10 +19,6 @@ def suits_blocks(length: int | None, keys: int | None) -> bool:
     """Returns a Python bool: whether `read_blocks` can and should read rows of which a bias hides a lot.
 
     How many blocks there are is known when a step runs, so only TensorFlow can: JAX compiles fixed shapes.
-
-    Args:
-        length: Number of queries, None where it is known only when a graph runs.
-        keys: Number of keys, likewise.
     """
     return (
         keras.backend.backend() == "tensorflow"
@@ -53,12 +49,6 @@ def read_blocks(
         value: Float tensor [batch, heads, keys, head_width], read with the weights of the keys.
         bias: Float32 tensor [batch or 1, 1 or group * heads, length, keys]; below -5e8 where a key is
             hidden. Every query should see a key.
-        dropout: A function of the probabilities, the blocks first, and of three int tensors [blocks]: the
-            example of each block, and the numbers of its block of queries and of its block of keys.
-        first: Place of the first query among the keys, that of a block: an int or an int scalar tensor.
-
-    Returns:
-        A float tensor of the shape and dtype of `query`.
 
     Example:
 

@@ -20,11 +20,6 @@ def build_attention(stack: "StackConfig", cross: bool = False, **start: Any) -> 
     """Returns an attention layer of a block.
 
     The self-attention of disentangled positions has a class of its own, with neither a cache nor `cross`.
-
-    Args:
-        stack: Stack that the layer is a part of.
-        cross: Whether it reads an encoder's states.
-        **start: `output_stddev`, `seed`, `dtype` and `name`.
     """
     parts = stack.attention
     arguments = {
@@ -44,18 +39,7 @@ def build_attention(stack: "StackConfig", cross: bool = False, **start: Any) -> 
 
 
 def build_positions(stack: "StackConfig", bidirectional: bool, **common: Any) -> AnyPositions | None:
-    """Returns the layer that makes, once for all blocks of a stack, what their attention reads of positions.
-
-    Args:
-        stack: Stack that the layer is a part of.
-        bidirectional: Whether tokens also see those after them.
-        **common: `seed` and `dtype`.
-
-    Returns:
-        None where attention reads nothing of positions; `RelativeBucketBias`, whose output is added to the
-        scores; or `RotaryPositions` or `DisentangledPositions`, whose output goes to each attention as
-        `positions`.
-    """
+    """Returns the layer that makes, once for all blocks of a stack, what their attention reads of positions."""
     make = POSITIONS.get(stack.positions.kind)
     start = {"initializer_stddev": stack.initializer_stddev, "name": "positions", **common}
     return None if make is None else make(stack, bidirectional, start)

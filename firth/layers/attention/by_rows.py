@@ -30,29 +30,18 @@ def suits_rows(mask: AttentionMask) -> bool:
     """Returns whether scores are too many to be held at once: more than those of the longest whole rows.
 
     In shorter ones computing scores again for the gradient costs more than the memory is worth.
-
-    Args:
-        mask: Which keys the queries see. Where a graph's rows have no length yet, scores are made at once.
     """
     length, keys = mask.sizes
     return length is not None and keys is not None and length > ROWS and length * keys > LONGEST_WHOLE**2
 
 
 def rows_at_once(keys: int) -> int:
-    """Returns the number of queries whose scores are held at once.
-
-    Args:
-        keys: Number of keys that they read.
-    """
+    """Returns the number of queries whose scores are held at once."""
     return max(ROWS, SCORES // keys // ROWS * ROWS)
 
 
 def described(mask: AttentionMask) -> Tensor | RowBias:
-    """Returns what hides keys from queries, written out only where the scores can be held at once.
-
-    Args:
-        mask: Which keys the queries see.
-    """
+    """Returns what hides keys from queries, written out only where the scores can be held at once."""
     return RowBias(mask) if suits_rows(mask) else mask.whole()
 
 
@@ -77,16 +66,6 @@ def read_by_rows(
     Args:
         query: Float tensor [group, batch, heads, length, head_width], scaled.
         key: Float tensor [batch, heads, prefix_length + keys, head_width].
-        value: Float tensor of the shape of `key`.
-        bias: What is added to the scores.
-        dropout: Dropout of the probabilities.
-        training: Whether dropout acts; for None it does not.
-        prefix_length: Number of keys before those of the tokens.
-        terms: Further scores, of a group of 1; None for none.
-        of_terms: Float tensors that `terms` is given.
-
-    Returns:
-        A float tensor of the shape of `query`.
     """
     noise = RowDropout(dropout, ops.shape(key)[0], training)
     ends = (len(bias.tensors), len(bias.tensors) + len(noise.tensors))

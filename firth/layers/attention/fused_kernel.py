@@ -49,7 +49,6 @@ def suits_kernel(query: Tensor, bias: Tensor | None, dropped: bool) -> bool:
     Args:
         query: Float tensor [group, batch, heads, length, head_width].
         bias: Float32 tensor [batch or 1, 1 or group * heads, length, keys], or None.
-        dropped: Whether dropout of the probabilities acts.
     """
     if not _asked or dropped:
         return False
@@ -69,12 +68,7 @@ def read_by_kernel(
     Args:
         query: Float tensor [group, batch, heads, length, head_width].
         key: Float tensor [batch, heads, keys, head_width].
-        value: Float tensor of the shape of `key`.
         bias: Float tensor [batch or 1, 1, length, keys], or None.
-        scale: Number that scores are multiplied by before the bias.
-
-    Returns:
-        A float tensor of the shape of `query`, without the first axis where the group is 1.
 
     Example:
 

@@ -17,7 +17,6 @@ def places_from(index: Tensor | int, count: Tensor | int) -> Tensor:
 
     Args:
         index: Place of the first one, an int, an int scalar or int [batch].
-        count: Number of tokens.
 
     Example:
 

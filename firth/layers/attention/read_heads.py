@@ -30,19 +30,9 @@ def read_heads(
     Args:
         query: Float tensor [group, batch, heads, length, head_width], scaled unless `scale` does it.
         key: Float tensor [batch, heads, prefix_length + keys, head_width].
-        value: Float tensor of the shape of `key`.
         bias: Float32 tensor [batch or 1, 1 or group * heads, length, prefix_length + keys], or None.
-        dropout: Dropout of the probabilities.
-        training: Whether dropout acts; for None see `firth.layers.Dropout`.
         causal: Python bool, whether the bias hides every key after its query.
-        prefix_length: Number of keys before those of the tokens.
-        scale: Number that scores are multiplied by before the bias; 1 where the bias hides every key after
-            its query, or all that are not near it.
         local: Python bool, whether the bias hides all keys that are not near their query.
-
-    Returns:
-        A float tensor of the shape of `query`, without the first axis where the group is 1, unless only
-        blocks of queries and keys are read.
     """
     if suits_kernel(query, bias, dropout.acts(training)):
         return read_by_kernel(query, key, value, bias, scale)

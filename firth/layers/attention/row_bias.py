@@ -23,7 +23,6 @@ class AttentionMask(TensorHolder):
     Args:
         document_ids: Int tensor [batch, length], 0 on padding; of the queries.
         attention_order: Int tensor [batch, length], or None for no order.
-        causal: Whether keys after a query are hidden.
         key_document_ids: Int tensor [batch, keys]; the queries' own where it is None.
         key_attention_order: Int tensor [batch, keys]; the queries' own where it is None.
 
@@ -63,11 +62,7 @@ class AttentionMask(TensorHolder):
         return self._bias(self.tensors)
 
     def rows(self, block: Block) -> Tensor:
-        """Returns the bias of some queries and keys, float32 [batch, 1, rows, keys].
-
-        Args:
-            block: Firsts and numbers of the queries and of the keys.
-        """
+        """Returns the bias of some queries and keys, float32 [batch, 1, rows, keys]."""
         firsts, sizes = block
         parts = [tokens_from(each, *cut) for each, cut in zip(self.tensors, (*zip(firsts, sizes),) * 2)]
         return self._bias(parts, firsts[0] - firsts[1])
@@ -83,8 +78,6 @@ def tokens_from(values: Tensor, first: Tensor | int, count: int) -> Tensor:
 
     Args:
         values: Tensor [batch, length].
-        first: Place of the first token, an int or an int scalar tensor.
-        count: Number of tokens.
     """
     return ops.take(values, ops.arange(count, dtype="int32") + first, axis=1)
 
@@ -94,8 +87,6 @@ def states_from(states: Tensor, first: Tensor | int, count: int) -> Tensor:
 
     Args:
         states: Float tensor [batch, heads, length, width].
-        first: Place of the first token, an int or an int scalar tensor.
-        count: Number of tokens.
     """
     if isinstance(first, int):
         return states[:, :, first : first + count]
@@ -107,11 +98,6 @@ class RowBias(TensorHolder):
     """A mask with what a window hides and what distances add, made for some queries at a time.
 
     Args:
-        mask: Which keys the queries see.
-        distances: Layer whose output is added to the scores, or None.
-        window: Tokens that a query sees besides its own, as of `window_bias`; None for all.
-        bidirectional: Whether queries see what comes after them.
-        prefix_length: Number of keys before those of the tokens, which all queries see.
         places: Int tensor [batch or 1, length], places of the queries after the prefix; with distances and a
             prefix only.
 
@@ -152,11 +138,6 @@ class RowBias(TensorHolder):
         """Returns which keys are read for some queries: all those that one of them can see, and maybe others.
 
         With a window they begin at the border of a block of keys; see `firth.layers.attention.block_sparse`.
-
-        Args:
-            begin: Place of the first query, an int or an int scalar tensor.
-            size: Number of queries.
-            end: Place that no query is at or after.
         """
         count = min(self._keys, end) if self.causal else self._keys
         if self._window is None:
@@ -169,11 +150,7 @@ class RowBias(TensorHolder):
         return (begin, ops.clip(first, 0, count - around)), (size, around)
 
     def rows(self, block: Block) -> Tensor:
-        """Returns the bias of some queries, float32 [batch, heads or 1, rows, prefix_length + keys].
-
-        Args:
-            block: Firsts and numbers of the queries and of the keys.
-        """
+        """Returns the bias of some queries, float32 [batch, heads or 1, rows, prefix_length + keys]."""
         count = len(self._mask.tensors)
         table, *places = self.tensors[count:] or (None,)
         bias = self._mask.with_tensors(self.tensors[:count]).rows(block)

@@ -21,7 +21,6 @@ class Stream(TensorHolder):
     """Which keys the tokens of a stream see, which are in other segments, and where the tokens stand.
 
     Args:
-        mask: Which keys they see.
         segments: Int tensor [batch, rows], segments of the tokens that read.
         of_keys: Int tensor [batch, length], segments of the keys.
         positions: Int tensor [batch, rows], where the tokens stand in their rows; None where they are all
@@ -44,9 +43,6 @@ class Stream(TensorHolder):
     def rows(self, block: Block) -> tuple[Tensor, Tensor, Tensor | None]:
         """Returns of some tokens the bias, which keys are in other segments, and where they stand.
 
-        Args:
-            block: Firsts and numbers of the tokens and of the keys, which are all.
-
         Returns:
             float32 [batch, 1, rows, length]; float32 of the same shape, 1 for a key in another segment; and
             int32 [batch, rows] or None.
@@ -60,11 +56,7 @@ class Stream(TensorHolder):
 
 
 class StreamRows(TensorHolder):
-    """What `Stream` tells of one stream, or of the content stream and the query stream after it.
-
-    Args:
-        streams: The streams whose tokens read, in their order.
-    """
+    """What `Stream` tells of one stream, or of the content stream and the query stream after it."""
 
     def __init__(self, streams: tuple[Stream, ...]) -> None:
         self.streams = streams
@@ -93,9 +85,6 @@ def read_stream_rows(
             heads, rows, 1], what is added for keys of other segments.
         read: Keys and values, float tensors [batch, heads, length, head_width], and those of the distances,
             [heads or 1, heads, 2 length, head_width].
-        rows: What the tokens see.
-        dropout: Dropout of the probabilities.
-        training: Whether dropout acts.
     """
     _, heads, all_rows, _ = queries[0].shape
     noise = RowDropout(dropout, ops.shape(queries[0])[0], training)
@@ -137,7 +126,6 @@ def read_seen(scores: Tensor, bias: Tensor, value: Tensor, factors: Tensor | Non
         scores: float32 [batch, heads, rows, length], with the bias.
         bias: Float32 tensor [batch, 1, rows, length]; see `attention_bias`.
         value: Float tensor [batch, heads, length, head_width].
-        factors: Tensor of the shape of the scores that dropout multiplies by; None for no dropout.
 
     Returns:
         A float tensor [batch, heads, rows, head_width].

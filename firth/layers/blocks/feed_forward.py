@@ -163,12 +163,7 @@ class FeedForward(Divided, ExtensibleLayer):
 
 
 def build_feed_forward(blocks: "BlocksConfig", **start: Any) -> FeedForward:
-    """Returns the feed-forward layer of a block, named `feed_forward`.
-
-    Args:
-        blocks: Settings that all blocks of a stack share.
-        **start: Other arguments of `FeedForward`.
-    """
+    """Returns the feed-forward layer of a block, named `feed_forward`."""
     parts = blocks.feed_forward
     return FeedForward(
         blocks.width,

@@ -246,11 +246,5 @@ class TransformerBlock(ExtensibleLayer):
 
 
 def read_with(layer: Callable[..., Tensor], *arguments: Any, **keywords: Any) -> Read:
-    """Returns the function of the hidden states that a layer is once all else is given.
-
-    Args:
-        layer: Function of hidden states and further arguments.
-        *arguments: Its further arguments.
-        **keywords: Those that are given by name.
-    """
+    """Returns the function of the hidden states that a layer is once all else is given."""
     return lambda states: layer(states, *arguments, **keywords)

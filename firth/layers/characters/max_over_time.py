@@ -26,7 +26,6 @@ def max_over_time(table: Tensor, kernel: Tensor, characters: Tensor, widths: Seq
         table: Float tensor [alphabet, width], a vector for each character.
         kernel: Float tensor [widest, width, filters], zero where a narrower filter has no weights.
         characters: Int tensor [words, max_characters].
-        widths: Width of each filter, in characters: ints, at most `widest`.
 
     Returns:
         float32 [words, filters].

@@ -16,12 +16,6 @@ def gelu(inputs: Tensor) -> Tensor:
     This is the exact function, by `erf`, computed in float32. Its gradient is written out, because the one
     derived step by step passes over memory more often.
 
-    Args:
-        inputs: A float tensor of any shape.
-
-    Returns:
-        A tensor of the inputs' shape and dtype.
-
     Example:
 
     >>> import numpy as np
@@ -42,12 +36,6 @@ def gelu_approximate(inputs: Tensor) -> Tensor:
 
     It is `x * sigmoid(v)` with `v = 2 * sqrt(2 / pi) * (x + 0.044715 * x ** 3)`, computed in float32. Its
     gradient is written out, as that of `gelu` is.
-
-    Args:
-        inputs: A float tensor of any shape.
-
-    Returns:
-        A tensor of the inputs' shape and dtype.
 
     Example:
 
@@ -73,7 +61,6 @@ def _times_share(inputs: Tensor, share: Callable[[Tensor], tuple[Tensor, Tensor]
     a graph without a backward pass leaves it out.
 
     Args:
-        inputs: A float tensor of any shape.
         share: Function that takes the inputs as float32 and returns the factor, and the derivative of the
             whole.
     """
@@ -101,12 +88,6 @@ ACTIVATIONS = {"gelu": gelu, "gelu_approximate": gelu_approximate, "relu": ops.r
 
 def get_activation(name: str) -> Callable[[Tensor], Tensor]:
     """Returns the activation of that name.
-
-    Args:
-        name: Name of the activation, a key of `ACTIVATIONS`.
-
-    Raises:
-        ValueError: if no activation has that name.
 
     Example:
 

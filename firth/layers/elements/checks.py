@@ -11,13 +11,6 @@ from firth.layers.elements.types import Shape, Tensor
 def check_positive(layer: str, **values: int) -> None:
     """Raises `ValueError` unless every value is an int of 1 or more.
 
-    Args:
-        layer: Name of the layer or model, for the message.
-        **values: Values to check, by the names of their arguments.
-
-    Raises:
-        ValueError: for a bool, for any other value that is not an int, and for an int below 1.
-
     Example:
 
     >>> check_positive("Pooler", width=0)
@@ -30,31 +23,13 @@ def check_positive(layer: str, **values: int) -> None:
 
 
 def check_heads(layer: str, width: int, heads: int) -> None:
-    """Raises `ValueError` unless `heads` divides `width`.
-
-    Args:
-        layer: Name of the layer or model, for the message.
-        width: Width of the hidden states.
-        heads: Number of attention heads.
-
-    Raises:
-        ValueError: if `heads` does not divide `width`.
-    """
+    """Raises `ValueError` unless `heads` divides `width`."""
     if width % heads:
         raise ValueError(f"{layer}: `heads` must divide `width`. Received: heads={heads}, width={width}")
 
 
 def check_width(layer: str, width: int, received_shape: Shape) -> None:
-    """Raises `ValueError` unless the last axis of the received shape is `width`.
-
-    Args:
-        layer: Name of the layer or model, for the message.
-        width: Width that the layer was made for.
-        received_shape: Shape of the layer's input, the width last.
-
-    Raises:
-        ValueError: if the last axis of the received shape is not `width`.
-    """
+    """Raises `ValueError` unless the last axis of the received shape is `width`."""
     if received_shape[-1] != width:
         raise ValueError(
             f"{layer}: the last axis of the input must be `width`. "
@@ -63,16 +38,7 @@ def check_width(layer: str, width: int, received_shape: Shape) -> None:
 
 
 def check_groups(layer: str, heads: int, key_value_heads: int) -> None:
-    """Raises `ValueError` unless `key_value_heads` divides `heads`.
-
-    Args:
-        layer: Name of the layer or model, for the message.
-        heads: Number of query heads.
-        key_value_heads: Number of heads of keys and values.
-
-    Raises:
-        ValueError: if `key_value_heads` does not divide `heads`.
-    """
+    """Raises `ValueError` unless `key_value_heads` divides `heads`."""
     if heads % key_value_heads:
         raise ValueError(
             f"{layer}: `key_value_heads` must divide `heads`. "
@@ -81,16 +47,7 @@ def check_groups(layer: str, heads: int, key_value_heads: int) -> None:
 
 
 def check_own_keys(layer: str, heads: int, key_value_heads: int | None) -> None:
-    """Raises `ValueError` if several query heads share a head of keys and values.
-
-    Args:
-        layer: Name of the layer or model, for the message.
-        heads: Number of query heads.
-        key_value_heads: Number of heads of keys and values; None for as many.
-
-    Raises:
-        ValueError: if `key_value_heads` is neither None nor equal to `heads`.
-    """
+    """Raises `ValueError` if several query heads share a head of keys and values."""
     if key_value_heads not in (None, heads):
         raise ValueError(
             f"{layer}: `key_value_heads` must be None or equal `heads`. "
@@ -105,12 +62,7 @@ def check_positions(layer: str, position_ids: Tensor, **length: int) -> None:
     within a compiled function nothing is known of their values.
 
     Args:
-        layer: Name of the layer or model.
         position_ids: int32 [batch, length].
-        **length: The table's length, by the name of its setting.
-
-    Raises:
-        ValueError: for a known position at or above the table's length.
 
     Example:
 

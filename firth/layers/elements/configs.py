@@ -15,14 +15,7 @@ AnyTwoStreams: TypeAlias = "TwoStreamTransformerConfig | Mapping[str, Any]"
 
 
 def __getattr__(name: str) -> Any:
-    """Returns `StackConfig`, which `firth.layers` exports, on its first use (PEP 562).
-
-    Args:
-        name: Name of the attribute that is looked up.
-
-    Raises:
-        AttributeError: for another name.
-    """
+    """Returns `StackConfig`, which `firth.layers` exports, on its first use (PEP 562)."""
     if name != "StackConfig":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from firth.recipes.models.stack import StackConfig
@@ -32,9 +25,6 @@ def __getattr__(name: str) -> Any:
 
 def stack_of(values: AnyStack) -> "StackConfig":
     """Returns what a stack of blocks is made of, given as it is, within a model's config, or as plain values.
-
-    Args:
-        values: Stack as a `StackConfig`, a model's config that holds one, or a mapping of its values.
 
     Raises:
         ValueError: for a key or a value that does not fit, with the nearest valid name.
@@ -56,9 +46,6 @@ def stack_of(values: AnyStack) -> "StackConfig":
 def two_streams_of(values: AnyTwoStreams) -> "TwoStreamTransformerConfig":
     """Returns what XLNet's stack is made of, given as it is or as plain values; as `stack_of`.
 
-    Args:
-        values: Stack as a `TwoStreamTransformerConfig` or a mapping of its values.
-
     Raises:
         ValueError: as `stack_of` does.
     """
@@ -69,9 +56,6 @@ def two_streams_of(values: AnyTwoStreams) -> "TwoStreamTransformerConfig":
 
 def positions_of(values: "Positions | Mapping[str, Any] | None") -> "Positions | None":
     """Returns positions of any kind, given as they are or as plain values; None for None.
-
-    Args:
-        values: Positions as a config of any kind, or a mapping of its values with `kind`, or None.
 
     Raises:
         ValueError: as `stack_of` does.
@@ -92,9 +76,6 @@ def positions_of(values: "Positions | Mapping[str, Any] | None") -> "Positions |
 def norm_of(values: "NormConfig | Mapping[str, Any] | None") -> "NormConfig | None":
     """Returns a norm's kind and settings, given as they are or as plain values; None for None.
 
-    Args:
-        values: Norm as a `NormConfig` or a mapping of its values; None for no norm.
-
     Raises:
         ValueError: as `stack_of` does.
     """
@@ -107,9 +88,6 @@ def rotary_scaling_of(
     values: "RotaryScalingConfig | Mapping[str, Any] | None",
 ) -> "RotaryScalingConfig | None":
     """Returns the stretching of rotary frequencies, given as it is or as plain values; None for None.
-
-    Args:
-        values: Stretching as a `RotaryScalingConfig` or a mapping of its values; None to stretch nothing.
 
     Raises:
         ValueError: as `stack_of` does.

@@ -56,12 +56,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def as_tensor(value: Tensor) -> Tensor:
-    """Returns what a variable holds, or a tensor as it is.
-
-    Args:
-        value: Variable or tensor. TensorFlow would count the gradient of a variable twice that goes into a
-            function which brings its own gradient.
-    """
+    """Returns what a variable holds, or a tensor as it is."""
     # Reshaping turns a variable into a tensor without a copy.
     return ops.reshape(value, ops.shape(value))
 

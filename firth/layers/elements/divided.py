@@ -22,9 +22,6 @@ class Divided:
 def divided_axes(model: keras.layers.Layer) -> dict[str, tuple[int, int]]:
     """Returns the weights of a model that may be divided among devices, by path: axis and number of axes.
 
-    Args:
-        model: Layer or model, built.
-
     Example:
 
     >>> from firth.layers import FeedForward

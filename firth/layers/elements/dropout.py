@@ -122,11 +122,7 @@ def keep_by_example(
     """Returns what is kept, bool of `shape`, which the keys decide for the examples on `axis`.
 
     Args:
-        shape: Shape of what is dropped.
-        axis: Axis of the examples, not below 0.
         keys: Pair of tensors [batch, 1] of 32-bit words.
-        rate: Share that is dropped.
-        count: Number of elements for each pair of keys; found from the shapes where it is None.
     """
     first = (shape[axis], *shape[:axis], *shape[axis + 1 :])
     count = math.prod(shape) // ops.shape(keys[0])[0] if count is None else count
@@ -147,7 +143,6 @@ def threshold_by_example(key: Tensor, rate: float) -> Tensor:
 
     Args:
         key: 32-bit words [batch, 1].
-        rate: Share that is dropped.
     """
     whole, share = divmod(256.0 * rate, 1.0)
     up = ops.less(ops.cast(shift_right(key, 16), "int32"), round(share * 2**16))
@@ -156,10 +151,6 @@ def threshold_by_example(key: Tensor, rate: float) -> Tensor:
 
 def random_bytes(shape: Shape, seed: Seed) -> Tensor:
     """Returns uniform uint8 of `shape`, four of which are cut from each random int32.
-
-    Args:
-        shape: Ints, or scalar tensors where a dimension is only known when the graph runs.
-        seed: An int or a `keras.random.SeedGenerator`.
 
     Example:
 

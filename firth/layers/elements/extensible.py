@@ -28,23 +28,10 @@ class Addition(Layer):
     """
 
     def begin(self, model: Any, tokenizer: Any, method: Any) -> None:
-        """Assigns what the addition starts from of its base; most start as they are drawn.
-
-        Args:
-            model: Model with the weights of its base.
-            tokenizer: Tokenizer of the base.
-            method: The recipe's method.
-        """
+        """Assigns what the addition starts from of its base; most start as they are drawn."""
 
     def take(self, other: Any) -> None:
-        """Assigns what an addition has made in training, of which this one is kept.
-
-        Args:
-            other: Addition of another class at the same place.
-
-        Raises:
-            NotImplementedError: if nothing of this class is kept of another.
-        """
+        """Assigns what an addition has made in training, of which this one is kept."""
         raise NotImplementedError(f"{type(self).__name__} is not kept of {type(other).__name__}")
 
     def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -52,10 +39,6 @@ class Addition(Layer):
 
         Args:
             kernel: Float tensor [inputs, outputs].
-            bias: Float tensor [outputs], or None.
-
-        Raises:
-            NotImplementedError: if no projection does.
         """
         raise NotImplementedError(f"{type(self).__name__} is not a part of a projection")
 
@@ -81,11 +64,7 @@ class Columns:
     direction: int | None = None
 
     def part(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Returns a view of what is its own in an array of the kernel's shape, [inputs, count].
-
-        Args:
-            array: Array of the shape of `kernel`.
-        """
+        """Returns a view of what is its own in an array of the kernel's shape, [inputs, count]."""
         return self._matrix(array)[:, self._own]
 
     def read(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
@@ -99,7 +78,6 @@ class Columns:
 
         Args:
             kernel: Float array [inputs, count].
-            bias: Float array [count], or None if there is no bias.
         """
         whole = np.array(ops.convert_to_numpy(self.kernel.value))
         self.part(whole)[:] = ops.convert_to_numpy(kernel)
@@ -201,7 +179,6 @@ def by_tokens(base: Base, states: Tensor) -> Tensor:
     """Returns what a function of tokens [tokens, inputs] gives for states [batch, length, inputs].
 
     Args:
-        base: Function of tokens.
         states: Float tensor [batch, length, inputs].
     """
     found = base(ops.reshape(states, (-1, states.shape[-1])))
@@ -210,9 +187,6 @@ def by_tokens(base: Base, states: Tensor) -> Tensor:
 
 def extensible_layers(layer: keras.layers.Layer) -> Iterator[ExtensibleLayer]:
     """Returns the extensible layers of a layer or a model, each once, in the order in which they were made.
-
-    Args:
-        layer: Layer, built.
 
     Example: see `tests/layers/elements/extensible_test.py`.
     """
@@ -223,9 +197,6 @@ class Additions(keras.layers.Layer):
     """The additions of a model, which are tracked here, as layers that are built track nothing more.
 
     It has them as `held`, and as `observers` what reads the gradients of their training.
-
-    Args:
-        **kwargs: Arguments of `keras.layers.Layer`, such as `name`.
     """
 
     def __init__(self, **kwargs: Any) -> None:

@@ -19,7 +19,6 @@ def gather_rows(table: Tensor, row_ids: Tensor) -> Tensor:
 
     Args:
         table: Float tensor [rows, width].
-        row_ids: Int tensor of any shape; every id is at least 0 and below `rows`.
 
     Returns:
         Float tensor of shape `row_ids.shape + [width]`.

@@ -17,19 +17,11 @@ class GradientObserver:
     def plan(self, steps: int) -> None:
         """Prepares for a run.
 
-        Args:
-            steps: Number of updates of the run.
-
         Raises:
             ValueError: if the run is too short for what it does.
         """
         raise NotImplementedError
 
     def observe(self, gradients: Mapping[str, Tensor], updates: Any) -> None:
-        """Acts after an update.
-
-        Args:
-            gradients: Gradients of the whole batch by the paths of the trained weights.
-            updates: Number of updates that the run has made, this one included, an integer scalar.
-        """
+        """Acts after an update."""
         raise NotImplementedError

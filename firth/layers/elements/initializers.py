@@ -13,13 +13,7 @@ from firth.layers.elements.types import Shape, Tensor
 def normal(
     stddev: float, generator: keras.random.SeedGenerator, truncated: bool = True
 ) -> keras.initializers.Initializer:
-    """Returns a normal initializer; truncated, it redraws outside two standard deviations, as BERT's does.
-
-    Args:
-        stddev: Standard deviation, before anything is redrawn.
-        generator: A `keras.random.SeedGenerator`.
-        truncated: Whether to redraw.
-    """
+    """Returns a normal initializer; truncated, it redraws outside two standard deviations, as BERT's does."""
     if truncated:
         return truncated_normal(stddev, generator)
     return drawn(keras.initializers.RandomNormal(stddev=stddev, seed=generator))
@@ -29,10 +23,6 @@ def log_uniform(shape: Shape, dtype: Any = None) -> Tensor:
     """Returns the logarithms of the shares of words in the order of descending frequency, by Zipf's law.
 
     The share of the word at place `i`, from 0, is in proportion to `log(i + 2) - log(i + 1)`.
-
-    Args:
-        shape: Shape, (words,).
-        dtype: Dtype of the tensor.
 
     Example:
 
@@ -47,10 +37,6 @@ def log_uniform(shape: Shape, dtype: Any = None) -> Tensor:
 
 class NormalColumns(keras.initializers.Initializer):
     """A normal with a standard deviation for each run of columns, for a kernel that joins several.
-
-    Args:
-        runs: Pairs of a number of columns and their standard deviation.
-        generator: A `keras.random.SeedGenerator`.
 
     Example:
 

@@ -11,10 +11,6 @@ Kind = TypeVar("Kind")
 def inner_layers(layer: keras.layers.Layer, kind: type[Kind]) -> Iterator[Kind]:
     """Yields the layers of a class in a layer or a model, itself included, each once, as they were made.
 
-    Args:
-        layer: Layer or model.
-        kind: Class of the layers.
-
     Example:
 
     >>> model = keras.Sequential([keras.layers.Dense(2, name="first"), keras.layers.Dropout(0.1)])

@@ -143,9 +143,6 @@ def with_mask(bias: Any, mask: Tensor | None) -> Any:
         bias: Float32 tensor [batch or 1, heads or 1, length, keys], or None.
         mask: Bool tensor [batch, keys], False on what is hidden; None to hide nothing more.
 
-    Raises:
-        ValueError: for a mask next to a bias that is not a tensor.
-
     Example:
 
     >>> import numpy as np

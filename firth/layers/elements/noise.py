@@ -34,7 +34,6 @@ class ExampleNoise:
 
     Args:
         keys: int32 [batch, 2], two hashes, see `firth.features.NOISE_KEYS`.
-        calls: Number of draws that have been made.
     """
 
     def __init__(self, keys: Tensor, calls: int = 0) -> None:
@@ -57,11 +56,7 @@ class ExampleNoise:
         return tuple(pair) if parts is None else keys_of_parts(tuple(pair), parts)
 
     def draw_uniform(self, count: Tensor | int) -> Tensor:
-        """Returns float32 [batch, count] in [0, 1).
-
-        Args:
-            count: Number of draws for each example: an int or an int scalar tensor.
-        """
+        """Returns float32 [batch, count] in [0, 1)."""
         return unit_floats(random_words(self.draw_keys(), count))
 
 
@@ -70,7 +65,6 @@ def keys_of_parts(keys: tuple[Tensor, ...], parts: tuple[Tensor, Tensor]) -> tup
 
     Args:
         keys: Pair of tensors [batch, 1] of 32-bit words.
-        parts: Pair of int tensors [n], the example of each part and its number in the example.
     """
     examples, numbers = (ops.cast(each, "int32") for each in parts)
     numbers = _words(ops.expand_dims(numbers + 1, 1))
@@ -110,12 +104,7 @@ def words_of(halves: Tensor) -> Tensor:
 
 
 def drawn_keys(batch: Tensor | int, seed: Seed) -> Tensor:
-    """Returns keys of examples that have none, int32 [batch, 2].
-
-    Args:
-        batch: Number of examples, an int or a scalar tensor.
-        seed: An int, or a `keras.random.SeedGenerator`, whose next draw this is.
-    """
+    """Returns keys of examples that have none, int32 [batch, 2]."""
     return keras.random.randint((batch, 2), -(2**31), 2**31 - 1, dtype="int32", seed=seed)
 
 
@@ -123,9 +112,6 @@ def batch_keys(seed: Seed) -> tuple[Tensor, Tensor]:
     """Returns the keys of a draw that a whole batch shares, a pair of tensors [1, 1] of 32-bit words.
 
     The same seed gives the same keys on every backend, other than `keras.random`'s functions.
-
-    Args:
-        seed: An int, or a `keras.random.SeedGenerator`, whose next draw this is.
 
     Example:
 
@@ -139,9 +125,6 @@ def keys_of_pair(numbers: Tensor) -> tuple[Tensor, Tensor]:
     """Returns the keys of a draw that two numbers tell, a pair of tensors [1, 1] of 32-bit words.
 
     They may be counted: pairs that follow each other give keys that differ in all bits.
-
-    Args:
-        numbers: Int [2].
 
     Example:
 
@@ -162,11 +145,7 @@ def _mixed(words: Tensor) -> Tensor:
 
 
 def unit_floats(words: Tensor) -> Tensor:
-    """Returns random words as float32 in [0, 1), of the same shape.
-
-    Args:
-        words: Tensor of 32-bit words, as `random_words` returns them.
-    """
+    """Returns random words as float32 in [0, 1), of the same shape."""
     return ops.cast(ops.bitwise_and(words, _word(2**_UNIT_BITS - 1)), "float32") / float(2**_UNIT_BITS)
 
 
@@ -178,7 +157,6 @@ def random_words(keys: tuple[Tensor, ...], count: Tensor | int) -> Tensor:
 
     Args:
         keys: A pair of tensors [batch, 1], as `ExampleNoise.draw_keys` returns it.
-        count: An int, or a scalar tensor.
 
     Example:
 
@@ -196,8 +174,6 @@ def random_words_at(keys: tuple[Tensor, ...], starts: Tensor, count: int) -> Ten
 
     Args:
         keys: A pair of tensors [batch, 1], as `ExampleNoise.draw_keys` returns it.
-        starts: Words [runs], numbers of the first words; see `numbers_at`.
-        count: Number of words of a run.
 
     Example:
 
@@ -215,12 +191,7 @@ def random_words_at(keys: tuple[Tensor, ...], starts: Tensor, count: int) -> Ten
 
 
 def numbers_at(rows: Tensor, width: int) -> Tensor:
-    """Returns the numbers of the words that rows of words begin with, as words: large ones wrap around.
-
-    Args:
-        rows: Int tensor, numbers of the rows.
-        width: Number of words of a row.
-    """
+    """Returns the numbers of the words that rows of words begin with, as words: large ones wrap around."""
     return _words(rows) * _word(width)
 
 
@@ -234,7 +205,6 @@ def shift_right(words: Tensor, places: int) -> Tensor:
 
     Args:
         words: Tensor of 32-bit words of any shape, int32 or uint32 as `random_words` returns them.
-        places: Number of bits, from 1 to 31.
     """
     shifted = ops.right_shift(words, _word(places))
     return ops.bitwise_and(shifted, _word(2 ** (32 - places) - 1)) if _SIGNED else shifted
@@ -266,9 +236,7 @@ def repeated_noise(noise: ExampleNoise, halves: Tensor, calls: int) -> Iterator[
     """Lets layers draw in the block what they have drawn, or will draw, of some noise after some calls.
 
     Args:
-        noise: Noise of the batch, whose draws go on after those of the block.
         halves: float32 [batch, 4] that its `halves` returned.
-        calls: Number of draws before those of the block.
 
     Example:
 

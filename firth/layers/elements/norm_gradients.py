@@ -16,7 +16,6 @@ def layer_norm(inputs: Tensor, gamma: Tensor, beta: Tensor | None, epsilon: floa
         inputs: float32 [..., width].
         gamma: float32 [width].
         beta: float32 [width], or None.
-        epsilon: Number that is added to the variance.
 
     Returns:
         float32 [..., width].
@@ -53,7 +52,6 @@ def rms_norm(inputs: Tensor, scale: Tensor, epsilon: float) -> Tensor:
     Args:
         inputs: float32 [..., width].
         scale: float32 [width].
-        epsilon: Number that is added to the mean square.
 
     Returns:
         float32 [..., width].

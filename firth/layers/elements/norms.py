@@ -24,13 +24,6 @@ def build_norm(
         kind: `layer_norm` (Ba et al. 2016, "Layer Normalization"), with the weights `gamma` and, with biases,
             `beta`; or `rms_norm` (Zhang and Sennrich 2019, "Root Mean Square Layer Normalization"), with the
             weight `scale`.
-        epsilon: Number that is added to the variance or to the mean square.
-        biases: Whether a layer norm has an offset.
-        dtype: A Keras dtype or policy.
-        name: Name of the layer.
-
-    Raises:
-        ValueError: if there is no norm of that kind.
 
     Example:
 
@@ -86,11 +79,7 @@ class RMSNorm(keras.layers.RMSNormalization):
     axis: int | list[int]
 
     def build(self, input_shape: Shape) -> None:
-        """Creates `scale`, which stays float32 under mixed precision.
-
-        Args:
-            input_shape: Shape of the inputs, (..., width).
-        """
+        """Creates `scale`, which stays float32 under mixed precision."""
         axes = keras.tree.flatten(self.axis)
         shape = tuple(input_shape[axis] for axis in axes)
         self.scale = self.add_weight(name="scale", shape=shape, initializer="ones", autocast=False)
@@ -101,7 +90,6 @@ class RMSNorm(keras.layers.RMSNormalization):
 
         Args:
             inputs: Float tensor [..., width]; not read.
-            previous_mask: Mask of the inputs, or None.
         """
         return previous_mask
 

@@ -46,7 +46,6 @@ def times_rows(states: Tensor, table: Tensor, at_once: int | None = None) -> Ten
     Args:
         states: Float tensor [count, width].
         table: Float tensor [rows, width] of the same dtype.
-        at_once: Rows that one product reads; all of them where it is None.
 
     Returns:
         Float tensor [count, rows].

@@ -49,11 +49,7 @@ class BlocksLayer(Layer):
 
 
 def rematerialise_blocks(model: keras.Model) -> None:
-    """Lets a model compute its blocks once more in the backward pass of a training, to spare memory.
-
-    Args:
-        model: Model of any backbone.
-    """
+    """Lets a model compute its blocks once more in the backward pass of a training, to spare memory."""
     for layer in inner_layers(model, BlocksLayer):
         layer._rematerialises = True
 
@@ -62,11 +58,6 @@ def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> 
     """Returns what a function gives, of which only inputs and outputs are kept for its gradient.
 
     What it draws from `example_noise` is the same when it is computed again.
-
-    Args:
-        function: Function of the inputs, and of variables, that gives a tensor or a nest of them.
-        *inputs: Inputs: tensors, nests of them, values that hold some (`TensorHolder`), or others.
-        **named: Inputs by name.
 
     Example:
 
@@ -99,11 +90,7 @@ def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> 
 
 
 def zero_after(value: Tensor) -> Tensor:
-    """Returns 0, which is known only when a tensor is: float32 [1].
-
-    Args:
-        value: Float tensor of any shape.
-    """
+    """Returns 0, which is known only when a tensor is: float32 [1]."""
     return ops.minimum(ops.abs(ops.cast(ops.reshape(value, (-1,))[:1], "float32")), 0.0)
 
 

@@ -33,9 +33,6 @@ def in_row_blocks(
             tensor of the shape and dtype of the first of the rows. It has no other inputs that need a
             gradient; what it reads besides is made before all blocks and held.
         rows: Float tensors [..., count, columns], with as many rows, a static number.
-        shared: Float tensors of any shape.
-        size: Number of rows of a block.
-        loops: Number of loops that the blocks are shared out to; what a loop reads may depend on its end.
 
     Returns:
         A float tensor [..., count, columns].

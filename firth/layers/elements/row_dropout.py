@@ -28,11 +28,6 @@ class RowDropout:
     With keys of examples (see `firth.layers.elements.noise`) each element is dropped or kept as `Dropout`
     has it where all are made at once.
 
-    Args:
-        dropout: Dropout of the whole matrices.
-        batch: Number of examples, an int or a scalar tensor.
-        training: Whether dropout acts.
-
     Attributes:
         tensors: What a function of a block has to be given: keys as float32 [batch, 4]; nothing where
             dropout does not act.
@@ -66,15 +61,7 @@ class RowDropout:
         sizes: tuple[int, int],
         dtype: str,
     ) -> Tensor | None:
-        """Returns what a block is multiplied by, [batch, heads, rows, columns] of it; None for nothing.
-
-        Args:
-            tensors: Tensors that are `tensors`, or were given for them.
-            shape: Numbers of heads, rows and columns of a whole matrix.
-            firsts: First row and first column of the block: ints, or int scalar tensors.
-            sizes: Numbers of rows and of columns of the block.
-            dtype: Dtype of the result.
-        """
+        """Returns what a block is multiplied by, [batch, heads, rows, columns] of it; None for nothing."""
         if not tensors:
             return None
         heads, length, width = shape
@@ -101,9 +88,7 @@ class RowDropout:
         """Returns parts of examples of which dropout has set elements to zero, as `Dropout` does.
 
         Args:
-            tensors: Tensors that are `tensors`, or were given for them.
             values: Float tensor [n, ...].
-            parts: Pair of int tensors [n], the example of each part and its number in the example.
         """
         if not tensors:
             return values

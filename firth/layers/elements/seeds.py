@@ -17,10 +17,6 @@ def seed_generator(seed: Seed = None) -> keras.random.SeedGenerator:
     Its state is one int variable of shape `[2]`, (seed, draws so far), and stands in `layer.variables`. A
     training loop that saves this variable, or assigns it from its seed and step, repeats a run exactly.
 
-    Args:
-        seed: An int; or a `keras.random.SeedGenerator`, which is shared with whoever else holds it; or None
-            for a seed that Keras chooses (`keras.utils.set_random_seed` governs it).
-
     Example:
 
     >>> shared = seed_generator(7)
@@ -33,30 +29,17 @@ def seed_generator(seed: Seed = None) -> keras.random.SeedGenerator:
 
 
 def plain_seed(seed: Seed) -> int | None:
-    """Returns `seed` as a layer's config keeps it: an int, or None where it is shared or chosen by Keras.
-
-    Args:
-        seed: Seed as `seed_generator` takes it: an int, a shared generator, or None.
-    """
+    """Returns `seed` as a layer's config keeps it: an int, or None where it is shared or chosen by Keras."""
     return seed if isinstance(seed, int) else None
 
 
 def truncated_normal(stddev: float, generator: keras.random.SeedGenerator) -> keras.initializers.Initializer:
-    """Returns BERT's weight initializer: a normal of `stddev`, redrawn outside two standard deviations.
-
-    Args:
-        stddev: Standard deviation before anything is redrawn.
-        generator: Generator that the weights are drawn from, as `seed_generator` returns it.
-    """
+    """Returns BERT's weight initializer: a normal of `stddev`, redrawn outside two standard deviations."""
     return drawn(keras.initializers.TruncatedNormal(stddev=stddev, seed=generator))
 
 
 def drawn(initializer: keras.initializers.Initializer) -> keras.initializers.Initializer:
-    """Returns an initializer that draws, or zeros where nothing shall be drawn.
-
-    Args:
-        initializer: Initializer of weights, whose `seed` is a generator.
-    """
+    """Returns an initializer that draws, or zeros where nothing shall be drawn."""
     return initializer if _DRAWS.get() else _Undrawn(initializer.seed)
 
 

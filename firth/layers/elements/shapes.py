@@ -11,10 +11,6 @@ def reshaped(tensor: Tensor, shape: Shape) -> Tensor:
     A size that is a tensor is left to the reshape where it is the only one: in a graph, putting a shape
     together takes longer than reshaping a small tensor.
 
-    Args:
-        tensor: Tensor of any shape.
-        shape: Ints, or scalar tensors where a size is only known when the graph runs.
-
     Example:
 
     >>> import numpy as np

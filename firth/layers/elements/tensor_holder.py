@@ -18,11 +18,7 @@ class TensorHolder:
     tensors: tuple[Tensor, ...]
 
     def with_tensors(self: Held, tensors: tuple[Tensor, ...]) -> Held:
-        """Returns the same with other tensors.
-
-        Args:
-            tensors: As many tensors of the same shapes.
-        """
+        """Returns the same with other tensors."""
         made = copy.copy(self)
         made.tensors = tensors
         return made

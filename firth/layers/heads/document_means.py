@@ -13,7 +13,6 @@ def document_means(hidden: Tensor, document_ids: Tensor, documents: int) -> Tens
     Args:
         hidden: Float tensor [batch, length, width].
         document_ids: Int tensor [batch, length], 0 on padding and i + 1 on document i.
-        documents: Most documents of a row.
 
     Returns:
         Float tensor [batch, documents, width]; zeros for a document that is not there.

@@ -36,7 +36,6 @@ def tied_logits(rows: Tensor, table: Tensor, bias: Tensor, places: Shape) -> Ten
         rows: Float tensor [count, width].
         table: Float tensor [vocabulary_size, width].
         bias: Float32 tensor [vocabulary_size].
-        places: Shape that the rows had before they were joined, whose product is `count`.
 
     Returns:
         float32 [*places, vocabulary_size].

@@ -191,10 +191,7 @@ def _loop(
     """Takes chunk after chunk.
 
     Args:
-        rows: Number of rows of the chunks.
-        table, bias: Weights of the projection; `bias` is a tuple of one or none.
         scales: float32 [padded], of the rows' losses in the sum whose gradients are made, or None.
-        z_loss: Factor of the z-loss.
 
     Returns:
         losses and correct: float32 [padded] each, zeros on chunks that are not taken.

@@ -77,16 +77,8 @@ def draw_candidates(
     `P(i) ~ log(i + 2) - log(i + 1)`, one draw from each of as many parts of equal mass: that makes repeats
     rare and the estimate steadier than independent draws.
 
-    Args:
-        negatives: Number of candidates, at most `vocabulary`.
-        vocabulary: Number of words.
-        seed: An int or a `keras.random.SeedGenerator`.
-
     Returns:
         int32 [negatives], ids of words, and float32 [negatives], the logarithm of each one's expected count.
-
-    Raises:
-        ValueError: if there are more candidates than words.
 
     Example:
 
@@ -112,10 +104,6 @@ def draw_candidates(
 
 def count_certain(negatives: int, vocabulary: int) -> int:
     """Returns how many of the first words are candidates for certain.
-
-    Args:
-        negatives: Number of candidates, at most `vocabulary`.
-        vocabulary: Number of words.
 
     Example:
 

@@ -113,10 +113,6 @@ def rows_by_distance(max_distance: int, buckets: int | None) -> np.ndarray[Any, 
     Distance 0 has the row in the middle, `buckets` or `max_distance`; larger distances follow. The first row
     holds all distances of `-max_distance` and below, the last one shares those above with its own.
 
-    Args:
-        max_distance: Largest distance that is told apart, in tokens.
-        buckets: Number of buckets in each direction; None for a row for each distance.
-
     Raises:
         ValueError: if there are too few distances for logarithmic buckets.
 

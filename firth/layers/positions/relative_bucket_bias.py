@@ -136,14 +136,6 @@ def buckets_by_distance(buckets: int, max_distance: int, bidirectional: bool) ->
 
     Distances are the key's place less the query's.
 
-    Args:
-        buckets: Number of buckets, in both directions together.
-        max_distance: Distance in tokens from which on all share a bucket.
-        bidirectional: Whether keys after the query have buckets of their own, half of them.
-
-    Raises:
-        ValueError: if there are too few buckets, or distances.
-
     Example:
 
     >>> buckets_by_distance(8, 8, bidirectional=False).tolist()

@@ -12,15 +12,8 @@ def relative_sinusoids(length: Tensor | int, width: int) -> Tensor:
     Sines of all frequencies, then cosines: `sin(d / 10000 ** (2i / width))` in column i (Dai et al. 2019,
     "Transformer-XL", section 3.3, whose order of columns differs from that of Vaswani et al. 2017).
 
-    Args:
-        length: Tokens of a row; an int or a scalar tensor.
-        width: Width of a vector, an even number.
-
     Returns:
         float32 [2 length, width]; row r is the distance `length - r`, the query's place less the key's.
-
-    Raises:
-        ValueError: for an odd width.
 
     Example:
 

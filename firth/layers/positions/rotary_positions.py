@@ -108,9 +108,6 @@ def rotate(heads: Tensor, angles: Tensor) -> Tensor:
         heads: Float tensor [..., batch, heads, length, head width].
         angles: Float32 tensor [batch, 2, length, head width / 2], cosines and sines.
 
-    Returns:
-        A tensor of the heads' shape and dtype. Its gradient, written out, turns back by the same angles.
-
     Example:
 
     >>> import numpy as np

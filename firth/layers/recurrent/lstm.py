@@ -239,7 +239,6 @@ def to_steps(inputs: Tensor, directions: int) -> Tensor:
     Args:
         inputs: Tensor [batch, length, directions * width], the part of each direction after that of the
             one before.
-        directions: Number of directions, 1 or 2.
     """
     batch, length, width = ops.shape(inputs)
     parts = ops.reshape(inputs, (batch, length, directions, width // directions))
@@ -265,7 +264,6 @@ def step_masks(document_ids: Tensor | None, directions: int) -> Masks | None:
 
     Args:
         document_ids: Int tensor [batch, length], 0 on padding, or None.
-        directions: 1 or 2.
 
     Example:
 

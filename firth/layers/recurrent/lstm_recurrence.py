@@ -78,9 +78,6 @@ def lstm_recurrence(
             `V` [directions, 4 cells, width], `W` [directions, width, cells]. The rows of the first three
             stand in the order input, forgetting, output, candidate.
         state: `h` float32 [directions, width, batch] and `c` float32 [directions, cells, batch].
-        masks: Masks of where the state starts anew and where it stays; None for neither.
-        cell_clip: Bound of `c'`; None for no bound.
-        projection_clip: Bound of `h'`; None for no bound.
 
     Returns:
         `h` after each step, float32 [length, directions, width, batch], and the last state.

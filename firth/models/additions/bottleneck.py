@@ -25,14 +25,6 @@ class Bottleneck(Addition):
     (Pfeiffer et al. 2021, "AdapterFusion: Non-Destructive Task Composition for Transfer Learning", appendix
     A). U and u start at zero, so that the model starts as its base; the papers start near it.
 
-    Args:
-        width: Width of the hidden states.
-        bottleneck: Width of the layer between, the columns of D.
-        activation: Its activation f, as of `FeedForward`.
-        reads_sum: Whether it reads the sum.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> import numpy as np
@@ -55,11 +47,7 @@ class Bottleneck(Addition):
         self._generator = seed_generator(seed)
 
     def build(self, states_shape: Shape) -> None:
-        """Creates D, `down` [width, bottleneck], and U, `up` [bottleneck, width], each with its `_bias`.
-
-        Args:
-            states_shape: Shape of the states, (batch, length, width); not read.
-        """
+        """Creates D, `down` [width, bottleneck], and U, `up` [bottleneck, width], each with its `_bias`."""
         start = normal(_STDDEV, self._generator)
         self.down = self.add_weight(name="down", shape=(self.width, self.bottleneck), initializer=start)
         self.down_bias = self.add_weight(name="down_bias", shape=(self.bottleneck,), initializer="zeros")
@@ -71,8 +59,6 @@ class Bottleneck(Addition):
 
         Args:
             states: Float tensor [batch, length, width], what the sublayer reads.
-            base: The sublayer.
-            after: Function from what is added to the residual to what comes after it.
         """
         update = base(states)
         read = after(update) if self.reads_sum else update
@@ -85,10 +71,6 @@ class Bottleneck(Addition):
 
 def add_bottlenecks(model: BackboneWithHeads, method: BottleneckMethod) -> None:
     """Adds an adapter after the sublayers that a method names, in each block.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
 
     Raises:
         TuningError: for a backbone without such sublayers, as one of recurrent layers.
@@ -107,15 +89,7 @@ def add_bottlenecks(model: BackboneWithHeads, method: BottleneckMethod) -> None:
 
 
 def sublayers_of(model: BackboneWithHeads, method: BottleneckMethod) -> list[Place]:
-    """Returns the places of the sublayers that a method adds adapters after.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-
-    Raises:
-        TuningError: if the backbone has no such places.
-    """
+    """Returns the places of the sublayers that a method adds adapters after."""
     found = [place for place in places_of(model) if place.name in method.sublayers]
     if not found:
         backbone = type(model.backbone).__name__
@@ -127,10 +101,5 @@ def sublayers_of(model: BackboneWithHeads, method: BottleneckMethod) -> list[Pla
 
 
 def norms_of(model: BackboneWithHeads, method: BottleneckMethod) -> list[keras.layers.Layer]:
-    """Returns the norms of the sublayers that a method adds adapters after.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-    """
+    """Returns the norms of the sublayers that a method adds adapters after."""
     return [place.norm for place in sublayers_of(model, method) if place.norm is not None]

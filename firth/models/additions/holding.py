@@ -16,44 +16,23 @@ class TuningError(ValueError):
 
 
 def places_of(model: BackboneWithHeads) -> list[Place]:
-    """Returns the places of a model's backbone, in the order in which they were made.
-
-    Args:
-        model: Model, built.
-    """
+    """Returns the places of a model's backbone, in the order in which they were made."""
     return [place for layer in extensible_layers(model.backbone) for place in layer.places()]
 
 
 def path_below(place: Place) -> str:
-    """Returns the path of a place below the backbone, such as `encoder/block_0/attention`.
-
-    Args:
-        place: Place of a backbone.
-    """
+    """Returns the path of a place below the backbone, such as `encoder/block_0/attention`."""
     return place.path.removeprefix("backbone/")
 
 
 def require_fit(model: BackboneWithHeads, method: Method) -> None:
-    """Passes if a method takes the backbone of a model.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-
-    Raises:
-        TuningError: with a line for each reason why it does not.
-    """
+    """Passes if a method takes the backbone of a model."""
     if problems := list(method.conflicts(model.backbone.config)):
         raise TuningError("\n".join(problems))
 
 
 def keywords_of(model: BackboneWithHeads, method: Method) -> dict[str, Any]:
-    """Returns the seed, the dtype and the name that an addition is made with.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
-    """
+    """Returns the seed, the dtype and the name that an addition is made with."""
     return {"seed": model.seed_generator, "dtype": model.dtype_policy, "name": method.kind}
 
 
@@ -63,15 +42,6 @@ def hold(
     """Adds something at places of a model's backbone.
 
     Weights of an addition have a path such as `added/encoder/block_0/attention/query/lora/down`.
-
-    Args:
-        model: Model, built.
-        kind: Kind of the method, for errors.
-        places: Places of the backbone.
-        make: Function from a place to its addition, not built.
-
-    Raises:
-        TuningError: if something is added at such a place already.
     """
     for place in places:
         addition = make(place)

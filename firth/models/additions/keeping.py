@@ -7,12 +7,7 @@ from firth.recipes.tuning.method import Method
 
 
 def keep(model: BackboneWithHeads, method: Method) -> None:
-    """Drops what a method has in training alone, such as a network, and keeps what that has made.
-
-    Args:
-        model: Model with the additions of a method, trained; afterwards with those of `method.kept`.
-        method: The recipe's method.
-    """
+    """Drops what a method has in training alone, such as a network, and keeps what that has made."""
     if method.kept == method:
         return
     places = places_of(model)

@@ -27,14 +27,6 @@ class MultitaskPrompt(Prompt):
 
     Wang et al. 2023, "Multitask Prompt Tuning Enables Parameter-Efficient Transfer Learning", section 3.1.
 
-    Args:
-        length: Number of vectors.
-        width: Width of the token embeddings.
-        tasks: Number of tasks.
-        rank: Rank of a task's product.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> import numpy as np
@@ -49,11 +41,7 @@ class MultitaskPrompt(Prompt):
         super().__init__(length, width, seed, **kwargs)
 
     def build(self, features_shape: Any = None) -> None:
-        """Creates `vectors` [length, width], `columns` [tasks, length, rank] and `rows` [tasks, rank, width].
-
-        Args:
-            features_shape: Shapes of the features; not read.
-        """
+        """Creates `vectors` [length, width], `columns` [tasks, length, rank] and `rows` [tasks, rank, width]."""
         super().build(features_shape)
         start = drawn(keras.initializers.RandomNormal(stddev=_STDDEV, seed=self._generator))
         self.columns = self._weight("columns", (self.tasks, self.length, self.rank), start)
@@ -78,16 +66,7 @@ class MultitaskPrompt(Prompt):
         return self.own() * ops.take(ops.concatenate([products, average], axis=0), numbers, 0)
 
     def begin(self, model: BackboneWithHeads, tokenizer: Any, method: MultitaskPromptTuning) -> None:
-        """Assigns what the prompt starts from: of token embeddings, or of what a run over tasks has saved.
-
-        Args:
-            model: Model with the weights of its base.
-            tokenizer: Tokenizer of the base.
-            method: The recipe's method.
-
-        Raises:
-            TuningError: if the source cannot be read, or is not such a prompt of this shape.
-        """
+        """Assigns what the prompt starts from: of token embeddings, or of what a run over tasks has saved."""
         if not method.source:
             super().begin(model, tokenizer, method)
             return
@@ -127,10 +106,6 @@ def _read(folder: str) -> list[Any]:
 
 def add_multitask_prompt(model: BackboneWithHeads, method: MultitaskPromptTuning) -> None:
     """Adds a prompt that tasks share to a model.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
 
     Raises:
         TuningError: for a backbone that takes no virtual tokens.

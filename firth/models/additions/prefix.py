@@ -21,13 +21,6 @@ class Prefix(Addition):
     Li and Liang 2021, "Prefix-Tuning: Optimizing Continuous Prompts for Generation", section 4.2. They start
     from a normal of stddev 1, as in peft.
 
-    Args:
-        heads: Heads of keys and values.
-        length: Number of keys and values.
-        head_width: Width of a head.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> import numpy as np
@@ -41,11 +34,7 @@ class Prefix(Addition):
         self._generator = seed_generator(seed)
 
     def build(self, keys_shape: Shape) -> None:
-        """Creates `keys_values` [2, heads, length, head_width].
-
-        Args:
-            keys_shape: Shape of the keys; not read.
-        """
+        """Creates `keys_values` [2, heads, length, head_width]."""
         start = keras.initializers.RandomNormal(stddev=1.0, seed=self._generator)
         shape = (2, self.heads, self.length, self.head_width)
         self.keys_values = self.add_weight(name="keys_values", shape=shape, initializer=drawn(start))
@@ -67,32 +56,18 @@ class Prefix(Addition):
         return ops.convert_to_tensor(self.keys_values)
 
     def take(self, other: Any) -> None:
-        """Assigns the keys and values of a prefix that was trained.
-
-        Args:
-            other: A `Prefix` of the same shape.
-        """
+        """Assigns the keys and values of a prefix that was trained."""
         self.keys_values.assign(other.own())
 
 
 class ReparameterisedPrefix(Prefix):
     """Keys and values that stand before those of the tokens, and that a network shared by all layers makes.
 
-    Args:
-        heads: Heads of keys and values.
-        length: Number of keys and values.
-        head_width: Width of a head.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `tests/tuning/prompts_parity_test.py`.
     """
 
     def build(self, keys_shape: Shape) -> None:
-        """Creates no weights; `made_by` says where the keys and values come from.
-
-        Args:
-            keys_shape: Shape of the keys; not read.
-        """
+        """Creates no weights; `made_by` says where the keys and values come from."""
 
     def made_by(self, make: Callable[[], Tensor]) -> "ReparameterisedPrefix":
         """Returns the layer, whose keys and values a function makes.
@@ -116,14 +91,6 @@ class PrefixEncoder(Addition):
     layer gives, each layer has its keys and then its values, one after another. Vectors start from a normal
     of stddev 1, kernels and biases uniform within one over the root of what they read, as in peft.
 
-    Args:
-        layers: Number of layers.
-        length: Number of keys and values of a layer.
-        width: Width of the keys of all heads of a layer, and of the vectors.
-        hidden: Width between the dense layers.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> encoder = PrefixEncoder(layers=2, length=3, width=4, hidden=5)
@@ -140,11 +107,7 @@ class PrefixEncoder(Addition):
         self._generator = seed_generator(seed)
 
     def build(self, states_shape: Shape | None = None) -> None:
-        """Creates `embedding` [length, width], and kernels and biases of `first` and `second`.
-
-        Args:
-            states_shape: Shape of states; not read.
-        """
+        """Creates `embedding` [length, width], and kernels and biases of `first` and `second`."""
         of_all = 2 * self.layer_count * self.width
         start = keras.initializers.RandomNormal(stddev=1.0, seed=self._generator)
         self.embedding = self.add_weight(
@@ -163,9 +126,6 @@ class PrefixEncoder(Addition):
         """Returns the keys and the values of a layer, a float tensor [length, 2 * width].
 
         It is float32 under mixed precision too, so that what is kept is what was trained.
-
-        Args:
-            layer: Its number, from 0.
         """
         hidden = ops.tanh(ops.matmul(self.embedding, self.first_kernel) + self.first_bias)
         own = slice(2 * layer * self.width, 2 * (layer + 1) * self.width)
@@ -174,10 +134,6 @@ class PrefixEncoder(Addition):
 
 def add_prefixes(model: BackboneWithHeads, method: PrefixMethod) -> None:
     """Adds keys and values, or a network that makes them, to each layer.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
 
     Raises:
         TuningError: for a backbone whose attention takes no prefix.

@@ -27,12 +27,6 @@ class Prompt(Addition):
     Lester et al. 2021, "The Power of Scale for Parameter-Efficient Prompt Tuning", section 2. They start
     uniform from -0.5 to 0.5 (section 3.2), or from embeddings of pieces.
 
-    Args:
-        length: Number of vectors.
-        width: Width of the token embeddings.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> prompt = Prompt(length=3, width=4)
@@ -45,11 +39,7 @@ class Prompt(Addition):
         self._generator = seed_generator(seed)
 
     def build(self, features_shape: Any = None) -> None:
-        """Creates `vectors` [length, width].
-
-        Args:
-            features_shape: Shapes of the features; not read.
-        """
+        """Creates `vectors` [length, width]."""
         start = keras.initializers.RandomUniform(-_BOUND, _BOUND, seed=self._generator)
         self.vectors = self._weight("vectors", (self.length, self.width), drawn(start))
 
@@ -57,11 +47,7 @@ class Prompt(Addition):
         return self.add_weight(name=name, shape=shape, initializer=start, autocast=False)
 
     def call(self, features: Mapping[str, Tensor]) -> Tensor:
-        """Returns the vectors, a float tensor [1, length, width].
-
-        Args:
-            features: Features of a batch; not read.
-        """
+        """Returns the vectors, a float tensor [1, length, width]."""
         return ops.expand_dims(self.own(), 0)
 
     def own(self) -> Tensor:
@@ -69,11 +55,7 @@ class Prompt(Addition):
         return ops.convert_to_tensor(self.vectors)
 
     def take(self, other: Any) -> None:
-        """Assigns the vectors of a prompt that was trained.
-
-        Args:
-            other: A `Prompt` of the same shape.
-        """
+        """Assigns the vectors of a prompt that was trained."""
         self.vectors.assign(other.own())
 
     def begin(self, model: BackboneWithHeads, tokenizer: Any, method: Any) -> None:
@@ -82,14 +64,6 @@ class Prompt(Addition):
         `method.start` says which: those of `method.text`, again and again where it is shorter than the
         prompt; or of pieces that are drawn by the run's seed from the first 5,000 of the vocabulary's
         `ordinary_ids`.
-
-        Args:
-            model: Model with the weights of its base.
-            tokenizer: Tokenizer of the base.
-            method: The recipe's method.
-
-        Raises:
-            TuningError: if the text has no tokens.
         """
         if method.start == "text":
             ids = np.asarray(tokenizer.tokenize(method.text)).reshape(-1)
@@ -112,14 +86,6 @@ class EncodedPrompt(Prompt):
 
     Liu et al. 2021, "GPT Understands, Too", section 2.2. The network is dropped after training.
 
-    Args:
-        length: Number of vectors.
-        width: Width of the token embeddings.
-        encoder: Kind of the network, `mlp` or `lstm`.
-        hidden: Width of its hidden layers.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> tuple(EncodedPrompt(length=3, width=4, encoder="lstm", hidden=5)({}).shape)
@@ -134,11 +100,7 @@ class EncodedPrompt(Prompt):
         self.encoder_layer = make(width, hidden, seed=self._generator, dtype="float32", name=encoder)
 
     def build(self, features_shape: Any = None) -> None:
-        """Creates `vectors` [length, width], which the network reads, and its weights.
-
-        Args:
-            features_shape: Shapes of the features; not read.
-        """
+        """Creates `vectors` [length, width], which the network reads, and its weights."""
         start = keras.initializers.RandomNormal(stddev=1.0, seed=self._generator)
         self.vectors = self._weight("vectors", (self.length, self.width), drawn(start))
         self.encoder_layer.build((1, self.length, self.width))
@@ -149,21 +111,11 @@ class EncodedPrompt(Prompt):
         return ops.squeeze(self.encoder_layer(ops.expand_dims(vectors, 0)), 0)
 
     def begin(self, model: BackboneWithHeads, tokenizer: Any, method: Any) -> None:
-        """Leaves the vectors as they are drawn.
-
-        Args:
-            model: Model with the weights of its base; not read.
-            tokenizer: Tokenizer of the base; not read.
-            method: The recipe's method; not read.
-        """
+        """Leaves the vectors as they are drawn."""
 
 
 def add_prompt(model: BackboneWithHeads, method: InputPromptMethod) -> None:
     """Adds a prompt to a model.
-
-    Args:
-        model: Model, built.
-        method: The recipe's method.
 
     Raises:
         TuningError: for a backbone that takes no virtual tokens.

@@ -15,12 +15,6 @@ class PromptMLP(Layer):
 
     Weights start as in torch: uniform within one over the root of what a layer reads.
 
-    Args:
-        width: Width of the vectors that are read and made.
-        hidden: Width between the layers.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> import numpy as np
@@ -35,19 +29,11 @@ class PromptMLP(Layer):
         self.dense = _dense_layers(reads, self._generator, self.dtype_policy)
 
     def build(self, vectors_shape: Shape) -> None:
-        """Creates the weights of the dense layers.
-
-        Args:
-            vectors_shape: Shape of the vectors, (1, length, width).
-        """
+        """Creates the weights of the dense layers."""
         _build(self.dense, vectors_shape)
 
     def call(self, vectors: Tensor) -> Tensor:
-        """Returns a float tensor [1, length, width].
-
-        Args:
-            vectors: Float tensor [1, length, width].
-        """
+        """Returns a float tensor [1, length, width]."""
         for layer in self.dense:
             vectors = layer(vectors)
         return vectors
@@ -58,12 +44,6 @@ class PromptLSTM(Layer):
 
     Liu et al. 2021, "GPT Understands, Too", section 2.2, as in the authors' code. Weights start as in torch:
     uniform within one over the root of the cells, or of what a dense layer reads.
-
-    Args:
-        width: Width of the vectors that are read and made.
-        hidden: Cells of an LSTM in each direction.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Example:
 
@@ -100,22 +80,14 @@ class PromptLSTM(Layer):
         self.dense = _dense_layers(reads, self._generator, self.dtype_policy)
 
     def build(self, vectors_shape: Shape) -> None:
-        """Creates the weights of the LSTMs and of the dense layers.
-
-        Args:
-            vectors_shape: Shape of the vectors, (1, length, width).
-        """
+        """Creates the weights of the LSTMs and of the dense layers."""
         states_shape = (*vectors_shape[:-1], 2 * self.hidden)
         for number, layer in enumerate(self.recurrent):
             layer.build(states_shape if number else vectors_shape)
         _build(self.dense, states_shape)
 
     def call(self, vectors: Tensor) -> Tensor:
-        """Returns a float tensor [1, length, width].
-
-        Args:
-            vectors: Float tensor [1, length, width].
-        """
+        """Returns a float tensor [1, length, width]."""
         for layer in (*self.recurrent, *self.dense):
             vectors = layer(vectors)
         return vectors

@@ -9,10 +9,6 @@ from firth.models.bundle import weights_by_path
 def share_base(model: BackboneWithHeads, held: dict[str, keras.Variable]) -> None:
     """Gives a model's weights of its base the memory of those of another model on the same base.
 
-    Args:
-        model: Model whose method has frozen what is the base's, and added something.
-        held: Weights by path, of models before; those that no model had yet are added.
-
     Example: see `tests/serving/adapters/export_test.py`.
     """
     for path, each in weights_by_path(model).items():

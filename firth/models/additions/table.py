@@ -27,10 +27,6 @@ ADDITIONS: dict[str, Extend] = {
 def extend(model: BackboneWithHeads, method: Method) -> None:
     """Adds what a method adds that does not merge, unless the model holds it already.
 
-    Args:
-        model: Model, built; one that `firth.models.build_model` made of a recipe with the method holds it.
-        method: Method whose `extends_model` is true.
-
     Raises:
         TuningError: if it does not fit the model.
     """

@@ -120,11 +120,6 @@ class Backbone(FeaturesModel):
 def stages_of(before: Iterable[keras.layers.Layer | None], *stacks: Any) -> Stages:
     """Returns the stages of a backbone; see `Backbone.stages`.
 
-    Args:
-        before: Layers before the first layer of each stack; None for those that a backbone lacks.
-        *stacks: Stacks of layers, whose `parts` are names of layers: of what the stack's layers share, then
-            of each layer.
-
     Example:
 
     >>> from firth.layers import BiLSTM

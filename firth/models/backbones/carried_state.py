@@ -15,10 +15,6 @@ class CarriedState(keras.layers.Layer):
 
     Checkpoints of a training run hold them, so that it goes on as if it had not stopped. A saved model does
     not: it starts each text with zeros.
-
-    Args:
-        widths: Shape of a row of each variable.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
     """
 
     def __init__(self, widths: Iterable[Iterable[int]], **kwargs: Any) -> None:
@@ -27,11 +23,7 @@ class CarriedState(keras.layers.Layer):
         self.parts: list[keras.Variable] = []
 
     def build(self, rows: int) -> None:
-        """Creates the variables, float32 zeros of shape [rows, *widths].
-
-        Args:
-            rows: Number of rows of each batch.
-        """
+        """Creates the variables, float32 zeros of shape [rows, *widths]."""
         self.parts = [
             self.add_weight(
                 name=f"part_{place}",
@@ -44,14 +36,7 @@ class CarriedState(keras.layers.Layer):
         ]
 
     def read(self, rows: Tensor | int | None) -> tuple[Tensor, ...]:
-        """Returns the state as the last batch left it.
-
-        Args:
-            rows: Number of rows of the batch; it is not checked where it is None or a tensor.
-
-        Raises:
-            ValueError: if nothing is carried, or the state is that of another number of rows.
-        """
+        """Returns the state as the last batch left it."""
         if not self.parts:
             raise ValueError("`carry_state` needs the number of rows: call `backbone.carry(rows)` once")
         if isinstance(rows, int) and rows != self.parts[0].shape[0]:
@@ -68,18 +53,10 @@ class CarriedState(keras.layers.Layer):
             part.assign(ops.stop_gradient(value))
 
     def save_own_variables(self, store: Any) -> None:
-        """Saves nothing.
-
-        Args:
-            store: Mapping of a Keras file for this layer's weights; it stays empty.
-        """
+        """Saves nothing."""
 
     def load_own_variables(self, store: Any) -> None:
-        """Loads nothing.
-
-        Args:
-            store: Mapping of a Keras file for this layer's weights; not read.
-        """
+        """Loads nothing."""
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

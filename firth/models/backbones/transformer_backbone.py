@@ -169,13 +169,7 @@ class OneStackBackbone(TransformerBackbone):
 
 
 def after_prefix(features: Mapping[str, Tensor], name: str, stack: TransformerStack) -> Mapping[str, Tensor]:
-    """Returns features whose positions begin after a stack's prefix.
-
-    Args:
-        features: Features of a batch.
-        name: Name of the positions.
-        stack: Stack that reads them.
-    """
+    """Returns features whose positions begin after a stack's prefix."""
     if not stack.prefix_length or name not in features:
         return features
     return {**features, name: features[name] + stack.prefix_length}

@@ -18,10 +18,6 @@ class VirtualTokens(ExtensibleLayer):
     row's document, so a row should hold one, and of the first segment. Virtual tokens have the first
     positions, and those of the row come after them. Where rows have an order, virtual tokens come first.
 
-    Args:
-        width: Width of the token embeddings.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example:
 
     >>> import numpy as np
@@ -33,11 +29,7 @@ class VirtualTokens(ExtensibleLayer):
         super().__init__(autocast=False, **kwargs)
 
     def build(self, hidden_shape: Shape) -> None:
-        """Creates no weights.
-
-        Args:
-            hidden_shape: Shape of the embedded tokens, (batch, length, width); not read.
-        """
+        """Creates no weights."""
 
     def places(self) -> list[Place]:
         """Returns the place of the virtual tokens, `prompt`."""
@@ -50,22 +42,13 @@ class VirtualTokens(ExtensibleLayer):
         return 0 if prompt is None else prompt.length
 
     def vectors(self, features: Mapping[str, Tensor]) -> Tensor:
-        """Returns the virtual tokens of each row, a float tensor [batch, virtual tokens, width].
-
-        Args:
-            features: Features of a batch, of which `document_ids` and what the addition reads are read.
-        """
+        """Returns the virtual tokens of each row, a float tensor [batch, virtual tokens, width]."""
         vectors = self._additions["prompt"](features)
         batch = ops.shape(features[names.DOCUMENT_IDS])[0]
         return ops.broadcast_to(vectors, (batch, self.length, self.width))
 
     def before(self, features: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
-        """Returns features in which documents, positions, segments and orders are also of the virtual tokens.
-
-        Args:
-            features: Features of a batch; each of these names is optional but `document_ids`. The token ids
-                stay as they are.
-        """
+        """Returns features in which documents, positions, segments and orders are also of the virtual tokens."""
         if not self.length:
             return features
         documents = features[names.DOCUMENT_IDS]
@@ -86,11 +69,7 @@ class VirtualTokens(ExtensibleLayer):
         return {**features, **joined}
 
     def positions(self, like: Tensor) -> Tensor:
-        """Returns the positions of the virtual tokens, int [batch, virtual tokens].
-
-        Args:
-            like: Zeros of this shape and dtype.
-        """
+        """Returns the positions of the virtual tokens, int [batch, virtual tokens]."""
         return like + ops.cast(ops.arange(self.length), like.dtype)
 
     def prepended(self, tokens: Tensor, features: Mapping[str, Tensor]) -> Tensor:
@@ -98,7 +77,6 @@ class VirtualTokens(ExtensibleLayer):
 
         Args:
             tokens: Float tensor [batch, length, width].
-            features: Features of the batch.
         """
         if not self.length:
             return tokens

@@ -28,13 +28,6 @@ class BidirectionalLMHeads(Divided, Heads):
     evaluation takes all of it, a slice at a time. States are dropped out before the softmax as before each
     layer below.
 
-    Args:
-        model: The recipe's `model`.
-        objective: The recipe's `objective`.
-        vocabulary_size: Number of words that can be predicted, in the order of descending frequency.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `firth.models.build_pretraining_model`.
     """
 
@@ -66,11 +59,6 @@ class BidirectionalLMHeads(Divided, Heads):
         """Returns the logits of `lm`, float32 [batch, 2 * length, vocabulary].
 
         First stand those of the next words, then those of the previous ones.
-
-        Args:
-            backbone: `BiLSTMBackbone` that reads the features.
-            features: Objective's features, batched; of them the backbone's, `characters` and `document_ids`.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = self._states(backbone, features, training)
         rows = ops.reshape(hidden, (-1, self.width))
@@ -80,7 +68,6 @@ class BidirectionalLMHeads(Divided, Heads):
         """Returns the logits of the word after some states of the forward direction.
 
         Args:
-            backbone: The backbone that made them; not read.
             hidden: Float tensor [..., projection width].
 
         Returns:
@@ -109,11 +96,8 @@ class BidirectionalLMHeads(Divided, Heads):
         """Returns the predictions of `lm`, [batch, 2 * length]: of the next words, then of the previous.
 
         Args:
-            backbone: `BiLSTMBackbone` that reads the features.
             features: Objective's features, batched, with `label_ids`, `backward_label_ids` and the weights of
                 both, [batch, length] each.
-            training: Whether dropout acts, and the softmax is estimated from a sample where the objective has
-                `negatives`.
         """
         hidden = ops.reshape(self._states(backbone, features, training), (-1, self.width))
 

@@ -31,13 +31,6 @@ class LanguageModelHeads(Divided, Heads):
     Its parts are attributes: `table` [vocabulary_size, embedding width], or None where it is tied;
     `projection`, or None.
 
-    Args:
-        model: The recipe's `model`.
-        objective: The recipe's `objective`.
-        vocabulary_size: Number of rows of the token embeddings.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `firth.models.build_pretraining_model`.
     """
 
@@ -83,22 +76,14 @@ class LanguageModelHeads(Divided, Heads):
         return own if self.projection is None else [*own, *self.projection.weights]
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
-        """Returns the logits of `lm`, float32 [batch, positions of the decoder, vocabulary_size].
-
-        Args:
-            backbone: Backbone with a decoder; its token table is used where it is tied.
-            features: Objective's features, batched; of them those that the backbone reads.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
-        """
+        """Returns the logits of `lm`, float32 [batch, positions of the decoder, vocabulary_size]."""
         return {"lm": self.project(backbone, backbone(features, training=training))}
 
     def project(self, backbone: Any, hidden: Tensor, at_once: int | None = None) -> Tensor:
         """Returns the logits of what comes after some states of the decoder.
 
         Args:
-            backbone: The backbone whose token table is used where it is tied.
             hidden: Float tensor [..., width].
-            at_once: Rows of the table that one product reads; all of them where it is None.
 
         Returns:
             float32 [..., vocabulary_size].
@@ -122,10 +107,8 @@ class LanguageModelHeads(Divided, Heads):
         """Returns the predictions of `lm`, [batch, positions of the decoder]; logits are made by slices.
 
         Args:
-            backbone: Backbone with a decoder; its token table is used where it is tied.
             features: Objective's features, batched, with `label_ids` and `label_weights`, [batch, positions
                 of the decoder] each.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return self.predictions_of_states(backbone, backbone(features, training=training), features, training)
 
@@ -135,10 +118,7 @@ class LanguageModelHeads(Divided, Heads):
         """Returns the predictions of `lm`, [batch, positions of the decoder], as `predictions` does.
 
         Args:
-            backbone: Backbone whose token table is used where it is tied.
             hidden: States of its decoder, float tensor [batch, positions of the decoder, width].
-            features: Objective's features, batched, with `label_ids` and `label_weights`.
-            training: Whether the losses are to be differentiated.
         """
         rows, table = self._rows(ops.reshape(hidden, (-1, self.width))), self._table(backbone)
 

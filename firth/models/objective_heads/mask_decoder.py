@@ -14,11 +14,6 @@ def build_mask_positions(decoder: EnhancedMaskDecoder | None, width: int, **star
 
     He et al. 2020, "DeBERTa", section 3.2.
 
-    Args:
-        decoder: The objective's `mask_decoder`.
-        width: Width of the hidden states that are decoded.
-        **start: Other arguments of `Embedding`.
-
     Example:
 
     >>> build_mask_positions(EnhancedMaskDecoder(length=8, passes=2), width=4).rows
@@ -35,8 +30,6 @@ def decoding(
     """Returns the arguments with which a stack decodes masked tokens, none without a decoder.
 
     Args:
-        decoder: The objective's `mask_decoder`.
-        mask_positions: Table that `build_mask_positions` returned.
         features: A batch's features, of which `position_ids`, int32 [batch, length], are read.
 
     Raises:

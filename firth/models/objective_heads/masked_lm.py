@@ -23,13 +23,6 @@ class MaskedLMHeads(Heads):
     Its parts are attributes: `masked_lm_head`; `pooler` and `pair_head`, None without pairs;
     `mask_positions`, the absolute positions of DeBERTa's enhanced mask decoder, None without one.
 
-    Args:
-        model: The recipe's `model`.
-        objective: The recipe's `objective`.
-        vocabulary_size: Number of rows of the token embeddings.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `firth.models.build_pretraining_model`.
     """
 
@@ -55,11 +48,6 @@ class MaskedLMHeads(Heads):
 
         Those of pairs are [batch, documents, 2]; from features without `pooled_positions`, of the document
         that begins each row.
-
-        Args:
-            backbone: `MaskedTransformerBackbone`, whose token table is tied to the logits.
-            features: Objective's features, batched; without `masked_positions`, every position is predicted.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         extra = decoding(self.mask_decoder, self.mask_positions, features)
         hidden = backbone(features, training=training, **extra)

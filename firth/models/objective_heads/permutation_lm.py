@@ -20,13 +20,6 @@ class PermutationLMHeads(Divided, Heads):
     `g E^T + c`, with g the states of the query stream and E the token embeddings (Yang et al. 2019, "XLNet",
     section 2.3). Nothing stands between the stream and the projection.
 
-    Args:
-        model: The recipe's `model`.
-        objective: The recipe's `objective`.
-        vocabulary_size: Number of rows of the token embeddings.
-        seed: A `keras.random.SeedGenerator` to share; nothing here is random.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `firth.models.build_pretraining_model`.
     """
 
@@ -45,11 +38,6 @@ class PermutationLMHeads(Divided, Heads):
         """Returns the logits of `lm`, float32 [batch, predictions, vocabulary_size].
 
         From features without `attention_order`, tokens stand in the order of the text.
-
-        Args:
-            backbone: `TwoStreamTransformerBackbone`, whose token table is tied to the logits.
-            features: Objective's features, batched; without `masked_positions`, every position is predicted.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         order = features.get(names.ATTENTION_ORDER, features.get(names.POSITION_IDS))
         asked = {names.ATTENTION_ORDER: order, names.MASKED_POSITIONS: masked_positions(features)}

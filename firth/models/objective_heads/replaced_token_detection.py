@@ -41,13 +41,6 @@ class ReplacedTokenDetectionHeads(Heads):
     `MaskedTransformer`), `mask_positions` (the absolute positions of DeBERTa's enhanced mask decoder, None
     without one), `masked_lm_head`, `dense` and `decision`.
 
-    Args:
-        model: The recipe's `model`.
-        objective: The recipe's `objective`.
-        vocabulary_size: Number of rows of the token embeddings.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `firth.models.build_pretraining_model`.
     """
 
@@ -96,11 +89,8 @@ class ReplacedTokenDetectionHeads(Heads):
         `masked_positions` nothing is replaced: `mlm` is of each token, `rtd` of the tokens as they are.
 
         Args:
-            backbone: `MaskedTransformerBackbone`, the discriminator, whose embeddings the generator reads
-                too.
             features: Objective's features, batched, with `masked_positions` and `masked_weights`, [batch,
                 predictions] each, or without `masked_positions`; labels are not read.
-            training: Whether dropout acts, and samples change from call to call.
         """
         proposed = self._generator_logits(backbone, features, training)
         if names.MASKED_POSITIONS in features:
@@ -115,11 +105,8 @@ class ReplacedTokenDetectionHeads(Heads):
         """Returns the predictions of `mlm` [batch, predictions] and of `rtd` [batch, length].
 
         Args:
-            backbone: `MaskedTransformerBackbone`, the discriminator, whose embeddings the generator reads
-                too.
             features: Objective's features, batched, with `masked_labels` and `masked_weights`, [batch,
                 predictions] each.
-            training: Whether dropout acts, and samples change from call to call.
         """
         logits = self._generator_logits(backbone, features, training)
         labels, weights = masked_labels(features)
@@ -155,8 +142,6 @@ class ReplacedTokenDetectionHeads(Heads):
 
         Args:
             logits: float32 [batch, predictions, vocabulary_size], the generator's.
-            features: Objective's features, batched.
-            training: Whether samples change from call to call.
         """
         probabilities = ops.softmax(ops.stop_gradient(ops.convert_to_tensor(logits)) / self.temperature)
         shape = ops.shape(features[names.MASKED_POSITIONS])
@@ -204,7 +189,6 @@ def _pick(probabilities: Tensor, uniform: Tensor) -> Tensor:
 
     Args:
         probabilities: float32 [rows, columns].
-        uniform: Float tensor of as many elements as there are rows, from 0 to 1.
 
     Returns:
         int32 [rows].

@@ -20,13 +20,6 @@ class SpanMaskingHeads(Heads):
     Joshi et al. 2019, "SpanBERT: Improving Pre-training by Representing and Predicting Spans", section 3. Its
     parts are attributes: `masked_lm_head` and `span_boundary_head`, the second None without `boundary`.
 
-    Args:
-        model: The recipe's `model`.
-        objective: The recipe's `objective`.
-        vocabulary_size: Number of rows of the token embeddings.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `firth.models.build_pretraining_model`.
     """
 
@@ -55,12 +48,6 @@ class SpanMaskingHeads(Heads):
         """Returns the logits of `mlm`, and of `sbo` if it is trained and the features say where spans are.
 
         Each is float32 [batch, predictions, vocabulary].
-
-        Args:
-            backbone: `MaskedTransformerBackbone`, whose token table is tied to the logits.
-            features: Objective's features, batched; without `masked_positions`, every position is predicted
-                by `mlm`.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden, table = backbone(features, training=training), backbone.token_embedding.table
         made = {"mlm": self.masked_lm_head(hidden, masked_positions(features), table)}

@@ -13,9 +13,6 @@ class EpochMetrics:
 
     A mean over all predictions is exact, which one over batches is not where they predict differently many.
 
-    Args:
-        losses: Weights by name, as an objective's `losses`.
-
     Example:
 
     >>> import numpy as np
@@ -40,11 +37,7 @@ class EpochMetrics:
         return [metric for pair in self._means.values() for metric in pair]
 
     def update(self, predictions: Mapping[str, Predictions]) -> None:
-        """Takes the predictions of one batch.
-
-        Args:
-            predictions: Predictions by name of the loss, as a pre-training model returns them.
-        """
+        """Takes the predictions of one batch."""
         for name, (loss, accuracy) in self._means.items():
             made = predictions[name]
             loss.update_state(made.losses, sample_weight=made.weights)

@@ -20,13 +20,6 @@ class ChoicesHeads(PooledHeads):
 
     Its parts are attributes: those of `PooledHeads`.
 
-    Args:
-        model: The recipe's `model`.
-        task: The recipe's `task`.
-        vocabulary_size: Number of rows of the token embeddings; not read.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `tests/tasks/choice_test.py`.
     """
 
@@ -41,10 +34,8 @@ class ChoicesHeads(PooledHeads):
         Those of a record stand at the place of its first choice, one after another.
 
         Args:
-            backbone: Backbone with one stack.
             features: Task's features, batched, with `pooled_positions`, int32 [batch, places], and
                 `choice_counts`, int32 [batch, places].
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         scores = super().logits(backbone, features, training)[self.loss_term.name][..., 0]
         places = scores.shape[1]

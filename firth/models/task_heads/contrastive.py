@@ -23,13 +23,6 @@ class ContrastiveHeads(Heads):
     It has no weights: the vectors are those that the signature `embed` gives (`task.form.pooling`), brought
     to length 1 (Gao et al. 2021, equation 5).
 
-    Args:
-        model: The recipe's `model`.
-        task: The recipe's `task`.
-        vocabulary_size: Number of rows of the token embeddings; not read.
-        seed: A `keras.random.SeedGenerator`; not read.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `tests/tasks/embedding_test.py`.
     """
 
@@ -48,9 +41,7 @@ class ContrastiveHeads(Heads):
         width], each of length 1.
 
         Args:
-            backbone: Backbone with one stack.
             features: Task's features, batched, with `pooled_positions`, int32 [batch, records * texts].
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = backbone(features, training=training)
         pooled = ops.cast(self._pool(hidden, features), "float32")
@@ -63,9 +54,6 @@ class ContrastiveHeads(Heads):
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
         """Returns the place of each record's right text among those of its row, and its weight, [batch,
         records] each.
-
-        Args:
-            features: Task's features, batched, with `record_labels` and `record_weights`.
         """
         weights = ops.cast(features[names.RECORD_WEIGHTS], "float32")
         if self._positive_from is not None:
@@ -77,13 +65,7 @@ class ContrastiveHeads(Heads):
     def predictions(
         self, backbone: Any, features: Features, training: bool | None = None
     ) -> dict[str, Predictions]:
-        """Returns the predictions of the loss, by its name: in training over the texts of the whole batch.
-
-        Args:
-            backbone: Backbone with one stack.
-            features: Task's features, batched.
-            training: Whether it is a training step.
-        """
+        """Returns the predictions of the loss, by its name: in training over the texts of the whole batch."""
         vectors = self.logits(backbone, features, training)
         if not training:
             return self.predictions_of(vectors, features)
@@ -106,10 +88,6 @@ class ContrastiveHeads(Heads):
         """Returns the predictions of the loss, by its name, over the texts of each row.
 
         A record whose right text is the only one in its row does not count.
-
-        Args:
-            logits: Vectors by name of the loss, as `logits` returns them.
-            features: Task's features, batched, with `record_labels`, `record_weights` and `text_keys`.
         """
         name = self.loss_term.name
         vectors = logits[name]

@@ -18,12 +18,6 @@ class MixedLayersEncoder(keras.layers.Layer):
 
     Its parts are attributes: `input_mix`; `encoder`; `output_mix`, or None. `width` is that of the states.
 
-    Args:
-        model: The recipe's `model`, whose layers are given one by one.
-        task: The recipe's `task`.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `tests/models/task_heads/mixed_layers_test.py`.
     """
 
@@ -52,11 +46,6 @@ class MixedLayersEncoder(keras.layers.Layer):
     ) -> tuple[Tensor, Tensor]:
         """Returns the states of the words, and which text each is of.
 
-        Args:
-            backbone: Backbone that gives its layers.
-            features: Task's features, batched, with `characters` and `document_ids`.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
-
         Returns:
             Float tensor [batch, length, width], and int32 [batch, length], 0 on padding and marks.
         """
@@ -70,11 +59,7 @@ class MixedLayersEncoder(keras.layers.Layer):
 
 
 def words_of(features: Features) -> Tensor:
-    """Returns which text each word is of, int32 [batch, length], 0 on padding and the marks of sentences.
-
-    Args:
-        features: Task's features, batched, whose documents each begin and end with a mark.
-    """
+    """Returns which text each word is of, int32 [batch, length], 0 on padding and the marks of sentences."""
     document_ids = ops.cast(features[names.DOCUMENT_IDS], "int32")
     outside = ops.zeros_like(document_ids[:, :1])
     before = ops.concatenate([outside, document_ids[:, :-1]], axis=1)

@@ -26,13 +26,6 @@ class MixedTagsHeads(TokensHeads):
 
     Its parts are attributes: `encoder`, `dropout`, `dense` and `crf`.
 
-    Args:
-        model: The recipe's `model`.
-        task: The recipe's `task`.
-        vocabulary_size: Number of words that the base predicts; not read.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `tests/models/task_heads/mixed_layers_test.py`.
     """
 
@@ -53,13 +46,7 @@ class MixedTagsHeads(TokensHeads):
         self.built = True
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
-        """Returns the scores of each word's tags, without those of neighbours, float32 [batch, length, tags].
-
-        Args:
-            backbone: Backbone that gives its layers.
-            features: Task's features, batched.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
-        """
+        """Returns the scores of each word's tags, without those of neighbours, float32 [batch, length, tags]."""
         states, _ = self.encoder.states(backbone, features, training)
         hidden = self.dropout(states, training=training)
         return {self.loss_term.name: ops.cast(self.dense(hidden), "float32")}
@@ -69,7 +56,6 @@ class MixedTagsHeads(TokensHeads):
 
         Args:
             logits: Scores of single tags, float32 [batch, length, tags].
-            features: Task's features, batched, without labels too.
         """
         return self.crf.best_scores(logits, words_of(features))
 
@@ -78,17 +64,11 @@ class MixedTagsHeads(TokensHeads):
 
         Args:
             logits: Scores of single tags, float32 [batch, length, tags].
-            features: Task's features, batched, without labels too.
         """
         return ops.exp(self.crf(logits, words_of(features)))
 
     def predictions_of(self, logits: Mapping[str, Tensor], features: Features) -> dict[str, Predictions]:
-        """Returns the predictions of the loss, by its name.
-
-        Args:
-            logits: Logits by name of the loss, as `logits` returns them.
-            features: Task's features, batched, with labels.
-        """
+        """Returns the predictions of the loss, by its name."""
         (name,) = logits
         tags = ops.cast(features[names.LABEL_IDS], "int32")
         losses = self.crf.losses(logits[name], words_of(features), tags)

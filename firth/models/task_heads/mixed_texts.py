@@ -23,13 +23,6 @@ class MixedTextsHeads(PooledHeads):
 
     Its parts are attributes: `encoder`, `pooling`, `hidden`, `dropout` and `dense`.
 
-    Args:
-        model: The recipe's `model`.
-        task: The recipe's `task`.
-        vocabulary_size: Number of words that the base predicts; not read.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `tests/models/task_heads/mixed_layers_test.py`.
     """
 
@@ -57,10 +50,8 @@ class MixedTextsHeads(PooledHeads):
         """Returns the logits of each record's answers, float32 [batch, records, classes].
 
         Args:
-            backbone: Backbone that gives its layers.
             features: Task's features, batched, with `pooled_positions`, int32 [batch, records], of which only
                 the shape is read.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         states, words = self.encoder.states(backbone, features, training)
         records = features[names.POOLED_POSITIONS].shape[1]

@@ -28,13 +28,6 @@ class PooledHeads(Heads):
 
     Its parts are attributes: `pooler`, or None; `dropout`; `dense`.
 
-    Args:
-        model: The recipe's `model`.
-        task: The recipe's `task`.
-        vocabulary_size: Number of rows of the token embeddings; not read.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `tests/tasks/texts_test.py`.
     """
 
@@ -70,9 +63,7 @@ class PooledHeads(Heads):
         """Returns the logits of each record's answers, float32 [batch, records, classes].
 
         Args:
-            backbone: Backbone that reads the task's form.
             features: Task's features, batched, with `pooled_positions`, int32 [batch, documents].
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         pooled = self._read(self, backbone, features, training)
         return self._logits_of_vectors(pooled, training)
@@ -85,7 +76,6 @@ class PooledHeads(Heads):
         Args:
             hidden: States of the backbone, float tensor [batch, length, width].
             features: Task's features, batched, with `pooled_positions`, int32 [batch, documents].
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return self._logits_of_vectors(self._pool(self, hidden, features), training)
 
@@ -101,20 +91,11 @@ class PooledHeads(Heads):
         return ops.sum(ops.reshape(pooled, (-1, records, self._orders, self.width)), axis=2)
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the labels and weights of the records, [batch, records] each.
-
-        Args:
-            features: Task's features, batched, with `record_labels` and `record_weights`.
-        """
+        """Returns the labels and weights of the records, [batch, records] each."""
         return {self.loss_term.name: (features[names.RECORD_LABELS], features[names.RECORD_WEIGHTS])}
 
     def predictions_of(self, logits: Mapping[str, Tensor], features: Features) -> dict[str, Predictions]:
-        """Returns the predictions of the loss, by its name.
-
-        Args:
-            logits: Logits by name of the loss, as `logits` returns them.
-            features: Task's features, batched, with labels.
-        """
+        """Returns the predictions of the loss, by its name."""
         made = predictions_of_numbers if self.loss_term.classes == 1 else predictions_of_logits
         labels = self.labels(features)
         return {name: made(logits[name], *labels[name]) for name in logits}

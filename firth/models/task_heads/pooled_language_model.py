@@ -18,13 +18,6 @@ class PooledLanguageModelHeads(PooledHeads, LanguageModelHeads):
     Radford et al. 2018, section 3.2: the auxiliary loss. Its parts have the names that they have in
     `PooledHeads` and in `LanguageModelHeads`, so that the output table of a base is taken.
 
-    Args:
-        model: The recipe's `model`.
-        task: The recipe's `task`.
-        vocabulary_size: Number of rows of the token embeddings.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `tests/tasks/texts_test.py`.
     """
 
@@ -38,23 +31,13 @@ class PooledLanguageModelHeads(PooledHeads, LanguageModelHeads):
         PooledHeads.build(self)
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the labels and weights of the records, and of the tokens.
-
-        Args:
-            features: Task's features, batched, with labels of both.
-        """
+        """Returns the labels and weights of the records, and of the tokens."""
         return {**PooledHeads.labels(self, features), **LanguageModelHeads.labels(self, features)}
 
     def predictions(
         self, backbone: Any, features: Features, training: bool | None = None
     ) -> dict[str, Predictions]:
-        """Returns the predictions of both losses; the backbone reads the texts once.
-
-        Args:
-            backbone: A decoder.
-            features: Task's features, batched, with labels of both.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
-        """
+        """Returns the predictions of both losses; the backbone reads the texts once."""
         hidden = backbone(features, training=training)
         of_records = self.predictions_of(self.logits_of(hidden, features, training), features)
         return {**of_records, **self.predictions_of_states(backbone, hidden, features, training)}

@@ -20,13 +20,6 @@ class SpansHeads(Heads):
     The tokens of a record compete with each other (Devlin et al. 2018, section 4.2), `[CLS]` and the question
     among them. Its part is an attribute: `dense`.
 
-    Args:
-        model: The recipe's `model`.
-        task: The recipe's `task`.
-        vocabulary_size: Number of rows of the token embeddings; not read.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `tests/tasks/span_test.py`.
     """
 
@@ -43,9 +36,7 @@ class SpansHeads(Heads):
         """Returns the logits of each record's first and last place, float32 [batch, records, length] each.
 
         Args:
-            backbone: Backbone with one stack.
             features: Task's features, batched, with `pooled_positions`, int32 [batch, records].
-            training: Whether dropout acts in the backbone.
         """
         made = ops.cast(self.dense(backbone(features, training=training)), "float32")
         records = features[names.POOLED_POSITIONS].shape[1]
@@ -57,10 +48,6 @@ class SpansHeads(Heads):
         }
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the places and weights of the answers' ends, [batch, records] each.
-
-        Args:
-            features: Task's features, batched, with `start_labels`, `end_labels` and `record_weights`.
-        """
+        """Returns the places and weights of the answers' ends, [batch, records] each."""
         places = (features[names.START_LABELS], features[names.END_LABELS])
         return {name: (each, features[names.RECORD_WEIGHTS]) for name, each in zip(self._ends, places)}

@@ -8,14 +8,7 @@ from firth.models.heads import Features
 
 
 def states_of(backbone: Any, features: Features, encoder_alone: bool, training: bool | None = None) -> Tensor:
-    """Returns the last states of a backbone, float [batch, length, width].
-
-    Args:
-        backbone: Backbone that reads the task's form.
-        features: Task's features, batched.
-        encoder_alone: True for those of the encoder of a backbone that has a decoder too.
-        training: Whether dropout acts; for None see `firth.layers.Dropout`.
-    """
+    """Returns the last states of a backbone, float [batch, length, width]."""
     read = backbone.encoder_states if encoder_alone else backbone
     return read(features, training=training)
 
@@ -26,11 +19,7 @@ def states_at(
     """Returns the last states of a backbone at some places of each row, float [batch, places, width].
 
     Args:
-        backbone: Backbone that reads the task's form.
-        features: Task's features, batched.
         places: int32 [batch, places], places of tokens.
-        encoder_alone: True for those of the encoder of a backbone that has a decoder too.
-        training: Whether dropout acts; for None see `firth.layers.Dropout`.
     """
     if encoder_alone:
         return gather_tokens(states_of(backbone, features, encoder_alone, training), places)

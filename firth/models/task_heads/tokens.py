@@ -18,13 +18,6 @@ class TokensHeads(Heads):
 
     Its parts are attributes: `dropout` and `dense`.
 
-    Args:
-        model: The recipe's `model`.
-        task: The recipe's `task`.
-        vocabulary_size: Number of rows of the token embeddings; not read.
-        seed: A `keras.random.SeedGenerator` to share.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
     Example: see `tests/tasks/tagging_test.py`.
     """
 
@@ -42,21 +35,11 @@ class TokensHeads(Heads):
         self.built = True
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
-        """Returns the logits of each token's answers, float32 [batch, length, classes].
-
-        Args:
-            backbone: Backbone that reads the task's form.
-            features: Task's features, batched.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
-        """
+        """Returns the logits of each token's answers, float32 [batch, length, classes]."""
         hidden = states_of(backbone, features, self._encoder_alone, training)
         hidden = self.dropout(hidden, training=training)
         return {self.loss_term.name: ops.cast(self.dense(hidden), "float32")}
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the labels and weights of the tokens, [batch, length] each.
-
-        Args:
-            features: Task's features, batched, with `label_ids` and `label_weights`.
-        """
+        """Returns the labels and weights of the tokens, [batch, length] each."""
         return {self.loss_term.name: (features[names.LABEL_IDS], features[names.LABEL_WEIGHTS])}

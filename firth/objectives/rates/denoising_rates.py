@@ -34,11 +34,7 @@ class _Document:
 
 
 def denoising_rates(sample: Sample) -> Rates:
-    """Measures BART's corruptions. The number of tokens that they change is not left to chance.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures BART's corruptions. The number of tokens that they change is not left to chance."""
     config, documents = sample.config, list(_read(sample))
     mask = sample.tokenizer.mask_id
     rates = (config.delete_rate, config.mask_rate, config.infill_rate)

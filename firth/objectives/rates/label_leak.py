@@ -17,8 +17,6 @@ def told_by_forest(values: npt.NDArray[Any], labels: npt.NDArray[Any], groups: n
 
     Args:
         values: What is known of each pair, float [n, values].
-        labels: Labels, int [n], 0 or 1.
-        groups: Document of each pair, int [n].
 
     Example: what is longer than 3 has the label 1.
 

@@ -10,11 +10,7 @@ from firth.objectives.rates.sample import Sample, padding_share
 
 
 def causal_lm_rates(sample: Sample) -> Rates:
-    """Measures causal LM: each token predicts the next one of its document, the last one the end.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures causal LM: each token predicts the next one of its document, the last one the end."""
     right = predicted = 0
     # Without a special token in front, nothing predicts a document's first token.
     begun = len(sample.config.text_frame.before)
@@ -34,11 +30,7 @@ def causal_lm_rates(sample: Sample) -> Rates:
 
 
 def prefix_lm_rates(sample: Sample) -> Rates:
-    """Measures prefix LM: the end of each document is predicted, its share left to chance.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures prefix LM: the end of each document is predicted, its share left to chance."""
     right, shares, spread = 0, [], 0.0
     for row, number, raw in sample.documents():
         labels = _labels(sample, row, number)
@@ -61,11 +53,7 @@ def prefix_lm_rates(sample: Sample) -> Rates:
 
 
 def bidirectional_lm_rates(sample: Sample) -> Rates:
-    """Measures bidirectional LM: each token predicts its neighbours on both sides.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures bidirectional LM: each token predicts its neighbours on both sides."""
     weights = {
         name: sample.made[name] > 0 for name in (features.LABEL_WEIGHTS, features.BACKWARD_LABEL_WEIGHTS)
     }

@@ -22,7 +22,6 @@ def pair_checks(sample: Sample, original: npt.NDArray[Any]) -> list[RateCheck]:
     """Checks the pairs of an objective, if it has any.
 
     Args:
-        sample: Rows with features of next sentences, of sentence order, or of neither.
         original: Token ids before any was masked, int32 [rows, length].
     """
     if features.NEXT_SENTENCE_LABELS in sample.made:
@@ -104,10 +103,7 @@ def _label_leak(sample: Sample, pairs: list[_Pair], found: npt.NDArray[Any], lea
     Not from both at once: a short A, which is a short sentence, tells of the style of its document.
 
     Args:
-        sample: Rows with their features.
-        pairs: The pairs that have a label.
         found: Their lengths, int64 [pairs, 5].
-        leak: What it may tell beyond the share of the more frequent label, chance aside.
     """
     first, second, padding, labels, _ = found.T
     documents = np.array([sample.rows[features.DOCUMENT_KEYS][row, number] for row, number, *_ in pairs])

@@ -73,12 +73,6 @@ class Rates:
 def exactly(name: str, part: float, whole: float, expected: float) -> RateCheck:
     """Returns the check of a share that is not left to chance.
 
-    Args:
-        name: Name of the rate.
-        part: Number of hits that was found.
-        whole: Number of cases.
-        expected: Number of hits that is right.
-
     Example:
 
     >>> exactly("selected", 14, 100, expected=15).ok
@@ -88,26 +82,13 @@ def exactly(name: str, part: float, whole: float, expected: float) -> RateCheck:
 
 
 def between(name: str, part: float, whole: float, lower: float, upper: float) -> RateCheck:
-    """Returns the check of a share whose part should be between two numbers.
-
-    Args:
-        name: Name of the rate.
-        part: Number of hits that was found.
-        whole: Number of cases.
-        lower: Least number of hits that is right.
-        upper: Largest number of hits that is right.
-    """
+    """Returns the check of a share whose part should be between two numbers."""
     whole = max(whole, 1)
     return RateCheck(name, float(part / whole), float(lower / whole), float(upper / whole))
 
 
 def by_chance(name: str, part: float, chances: Iterable[float] | npt.NDArray[Any]) -> RateCheck:
     """Returns the check of a share of independent draws, each of which hits with its own probability.
-
-    Args:
-        name: Name of the rate.
-        part: Number of hits.
-        chances: Probability of each draw.
 
     Example: 480 heads of 1,000 coins are fine, 400 are not.
 
@@ -119,15 +100,7 @@ def by_chance(name: str, part: float, chances: Iterable[float] | npt.NDArray[Any
 
 
 def near(name: str, part: float, whole: float, expected: float, variance: float) -> RateCheck:
-    """Returns the check of a sum over `whole` with a known expectation and variance.
-
-    Args:
-        name: Name of the rate.
-        part: Sum that was found.
-        whole: Number of cases that the sum is divided by.
-        expected: Expectation of the sum.
-        variance: Variance of the sum.
-    """
+    """Returns the check of a sum over `whole` with a known expectation and variance."""
     width = SIGMAS * math.sqrt(max(variance, 0.0))
     # With few draws the distribution is not a normal one: a single draw may always go either way.
     width += 1.0 if variance > 0 else 0.0
@@ -137,9 +110,6 @@ def near(name: str, part: float, whole: float, expected: float, variance: float)
 
 def effective_draws(sizes: Iterable[int]) -> float:
     """Returns the number of independent draws that vary as much as draws each made for several tokens.
-
-    Args:
-        sizes: Number of tokens of each draw.
 
     Example:
 
@@ -151,10 +121,6 @@ def effective_draws(sizes: Iterable[int]) -> float:
 
 
 def counted(numbers: Iterable[int]) -> dict[int, int]:
-    """Returns the number of times that each number occurs.
-
-    Args:
-        numbers: Numbers, in any order.
-    """
+    """Returns the number of times that each number occurs."""
     values, counts = np.unique(np.asarray(list(numbers), np.int64), return_counts=True)
     return dict(zip(values.tolist(), counts.tolist()))

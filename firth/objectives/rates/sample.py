@@ -38,11 +38,7 @@ class Sample:
         return np.array(self.tokenizer.special_ids, np.int32)
 
     def is_special(self, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Returns whether ids are those of special pieces: bool, of the same shape.
-
-        Args:
-            ids: Ids, int of any shape.
-        """
+        """Returns whether ids are those of special pieces: bool, of the same shape."""
         return self._specials.take(np.asarray(ids) + 1, mode="clip")
 
     @functools.cached_property
@@ -62,12 +58,6 @@ class Sample:
 
 
 def padding_share(sample: Sample, name: str = "padding", documents: str = features.DOCUMENT_IDS) -> RateCheck:
-    """Returns the share of places that hold padding, which may be any.
-
-    Args:
-        sample: Rows with their features.
-        name: Name of the rate.
-        documents: Name of the feature that is 0 on padding.
-    """
+    """Returns the share of places that hold padding, which may be any."""
     ids = sample.made[documents]
     return RateCheck(name, float((ids == 0).mean()), 0.0, 1.0)

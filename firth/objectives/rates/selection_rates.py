@@ -24,11 +24,7 @@ from firth.objectives.transforms.runs import geometric_lengths
 
 
 def masked_lm_rates(sample: Sample) -> Rates:
-    """Measures masked LM, its tasks on pairs included.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures masked LM, its tasks on pairs included."""
     seen = _Seen(sample)
     whole = sample.config.whole_word or sample.config.max_ngram > 1
     longest = seen.longest_words() * sample.config.max_ngram if whole else np.ones(len(seen.used), int)
@@ -37,21 +33,13 @@ def masked_lm_rates(sample: Sample) -> Rates:
 
 
 def replaced_token_detection_rates(sample: Sample) -> Rates:
-    """Measures what the generator of replaced-token detection reads.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures what the generator of replaced-token detection reads."""
     seen = _Seen(sample)
     return seen.rates(seen.selected(np.ones(len(seen.used), int)), *seen.corrupted(None))
 
 
 def span_masking_rates(sample: Sample) -> Rates:
-    """Measures span masking, whose corruption is drawn once for each span.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures span masking, whose corruption is drawn once for each span."""
     seen = _Seen(sample)
     longest = seen.longest_words() * sample.config.max_span
     words = _span_words(seen)
@@ -83,11 +71,7 @@ def _span_words(seen: "_Seen") -> list[int]:
 
 
 def unilm_rates(sample: Sample) -> Rates:
-    """Measures UniLM: selection, and the mixture of attention masks, drawn once for each row.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures UniLM: selection, and the mixture of attention masks, drawn once for each row."""
     seen = _Seen(sample)
     kinds = [_mask_kind(*each) for each in zip(*(sample.made[name] for name in _ORDERED))]
     kinds = [kind for kind in kinds if kind]
@@ -100,11 +84,7 @@ def unilm_rates(sample: Sample) -> Rates:
 
 
 def permutation_lm_rates(sample: Sample) -> Rates:
-    """Measures permutation LM: the tokens that are predicted, and that their order is another one.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures permutation LM: the tokens that are predicted, and that their order is another one."""
     seen = _Seen(sample)
     order = sample.made[features.ATTENTION_ORDER]
     chosen = np.take_along_axis(order, seen.positions, axis=1)
@@ -186,11 +166,7 @@ class _Seen:
         return lengths
 
     def corrupted(self, units: list[int] | None) -> list[RateCheck]:
-        """Checks what became of the predicted tokens.
-
-        Args:
-            units: Sizes of what may share a draw; None where each token has its own.
-        """
+        """Checks what became of the predicted tokens."""
         config, sample = self.config, self.sample
         shown, labels = self.shown[self.used], self.labels[self.used]
         size = sample.tokenizer.vocabulary_size()

@@ -48,11 +48,7 @@ class _Document:
 
 
 def span_corruption_rates(sample: Sample) -> Rates:
-    """Measures span corruption: counts are not left to chance, only places are.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures span corruption: counts are not left to chance, only places are."""
     documents = list(_read(sample))
     tokens = sum(each.tokens for each in documents)
     spans = sum(len(each.spans_shown) for each in documents)
@@ -70,11 +66,7 @@ def span_corruption_rates(sample: Sample) -> Rates:
 
 
 def iid_denoising_rates(sample: Sample) -> Rates:
-    """Measures i.i.d. denoising: the noise is fixed, the number of its runs is left to chance.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures i.i.d. denoising: the noise is fixed, the number of its runs is left to chance."""
     documents = list(_read(sample))
     tokens = sum(each.tokens for each in documents)
     spans = sum(len(each.spans_shown) for each in documents)
@@ -89,11 +81,7 @@ def iid_denoising_rates(sample: Sample) -> Rates:
 
 
 def salient_spans_rates(sample: Sample) -> Rates:
-    """Measures salient spans: one span in each document, or random ones in a document without any.
-
-    Args:
-        sample: Rows with their features.
-    """
+    """Measures salient spans: one span in each document, or random ones in a document without any."""
     documents = list(_read(sample))
     hidden = [each for each in documents if each.hidden]
     most = sum(max(each.spans, 1) for each in hidden)

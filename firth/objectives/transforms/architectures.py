@@ -14,10 +14,7 @@ def encoder_decoder_features(
     In each document the decoder reads `start_id` and then the targets but for the last one.
 
     Args:
-        inputs: Inputs, a part for each document.
-        targets: Targets, a part for each document.
         weights: Weights of each document's targets in the loss, float32 [max_documents].
-        start_id: Id that the decoder reads first.
     """
     documents, offsets = find_parts(inputs.lengths, tf.size(inputs.ids))
     decoder_documents, decoder_offsets = find_parts(targets.lengths, tf.size(targets.ids))
@@ -43,10 +40,7 @@ def decoder_features(inputs: Parts, targets: Parts, weights: tf.Tensor, length: 
     target; the last target is predicted, and not read.
 
     Args:
-        inputs: Inputs, a part for each document.
-        targets: Targets, a part for each document.
         weights: Weights of each document's targets in the loss, float32 [max_documents].
-        length: Tokens of the row.
     """
     lengths = tf.where(inputs.lengths > 0, inputs.lengths + targets.lengths - 1, 0)
     documents, offsets = find_parts(lengths, length)

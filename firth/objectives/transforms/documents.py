@@ -54,23 +54,14 @@ class Parts(NamedTuple):
 
 
 def ordinary_table(tokenizer: "PieceTokenizer") -> npt.NDArray[Any]:
-    """Returns which ids are not those of special pieces: bool [vocabulary].
-
-    Args:
-        tokenizer: Tokenizer of the rows.
-    """
+    """Returns which ids are not those of special pieces: bool [vocabulary]."""
     table = np.ones(tokenizer.vocabulary_size(), bool)
     table[list(tokenizer.special_ids)] = False
     return table
 
 
 def read_text(row: Row, ordinary: npt.NDArray[Any]) -> Text:
-    """Returns the tokens of a row with the documents that they belong to.
-
-    Args:
-        row: Tensors of one row, as `features.row_specs`.
-        ordinary: Table of ordinary ids, as `ordinary_table`.
-    """
+    """Returns the tokens of a row with the documents that they belong to."""
     tokens, lengths = row[features.RAW_TOKENS], row[features.CHUNK_LENGTHS]
     documents, offsets = find_parts(lengths, tf.size(tokens))
     return Text(
@@ -87,7 +78,6 @@ def find_parts(lengths: tf.Tensor, size: tf.Tensor | int) -> tuple[tf.Tensor, tf
 
     Args:
         lengths: Lengths of the parts, int32 [parts].
-        size: Length of the sequence.
 
     Returns:
         int32 [size] each; after the parts their number, and zeros.
@@ -110,7 +100,6 @@ def of_documents(values: tf.Tensor, documents: tf.Tensor) -> tf.Tensor:
     """Returns the value of each token's document, 0 outside of all.
 
     Args:
-        values: Tensor [documents] of values.
         documents: int32 [n], the document of each token, the number of documents outside of all.
     """
     return tf.gather(tf.pad(values, [[0, 1]]), documents)
@@ -122,7 +111,6 @@ def sum_by_document(values: tf.Tensor, documents: tf.Tensor, count: tf.Tensor) -
     Args:
         values: int32 [n], a value of each token.
         documents: int32 [n], the document of each token, `count` outside of all.
-        count: Number of documents.
     """
     return tf.math.unsorted_segment_sum(values, documents, count + 1)[:count]
 
@@ -132,7 +120,6 @@ def count_by_document(flags: tf.Tensor, text: Text) -> tf.Tensor:
 
     Args:
         flags: Flags of the tokens, bool [raw_length].
-        text: Tokens of the row.
     """
     return sum_by_document(tf.cast(flags, tf.int32), text.documents, tf.size(text.lengths))
 
@@ -142,7 +129,6 @@ def within_document(counted: tf.Tensor, text: Text) -> tf.Tensor:
 
     Args:
         counted: Flags of the tokens, bool [raw_length].
-        text: Tokens of the row.
 
     Returns:
         int32 [raw_length].
@@ -159,10 +145,8 @@ def write_parts(
     """Returns the sequence that holds ids at given places; ids that do not fit are cut off.
 
     Args:
-        size: Length of the sequence.
         lengths: Lengths of the parts, int32 [parts].
         pieces: Triples of bool [n], whether to write an id, int32 [n], its place, and int32 [n], the id.
-        fill: Id at places where nothing is written.
 
     Example:
 

@@ -39,9 +39,6 @@ class Infilling(NamedTuple):
 def poisson_cdf(mean: float) -> npt.NDArray[Any]:
     """Returns the chance of at most 0, 1, 2, ... under a Poisson distribution, up to 1: float32 [lengths].
 
-    Args:
-        mean: Mean of the distribution.
-
     Example:
 
     >>> poisson_cdf(3.0)[:4].round(2)
@@ -63,9 +60,7 @@ def choose_infilling(
     tokens are as likely; two spans may be neighbours.
 
     Args:
-        text: Tokens of the row; its ordinary tokens may be hidden, and all others stay in their places.
         hidden_counts: Number of tokens to hide, int32 [max_documents]; at most a document's ordinary ones.
-        cdf: Distribution of the span lengths, as `poisson_cdf`.
         seeds: Seeds, int32 or int64 [2, 2].
     """
     counts, size = count_by_document(text.ordinary, text), tf.size(text.tokens)

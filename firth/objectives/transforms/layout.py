@@ -56,11 +56,7 @@ class Layout(NamedTuple):
     starts: tf.Tensor
 
     def encoder_features(self, segments: bool = True) -> dict[str, tf.Tensor]:
-        """Returns the features of `features.encoder_specs`, without `attention_order`.
-
-        Args:
-            segments: True to include `segment_ids`.
-        """
+        """Returns the features of `features.encoder_specs`, without `attention_order`."""
         made = {
             features.TOKEN_IDS: self.token_ids,
             features.POSITION_IDS: self.position_ids,
@@ -78,15 +74,6 @@ def lay_out(
     pad_id: int,
 ) -> Layout:
     """Lays the chunks of one row out as `before A between B after`, or as `before A after`.
-
-    Args:
-        row: Tensors of one row, as `features.row_specs`.
-        negative: Row that random second segments come from, in the same form, or None.
-        pairs: Segments of each chunk.
-        length: Length of the result. Tokens that do not fit are cut off, which rows of SequenceGen never
-            need.
-        frame: Special tokens around the segments.
-        pad_id: Id of padding.
 
     Example: the chunks (7 8 9) and (5), split in two where they can be.
 

@@ -63,15 +63,6 @@ class Choice:
 
     Padding and special tokens are never chosen: neither those of the layout nor any special id of the text,
     such as `[UNK]` or a `[MASK]` that somebody typed.
-
-    Args:
-        rate: Share of the maskable tokens that is predicted; see `selection.count_predictions`.
-        max_predictions: Most predictions of a row.
-        length: Tokens of a row.
-        tokenizer: Tokenizer of the rows; gives the special ids and the size of the vocabulary.
-
-    Raises:
-        ValueError: if `max_predictions` exceeds the length.
     """
 
     def __init__(self, rate: float, max_predictions: int, length: int, tokenizer: "PieceTokenizer") -> None:
@@ -83,12 +74,7 @@ class Choice:
         self._ordinary = ordinary_table(tokenizer)
 
     def maskable(self, layout: Layout, rate: float | tf.Tensor | None = None) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the tokens that can be chosen, bool [length], and the number to choose, int32 [].
-
-        Args:
-            layout: Row, laid out.
-            rate: Share of this row, a float or float64 []; None for the share of all rows.
-        """
+        """Returns the tokens that can be chosen, bool [length], and the number to choose, int32 []."""
         maskable = layout.is_text & tf.gather(tf.constant(self._ordinary), layout.token_ids)
         rate = self._rate if rate is None else rate
         return maskable, count_predictions(maskable, rate, self._max_predictions)
@@ -113,10 +99,6 @@ class Corruption:
 
     A random piece may happen to be the original. It is not a special piece, unless `paper_exact`.
 
-    Args:
-        config: Objective of the recipe, with its rates of replacement.
-        tokenizer: Tokenizer of the rows; gives the special ids and the size of the vocabulary.
-
     Raises:
         ValueError: if random pieces are asked for and all pieces are special.
     """
@@ -134,7 +116,6 @@ class Corruption:
 
         Args:
             token_ids: Ids of the row, int32 [length].
-            chosen: Predictions of the row.
             seeds: Seeds, int32 or int64 [2, 2].
             groups: Group of each prediction, int32 [max_predictions], from 0: all of a group are replaced in
                 the same way. None for a draw for each prediction. Random pieces are drawn for each in either

@@ -70,9 +70,6 @@ def choose_pairs(row: Row, negative: Row, random_rate: float, seeds: tf.Tensor) 
     the other label.
 
     Args:
-        row: Tensors of one row, as `features.row_specs`.
-        negative: Tensors of the row that random segments come from.
-        random_rate: Probability of a random second segment.
         seeds: Seeds, int32 or int64 [4, 2].
 
     Example: (3 4 5 6) is split before the sentence at 5, as is the chunk of the other document, without 6.
@@ -125,14 +122,7 @@ def _other_chunks(row: Row, negative: Row, seed: tf.Tensor) -> tf.Tensor:
 
 
 def _splits(row: Row, negative: Row, others: tf.Tensor, seed: tf.Tensor) -> _Splits:
-    """Returns where each chunk and its other one are split.
-
-    Args:
-        row: Tensors of one row.
-        negative: Tensors of the other row.
-        others: What `_other_chunks` returns.
-        seed: Seed, which decides between splits that are as good.
-    """
+    """Returns where each chunk and its other one are split."""
     own, other, count = _places(row), _places(negative), tf.size(others)
     # The chunk of the row that each chunk of the negative row is for.
     of_others = tf.scatter_nd(
@@ -186,7 +176,6 @@ def _candidates(places: _Places, by_sentence: tf.Tensor) -> tf.Tensor:
     """Returns the places where a chunk may be split, int32 [candidates].
 
     Args:
-        places: Places whose chunks are numbers of the row's chunks; others, and -1, are those of none.
         by_sentence: Whether each chunk is split before a sentence, bool [max_documents].
     """
     count = tf.size(by_sentence)

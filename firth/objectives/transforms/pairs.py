@@ -41,11 +41,7 @@ class Pairs(NamedTuple):
 
 
 def single_segments(row: Row) -> Pairs:
-    """Returns each chunk as one segment, with nothing after it.
-
-    Args:
-        row: Tensors of one row, as `features.row_specs`.
-    """
+    """Returns each chunk as one segment, with nothing after it."""
     lengths = row[features.CHUNK_LENGTHS]
     nothing, never = tf.zeros_like(lengths), tf.zeros_like(lengths, tf.bool)
     return Pairs(chunk_starts(row), lengths, nothing, nothing, never, never)
@@ -55,9 +51,7 @@ def true_pairs(row: Row, seed: tf.Tensor, by_place: bool = False) -> Pairs:
     """Splits each chunk in two consecutive segments.
 
     Args:
-        row: Tensors of one row, as `features.row_specs`.
         seed: Seed, int32 or int64 [2].
-        by_place: Choice of the sentence start, as in `split_chunks`.
     """
     lengths, starts = row[features.CHUNK_LENGTHS], chunk_starts(row)
     splits = split_chunks(row, seed, by_place)
@@ -80,8 +74,6 @@ def choose_order(row: Row, swap_rate: float, seeds: tf.Tensor) -> Pairs:
     place.
 
     Args:
-        row: Tensors of one row, as `features.row_specs`.
-        swap_rate: Probability of the wrong order.
         seeds: Seeds, int32 or int64 [2, 2].
 
     Example: of a chunk of five tokens the segments of three and two are swapped.
@@ -116,9 +108,7 @@ def split_chunks(row: Row, seed: tf.Tensor, by_place: bool = False) -> tf.Tensor
     nearest to the middle; without a word start, in the middle. A chunk of one token has only a first segment.
 
     Args:
-        row: Tensors of one row, as `features.row_specs`.
         seed: Seed, int32 or int64 [2].
-        by_place: True to take the sentence start nearest to a random place of the chunk.
 
     Example:
 
@@ -156,18 +146,10 @@ def _split_scores(
 
 
 def is_sentence(row: Row) -> tf.Tensor:
-    """Returns the places where sentences begin, bool [raw_length].
-
-    Args:
-        row: Tensors of one row, as `features.row_specs`.
-    """
+    """Returns the places where sentences begin, bool [raw_length]."""
     return row[features.SENTENCE_STARTS] > 0
 
 
 def chunk_starts(row: Row) -> tf.Tensor:
-    """Returns the first raw token of each chunk, int32 [max_documents].
-
-    Args:
-        row: Tensors of one row, as `features.row_specs`.
-    """
+    """Returns the first raw token of each chunk, int32 [max_documents]."""
     return tf.cumsum(row[features.CHUNK_LENGTHS], exclusive=True)

@@ -14,19 +14,12 @@ from firth.objectives.transforms.selection import number_words, taken_units
 
 
 def uniform_lengths(longest: int) -> npt.NDArray[Any]:
-    """Returns equal probabilities of the lengths 1 to `longest`, float64 [longest].
-
-    Args:
-        longest: Largest length.
-    """
+    """Returns equal probabilities of the lengths 1 to `longest`, float64 [longest]."""
     return np.full(longest, 1 / longest)
 
 
 def harmonic_lengths(longest: int) -> npt.NDArray[Any]:
     """Returns probabilities of 1 to `longest` in proportion to 1/n (Lan et al. 2019, section 4.1).
-
-    Args:
-        longest: Largest length.
 
     Example:
 
@@ -39,10 +32,6 @@ def harmonic_lengths(longest: int) -> npt.NDArray[Any]:
 
 def geometric_lengths(parameter: float, longest: int) -> npt.NDArray[Any]:
     """Returns the geometric distribution, cut off at `longest` (Joshi et al. 2019, section 3.1).
-
-    Args:
-        parameter: Parameter of the distribution.
-        longest: Largest length.
 
     Example: the mean length in the paper.
 
@@ -71,10 +60,8 @@ def select_runs(
     Args:
         maskable: bool [length], True on tokens that may be selected.
         unit_starts: bool [length], True where a word begins; None if each token is a unit.
-        lengths: Probabilities of runs of 1, 2, ... units.
         budget: Most tokens to select, int32 [].
         seeds: Seeds, int32 or int64 [2, 2].
-        apart: True to keep at least one unit between two runs.
 
     Example: the runs of two are (0) (1 2) (4) (5 6) (7), since the row begins within one and a special token
     parts another; three of them are taken.
@@ -109,14 +96,10 @@ def cut_runs(
     more likely to begin or to end a run than another.
 
     Args:
-        count: Number of units.
-        lengths: Probabilities of runs of 1, 2, ... units.
         seed: Seed, int32 or int64 [2].
-        apart: True to put one unit after each run, which counts as a part of it.
 
     Returns:
         int32 [count], the number of each unit's run, ascending from 0; and bool [count], False on the units
-        after a run that keep it apart.
     """
     lengths = np.concatenate([np.zeros(int(apart)), lengths])
     reaching_in = np.cumsum(lengths[::-1])[::-1]

@@ -27,13 +27,6 @@ class SalienceRules:
 
     A word is salient if all its characters are digits; if it is the name of a month; or if it begins with a
     capital letter, is longer than one, and is not the first word of a sentence.
-
-    Args:
-        tokenizer: Cased tokenizer of the rows. Its pieces are looked up by id, so that the rules run in the
-            graph.
-
-    Raises:
-        ValueError: if the tokenizer lower-cases.
     """
 
     def __init__(self, tokenizer: "PieceTokenizer") -> None:
@@ -49,12 +42,7 @@ class SalienceRules:
         self._months = _stack(_readings(tokenizer, MONTHS))
 
     def __call__(self, row: Row, text: Text) -> tf.Tensor:
-        """Returns bool [raw_length]: the tokens of salient words.
-
-        Args:
-            row: Tensors as `features.row_specs`.
-            text: The same, as `read_text`.
-        """
+        """Returns bool [raw_length]: the tokens of salient words."""
         begins = text.is_token & ((row[features.WORD_STARTS] > 0) | (text.offsets == 0))
         words = tf.cumsum(tf.cast(begins, tf.int32))
         digits = ~self._any(~tf.gather(self._digits, text.tokens), words)

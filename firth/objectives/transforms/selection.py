@@ -14,8 +14,6 @@ def count_predictions(maskable: tf.Tensor, rate: float | tf.Tensor, max_predicti
 
     Args:
         maskable: bool [length], True on tokens that may be selected.
-        rate: Share of the maskable tokens to predict, a float or float64 [].
-        max_predictions: Most predictions of a row.
 
     Example:
 

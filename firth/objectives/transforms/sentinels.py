@@ -16,11 +16,7 @@ def sentinel_inputs(
     """Returns the tokens that are left of each document, one sentinel for each span, and `[SEP]` after them.
 
     Args:
-        text: Tokens of the row.
-        noise: Tokens that are corrupted.
         sentinel_ids: Ids of the sentinels, int32 [sentinels].
-        sep_id: Id of `[SEP]`.
-        length: Length of the result.
 
     Example: the paper's own, with `<extra_id_0>` for `<X>` and `<extra_id_1>` for `<Y>`.
 
@@ -59,12 +55,7 @@ def sentinel_targets(
     """Returns each sentinel with the tokens that it stands for, and a closing piece after them.
 
     Args:
-        text: Tokens of the row.
-        noise: Tokens that are corrupted.
         sentinel_ids: Ids of the sentinels, int32 [sentinels].
-        sep_id: Id of `[SEP]`.
-        length: Length of the result.
-        closing_sentinel: True to close with the next sentinel instead of `[SEP]`.
     """
     spans = count_by_document(noise.is_start, text)
     counts = spans + count_by_document(noise.is_noise, text)

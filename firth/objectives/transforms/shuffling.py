@@ -13,8 +13,6 @@ def permute_sentences(row: Row, text: Text, seed: tf.Tensor) -> tf.Tensor:
     well.
 
     Args:
-        row: Tensors of one row, as `features.row_specs`.
-        text: Tokens of the row, as `read_text` returns them.
         seed: Seed, int32 or int64 [2].
 
     Returns:
@@ -34,8 +32,6 @@ def rotate_documents(text: Text, rate: float, seeds: tf.Tensor) -> tf.Tensor:
     """Returns the order of a row's tokens with some documents rotated to begin at a random token.
 
     Args:
-        text: Tokens of the row.
-        rate: Probability of a rotation, for each document.
         seeds: Seeds, int32 or int64 [2, 2].
 
     Returns:

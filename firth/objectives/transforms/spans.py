@@ -27,7 +27,6 @@ def read_noise(text: Text, is_noise: tf.Tensor) -> Noise:
     span.
 
     Args:
-        text: Tokens of the row.
         is_noise: bool [raw_length], True on ordinary tokens only.
     """
     is_noise = tf.convert_to_tensor(is_noise)
@@ -49,12 +48,10 @@ def random_spans(
     would need one more sentinel.
 
     Args:
-        text: Tokens of the row.
         noise_counts: Number of tokens to corrupt, int32 [max_documents]; fewer than a document's ordinary
             ones.
         span_counts: Number of spans that they make, int32 [max_documents]; at most the number of noise
             tokens, and of kept ones.
-        random_roll: True to rotate.
         seeds: Seeds, int32 or int64 [2, 2].
     """
     counts = count_by_document(text.ordinary, text)
@@ -77,7 +74,6 @@ def random_tokens(text: Text, noise_counts: tf.Tensor, seed: tf.Tensor) -> Noise
     """Returns noise of single tokens, each as likely as any other of its document.
 
     Args:
-        text: Tokens of the row.
         noise_counts: Number of tokens to corrupt, int32 [max_documents]; at most a document's ordinary ones.
         seed: Seed, int32 or int64 [2].
     """
@@ -88,7 +84,6 @@ def choose_tokens(text: Text, allowed: tf.Tensor, counts: tf.Tensor, seed: tf.Te
     """Returns bool [raw_length]: a given number of the allowed tokens of each document, at random.
 
     Args:
-        text: Tokens of the row.
         allowed: bool [raw_length], True on tokens that may be chosen.
         counts: Number of tokens to choose, int32 [max_documents].
         seed: Seed, int32 or int64 [2].
@@ -125,7 +120,6 @@ def random_ranks(
         groups: Group of each slot, int32 [size], ascending.
         offsets: Place in the group, int32 [size].
         seed: Seed, int32 or int64 [2].
-        first_is_first: True if the first slot of a group keeps its place.
     """
     keys = _random_keys(groups, (offsets > 0) if first_is_first else False, seed)
     return tf.math.invert_permutation(tf.argsort(keys)) - (tf.range(tf.size(groups)) - offsets)

@@ -12,11 +12,6 @@ from firth.objectives.transforms.layout import Layout
 def spell(layout: Layout, row: Row, tokenizer: Any) -> tf.Tensor:
     """Returns the characters of each word of a row that is laid out as `<S> words </S>`.
 
-    Args:
-        layout: Laid out texts, whose frame is `<S>` and `</S>`.
-        row: Tensors of the row, as `features.row_specs`, characters among them.
-        tokenizer: Tokenizer of words.
-
     Returns:
         int32 [length, max_characters].
     """

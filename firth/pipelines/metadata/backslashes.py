@@ -17,10 +17,6 @@ def without_backslashes(given: Any) -> Any:
 
     What they are made of goes to components from memory, so that only those who read the store see it.
 
-    Args:
-        given: Argument of a method of `MetadataStore`: a message, or messages in lists and tuples; it is not
-            changed.
-
     Example:
 
     >>> from ml_metadata.proto.metadata_store_pb2 import Execution

@@ -19,10 +19,6 @@ class RunEstimate:
     training say `run_left`: its steps, what the Trainer does after them, and the components to come. Both are
     None where a component has no time of an earlier run, and `unknown` counts these.
 
-    Args:
-        times: Times of components in earlier runs, by their names, as `earlier_times` returns them.
-        clock: Function that returns seconds.
-
     Example:
 
     >>> estimate = RunEstimate({"Evaluator": {"seconds": 20.0}, "Pusher": {"seconds": 1.0}}, lambda: 0.0)
@@ -42,19 +38,11 @@ class RunEstimate:
         self._last_step: float | None = None
 
     def begin(self, components: Sequence[str]) -> None:
-        """Takes the components of the run.
-
-        Args:
-            components: Their names, in the order in which they run.
-        """
+        """Takes the components of the run."""
         self._components = list(components)
 
     def completed(self, event: Event) -> Event:
-        """Returns an event with what is known of the rest of the run.
-
-        Args:
-            event: Event of the run.
-        """
+        """Returns an event with what is known of the rest of the run."""
         if event["kind"] == "component":
             return self._of_component(event)
         if event["kind"] in ("training", "estimate"):
@@ -92,11 +80,7 @@ class RunEstimate:
 
 
 def earlier_times(run_dir: pathlib.Path) -> Times:
-    """Returns what components took in the run's folder, or else in the newest other run that had them.
-
-    Args:
-        run_dir: Folder of the run, next to those of others.
-    """
+    """Returns what components took in the run's folder, or else in the newest other run that had them."""
     others = [path for path in run_dir.parent.glob(f"*/{TIMINGS_FILE}") if path.parent != run_dir]
     read = [(path, storage.read_json_object(path)) for path in others]
     newest_last = [timings for _, timings in sorted(read, key=lambda each: _last_end(*each))]

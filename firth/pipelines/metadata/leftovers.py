@@ -18,12 +18,6 @@ def remove_leftovers(
     TFX removes the outputs of a component that raises, but cannot after a kill. The folders are
     `<component>/<output>/<execution>`, those that are written next to their place and renamed
     (`.<execution>.<anything>`), and `<component>/.system/*/<execution>`.
-
-    Args:
-        pipeline_root: Folder where TFX keeps artifacts. No run may be going on there.
-        metadata: Where its metadata are.
-        serving_dir: Folder where versions of the model are pushed. Versions that a Pusher left without
-            recording them are removed too: it writes the number into its output before.
     """
     store = metadata_store(metadata)
     if store is None:
@@ -45,12 +39,7 @@ def remove_leftovers(
 
 
 def _pushed(folders: list[pathlib.Path], serving_dir: pathlib.Path) -> list[pathlib.Path]:
-    """Returns the versions that Pushers among the executions wrote, and what they wrote aside.
-
-    Args:
-        folders: Folders of the outputs of executions that did not end.
-        serving_dir: Folder of the versions.
-    """
+    """Returns the versions that Pushers among the executions wrote, and what they wrote aside."""
     said = [str(storage.read_json_object(folder / VERSION_FILE).get("version")) for folder in folders]
     versions = (serving_dir / version for version in said if is_version(version))
     return sorted(filter(storage.exists, versions)) + sorted(serving_dir.glob(UNFINISHED))

@@ -32,9 +32,6 @@ def newest_outputs(metadata: RunMetadata) -> Outputs:
     """Returns the folders of a local pipeline's newest run, as `{component: {output: folder}}`.
 
     Executions whose output came from the cache are listed with the folder that they reused.
-
-    Args:
-        metadata: Where the pipeline's metadata are.
     """
     return {
         component: {name: pathlib.Path(artifact.uri) for name, artifact in artifacts.items()}
@@ -46,9 +43,6 @@ def newest_push(metadata: RunMetadata) -> pathlib.Path | None:
     """Returns the version to which a local pipeline's newest run pushed its model; None if it did not push.
 
     A Pusher whose output came from the cache has pushed the same model before.
-
-    Args:
-        metadata: Where the pipeline's metadata are.
     """
     pushed = dict(_newest_artifacts(metadata)).get(PUSHER, {}).get(PUSHED_MODEL)
     if pushed is None or not pushed.custom_properties[PUSHED_PROPERTY].int_value:
@@ -57,12 +51,7 @@ def newest_push(metadata: RunMetadata) -> pathlib.Path | None:
 
 
 def has_completed(metadata: RunMetadata, component: str) -> bool:
-    """Returns whether a component has ended in any run of a local pipeline.
-
-    Args:
-        metadata: Where the pipeline's metadata are.
-        component: Id of the component.
-    """
+    """Returns whether a component has ended in any run of a local pipeline."""
     store = metadata_store(metadata)
     if store is None:
         return False
@@ -82,12 +71,7 @@ def has_completed(metadata: RunMetadata, component: str) -> bool:
 
 
 def executions_of(store: MetadataStore, pipeline: str) -> list[metadata_store_pb2.Execution]:
-    """Returns the executions of a pipeline, in any of its runs.
-
-    Args:
-        store: Metadata of one pipeline or of several.
-        pipeline: Name of the pipeline; empty for a store of one.
-    """
+    """Returns the executions of a pipeline, in any of its runs."""
     if not pipeline:
         return list(store.get_executions())
     context = store.get_context_by_type_and_name(PIPELINE_CONTEXT, pipeline)
@@ -121,9 +105,6 @@ def metadata_store(metadata: RunMetadata) -> MetadataStore | None:
     """Returns the metadata of a local pipeline, read-only; None if no run has recorded metadata.
 
     A run that is killed, or that fills the disk, may leave a file without tables.
-
-    Args:
-        metadata: Where the pipeline's metadata are.
     """
     if "://" in metadata.place:
         return MetadataStore(connection_config(metadata.place))
@@ -135,11 +116,7 @@ def metadata_store(metadata: RunMetadata) -> MetadataStore | None:
 
 
 def has_tables(metadata_path: pathlib.Path) -> bool:
-    """Returns whether ML Metadata has made its tables in a file, which need not exist.
-
-    Args:
-        metadata_path: Path of the pipeline's SQLite file.
-    """
+    """Returns whether ML Metadata has made its tables in a file, which need not exist."""
     if not metadata_path.exists():
         return False
     # SQLite removes the half-written rows of a killed run only if it may write.

@@ -32,26 +32,13 @@ class RunMetadata:
 
 
 def metadata_of(run_dir: pathlib.Path) -> RunMetadata:
-    """Returns where the metadata of a run are.
-
-    Args:
-        run_dir: Folder of the run.
-    """
+    """Returns where the metadata of a run are."""
     kept = storage.read_json(run_dir / PLACE_FILE)
     return RunMetadata(str(run_dir / METADATA_FILE)) if kept is None else RunMetadata(**kept)
 
 
 def keep_metadata_in(run_dir: pathlib.Path, place: str) -> None:
-    """Makes a folder's run keep its metadata in a store, which must answer.
-
-    Args:
-        run_dir: Folder of the run.
-        place: Path of a file of SQLite, or URL of a database, as for `stores.connection_config`, without a
-            password; empty for the store that the folder has already, or else its own file.
-
-    Raises:
-        RunFolderError: for a place that cannot be used, or if the folder's metadata are in another.
-    """
+    """Makes a folder's run keep its metadata in a store, which must answer."""
     now = metadata_of(run_dir)
     if not place and not now.pipeline:
         return

@@ -29,11 +29,7 @@ _REFERENCES = (
 
 
 def remove_dangling_rows(metadata_path: pathlib.Path) -> int:
-    """Removes rows that belong to nothing, and returns their number.
-
-    Args:
-        metadata_path: Path of a local pipeline's SQLite file. No run may be going on there.
-    """
+    """Removes rows that belong to nothing, and returns their number."""
     if not has_tables(metadata_path):
         return 0
     with contextlib.closing(sqlite3.connect(metadata_path)) as database, database:

@@ -23,10 +23,6 @@ def connection_config(place: str) -> metadata_store_pb2.ConnectionConfig:
             `mysql://`, as which MariaDB is spoken to. A password that is not in it is that of the variable
             `FIRTH_METADATA_PASSWORD`.
 
-    Raises:
-        ValueError: for another scheme, with the nearest, or a URL that cannot be read or has no host, user or
-            database.
-
     Example:
 
     >>> connection_config("postgresql://me:secret@localhost/runs").postgresql.port
@@ -49,20 +45,13 @@ def connection_config(place: str) -> metadata_store_pb2.ConnectionConfig:
 
 
 def address_of(config: metadata_store_pb2.ConnectionConfig) -> tuple[str, int] | None:
-    """Returns host and port of a database; None for a file.
-
-    Args:
-        config: What `connection_config` returns.
-    """
+    """Returns host and port of a database; None for a file."""
     database = getattr(config, config.WhichOneof("config"))
     return (database.host, int(database.port)) if hasattr(database, "host") else None
 
 
 def has_password(place: str) -> bool:
     """Returns whether a place is a URL with a password.
-
-    Args:
-        place: Path of a file of SQLite, or URL of a database.
 
     Raises:
         ValueError: for a URL that cannot be read.

@@ -37,12 +37,7 @@ class RunParameter:
         return "" if self.type == STRING else 0
 
     def assignment(self, name: str, value: str | float) -> Option:
-        """Returns what a value says of the recipe.
-
-        Args:
-            name: Name of the parameter.
-            value: Value of a run; orchestrators have one type of numbers.
-        """
+        """Returns what a value says of the recipe."""
         is_whole = self.type == INTEGER and isinstance(value, float) and value.is_integer()
         # The recipe refuses other values, with their key.
         exact = int(value) if is_whole else value

@@ -59,12 +59,6 @@ def compile_pipeline(
     Its first task reads the recipe of the run when it runs: the compiled one, changed by the run-time
     parameters. All others take their values from it.
 
-    Args:
-        recipe: Recipe of the pipeline.
-        settings: What else it is made of.
-        resources: Resources by task, and under "" those of all others.
-        on_exit: Command of the shell that a last task runs, whether the others failed or not; empty for none.
-
     Raises:
         ImportError: if Kubeflow's format is not installed.
         ValueError: for a recipe's name that leaves the pipeline none, or resources of no task.
@@ -79,18 +73,7 @@ def compile_pipeline(
 
 
 def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES) -> Document:
-    """Returns the PipelineJob that TFX compiles, which says every value.
-
-    Args:
-        recipe: Recipe of the pipeline.
-        settings: What else it is made of.
-        digests: Digests of the files that it reads.
-
-    Raises:
-        ImportError: if Kubeflow's format is not installed.
-        ValueError: for a recipe with `infra_validation`, which TFX does not compile, or whose training does
-            not span the workers of a job.
-    """
+    """Returns the PipelineJob that TFX compiles, which says every value."""
     if recipe.infra_validation:
         raise ValueError(
             "infra_validation: TFX compiles no InfraValidator for Kubeflow and Vertex; leave it out, and "

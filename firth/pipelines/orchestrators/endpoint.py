@@ -56,12 +56,6 @@ class Endpoint:
 def read_endpoint(line: str) -> Endpoint:
     """Returns the endpoint that a line describes.
 
-    Args:
-        line: Values such as `project=mine,region=us-central1,name=bert,image=IMAGE,machine=n1-standard-4`.
-
-    Raises:
-        ValueError: for an unknown key, with the nearest, one that lacks, or something that is not a value.
-
     Example:
 
     >>> read_endpoint("project=mine,region=us-central1,name=bert,image=a/b:1,machine=n1-standard-4").traffic
@@ -78,9 +72,6 @@ def read_endpoint(line: str) -> Endpoint:
 
 def pusher_of(endpoint: Endpoint) -> Callable[..., Pusher]:
     """Returns what makes the Pusher of TFX that uploads a blessed model to Vertex and deploys it.
-
-    Args:
-        endpoint: Endpoint, and the machines there.
 
     Raises:
         ImportError: if Vertex's client is not installed.

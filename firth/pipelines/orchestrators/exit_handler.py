@@ -8,13 +8,7 @@ STATUS, COMMAND = "status", "command"
 
 
 def end_with(spec: Document, command: str, image: str) -> None:
-    """Puts all tasks into one, and after it a task that runs a command of the shell however it ends.
-
-    Args:
-        spec: PipelineSpec, which is changed in its place.
-        command: Command of the shell; see `on_exit` for what it is told.
-        image: Name of the container image that has firth.
-    """
+    """Puts all tasks into one, and after it a task that runs a command of the shell however it ends."""
     defined = spec["root"].get("inputDefinitions", {}).get("parameters", {})
     spec["components"][WHOLE] = {
         "dag": spec["root"].pop("dag"),

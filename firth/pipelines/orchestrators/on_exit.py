@@ -14,11 +14,7 @@ from firth.pipelines.orchestrators.exit_handler import COMMAND, STATUS
 
 
 def main(executor_input: str) -> int:
-    """Runs the command, and returns its exit status.
-
-    Args:
-        executor_input: ExecutorInput of the orchestrator as JSON.
-    """
+    """Runs the command, and returns its exit status."""
     given = json.loads(executor_input)["inputs"]["parameterValues"]
     environment = {**os.environ, **told_of(given.get(STATUS) or {})}
     return subprocess.run(["sh", "-c", given[COMMAND]], env=environment, check=False).returncode
@@ -26,9 +22,6 @@ def main(executor_input: str) -> int:
 
 def told_of(status: str | Mapping[str, Any]) -> dict[str, str]:
     """Returns what the command finds in its environment.
-
-    Args:
-        status: PipelineTaskFinalStatus of all tasks, or its JSON, as Vertex gives it.
 
     Example:
 

@@ -24,12 +24,8 @@ COMPILED_FILE = "compiled.yaml"
 def main(executor_input: str) -> None:
     """Writes the values to the file that the orchestrator names.
 
-    Args:
-        executor_input: Kubeflow's ExecutorInput as JSON.
-
     Raises:
         RecipeError: if the recipe of the run is not valid.
-        ValueError: if it makes another pipeline than the one that was compiled.
     """
     given = json.loads(executor_input)
     values = values_of_run(given["inputs"]["parameterValues"])
@@ -45,12 +41,8 @@ def main(executor_input: str) -> None:
 def values_of_run(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the values of all tasks by the names of the reader's outputs.
 
-    Args:
-        inputs: Values of the run-time parameters, and what was compiled.
-
     Raises:
         RecipeError: if the recipe of the run is not valid.
-        ValueError: if its base is another than the compiled pipeline imports, or its warm start differs.
     """
     compiled = json.loads(inputs[COMPILED])
     said = compiled["settings"]
@@ -71,16 +63,7 @@ def values_of_run(inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recipe_of_run(kind: Compilable, compiled: str, inputs: Mapping[str, Any]) -> RunRecipe:
-    """Returns the recipe of a run: the compiled one or another, changed as the run-time parameters say.
-
-    Args:
-        kind: Kind of the pipeline.
-        compiled: Recipe that was compiled, as YAML.
-        inputs: Values of the run-time parameters by name.
-
-    Raises:
-        RecipeError: if it is not there or not valid, or a parameter is unknown.
-    """
+    """Returns the recipe of a run: the compiled one or another, changed as the run-time parameters say."""
     parameters = kind.parameters
     for name in inputs:
         if name not in parameters and name != COMPILED:

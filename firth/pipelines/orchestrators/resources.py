@@ -40,13 +40,6 @@ class Resources:
 def read_resources(lines: Sequence[str]) -> dict[str, Resources]:
     """Returns resources by task, and under "" those of all tasks that are not named.
 
-    Args:
-        lines: Lines such as `Trainer:cpu=8,memory=32,accelerator=NVIDIA_L4` or, for all tasks, `cpu=2`.
-
-    Raises:
-        ValueError: for a line that does not say resources so, with the nearest key, or a second line of the
-            same task.
-
     Example:
 
     >>> read_resources(["cpu=2,memory=8", "Trainer:cpu=8,accelerator=nvidia.com/gpu,count=2"])[""]
@@ -65,17 +58,7 @@ def read_resources(lines: Sequence[str]) -> dict[str, Resources]:
 
 
 def read_values(kind: type[Values], values: str, said: str) -> Values:
-    """Returns what a line of values says.
-
-    Args:
-        kind: Dataclass whose fields are numbers and texts.
-        values: Values such as `cpu=8,memory=32`.
-        said: Option and line as they were given, for errors.
-
-    Raises:
-        ValueError: for an unknown key, with the nearest, one that is there twice, something that is not a
-            value, or a number of accelerators without their type.
-    """
+    """Returns what a line of values says."""
     types: dict[str, Any] = get_type_hints(kind)
     fields: Any = kind
     found: dict[str, Any] = {}
@@ -101,15 +84,7 @@ def read_values(kind: type[Values], values: str, said: str) -> Values:
 
 
 def give_resources(spec: Document, resources: Mapping[str, Resources]) -> None:
-    """Gives the containers of a pipeline their resources.
-
-    Args:
-        spec: PipelineSpec, which is changed in its place.
-        resources: Resources by task, and under "" those of all tasks that are not named.
-
-    Raises:
-        ValueError: for a task that has no container, with the nearest that has.
-    """
+    """Gives the containers of a pipeline their resources."""
     executors = spec["deploymentSpec"]["executors"]
     containers = {label.removesuffix("_executor"): each.get("container") for label, each in executors.items()}
     containers = {task: container for task, container in containers.items() if container}

@@ -27,13 +27,7 @@ EXECUTOR = "{}_executor"
 
 
 def read_at_run_time(spec: Document, recipe: RunRecipe, settings: "Settings") -> None:
-    """Puts the task that reads the recipe before all others, and gives them its outputs for their values.
-
-    Args:
-        spec: PipelineSpec that TFX compiled, which is changed in its place.
-        recipe: Recipe that it was compiled from.
-        settings: What else it was compiled from.
-    """
+    """Puts the task that reads the recipe before all others, and gives them its outputs for their values."""
     outputs = {}
     for task, key, _ in constants(spec):
         name = output_name(task, key)
@@ -52,11 +46,7 @@ def read_at_run_time(spec: Document, recipe: RunRecipe, settings: "Settings") ->
 
 
 def constants(spec: Document) -> Iterator[tuple[str, str, Any]]:
-    """Yields each value that is written into a task with a container, as (task, key, value).
-
-    Args:
-        spec: PipelineSpec that TFX compiled.
-    """
+    """Yields each value that is written into a task with a container, as (task, key, value)."""
     executors = spec["deploymentSpec"]["executors"]
     for task, node in spec["root"]["dag"]["tasks"].items():
         if "container" not in executors[EXECUTOR.format(task)]:
@@ -66,11 +56,7 @@ def constants(spec: Document) -> Iterator[tuple[str, str, Any]]:
 
 
 def imported(spec: Document) -> dict[str, Any]:
-    """Returns what a pipeline imports, by task: a base, with its digest, cannot change from run to run.
-
-    Args:
-        spec: PipelineSpec that TFX compiled.
-    """
+    """Returns what a pipeline imports, by task: a base, with its digest, cannot change from run to run."""
     executors = spec["deploymentSpec"]["executors"]
     importers = {
         task: executors[EXECUTOR.format(task)].get("importer") for task in spec["root"]["dag"]["tasks"]
@@ -83,11 +69,7 @@ def imported(spec: Document) -> dict[str, Any]:
 
 
 def resolved(spec: Document) -> list[str]:
-    """Returns the tasks that look up artifacts of earlier runs.
-
-    Args:
-        spec: PipelineSpec that TFX compiled.
-    """
+    """Returns the tasks that look up artifacts of earlier runs."""
     executors = spec["deploymentSpec"]["executors"]
     return sorted(
         task for task in spec["root"]["dag"]["tasks"] if "resolver" in executors[EXECUTOR.format(task)]
@@ -96,10 +78,6 @@ def resolved(spec: Document) -> list[str]:
 
 def output_name(task: str, key: str) -> str:
     """Returns the name of the reader's output for a task's value.
-
-    Args:
-        task: Name of the task.
-        key: Name of its input parameter.
 
     Example:
 

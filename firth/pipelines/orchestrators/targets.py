@@ -70,12 +70,6 @@ ORCHESTRATORS = {
 def pipeline_name(recipe_name: str) -> str:
     """Returns the name of a pipeline, in the letters, digits and hyphens that both orchestrators take.
 
-    Args:
-        recipe_name: Name of the recipe.
-
-    Raises:
-        ValueError: if it has no letter of a to z and no digit, or too many.
-
     Example:
 
     >>> pipeline_name("bert_mini"), pipeline_name("BERT v1.2")
@@ -91,15 +85,7 @@ def pipeline_name(recipe_name: str) -> str:
 
 
 def checked_root(root: str, orchestrator: str) -> str:
-    """Returns a folder of a bucket without a slash at its end.
-
-    Args:
-        root: Pipeline root, or another folder that tasks write to.
-        orchestrator: Key of `ORCHESTRATORS`.
-
-    Raises:
-        ValueError: if the orchestrator's containers cannot write there.
-    """
+    """Returns a folder of a bucket without a slash at its end."""
     schemes = ORCHESTRATORS[orchestrator].schemes
     if not root.startswith(schemes) or not root.split("://", 1)[1].strip("/"):
         title = ORCHESTRATORS[orchestrator].title

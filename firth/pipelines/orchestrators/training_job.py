@@ -34,11 +34,7 @@ class TrainingJob:
     workers: int = 1
 
     def worker_pools(self, image: str) -> list[dict[str, Any]]:
-        """Returns the pools of a CustomJobSpec: the chief, and the other workers.
-
-        Args:
-            image: Name of the container image that has firth.
-        """
+        """Returns the pools of a CustomJobSpec: the chief, and the other workers."""
         machine: dict[str, Any] = {"machine_type": self.machine}
         if self.accelerator:
             machine |= {"accelerator_type": self.accelerator, "accelerator_count": self.count}
@@ -52,9 +48,6 @@ class TrainingJob:
 def read_training_job(line: str) -> TrainingJob:
     """Returns the job that a line describes.
 
-    Args:
-        line: Values such as `project=mine,region=us-central1,machine=n1-standard-8,workers=4`.
-
     Raises:
         ValueError: for an unknown key, with the nearest, one that lacks, or something that is not a value.
 
@@ -67,15 +60,7 @@ def read_training_job(line: str) -> TrainingJob:
 
 
 def check_workers(job: TrainingJob, strategy: str) -> None:
-    """Passes if the machines of a job train one model together.
-
-    Args:
-        job: Machines of the job.
-        strategy: `training.strategy` of the recipe.
-
-    Raises:
-        ValueError: if each of several machines would train the whole model, and write over the others' files.
-    """
+    """Passes if the machines of a job train one model together."""
     if job.workers > 1 and strategy != _TOGETHER:
         raise ValueError(
             f"--training-job: {job.workers} workers train one model only with training.strategy: "
@@ -85,10 +70,6 @@ def check_workers(job: TrainingJob, strategy: str) -> None:
 
 def trainer_of(job: TrainingJob, image: str) -> Callable[..., Trainer]:
     """Returns what makes the Trainer of TFX that starts such a job and waits for it.
-
-    Args:
-        job: Machines of the job.
-        image: Name of the container image that has firth.
 
     Raises:
         ImportError: if Vertex's client is not installed.

@@ -10,14 +10,6 @@ from firth.recipes.base.types import configs_in, kinds_of
 def config_of(name: str, choices: Any, values: Any) -> Any:
     """Returns a part as it is, or the part that plain values describe, of the kind that they name.
 
-    Args:
-        name: The part's name, for errors.
-        choices: An annotation of the recipe types that it may have.
-        values: A part, or a mapping with a `kind`.
-
-    Raises:
-        ValueError: for a kind, a key or a value that does not fit, with the nearest valid name.
-
     Example:
 
     >>> from firth.recipes.training.optimizers import AnyOptimizer

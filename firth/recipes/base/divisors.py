@@ -6,10 +6,6 @@ import math
 def nearest_divisor(number: int, *sizes: int) -> int:
     """Returns the number nearest to another that divides some sizes; of two as near, the smaller.
 
-    Args:
-        number: Number that does not divide them.
-        *sizes: Sizes, above 0.
-
     Example:
 
     >>> nearest_divisor(5, 12), nearest_divisor(5, 12, 16), nearest_divisor(3, 7)
@@ -22,10 +18,6 @@ def nearest_divisor(number: int, *sizes: int) -> int:
 
 def nearest_multiple(size: int, number: int) -> int:
     """Returns the smallest multiple of a number that is no smaller than a size.
-
-    Args:
-        size: Size.
-        number: Number, above 0.
 
     Example:
 

@@ -25,10 +25,6 @@ class RecipeError(ValueError):
 def suggest(given: str, valid: Iterable[str]) -> str:
     """Returns which of the valid names is meant, in words; all of them if no name is near.
 
-    Args:
-        given: Name that is not valid.
-        valid: Names that are.
-
     Example:
 
     >>> suggest("bert_minni", ["bert_mini", "demo"])
@@ -48,11 +44,6 @@ def suggest(given: str, valid: Iterable[str]) -> str:
 
 def first_of(parts: Sequence[str], most: int = 3, separator: str = ", ") -> str:
     """Returns the first few of several parts as one text, which says how many more there are.
-
-    Args:
-        parts: Names or sentences.
-        most: Number of parts that are shown.
-        separator: Text between two parts.
 
     Example:
 

@@ -50,10 +50,6 @@ class NamedFile:
 def named_files(part: Any, key: Path = ()) -> Iterator[NamedFile]:
     """Yields the files that a part of a recipe names.
 
-    Args:
-        part: Recipe, a part of one, or any value within.
-        key: Path of keys that leads to the part.
-
     Example:
 
     >>> from firth.recipes import WordList
@@ -81,11 +77,6 @@ def absolute(pattern: str, folder: pathlib.Path | None, mark: NamesFiles = PATTE
     A relative pattern that matches no file from the recipe's folder, but does from the working directory, is
     looked up from the latter. Remote and absolute patterns stay as they are, except for `~`.
 
-    Args:
-        pattern: Path or pattern, on any file system that Beam reads.
-        folder: Folder of the recipe file; None for a pattern that an option gives.
-        mark: Kind of the path. If it may hold wildcards, the brackets in the folder's own name are escaped.
-
     Example:
 
     >>> absolute("gs://bucket/*.txt", None), absolute("b/*.txt", pathlib.Path("/recipes"))
@@ -103,20 +94,12 @@ def absolute(pattern: str, folder: pathlib.Path | None, mark: NamesFiles = PATTE
 
 
 def files_of(pattern: str, mark: NamesFiles = PATTERN) -> list[str]:
-    """Returns the files on this machine that a path or a pattern matches.
-
-    Args:
-        pattern: Path or pattern on this machine.
-        mark: Kind of the path: whether wildcards count.
-    """
+    """Returns the files on this machine that a path or a pattern matches."""
     return [path for path in _paths_of(pattern, mark) if os.path.isfile(path)]
 
 
 def with_wildcards(pattern: str) -> str:
     """Returns a pattern that matches every span and version.
-
-    Args:
-        pattern: Path or pattern.
 
     Example:
 
@@ -129,9 +112,6 @@ def with_wildcards(pattern: str) -> str:
 def written_out(part: str) -> str | None:
     """Returns the name that a part of a pattern is; None if it has wildcards.
 
-    Args:
-        part: Part of a pattern. `[*]`, `[?]` and `[[]` stand for the characters themselves.
-
     Example:
 
     >>> written_out("data[[]1]"), written_out("*.txt")
@@ -142,9 +122,6 @@ def written_out(part: str) -> str | None:
 
 def split_pattern(pattern: str) -> tuple[str, list[str]]:
     """Returns the folder that a pattern writes out, and the parts of the pattern below it, at least one.
-
-    Args:
-        pattern: Path or pattern.
 
     Example:
 
@@ -161,9 +138,6 @@ def split_pattern(pattern: str) -> tuple[str, list[str]]:
 def below_folder(pattern: str) -> str:
     """Returns a pattern without the folder that it writes out, which differs between machines.
 
-    Args:
-        pattern: Path or pattern.
-
     Example:
 
     >>> below_folder("/home/jane/books/*.txt"), below_folder("gs://bucket/a.jsonl")
@@ -173,11 +147,7 @@ def below_folder(pattern: str) -> str:
 
 
 def without_folders(part: Config) -> dict[str, Any]:
-    """Returns a part of a recipe as data, in which all paths are without their folders.
-
-    Args:
-        part: Recipe, or a part of one.
-    """
+    """Returns a part of a recipe as data, in which all paths are without their folders."""
     data = part.model_dump(mode="json")
     for file in named_files(part):
         *keys, last = file.key
@@ -189,11 +159,7 @@ def without_folders(part: Config) -> dict[str, Any]:
 
 
 def is_remote(pattern: str) -> bool:
-    """Returns whether a pattern is on a file system that only Beam reads.
-
-    Args:
-        pattern: Path or pattern, remote if it holds `://`.
-    """
+    """Returns whether a pattern is on a file system that only Beam reads."""
     return "://" in pattern
 
 

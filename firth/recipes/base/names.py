@@ -13,12 +13,6 @@ _FOLDER_NAME: pydantic.TypeAdapter[str] = pydantic.TypeAdapter(FolderName)
 def check_folder_name(name: str) -> None:
     """Checks that a run may have this name, by the rule of a recipe's `name`.
 
-    Args:
-        name: Name of a run, from a recipe or an option.
-
-    Raises:
-        ValueError: if a run may not have the name; the message says what a name may hold.
-
     Example:
 
     >>> check_folder_name("second_try")

@@ -12,10 +12,6 @@ _ESCAPED = re.compile(r"\[([*?[])\]")
 def suggest_path(pattern: str) -> str:
     """Returns which path may be meant, as the end of a message; an empty text if no path is near.
 
-    Args:
-        pattern: Path that matches no file; its last parts may hold wildcards. For a remote path the result is
-            empty.
-
     Example:
 
     >>> import tempfile

@@ -20,15 +20,6 @@ def problems_of(
 ) -> tuple[list[tuple[Path, str]], int]:
     """Returns the problems that pydantic found, in plain words, and how many more it found than are told.
 
-    Args:
-        error: What the type raised.
-        data: The values that were refused, as JSON has them.
-        root: The type.
-
-    Returns:
-        Pairs of a problem's place in the data and its description, of at most `MOST_PROBLEMS` errors;
-        and the number of the others.
-
     Example:
 
     >>> from firth.recipes import Training

@@ -119,14 +119,6 @@ class Config(pydantic.BaseModel):
 def check_order(config: Config, low: str, high: str) -> None:
     """Checks that one number of a part is not above another.
 
-    Args:
-        config: Part of a recipe.
-        low: Name of the field that holds the smaller number.
-        high: Name of the field that holds the larger number.
-
-    Raises:
-        ValueError: if the first number is above the second.
-
     Example:
 
     >>> class Range(Config):

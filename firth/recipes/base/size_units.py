@@ -9,9 +9,6 @@ SIZE_UNITS = (BYTES, WORDS)
 def size_features(names: Iterable[str]) -> tuple[str, ...]:
     """Returns the names of the features that hold the sizes of texts.
 
-    Args:
-        names: Names of the texts, or of a source.
-
     Example:
 
     >>> size_features(["text", "pair"])

@@ -38,9 +38,6 @@ class TagScheme(NamedTuple):
     def chunk_tag(self, tag: str) -> str:
         """Returns a tag in the form that scores read: `O`, or `B-`, `I-`, `E-` or `S-` and a type.
 
-        Args:
-            tag: Tag of the scheme.
-
         Example:
 
         >>> [tag_scheme(["O", "PER-U", "PER-L"]).chunk_tag(tag) for tag in ("PER-U", "PER-L", "O")]
@@ -68,11 +65,6 @@ class TagScheme(NamedTuple):
 def tag_scheme(tags: Iterable[str], sentences: Iterable[Sequence[str]] = ()) -> TagScheme | None:
     """Returns the scheme of tags; None if they are of none, as parts of speech are.
 
-    Args:
-        tags: Different tags, of which `O` is outside of all stretches.
-        sentences: Tags of the words of sentences, which tell IOB1 from IOB2: in IOB1 a stretch begins with
-            `I`, but for one that follows another of its type.
-
     Example:
 
     >>> tag_scheme(["B", "I", "O"]).form, tag_scheme(["NOUN", "X"])
@@ -94,9 +86,6 @@ def tag_scheme(tags: Iterable[str], sentences: Iterable[Sequence[str]] = ()) -> 
 
 def is_scheme_of_labels(tags: Iterable[str]) -> bool:
     """Returns whether all tags of data are of a scheme, and not single letters that are of none.
-
-    Args:
-        tags: Different tags.
 
     Example:
 

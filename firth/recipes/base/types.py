@@ -18,9 +18,6 @@ from firth.recipes.base.yaml_text import Path
 def configs_in(annotation: Any) -> list[type[pydantic.BaseModel]]:
     """Returns the recipe types that an annotation allows.
 
-    Args:
-        annotation: Type annotation of a field, such as `AdamWConfig | None`.
-
     Example:
 
     >>> from firth.recipes import AdamWConfig
@@ -37,11 +34,6 @@ def configs_in(annotation: Any) -> list[type[pydantic.BaseModel]]:
 def config_at(root: type[pydantic.BaseModel], path: Path, data: Any) -> type[pydantic.BaseModel] | None:
     """Returns the recipe type at a path of the data, following each part's `kind`; None if there is no such
     type.
-
-    Args:
-        root: Recipe type of the whole data.
-        path: Keys and indices that lead to the part.
-        data: Dicts, lists and scalars of a recipe, checked or not.
 
     Example:
 
@@ -71,22 +63,13 @@ def _of_kind(candidates: list[type[pydantic.BaseModel]], data: Any) -> type[pyda
 
 
 def kinds_of(config: type[pydantic.BaseModel]) -> tuple[str, ...]:
-    """Returns the values that a type's `kind` may have; empty for a type without one.
-
-    Args:
-        config: Recipe type.
-    """
+    """Returns the values that a type's `kind` may have; empty for a type without one."""
     field = config.model_fields.get("kind")
     return typing.get_args(field.annotation) if field else ()
 
 
 def kinds_with(root: type[pydantic.BaseModel], path: Path, data: Any) -> list[str]:
     """Returns the kinds of a part that have a key, where the part may be of several kinds.
-
-    Args:
-        root: Recipe type of the whole data.
-        path: Keys and indices that lead to the key.
-        data: Dicts, lists and scalars of a recipe, checked or not.
 
     Example:
 
@@ -103,10 +86,6 @@ def kinds_with(root: type[pydantic.BaseModel], path: Path, data: Any) -> list[st
 
 def key_paths(config: type[pydantic.BaseModel], path: Path = ()) -> Iterator[str]:
     """Yields the dotted path of every key below a type. The items of lists and mappings are left out.
-
-    Args:
-        config: Recipe type.
-        path: Keys that lead to the type, put in front of each path.
 
     Example:
 
@@ -126,9 +105,6 @@ def descriptions(config: type[pydantic.BaseModel]) -> dict[str, str]:
 
     Sources are read when a text is asked for. Pydantic's `use_attribute_docstrings` reads them while each
     type is made, which adds two fifths to the time that the command needs to load the recipe types.
-
-    Args:
-        config: Recipe type, defined at the top level of a module.
 
     Example:
 

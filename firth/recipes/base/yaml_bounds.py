@@ -15,11 +15,7 @@ class BoundError(yaml.MarkedYAMLError):
 
 
 class BoundedLoader(yaml.SafeLoader):
-    """Refuses too much while it reads, before Python's stack ends or minutes pass.
-
-    Args:
-        stream: YAML of one document.
-    """
+    """Refuses too much while it reads, before Python's stack ends or minutes pass."""
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
@@ -27,10 +23,6 @@ class BoundedLoader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """Composes a node, as its base class does.
-
-        Args:
-            parent: Node around it; None for the whole document.
-            index: Place in the parent: a number, or the node of a key.
 
         Raises:
             BoundError: if the text holds too many values, or nests them too deeply.

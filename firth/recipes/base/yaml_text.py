@@ -75,14 +75,6 @@ class Located:
 def read_yaml(text: str, file: str) -> Located:
     """Reads one YAML document.
 
-    Args:
-        text: YAML of one document.
-        file: Name of the file in places and errors.
-
-    Raises:
-        RecipeError: for syntax errors, duplicate keys, values that JSON does not have, and texts that hold
-            too many values (by aliases of aliases, for instance) or nest them too deeply.
-
     Example:
 
     >>> read_yaml("training: {steps: 10, rate: 1e-4}", "a.yaml").data
@@ -103,12 +95,6 @@ def read_yaml(text: str, file: str) -> Located:
 def parse_value(text: str) -> Any:
     """Returns the value of a YAML text.
 
-    Args:
-        text: YAML of one value, such as that of an option.
-
-    Raises:
-        RecipeError: if the text is not YAML.
-
     Example:
 
     >>> parse_value("1e-4"), parse_value("null"), parse_value("[a, 2]"), parse_value("no")
@@ -122,9 +108,6 @@ def parse_value(text: str) -> Any:
 
 def write_yaml(data: Any) -> str:
     """Returns YAML that `read_yaml` reads back equal.
-
-    Args:
-        data: Dicts, lists and scalars that JSON has.
 
     Example:
 

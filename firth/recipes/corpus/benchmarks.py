@@ -90,14 +90,7 @@ AnyBenchmark = Annotated[
 
 
 def check_names_differ(benchmarks: tuple[AnyBenchmark, ...]) -> tuple[AnyBenchmark, ...]:
-    """Returns the benchmarks, if each has a name of its own.
-
-    Args:
-        benchmarks: Benchmarks of one step.
-
-    Raises:
-        ValueError: if two have the same name.
-    """
+    """Returns the benchmarks, if each has a name of its own."""
     names = [benchmark.name for benchmark in benchmarks]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -83,9 +83,6 @@ class Split(Config):
 def step_names(steps: Sequence[Step]) -> list[str]:
     """Returns a name for each step: its kind, numbered where the kind occurs again.
 
-    Args:
-        steps: Cleaning steps, in order.
-
     Example:
 
     >>> step_names([LengthStep(kind="length"), LengthStep(kind="length")])

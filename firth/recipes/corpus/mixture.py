@@ -147,9 +147,6 @@ _ANY_MIXTURE: pydantic.TypeAdapter[AnyMixture] = pydantic.TypeAdapter(AnyMixture
 def mixture_from_json(text: str) -> AsIs | WeightedMixture | ProportionalMixture:
     """Returns the part that `to_json` wrote, of whichever kind.
 
-    Args:
-        text: JSON of a mixture's type.
-
     Raises:
         pydantic.ValidationError: if the text does not describe a mixture.
 

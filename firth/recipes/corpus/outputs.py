@@ -65,19 +65,12 @@ _OUTPUTS: pydantic.TypeAdapter[tuple[AnyOutput, ...]] = pydantic.TypeAdapter(Out
 
 
 def outputs_to_json(outputs: Sequence[AnyOutput]) -> str:
-    """Returns the formats as a JSON array, fit to be an execution property.
-
-    Args:
-        outputs: Formats of a recipe.
-    """
+    """Returns the formats as a JSON array, fit to be an execution property."""
     return _OUTPUTS.dump_json(tuple(outputs)).decode("utf-8")
 
 
 def outputs_from_json(text: str) -> tuple[AnyOutput, ...]:
     """Returns the formats that `outputs_to_json` wrote.
-
-    Args:
-        text: JSON array of formats.
 
     Raises:
         pydantic.ValidationError: if the text does not describe formats, or one of them twice.

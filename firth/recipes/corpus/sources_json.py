@@ -10,19 +10,12 @@ _SOURCES = pydantic.TypeAdapter(tuple[AnySource, ...])
 
 
 def sources_to_json(sources: Sequence[AnySource]) -> str:
-    """Returns the sources as a JSON array.
-
-    Args:
-        sources: Sources of a recipe.
-    """
+    """Returns the sources as a JSON array."""
     return _SOURCES.dump_json(tuple(sources)).decode("utf-8")
 
 
 def sources_from_json(text: str) -> tuple[AnySource, ...]:
     """Returns the sources that `sources_to_json` wrote.
-
-    Args:
-        text: JSON array that `sources_to_json` wrote.
 
     Raises:
         pydantic.ValidationError: if the text does not describe sources.

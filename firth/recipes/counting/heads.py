@@ -11,14 +11,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 
 
 class HeadCounts:
-    """Base of the counts of one kind of heads.
-
-    Args:
-        model: Shape of the backbone.
-        goal: Goal that the heads are made for.
-        vocabulary: Number of rows of the token table.
-        lengths: Tokens of a row.
-    """
+    """Base of the counts of one kind of heads."""
 
     def __init__(self, model: Any, goal: Any, vocabulary: int, lengths: Lengths) -> None:
         self.model, self.goal, self.vocabulary, self.lengths = model, goal, vocabulary, lengths
@@ -35,18 +28,11 @@ class HeadCounts:
         """Returns the numbers as large as logits that are held at once, in float32: of the selected.
 
         They are the logits, their probabilities, and the slopes without and with the labels'.
-
-        Args:
-            rows: Number of rows.
         """
         return 4 * rows * self.lengths.selected * self.vocabulary
 
     def logits_made(self, rows: int) -> int:
-        """Returns the numbers as large as logits that are made, if not at once; those held, here.
-
-        Args:
-            rows: Number of rows.
-        """
+        """Returns the numbers as large as logits that are made, if not at once; those held, here."""
         return self.logits(rows)
 
     def kept(self) -> Kept:
@@ -108,11 +94,7 @@ class SpanMaskingHeadCounts(HeadCounts):
         return Work(self.lengths.selected * each)
 
     def logits(self, rows: int) -> int:
-        """Returns those of the selected predictions, twice with the span boundary objective.
-
-        Args:
-            rows: Number of rows.
-        """
+        """Returns those of the selected predictions, twice with the span boundary objective."""
         return (2 if self.goal.boundary else 1) * super().logits(rows)
 
 
@@ -186,20 +168,13 @@ class LanguageModelHeadCounts(HeadCounts):
         """Returns the logits and their probabilities of as many tokens as are taken at once.
 
         Where they are not all, the table's gradient is made along with them, and held twice.
-
-        Args:
-            rows: Number of rows.
         """
         made = self.logits_made(rows)
         table = 2 * self.vocabulary * self.model.embedding_width
         return made if made <= 2 * MAX_LOGITS else 2 * MAX_LOGITS + table
 
     def logits_made(self, rows: int) -> int:
-        """Returns the logits and their probabilities of all tokens.
-
-        Args:
-            rows: Number of rows.
-        """
+        """Returns the logits and their probabilities of all tokens."""
         return 2 * rows * self._predictions * self.vocabulary
 
 
@@ -218,20 +193,13 @@ class BidirectionalLMHeadCounts(HeadCounts):
         """Returns the shares of the drawn words in both directions, and the slopes of one, twice.
 
         Those of all words are made in chunks.
-
-        Args:
-            rows: Number of rows.
         """
         made = self.logits_made(rows)
         drawn = self.goal.negatives or self.vocabulary
         return made if drawn < self.vocabulary else min(made, 2 * MAX_LOGITS)
 
     def logits_made(self, rows: int) -> int:
-        """Returns the same of all words.
-
-        Args:
-            rows: Number of rows.
-        """
+        """Returns the same of all words."""
         return 4 * rows * self.lengths.input * min(self.goal.negatives or self.vocabulary, self.vocabulary)
 
 
@@ -258,10 +226,6 @@ HEADS: dict[str, type[HeadCounts]] = {
 
 
 def heads_of(recipe: RunRecipe) -> HeadCounts:
-    """Returns the counts of a recipe's heads.
-
-    Args:
-        recipe: Recipe of one stage.
-    """
+    """Returns the counts of a recipe's heads."""
     goal, vocabulary = recipe.goal, recipe.tokenizer.vocabulary_size
     return HEADS[goal.heads](recipe.model, goal, vocabulary, lengths_of(recipe))

@@ -7,9 +7,6 @@ from firth.recipes.run.run_recipe import RunRecipe
 def lengths_of(recipe: RunRecipe) -> Lengths:
     """Returns the lengths of a recipe's rows.
 
-    Args:
-        recipe: Recipe of one stage.
-
     Example:
 
     >>> from firth.recipes.reading.loading import load_recipe

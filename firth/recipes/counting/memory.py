@@ -86,9 +86,6 @@ def activation_bytes(recipe: Recipe) -> int:
     predicted, logits are made in chunks. With rematerialisation, one block at a time keeps all it computes,
     when the logits are gone, and of each of the others what goes into it is kept. In bfloat16, products read
     a copy of the weights.
-
-    Args:
-        recipe: Recipe of one stage.
     """
     model, heads, lengths = recipe.model, heads_of(recipe), lengths_of(recipe)
     rows, element = _rows_at_once(recipe), _element(recipe)
@@ -105,11 +102,7 @@ def activation_bytes(recipe: Recipe) -> int:
 
 
 def written_bytes(recipe: Recipe) -> int:
-    """Returns the bytes that the forward pass of a whole batch writes for its backward pass, and the logits.
-
-    Args:
-        recipe: Recipe of one stage.
-    """
+    """Returns the bytes that the forward pass of a whole batch writes for its backward pass, and the logits."""
     heads, rows = heads_of(recipe), recipe.training.batch_size
     kept = recipe.model.kept(lengths_of(recipe)) + heads.kept()
     return rows * kept.bytes(_element(recipe)) + FLOAT32 * heads.logits_made(rows)

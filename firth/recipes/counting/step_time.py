@@ -20,10 +20,6 @@ def step_seconds(recipe: Recipe, accelerator: Accelerator) -> dict[str, float]:
     weights and moments at its bandwidth. Where both overlap, or kernels are fused, a step takes less; where
     products are too small to keep the device busy, more.
 
-    Args:
-        recipe: Recipe of a run, or of one of its stages.
-        accelerator: Accelerator that all rows of a step are on.
-
     Example:
 
     >>> from firth.recipes.counting.accelerators import ACCELERATORS

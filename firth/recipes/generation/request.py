@@ -17,9 +17,6 @@ _SEED = pydantic.Field(ge=0, lt=2**63)
 class GenerationRequest(Config):
     """How a text is to be written after a prompt.
 
-    Raises:
-        ValueError: for a value out of its range, naming the key.
-
     Example:
 
     >>> GenerationRequest(max_new_tokens=0)
@@ -68,9 +65,6 @@ class GenerationRequest(Config):
 
         A sampler's value without a sampler, such as `temperature`, asks for the first kind that has it.
 
-        Args:
-            values: Values by key.
-
         Raises:
             ValueError: for a key or a value that does not fit, with the nearest valid name.
 
@@ -83,9 +77,6 @@ class GenerationRequest(Config):
 
     def with_changes(self, values: Mapping[str, Any]) -> "GenerationRequest":
         """Returns this request with other values, which stand as in `with_values`.
-
-        Args:
-            values: Values by key.
 
         Raises:
             ValueError: as `with_values` does.

@@ -56,11 +56,7 @@ class Loss:
         return None if self.is_number or self.varies or not self.classes else math.log(self.classes)
 
     def weighing(self, weight: float) -> "Loss":
-        """Returns the same loss with another weight.
-
-        Args:
-            weight: Weight in the sum.
-        """
+        """Returns the same loss with another weight."""
         return dataclasses.replace(self, weight=weight)
 
 

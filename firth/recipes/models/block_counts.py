@@ -16,23 +16,13 @@ MAX_LOGITS = 2**25
 
 
 def norm(model: "TransformerConfig", width: int) -> int:
-    """Returns the parameters of one norm: scales, and offsets if it is a layer norm with biases.
-
-    Args:
-        model: Shape of the backbone.
-        width: Width of the states.
-    """
+    """Returns the parameters of one norm: scales, and offsets if it is a layer norm with biases."""
     has_offset = model.norm.kind == "layer_norm" and model.biases
     return (2 if has_offset else 1) * width
 
 
 def attention(model: "BlocksConfig", bias: bool) -> int:
-    """Returns the parameters of one attention: queries, keys, values, output, and norms of the first two.
-
-    Args:
-        model: Shape of the backbone.
-        bias: True for biases of the projections.
-    """
+    """Returns the parameters of one attention: queries, keys, values, output, and norms of the first two."""
     queries = model.attention.heads * model.head_width
     keys = model.key_value_heads * model.head_width
     scales = 2 * model.head_width if model.attention.query_key_norm else 0
@@ -40,32 +30,19 @@ def attention(model: "BlocksConfig", bias: bool) -> int:
 
 
 def feed_forward(model: "BlocksConfig", bias: bool) -> int:
-    """Returns the parameters of one feed-forward layer, a gate included.
-
-    Args:
-        model: Shape of the backbone.
-        bias: True for biases of the dense layers.
-    """
+    """Returns the parameters of one feed-forward layer, a gate included."""
     inner = (2 if model.feed_forward.gated else 1) * model.inner_width
     return dense(model.width, inner, bias) + dense(model.inner_width, model.width, bias)
 
 
 def block(model: "TransformerConfig") -> int:
-    """Returns the parameters of one block without cross-attention.
-
-    Args:
-        model: Shape of the backbone.
-    """
+    """Returns the parameters of one block without cross-attention."""
     own = attention(model, model.biases) + feed_forward(model, model.biases)
     return own + 2 * norm(model, model.width)
 
 
 def cross_attention(model: "TransformerConfig") -> int:
-    """Returns the parameters that attention to an encoder adds to a block, its norm included.
-
-    Args:
-        model: Shape of the backbone.
-    """
+    """Returns the parameters that attention to an encoder adds to a block, its norm included."""
     return attention(model, model.biases) + norm(model, model.width)
 
 
@@ -75,10 +52,6 @@ def stack(model: "TransformerConfig", layers: int) -> int:
     They are those of the blocks (counted once if they are shared), of the norm after the last block of a
     pre-norm stack, which has as many as one that the first block lacks, and of what relative positions learn
     once for all layers.
-
-    Args:
-        model: Shape of the backbone.
-        layers: Number of blocks that are applied.
     """
     blocks = block(model) * model.distinct_blocks(layers)
     final = norm(model, model.width) if model.norm.placement == "pre" and model.norm.first else 0
@@ -89,9 +62,6 @@ def added_to_tokens(model: "TransformerConfig") -> int:
     """Returns the parameters between the token table and the first block.
 
     They are positions, segments, their norm, and the projection of a factorised table.
-
-    Args:
-        model: Shape of the backbone.
     """
     width = model.embedding_width
     rows = model.embeddings.segments + model.positions.rows
@@ -101,32 +71,17 @@ def added_to_tokens(model: "TransformerConfig") -> int:
 
 
 def projection(model: "TransformerConfig", inputs: int, outputs: int) -> int:
-    """Returns the parameters of the projection after a factorised token table; 0 between equal widths.
-
-    Args:
-        model: Shape of the backbone.
-        inputs: Width of the token table.
-        outputs: Width of the hidden states.
-    """
+    """Returns the parameters of the projection after a factorised token table; 0 between equal widths."""
     return dense(inputs, outputs, model.biases) if inputs != outputs else 0
 
 
 def factorised(model: "TransformerConfig") -> int:
-    """Returns the multiply-adds of the projection after a factorised token table, for each token.
-
-    Args:
-        model: Shape of the backbone.
-    """
+    """Returns the multiply-adds of the projection after a factorised token table, for each token."""
     return model.embedding_width * model.width if model.projects_embeddings else 0
 
 
 def block_work(model: "TransformerConfig", length: int) -> int:
-    """Returns the multiply-adds of one block for each token, scores of masked pairs included.
-
-    Args:
-        model: Shape of the backbone.
-        length: Tokens of a row.
-    """
+    """Returns the multiply-adds of one block for each token, scores of masked pairs included."""
     queries, keys = head_widths(model)
     attention = 2 * model.width * queries + 2 * model.width * keys + 2 * queries * length
     dense = 3 if model.feed_forward.gated else 2
@@ -135,13 +90,7 @@ def block_work(model: "TransformerConfig", length: int) -> int:
 
 
 def further_blocks(model: "TransformerConfig", count: int, lengths: Lengths) -> Work:
-    """Returns the work of some blocks over the whole row.
-
-    Args:
-        model: Shape of the backbone.
-        count: Number of blocks.
-        lengths: Tokens of a row.
-    """
+    """Returns the work of some blocks over the whole row."""
     length = lengths.input
     # Keys and queries of all distances are made once for all rows.
     distances = model.positions.distances(length) * model.width * sum(head_widths(model))
@@ -149,11 +98,7 @@ def further_blocks(model: "TransformerConfig", count: int, lengths: Lengths) -> 
 
 
 def head_widths(model: "BlocksConfig") -> tuple[int, int]:
-    """Returns the widths of all queries, and of all keys.
-
-    Args:
-        model: Shape of the backbone.
-    """
+    """Returns the widths of all queries, and of all keys."""
     return model.attention.heads * model.head_width, model.key_value_heads * model.head_width
 
 
@@ -161,21 +106,13 @@ def block_kept(model: "StackConfig", keys: int) -> Kept:
     """Returns the numbers that the forward pass of one block keeps for each token.
 
     They are those of attention, of two norms, of the feed-forward layer, and what dropout multiplies by.
-
-    Args:
-        model: Shape of the backbone.
-        keys: Tokens that each token attends to.
     """
     own = attention_kept(model, keys, keys) + rotated_kept(model)
     return own + 2 * sublayer_kept(model) + model.inner_width * model.feed_forward.kept
 
 
 def sublayer_kept(model: "BlocksConfig") -> Kept:
-    """Returns what a norm keeps for each token, its input normalised and its output, and dropout's factors.
-
-    Args:
-        model: Shape of the backbone.
-    """
+    """Returns what a norm keeps for each token, its input normalised and its output, and dropout's factors."""
     return Kept((2 if model.dropout else 1) * model.width, model.width)
 
 
@@ -184,11 +121,6 @@ def attention_kept(model: "BlocksConfig", tokens: int, keys: int) -> Kept:
 
     They are queries, keys and values by head, the means of values twice, and the scores. Where heads share
     keys, the means are kept once.
-
-    Args:
-        model: Shape of the backbone.
-        tokens: Tokens that read.
-        keys: Tokens that each of them attends to.
     """
     queries, keys_width = head_widths(model)
     means = 1 if model.key_value_heads != model.attention.heads else 2
@@ -196,11 +128,7 @@ def attention_kept(model: "BlocksConfig", tokens: int, keys: int) -> Kept:
 
 
 def rotated_kept(model: "StackConfig") -> Kept:
-    """Returns what is kept of queries and keys, for each token, where positions turn them.
-
-    Args:
-        model: Shape of the backbone.
-    """
+    """Returns what is kept of queries and keys, for each token, where positions turn them."""
     return Kept(sum(head_widths(model))) if model.positions.turns else Kept()
 
 
@@ -208,11 +136,6 @@ def scores_kept(model: "BlocksConfig", tokens: int, keys: int) -> Kept:
     """Returns the numbers as large as the scores that attention keeps for each token that reads.
 
     They are the shares, and with dropout those that are left of them.
-
-    Args:
-        model: Shape of the backbone.
-        tokens: Tokens that read.
-        keys: Tokens that each token attends to.
     """
     scores = model.attention.heads * keys if tokens * keys <= LONGEST_WHOLE**2 else 0
     return Kept(scores if model.attention.dropout else 0, scores)
@@ -223,11 +146,6 @@ def kept_around(model: "StackConfig", norms: int, keys: int) -> Kept:
 
     They are what goes into the first block, what norms there and dropout keep, and the scores' bias that all
     layers share.
-
-    Args:
-        model: Shape of the backbone.
-        norms: Norms of the embeddings and after the last block.
-        keys: Tokens that each token attends to.
     """
     dropped = model.width if model.dropout else 0
     shared = model.attention.heads * keys if model.positions.biases_scores and keys <= LONGEST_WHOLE else 0
@@ -239,11 +157,6 @@ def block_working(model: "BlocksConfig", keys: int, scores: int) -> Kept:
 
     They are what the feed-forward layer computes with, or the gradients of scores, by when what the
     feed-forward layer keeps is gone.
-
-    Args:
-        model: Shape of the backbone.
-        keys: Tokens that each token attends to.
-        scores: Numbers of each head for which there are gradients at once, for each token.
     """
     inner = model.inner_width * model.feed_forward.working
     if keys > LONGEST_WHOLE:
@@ -254,9 +167,5 @@ def block_working(model: "BlocksConfig", keys: int, scores: int) -> Kept:
 
 
 def mask_kept(keys: int) -> Kept:
-    """Returns the numbers, for each token, of what tells blocks that are computed again which tokens it sees.
-
-    Args:
-        keys: Tokens that each token attends to.
-    """
+    """Returns the numbers, for each token, of what tells blocks that are computed again which tokens it sees."""
     return Kept(float32=keys if keys <= LONGEST_WHOLE else 0)

@@ -198,15 +198,7 @@ class EmbeddingsConfig(Config):
 
 
 def check_plain_heads(attention: AttentionConfig, reader: str) -> None:
-    """Passes if each query head has keys of its own and none is normalised, which `reader` has no code for.
-
-    Args:
-        attention: Attention of the model.
-        reader: Part of the model that reads plain heads only, for the message.
-
-    Raises:
-        ValueError: if several query heads share a key head, or queries and keys are normalised.
-    """
+    """Passes if each query head has keys of its own and none is normalised, which `reader` has no code for."""
     if attention.query_key_norm:
         raise ValueError(f"attention.query_key_norm: true does not work with {reader}")
     if attention.key_value_heads not in (None, attention.heads):

@@ -69,11 +69,5 @@ class Kept:
 
 
 def dense(inputs: int, outputs: int, bias: bool = True) -> int:
-    """Returns the parameters of a dense layer.
-
-    Args:
-        inputs: Width of the inputs.
-        outputs: Width of the outputs.
-        bias: True for a bias of each output.
-    """
+    """Returns the parameters of a dense layer."""
     return inputs * outputs + (outputs if bias else 0)

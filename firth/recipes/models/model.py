@@ -16,9 +16,6 @@ AnyModel = Annotated[
 def model_kinds(architecture: str) -> list[str]:
     """Returns the kinds of model of an architecture.
 
-    Args:
-        architecture: What a model reads and gives; see `firth.recipes.models.facts`.
-
     Example:
 
     >>> model_kinds("encoder")

@@ -16,10 +16,6 @@ def generator_of(
     Fractions are rounded, and at least one head and one layer are left. The embeddings keep their width,
     since generator and discriminator share them.
 
-    Args:
-        model: Shape of the discriminator.
-        objective: Objective with the generator's fractions of width and layers.
-
     Raises:
         pydantic.ValidationError: if the heads that are left do not divide the width that is left.
 

@@ -16,12 +16,6 @@ def largest_row(
     A row holds 1 to `max_documents` documents. Their tokens, with `special_tokens` for each, are at most
     `raw_length + special_tokens` together. All such rows are considered, not only those that a packer makes.
 
-    Args:
-        size_of: Function from the number of raw tokens of a document, at least 1, to its size.
-        raw_length: Most raw tokens of a row.
-        special_tokens: Room that each document takes next to its tokens.
-        max_documents: Most documents of a row.
-
     Example: documents of 1, 2 and 3 tokens come to 2, 2 and 3; the row holds 4 places, each document 1 more
     than its tokens. Two documents of one token make the most.
 

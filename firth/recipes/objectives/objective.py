@@ -20,9 +20,6 @@ _ANY_OBJECTIVE: pydantic.TypeAdapter[AnyObjective] = pydantic.TypeAdapter(AnyObj
 def objective_kinds(architecture: str) -> list[str]:
     """Returns the kinds of objective that a model of an architecture can learn.
 
-    Args:
-        architecture: What a model reads and gives; see `firth.recipes.models.facts`.
-
     Example:
 
     >>> objective_kinds("two_streams")
@@ -35,9 +32,6 @@ def objective_kinds(architecture: str) -> list[str]:
 
 def objective_from_json(text: str) -> AnyObjective:
     """Returns the part that `to_json` wrote, of whichever kind.
-
-    Args:
-        text: JSON of an objective's type.
 
     Raises:
         pydantic.ValidationError: if the text does not describe an objective.

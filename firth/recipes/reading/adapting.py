@@ -31,11 +31,7 @@ from firth.recipes.tuning.methods import method_types
 
 
 def adapts(path: str) -> bool:
-    """Returns whether a file says how a model is adapted to a task.
-
-    Args:
-        path: What may be a recipe's file.
-    """
+    """Returns whether a file says how a model is adapted to a task."""
     if not path.endswith(SUFFIXES):
         return False
     try:
@@ -58,12 +54,6 @@ def load_adapting_recipe(
     unless `task.form` says how. Method and learning rate are those of that form, the rate by the width of the
     base, unless the recipe says others.
 
-    Args:
-        path: Path of a YAML file; None where options say all.
-        overrides: Assignments `key.path=value`, in order.
-        root: Folder of all runs, where the base is looked up by name; without it that of `FIRTH_ROOT`, or
-            `firth-runs`.
-
     Raises:
         RecipeError: with one line for each problem found.
     """
@@ -75,16 +65,7 @@ def load_adapting_with_places(
     overrides: Sequence[str | Option] = (),
     root: str | os.PathLike[str] | None = None,
 ) -> tuple[AdaptingRecipe, RawRecipe]:
-    """Returns the recipe of a run that adapts a model, and the origins of its values.
-
-    Args:
-        path: As of `load_adapting_recipe`.
-        overrides: Assignments `key.path=value`, in order.
-        root: Folder of all runs.
-
-    Raises:
-        RecipeError: with one line for each problem found.
-    """
+    """Returns the recipe of a run that adapts a model, and the origins of its values."""
     file = None if path is None else read_raw_file(pathlib.Path(path))
     raw = _with_base(override_all(file, overrides), runs_root(root))
     recipe = checked(with_full_paths(checked(raw, AdaptingRecipe), raw), AdaptingRecipe)
@@ -101,9 +82,6 @@ def adapting_yaml(recipe: RunRecipe) -> str:
     """Returns a recipe as a file that `load_adapting_recipe` reads back equal.
 
     What follows from the rows, such as `training.steps`, is left out, since nobody may say it.
-
-    Args:
-        recipe: Recipe of a run that adapts a model.
     """
     data = recipe.model_dump(mode="json")
     for key in AdaptingRecipe.counted_keys:
@@ -113,11 +91,7 @@ def adapting_yaml(recipe: RunRecipe) -> str:
 
 
 def run_yaml(recipe: RunRecipe) -> str:
-    """Returns a run's recipe of any kind as a file that can be run again.
-
-    Args:
-        recipe: Recipe of a run.
-    """
+    """Returns a run's recipe of any kind as a file that can be run again."""
     return adapting_yaml(recipe) if recipe.counts_epochs else recipe_to_yaml(recipe)
 
 
@@ -222,11 +196,7 @@ def _kind(task: Any) -> type[Task]:
 
 
 def _form(base: RunRecipe, kind: type[Task]) -> Form:
-    """Returns the form that the base's model reads, and that a kind of task takes of it.
-
-    Raises:
-        RecipeError: if there is no such form.
-    """
+    """Returns the form that the base's model reads, and that a kind of task takes of it."""
     readable = _readable(kind, base.model.architecture)
     # Before others those that begin a text as the base was trained to read it.
     for form in sorted(readable, key=lambda form: form.before != base.goal.text_frame.before):

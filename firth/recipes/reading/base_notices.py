@@ -14,10 +14,6 @@ _FROM_NOTHING = (("training", "steps"), ("training", "optimizer", "learning_rate
 def base_notices(recipe: Recipe, raw: RawRecipe) -> list[str]:
     """Returns one line for each value of a preset that is meant for weights drawn by a seed.
 
-    Args:
-        recipe: Recipe, as `load_with_places` returns it.
-        raw: Origins of its values, as `load_with_places` returns them.
-
     Example:
 
     >>> from firth.recipes.reading.loading import load_with_places

@@ -39,15 +39,6 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
     objective or how `embed` makes vectors is taken. A preset's description, which is of its own model, is
     left out. A recipe that extends no preset gets `firth.recipes.run.base.TRAINING` for what it does not say
     of the training.
-
-    Args:
-        raw: Values of a recipe; without `base`, or with one that has its digest and no later value, they are
-            returned as they are.
-        root: Folder of all runs, where names are looked up.
-        read: Function that returns the recipe in a file, as `load_run_recipe` does.
-
-    Raises:
-        RecipeError: if there is no such bundle, or a value contradicts it, with the place of the value.
     """
     said = raw.data.get(BASE)
     if said is None or (isinstance(said, dict) and (_is_written_out(raw) or "bundle" not in said)):
@@ -85,17 +76,7 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
 
 
 def find_base(said: Any, origin: Origin, root: str, read: ReadRecipe) -> tuple[str, RunRecipe]:
-    """Returns the folder of the bundle that a recipe names, and the recipe in it.
-
-    Args:
-        said: Name of a run or of an imported model, or path of a bundle.
-        origin: Place where it is said.
-        root: Folder of all runs, where names are looked up.
-        read: Function that returns the recipe in a file, as `load_run_recipe` does.
-
-    Raises:
-        RecipeError: if there is no such bundle, or a method has added something to it that does not merge.
-    """
+    """Returns the folder of the bundle that a recipe names, and the recipe in it."""
     try:
         bundle = _find(said, origin, root)
         recipe = _recipe_of(bundle, read)
@@ -113,17 +94,7 @@ def find_base(said: Any, origin: Origin, root: str, read: ReadRecipe) -> tuple[s
 
 
 def check_stated(raw: RawRecipe, stated: dict[str, Any], brought: dict[str, Any], bundle: str) -> None:
-    """Passes if nothing that is said of the tokenizer or the model contradicts the base.
-
-    Args:
-        raw: Values of the recipe, with their places.
-        stated: What it says of the keys that a base brings.
-        brought: What the base brings.
-        bundle: Base, as the recipe names it.
-
-    Raises:
-        RecipeError: if something does, with its place.
-    """
+    """Passes if nothing that is said of the tokenizer or the model contradicts the base."""
     if problems := [
         f"{raw.origin(path).place}: {'.'.join(path)}: {value!r} is not what the base {bundle} has, "
         f"{has!r}; leave the key out"
@@ -137,13 +108,6 @@ def check_same_model(recipe: RunRecipe, blessed: RunRecipe) -> None:
 
     A model with fewer layers would take the weights of those alone, and one with another number of heads
     would read all weights as others than they were.
-
-    Args:
-        recipe: Recipe of the run.
-        blessed: Recipe of the model that the pipeline has blessed last.
-
-    Raises:
-        RecipeError: with each key that differs.
     """
     if problems := [
         f"warm_start: {key}: {now!r} is not what the model that was blessed last has, {has!r}; set it back, "
@@ -155,11 +119,7 @@ def check_same_model(recipe: RunRecipe, blessed: RunRecipe) -> None:
 
 
 def _updates(bundle: str, recipe: RunRecipe, data: dict[str, Any], place: str) -> int:
-    """Returns the updates that the optimizer of a base has made.
-
-    Raises:
-        RecipeError: if it is not there, or not the recipe's.
-    """
+    """Returns the updates that the optimizer of a base has made."""
     place = f"{place}: {BASE}.take_optimizer"
     if checkpoints_of(bundle) is None:
         raise RecipeError([f"{place}: {bundle} has weights only: no run with checkpoints is around it"])

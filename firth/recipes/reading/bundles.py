@@ -21,24 +21,12 @@ class NoBundleError(ValueError):
 
 
 def runs_root(root: str | os.PathLike[str] | None = None) -> str:
-    """Returns the folder of all runs: the given one, or that of `FIRTH_ROOT`, or `firth-runs`.
-
-    Args:
-        root: Folder of all runs.
-    """
+    """Returns the folder of all runs: the given one, or that of `FIRTH_ROOT`, or `firth-runs`."""
     return os.fspath(root or os.environ.get(ROOT_VARIABLE) or DEFAULT_ROOT)
 
 
 def find_bundle(name: str, root: str) -> str:
-    """Returns the full path of the bundle of a run, or of an imported model, by its name.
-
-    Args:
-        name: Name below the root.
-        root: Folder of all runs.
-
-    Raises:
-        NoBundleError: if there is no such name (with the nearest), or it has no whole bundle.
-    """
+    """Returns the full path of the bundle of a run, or of an imported model, by its name."""
     folder = os.path.join(root, name)
     if not storage.is_folder(folder):
         names = [each for each in storage.list_folder(root) if _bundles_below(os.path.join(root, each))]
@@ -53,12 +41,6 @@ def bundle_in(folder: str) -> str:
 
     Of a run that has finished, it is the model that the last finished run has trained; otherwise the model of
     its newest Trainer that has ended.
-
-    Args:
-        folder: Folder of a bundle, of an exported model or an imported one, or of a run.
-
-    Raises:
-        NoBundleError: if no whole bundle is found, with what is missing.
     """
     folder = os.path.abspath(folder) if storage.is_local(folder) else folder.rstrip("/")
     if not storage.is_folder(folder):
@@ -74,14 +56,7 @@ def bundle_in(folder: str) -> str:
 
 
 def check_bundle(folder: str) -> None:
-    """Passes if a folder is a whole bundle.
-
-    Args:
-        folder: Folder on any file system.
-
-    Raises:
-        NoBundleError: if its marker or one of its parts is missing.
-    """
+    """Passes if a folder is a whole bundle."""
     lacking = [name for name in _PARTS if not storage.exists(os.path.join(folder, name))]
     if lacking:
         raise NoBundleError(f"{folder} is not a model bundle: it lacks {' and '.join(lacking)}")
@@ -92,15 +67,7 @@ def check_bundle(folder: str) -> None:
 
 
 def check_digest(folder: str, digest: str) -> None:
-    """Passes if a bundle is the one that a recipe was read with.
-
-    Args:
-        folder: Folder of the bundle.
-        digest: Digest of the recipe's base.
-
-    Raises:
-        NoBundleError: if another bundle stands in its place.
-    """
+    """Passes if a bundle is the one that a recipe was read with."""
     if digest_of_bundle(folder) != digest:
         raise NoBundleError(
             f"{folder} is not the bundle that the recipe was read with: its digest is another. Say "
@@ -109,14 +76,7 @@ def check_digest(folder: str, digest: str) -> None:
 
 
 def blessed_bundle(model: str) -> str:
-    """Returns the bundle of the blessed model that a run with `warm_start` starts from.
-
-    Args:
-        model: Folder of the model, as ML Metadata records it.
-
-    Raises:
-        NoBundleError: if its files are gone.
-    """
+    """Returns the bundle of the blessed model that a run with `warm_start` starts from."""
     try:
         return bundle_in(model)
     except NoBundleError as error:
@@ -128,9 +88,6 @@ def blessed_bundle(model: str) -> str:
 
 def checkpoints_of(bundle: str) -> str | None:
     """Returns the folder of the checkpoints of the run that a bundle stands in; None if no run holds it.
-
-    Args:
-        bundle: Folder of a bundle.
 
     Example:
 
@@ -144,9 +101,6 @@ def checkpoints_of(bundle: str) -> str | None:
 
 def digest_of_bundle(folder: str) -> str:
     """Returns the SHA-256 over a bundle's files and their paths in it, in hex; its place does not matter.
-
-    Args:
-        folder: Folder of a bundle.
 
     Example:
 

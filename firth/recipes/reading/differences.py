@@ -12,9 +12,6 @@ ABSENT = "-"
 def differences(recipes: Sequence[RunRecipe]) -> dict[str, list[Any]]:
     """Returns the dotted keys whose values differ, each with the value of each recipe, in their order.
 
-    Args:
-        recipes: Recipes to compare, at least one. A recipe that lacks a key has `ABSENT` for it.
-
     Example:
 
     >>> from firth.recipes.reading.loading import load_recipe

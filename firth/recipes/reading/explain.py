@@ -13,13 +13,7 @@ _NAMED_KEYS = re.compile(r"([a-z][a-z_0-9]*(?:\.[A-Za-z0-9][\w-]*)*):")
 
 
 def explain(error: pydantic.ValidationError, raw: RawRecipe, root: type[Config]) -> list[str]:
-    """Returns one line for each problem: `place: key: problem`.
-
-    Args:
-        error: Errors that pydantic found.
-        raw: Values that were checked, with the origin of each.
-        root: Recipe type that they were checked against.
-    """
+    """Returns one line for each problem: `place: key: problem`."""
     found, more = problems_of(error, raw.data, root)
     lines = [_line(raw, path, problem) for path, problem in found]
     return lines + ([f"and {more} more problems"] if more else [])

@@ -55,9 +55,6 @@ _SIZES = (
 def family_of(name: str) -> str:
     """Returns the family of a preset: the longest family name that its name begins with, or its own name.
 
-    Args:
-        name: Name of a preset.
-
     Example:
 
     >>> family_of("t5_1_1_base"), family_of("t5_11b"), family_of("my_model")
@@ -69,9 +66,6 @@ def family_of(name: str) -> str:
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
     """Returns names of presets by family and size.
-
-    Args:
-        names: Names of presets, in any order.
 
     Example:
 
@@ -98,10 +92,6 @@ def _rank(size: str) -> float:
 
 def suggest_preset(given: str, names: Iterable[str]) -> str:
     """Returns a hint: the presets of a family, the nearest name, or the command that lists all presets.
-
-    Args:
-        given: Name that no preset has.
-        names: Names of all presets.
 
     Example:
 

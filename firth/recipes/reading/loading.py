@@ -82,16 +82,7 @@ def load_with_places(
     overrides: Sequence[str | Option] = (),
     root: str | os.PathLike[str] | None = None,
 ) -> tuple[Recipe, RawRecipe]:
-    """Returns what `load_recipe` does, and where each of its values was said.
-
-    Args:
-        name_or_path: Name of a preset or path of a file, as for `load_recipe`.
-        overrides: Assignments `key.path=value`, as for `load_recipe`.
-        root: Folder of all runs, as for `load_recipe`.
-
-    Raises:
-        RecipeError: with one line for each problem found.
-    """
+    """Returns what `load_recipe` does, and where each of its values was said."""
     raw = override_all(None if name_or_path is None else _read(name_or_path), overrides)
     if "task" in raw.data and "sources" not in raw.data:
         place = raw.origin(("task",)).place
@@ -102,12 +93,7 @@ def load_with_places(
 
 
 def with_full_paths(recipe: RunRecipe, raw: RawRecipe) -> RawRecipe:
-    """Returns a recipe's values with the full paths of the files that it names.
-
-    Args:
-        recipe: Recipe that was made of the values.
-        raw: Values, with the places where they were said.
-    """
+    """Returns a recipe's values with the full paths of the files that it names."""
     data = raw.data
     for file in named_files(recipe):
         full = absolute(file.pattern, raw.origin(file.key).folder, file.mark)
@@ -133,9 +119,6 @@ def recipe_to_yaml(recipe: RunRecipe) -> str:
 def load_run_recipe(path: str | os.PathLike[str]) -> RunRecipe:
     """Returns the recipe of a run of any kind that `recipe_to_yaml` wrote.
 
-    Args:
-        path: Path of a YAML file on this machine, which states every value.
-
     Raises:
         RecipeError: with one line for each problem found.
     """
@@ -145,15 +128,7 @@ def load_run_recipe(path: str | os.PathLike[str]) -> RunRecipe:
 
 
 def checked(raw: RawRecipe, kind: type[RunRecipeT]) -> RunRecipeT:
-    """Returns the recipe that is said, checked.
-
-    Args:
-        raw: What is said, and where.
-        kind: Kind of the recipe.
-
-    Raises:
-        RecipeError: with one line for each problem found.
-    """
+    """Returns the recipe that is said, checked."""
     try:
         return kind.model_validate_json(json.dumps(raw.data))
     except pydantic.ValidationError as error:
@@ -195,9 +170,6 @@ def _read_shared(family: str) -> RawRecipe:
 def read_raw_file(path: pathlib.Path) -> RawRecipe:
     """Returns what a recipe file says, on top of what it extends.
 
-    Args:
-        path: The file.
-
     Raises:
         RecipeError: if it cannot be read.
     """
@@ -205,12 +177,7 @@ def read_raw_file(path: pathlib.Path) -> RawRecipe:
 
 
 def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> RawRecipe:
-    """Returns what a file says, on top of the preset or the file that it extends.
-
-    Args:
-        path: The file.
-        below: The files that extend it, the first one first.
-    """
+    """Returns what a file says, on top of the preset or the file that it extends."""
     folder = pathlib.Path(os.path.abspath(path.parent))
     raw, parent, place = _split(
         read_yaml(read_text(path), os.fspath(path)), os.fspath(path), path.stem, folder

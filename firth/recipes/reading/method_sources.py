@@ -19,17 +19,7 @@ class MethodSourceError(ValueError):
 
 
 def with_source(said: Any, kind: type[Method], raw: RawRecipe, root: str) -> Any:
-    """Returns a method's plain value with the folder and the digest of the adapter that it starts from.
-
-    Args:
-        said: Plain value of the method.
-        kind: Type of the method.
-        raw: Values of the recipe, with their places.
-        root: Folder of all runs, where a source is looked up by name.
-
-    Raises:
-        RecipeError: if there is no such adapter, with the place of the value.
-    """
+    """Returns a method's plain value with the folder and the digest of the adapter that it starts from."""
     source = said.get("source") if kind.takes_source and isinstance(said, dict) else None
     if not isinstance(source, str) or not source:
         return said
@@ -48,23 +38,12 @@ def with_source(said: Any, kind: type[Method], raw: RawRecipe, root: str) -> Any
 
 
 def is_adapter(folder: str) -> bool:
-    """Returns whether a folder holds an adapter.
-
-    Args:
-        folder: Folder on any file system.
-    """
+    """Returns whether a folder holds an adapter."""
     return storage.exists(os.path.join(folder, ADAPTER_FILE))
 
 
 def adapter_next_to(bundle: str) -> str:
-    """Returns the folder of the adapter that a run has saved with its bundle.
-
-    Args:
-        bundle: Folder of a bundle.
-
-    Raises:
-        NoBundleError: if the method of the run is not saved alone.
-    """
+    """Returns the folder of the adapter that a run has saved with its bundle."""
     folder = os.path.join(os.path.dirname(bundle), storage.ADAPTER_FOLDER)
     if not is_adapter(folder):
         raise NoBundleError(f"{bundle} has no adapter next to it: its method is not saved alone")
@@ -72,16 +51,7 @@ def adapter_next_to(bundle: str) -> str:
 
 
 def check_source(method: Any, base: str) -> None:
-    """Passes if a method starts from no adapter, or from one of the same method and base that fits it.
-
-    Args:
-        method: The recipe's method.
-        base: Digest of the recipe's base.
-
-    Raises:
-        MethodSourceError: if the adapter cannot be read, is another one than the recipe was read with,
-            belongs to another base, with both digests, or does not fit the method.
-    """
+    """Passes if a method starts from no adapter, or from one of the same method and base that fits it."""
     if not method.takes_source or not method.source:
         return
     place = f"method.source: {method.source}"

@@ -48,9 +48,6 @@ def preset_names() -> tuple[str, ...]:
 def family_of_preset(name: str) -> str:
     """Returns the name of the family whose file has a preset.
 
-    Args:
-        name: Name of a preset, `<family>_<size>`, or `<family>` for a size with the family's name.
-
     Example:
 
     >>> family_of_preset("t5_1_1_base"), family_of_preset("demo")
@@ -60,19 +57,12 @@ def family_of_preset(name: str) -> str:
 
 
 def family_path(family: str) -> str:
-    """Returns the path of a family's file, from the folder of this package's recipes.
-
-    Args:
-        family: Name of a family.
-    """
+    """Returns the path of a family's file, from the folder of this package's recipes."""
     return f"presets/{family}.yaml"
 
 
 def read_shared(family: str) -> Located:
     """Returns the values that the sizes of a family share, and their places.
-
-    Args:
-        family: Name of a family.
 
     Example:
 
@@ -84,9 +74,6 @@ def read_shared(family: str) -> Located:
 
 def read_size(name: str) -> Located:
     """Returns the values of a preset that its size adds to the shared ones, and their places.
-
-    Args:
-        name: Name of a preset.
 
     Example:
 

@@ -52,24 +52,14 @@ class RawRecipe:
     origins: dict[Path, Origin]
 
     def origin(self, path: Path) -> Origin:
-        """Returns the origin of a path, or of the nearest part around it.
-
-        Args:
-            path: Keys and indices that lead to a value.
-        """
+        """Returns the origin of a path, or of the nearest part around it."""
         while path not in self.origins:
             path = path[:-1]
         return self.origins[path]
 
 
 def raw_recipe_of(located: Located, file: str, folder: pathlib.Path | None = None) -> RawRecipe:
-    """Returns the values of one file. The origin of what no line says is the file.
-
-    Args:
-        located: Values of the file with the place of each.
-        file: Name of the file, for errors.
-        folder: Folder of the file, which relative paths are looked up from; None for a preset.
-    """
+    """Returns the values of one file. The origin of what no line says is the file."""
     of_preset = folder is None
     origins = {path: Origin(place, 0, folder, of_preset) for path, place in located.places.items()}
     return RawRecipe(located.data, {**origins, (): Origin(file, 0, folder, of_preset)})
@@ -79,10 +69,6 @@ def overlay(base: RawRecipe, top: RawRecipe) -> RawRecipe:
     """Returns the base with everything that the top says.
 
     Mappings are merged key by key, unless they are of different `kind`s; any other value is replaced.
-
-    Args:
-        base: Values of the file or preset that is extended.
-        top: Values of the extending file.
     """
     kept = _not_below(base.origins, set(_replaced(base.data, top.data)))
     return RawRecipe(_merge(base.data, top.data), _layered(kept, top.origins))
@@ -92,13 +78,6 @@ def override(base: RawRecipe, option: str | Option) -> RawRecipe:
     """Returns the base with one `key.path=value` on top; a number in the path counts in a list.
 
     Another `kind` than before starts that mapping again, as in `overlay`.
-
-    Args:
-        base: Values so far.
-        option: Text `key.path=value`, or an option with its name on the command line.
-
-    Raises:
-        RecipeError: if the option cannot be read or its path leads through a plain value.
 
     Example:
 
@@ -125,15 +104,7 @@ def override(base: RawRecipe, option: str | Option) -> RawRecipe:
 
 
 def override_all(base: RawRecipe | None, options: Sequence[str | Option]) -> RawRecipe:
-    """Returns a recipe with all options on top.
-
-    Args:
-        base: What a file says; None for a recipe of options alone.
-        options: Options, applied in order.
-
-    Raises:
-        RecipeError: with one line for each option that cannot be applied.
-    """
+    """Returns a recipe with all options on top."""
     raw = RawRecipe({}, {(): Origin("the options")}) if base is None else base
     problems: list[str] = []
     for option in options:
@@ -179,16 +150,7 @@ def _replaced(base: Any, top: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def assign(data: Any, path: Path, value: Any) -> Any:
-    """Returns data with a value merged in at a path; lists and mappings that change are new ones.
-
-    Args:
-        data: Dicts, lists and scalars.
-        path: Keys and indices that lead to the value; the empty path is the whole.
-        value: Value to merge in: a mapping into a mapping key by key, any other value as it is.
-
-    Raises:
-        RecipeError: if the path leads through a plain value, or past the end of a list.
-    """
+    """Returns data with a value merged in at a path; lists and mappings that change are new ones."""
     if not path:
         return _merge(data, value)
     key, rest = path[0], path[1:]

@@ -14,15 +14,7 @@ class UnreadableFileError(RecipeError):
 
 
 def read_text(path: pathlib.Path) -> str:
-    """Returns the text of a recipe file.
-
-    Args:
-        path: Path of a YAML file on this machine.
-
-    Raises:
-        UnreadableFileError: if there is no such file (with the nearest name), or it is not UTF-8 or too
-            large.
-    """
+    """Returns the text of a recipe file."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)

@@ -19,10 +19,6 @@ from firth.recipes.run.recipe import Recipe
 def missing(recipe: Recipe, raw: RawRecipe) -> list[str]:
     """Returns a line for each file or package that the recipe names and this machine does not have.
 
-    Args:
-        recipe: Recipe, as `load_with_places` returns it.
-        raw: Origins of its values, as `load_with_places` returns them.
-
     Example:
 
     >>> from firth.recipes.reading.loading import load_with_places
@@ -37,12 +33,7 @@ def missing(recipe: Recipe, raw: RawRecipe) -> list[str]:
 
 
 def too_few_documents(recipe: Recipe, raw: RawRecipe) -> list[str]:
-    """Returns a line if the sources are local files of a single document, which cannot be split.
-
-    Args:
-        recipe: Recipe, as `load_with_places` returns it.
-        raw: Origins of its values.
-    """
+    """Returns a line if the sources are local files of a single document, which cannot be split."""
     if len(document_sizes(recipe)) != 1:
         return []
     key = ("sources", "0")

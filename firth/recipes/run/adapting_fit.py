@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
-    """Yields a line for each pair of parts that cannot work together.
-
-    Args:
-        recipe: Recipe whose parts are each valid on their own.
-    """
+    """Yields a line for each pair of parts that cannot work together."""
     form, model = getattr(recipe.task, "form", None), recipe.model
     if form is not None and model.architecture not in form.architectures:
         yield (

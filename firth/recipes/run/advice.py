@@ -14,9 +14,6 @@ SINGLE_DOCUMENT = "a single document cannot be both trained on and held out"
 def notices(recipe: Recipe) -> list[str]:
     """Returns one line for each choice that works but is rarely meant.
 
-    Args:
-        recipe: Recipe that can run as it is.
-
     Example:
 
     >>> from firth.recipes import load_recipe
@@ -66,11 +63,7 @@ def _on_split(recipe: Recipe) -> list[str]:
 
 
 def document_sizes(recipe: Recipe) -> list[int]:
-    """Returns the bytes of each document, where all of them are local files; otherwise nothing.
-
-    Args:
-        recipe: Recipe.
-    """
+    """Returns the bytes of each document, where all of them are local files; otherwise nothing."""
     if not all(source.documents_are_files for source in recipe.sources):
         return []
     patterns = [os.path.expanduser(pattern) for source in recipe.sources for pattern in source.reads]

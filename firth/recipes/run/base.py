@@ -32,9 +32,6 @@ class Base(Config):
     In a recipe file, `base: NAME` is short for `base: {bundle: NAME}`. Tokenizer, sequences, objective and
     model are those of the bundle, unless a file or an option says otherwise; see
     `firth.recipes.reading.bases`.
-
-    Raises:
-        ValueError: for updates of an optimizer that is not taken.
     """
 
     bundle: Annotated[str, NamesFiles(is_folder=True)]

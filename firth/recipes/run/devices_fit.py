@@ -9,11 +9,7 @@ _ROWS = "tokenizer.vocabulary_size"
 
 
 def device_conflicts(recipe: RunRecipe) -> Iterator[str]:
-    """Yields a line for each choice of the training that does not work with the model or the goal.
-
-    Args:
-        recipe: Recipe of a run of any kind, whose parts are each valid on their own.
-    """
+    """Yields a line for each choice of the training that does not work with the model or the goal."""
     if recipe.training.flash_attention and (reason := recipe.model.not_fused):
         yield f"training.flash_attention: true does not work: {reason}"
     mesh = recipe.training.mesh

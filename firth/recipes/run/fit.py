@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 def conflicts(recipe: "Recipe") -> Iterator[str]:
-    """Yields a line for each pair of parts that cannot work together.
-
-    Args:
-        recipe: Recipe whose parts are each valid on their own.
-    """
+    """Yields a line for each pair of parts that cannot work together."""
     yield from model_conflicts(recipe)
     yield from _stages(recipe)
     yield from _names(recipe)
@@ -38,11 +34,7 @@ def conflicts(recipe: "Recipe") -> Iterator[str]:
 
 
 def model_conflicts(recipe: "AnyPretrained") -> Iterator[str]:
-    """Yields a line for each pair of parts that cannot work together, data and stages aside.
-
-    Args:
-        recipe: Recipe of a model that an objective trains.
-    """
+    """Yields a line for each pair of parts that cannot work together, data and stages aside."""
     yield from _model_and_objective(recipe)
     yield from _lengths(recipe)
     yield from _tokenizer(recipe)

@@ -14,9 +14,6 @@ from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
 class ImportedRecipe(RunRecipe):
     """A model of another library, as what it would be in a run that pre-trains: all but its corpus.
 
-    Raises:
-        ValueError: for parts that cannot work together.
-
     Example: see `firth.interop.hugging_face.import_model`.
     """
 

@@ -16,9 +16,6 @@ RUN_RECIPES: dict[str, type[RunRecipe]] = {
 def run_recipe_from_json(text: str) -> RunRecipe:
     """Returns the recipe that `to_json` wrote, of a run of whichever kind.
 
-    Args:
-        text: JSON of a recipe.
-
     Raises:
         ValueError: if the text is not the recipe of a run.
     """

@@ -10,9 +10,6 @@ import pkgutil
 def find_package(package: str) -> importlib.machinery.ModuleSpec | None:
     """Returns the place of a package; None if it is not installed.
 
-    Args:
-        package: Name that one imports, without dots.
-
     Example:
 
     >>> find_package("json").name, find_package("no_such_package")
@@ -28,9 +25,6 @@ def find_package(package: str) -> importlib.machinery.ModuleSpec | None:
 
 def suggest_package(package: str) -> str:
     """Returns which package may be meant, as the end of a message; an empty text if no name is near.
-
-    Args:
-        package: Name of no installed package, perhaps that of a distribution.
 
     Example:
 

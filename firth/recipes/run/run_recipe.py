@@ -149,9 +149,6 @@ def in_order(values: Mapping[str, Any]) -> dict[str, Any]:
 
     Pydantic puts the fields of a base first.
 
-    Args:
-        values: Values by key of a recipe.
-
     Example:
 
     >>> in_order({"name": "small", "training": {}, "model": {}})

@@ -23,11 +23,7 @@ RecipeT = TypeVar("RecipeT", bound="RunRecipe")
 
 
 class Choices(Config):
-    """A few values.
-
-    Raises:
-        ValueError: for a value that is there twice, and for values of several types.
-    """
+    """A few values."""
 
     kind: Literal["choices"] = "choices"
     values: Annotated[tuple[Value, ...], pydantic.Field(min_length=2)]
@@ -44,12 +40,7 @@ class Choices(Config):
         return len(set(self.values))
 
     def add_to(self, space: Any, key: str) -> None:
-        """Adds the values of a key to a space of KerasTuner.
-
-        Args:
-            space: `keras_tuner.HyperParameters`.
-            key: Key of the recipe.
-        """
+        """Adds the values of a key to a space of KerasTuner."""
         if isinstance(self.values[0], bool):
             # Of a choice, KerasTuner makes 1 and 0 of them.
             space.Boolean(key)
@@ -70,11 +61,7 @@ class Choices(Config):
 
 
 class Range(Config):
-    """Numbers between two; whole ones where both are.
-
-    Raises:
-        ValueError: if the least is above the greatest, or not positive with `log`.
-    """
+    """Numbers between two; whole ones where both are."""
 
     kind: Literal["range"] = "range"
     low: int | float
@@ -99,12 +86,7 @@ class Range(Config):
         return type(self.low) is type(self.high) is int
 
     def add_to(self, space: Any, key: str) -> None:
-        """Adds the numbers of a key to a space of KerasTuner.
-
-        Args:
-            space: `keras_tuner.HyperParameters`.
-            key: Key of the recipe.
-        """
+        """Adds the numbers of a key to a space of KerasTuner."""
         add = space.Int if self._is_whole else space.Float
         add(key, self.low, self.high, sampling=self.sampling)
 
@@ -124,9 +106,6 @@ class Search(Config):
 
     The best values are those of the model that is then trained and served. Trials are compared by the task's
     first score on the held-out records, or by the held-out loss where there is no task.
-
-    Raises:
-        ValueError: if trials are given with `hyperband`, or rounds without.
     """
 
     algorithm: Literal["random", "grid", "bayesian", "hyperband"] = "random"
@@ -167,10 +146,6 @@ class Search(Config):
 def with_values(recipe: RecipeT, values: Mapping[str, Any]) -> RecipeT:
     """Returns a recipe with other values of some keys, and without its search.
 
-    Args:
-        recipe: Recipe.
-        values: Values by key; those that KerasTuner has for itself are passed over.
-
     Raises:
         ValueError: for a key that is not there, with the nearest, and for a value that does not fit.
 
@@ -201,11 +176,7 @@ def _part_at(data: dict[str, Any], key: str, parts: Iterable[str]) -> dict[str, 
 
 
 def search_conflicts(recipe: "RunRecipe") -> Iterator[str]:
-    """Yields a line for each key that cannot be searched, and each value that does not fit.
-
-    Args:
-        recipe: Recipe whose parts are each valid on their own.
-    """
+    """Yields a line for each key that cannot be searched, and each value that does not fit."""
     search = recipe.search
     if search is None:
         return

@@ -7,11 +7,7 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 def slot_conflicts(recipe: RunRecipe) -> Iterator[str]:
-    """Yields a line for each reason why the model does not write in slots, if any are asked for.
-
-    Args:
-        recipe: Recipe whose parts are each valid on their own.
-    """
+    """Yields a line for each reason why the model does not write in slots, if any are asked for."""
     export = recipe.export
     if not export.slots:
         if export.slot_length is not None:
@@ -43,10 +39,6 @@ def _lengths(recipe: RunRecipe) -> Iterator[str]:
 
 
 def slot_sequences(recipe: RunRecipe) -> Sequences:
-    """Returns the rows of the recipe's slots.
-
-    Args:
-        recipe: Recipe with slots.
-    """
+    """Returns the rows of the recipe's slots."""
     length = recipe.export.slot_length or recipe.sequences.length
     return recipe.sequences.model_copy(update={"length": length})

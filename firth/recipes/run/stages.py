@@ -27,9 +27,6 @@ def stages_of(recipe: "RunRecipe") -> tuple[RunStage, ...]:
 
     The last stage has at least one step; in a run of few steps, an earlier one may have no step.
 
-    Args:
-        recipe: Recipe of the whole run.
-
     Example:
 
     >>> from firth.recipes.reading.loading import load_recipe
@@ -61,9 +58,6 @@ def _without_stages(recipe: "RunRecipe", **changes: Any) -> Training:
 def rows_folder(length: int) -> str:
     """Returns the name of the folder where SequenceGen keeps the training rows of an earlier stage, next to
     its splits.
-
-    Args:
-        length: Tokens of a row.
 
     Example:
 

@@ -39,11 +39,7 @@ class Validation(Config):
         return self.on_anomaly == "stop"
 
     def conflicts(self, features: Iterable[str]) -> Iterator[str]:
-        """Yields a line for each name that is not a feature.
-
-        Args:
-            features: Features of the recipe's data.
-        """
+        """Yields a line for each name that is not a feature."""
         yield from _unknown("drift", self.drift, features)
 
 
@@ -68,11 +64,7 @@ class CorpusValidation(Validation):
 
 
 class TaskValidation(Validation):
-    """The same of labelled records, and how far these may be from what a served model is asked.
-
-    Raises:
-        ValueError: if only one of the two is given.
-    """
+    """The same of labelled records, and how far these may be from what a served model is asked."""
 
     skew: Distances = pydantic.Field(default={})
     """Largest distance between the records to train on and `requests`, by feature: of each text
@@ -90,11 +82,7 @@ class TaskValidation(Validation):
         return bool(self.drift or self.skew)
 
     def conflicts(self, features: Iterable[str]) -> Iterator[str]:
-        """Yields a line for each name that is not a feature; requests have sizes of texts alone.
-
-        Args:
-            features: Features of the recipe's data.
-        """
+        """Yields a line for each name that is not a feature; requests have sizes of texts alone."""
         yield from super().conflicts(features)
         yield from _unknown("skew", self.skew, [each for each in features if "/" in each])
 

@@ -37,11 +37,7 @@ class MultipleChoice(Task):
 
     @classmethod
     def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
-        """Returns what a recipe says of it, for data with texts of some roles.
-
-        Args:
-            roles: Roles of texts.
-        """
+        """Returns what a recipe says of it, for data with texts of some roles."""
         return {"question": True} if "question" in roles else {}
 
     @property
@@ -55,11 +51,7 @@ class MultipleChoice(Task):
         return 2
 
     def documents(self, sequences: Sequences) -> int:
-        """Returns the most choices of a row: as many as fit with a token of each text.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the most choices of a row: as many as fit with a token of each text."""
         return max(1, sequences.length // (self.special_tokens + self.texts))
 
     @property
@@ -68,11 +60,7 @@ class MultipleChoice(Task):
         return "choose"
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns the place that is right most often, for all records.
-
-        Args:
-            references: Places of the right choices, from 0.
-        """
+        """Returns the place that is right most often, for all records."""
         places = most_frequent(references)
         return {f"the choice number {place + 1}": [place] * len(references) for place in places}
 
@@ -87,9 +75,6 @@ class MultipleChoice(Task):
         record_labels: int32 [choices], at the first choice of each record the place of the right one; zeros
             at the others.
         choice_counts: int32 [choices], at the first choice of each record their number; zeros at the others.
-
-        Args:
-            sequences: Rows of the recipe.
         """
         shape = (self.documents(sequences),)
         return {RECORD_LABELS: Spec("int32", shape), CHOICE_COUNTS: Spec("int32", shape)}

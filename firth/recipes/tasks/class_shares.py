@@ -13,15 +13,7 @@ ClassShares = tuple[Annotated[float, pydantic.Field(gt=0.0, le=1.0)], ...] | Non
 
 
 def checked_shares(shares: Sequence[float] | None, labels: Sequence[str]) -> None:
-    """Checks the shares of classes.
-
-    Args:
-        shares: Shares; None or empty for none.
-        labels: Names of the classes; empty if the data are to say them.
-
-    Raises:
-        ValueError: if there are not as many shares as classes, or their sum is not 1.
-    """
+    """Checks the shares of classes."""
     if not shares:
         return
     if len(shares) != len(labels):
@@ -32,9 +24,6 @@ def checked_shares(shares: Sequence[float] | None, labels: Sequence[str]) -> Non
 
 def bias_of_shares(shares: Sequence[float] | None) -> tuple[float, ...] | float:
     """Returns the logits that give the classes their shares.
-
-    Args:
-        shares: Shares; None or empty for equal ones.
 
     Example:
 

@@ -22,11 +22,7 @@ Rate = Annotated[float, pydantic.Field(ge=0.0, lt=1.0)]
 
 
 class _OfTexts(Task):
-    """A task on a text, or on two.
-
-    Raises:
-        ValueError: if there is an auxiliary loss, and the form is not of decoders.
-    """
+    """A task on a text, or on two."""
 
     pair: bool = False
     """True if a record has two texts."""
@@ -56,11 +52,7 @@ class _OfTexts(Task):
 
     @classmethod
     def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
-        """Returns what a recipe says of it, for data with texts of some roles.
-
-        Args:
-            roles: Roles of texts.
-        """
+        """Returns what a recipe says of it, for data with texts of some roles."""
         return {"pair": True} if "pair" in roles else {}
 
     @property
@@ -113,27 +105,15 @@ class Classification(_OfTexts):
         return bias_of_shares(self.class_shares)
 
     def names_problem(self, counts: Mapping[str, int]) -> str:
-        """Returns why the labels of data cannot be classes; empty if they can.
-
-        Args:
-            counts: Number of records by label.
-        """
+        """Returns why the labels of data cannot be classes; empty if they can."""
         return problem_of_classes(counts)
 
     def score_options(self, name: str) -> dict[str, Any]:
-        """Returns the options of a score: of F1, the class that it is of.
-
-        Args:
-            name: Key of `firth.scores.SCORES`.
-        """
+        """Returns the options of a score: of F1, the class that it is of."""
         return options_of_classes(name, self.labels, self.positive)
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns the most frequent class, and the one that F1 is of, for all records.
-
-        Args:
-            references: Right classes.
-        """
+        """Returns the most frequent class, and the one that F1 is of, for all records."""
         return constant_classes(references, self.labels, self.positive)
 
     @property
@@ -148,15 +128,7 @@ class Classification(_OfTexts):
 
 
 def checked_classes(labels: tuple[str, ...], positive: str) -> None:
-    """Checks the names of classes, none if the data are to say them.
-
-    Args:
-        labels: Names of the classes.
-        positive: The class that F1 is of; empty for the last one.
-
-    Raises:
-        ValueError: if there is one class only, a class occurs twice, or `positive` is not a class.
-    """
+    """Checks the names of classes, none if the data are to say them."""
     if len(labels) == 1:
         raise ValueError(f"labels: there is only one class, {labels[0]!r}; two or more are needed")
     if len(set(labels)) < len(labels):
@@ -167,9 +139,6 @@ def checked_classes(labels: tuple[str, ...], positive: str) -> None:
 
 def problem_of_classes(counts: Mapping[str, int]) -> str:
     """Returns why labels cannot be classes, as most occur once or they are fractions; empty if they can.
-
-    Args:
-        counts: Number of records by label.
 
     Example:
 
@@ -198,23 +167,12 @@ def _is_number(name: str) -> bool:
 
 
 def options_of_classes(score: str, labels: tuple[str, ...], positive: str) -> dict[str, Any]:
-    """Returns the options of a score of classes: of F1, the class that it is of.
-
-    Args:
-        score: Key of `firth.scores.SCORES`.
-        labels: Names of the classes.
-        positive: The class that F1 is of; empty for the last one.
-    """
+    """Returns the options of a score of classes: of F1, the class that it is of."""
     return {"positive": positive or labels[-1]} if score == "f1" else {}
 
 
 def constant_classes(references: Sequence[Any], labels: Sequence[str], positive: str) -> dict[str, list[Any]]:
     """Returns the classes that a model without knowledge of a text does best to answer, each for all records.
-
-    Args:
-        references: Right classes.
-        labels: Names of the classes.
-        positive: The class that F1 is of; empty for the last one.
 
     Example:
 
@@ -244,11 +202,7 @@ class Regression(_OfTexts):
         return "regress_pair" if self.pair else "regress"
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns the mean for all records.
-
-        Args:
-            references: Right numbers.
-        """
+        """Returns the mean for all records."""
         return constant_number(references)
 
     @property
@@ -262,9 +216,5 @@ class Regression(_OfTexts):
         return (Loss("value", "squared error", classes=1), *self.auxiliary_losses)
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
-        """Returns the names, dtypes and shapes of a row's labels.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the names, dtypes and shapes of a row's labels."""
         return {RECORD_LABELS: Spec("float32", (sequences.max_documents,))}

@@ -12,9 +12,6 @@ Answer = TypeVar("Answer", bound=Hashable)
 def most_frequent(answers: Sequence[Answer]) -> list[Answer]:
     """Returns the most frequent of some answers, the first of equally frequent ones; nothing of none.
 
-    Args:
-        answers: Answers.
-
     Example:
 
     >>> most_frequent(["b", "a", "a", "b"]), most_frequent([])
@@ -25,9 +22,6 @@ def most_frequent(answers: Sequence[Answer]) -> list[Answer]:
 
 def title_of(answer: object) -> str:
     """Returns an answer as it is named in a sentence: in quotes, in one line, cut after 40 characters.
-
-    Args:
-        answer: An answer.
 
     Example:
 
@@ -42,9 +36,6 @@ def title_of(answer: object) -> str:
 
 def constant_number(references: Sequence[float]) -> dict[str, list[float]]:
     """Returns the mean of numbers as the answer for all records.
-
-    Args:
-        references: Right numbers.
 
     Example:
 

@@ -49,12 +49,7 @@ class PublishedData(Config):
 
 
 def quoted_problem(quoted: bool | None, files: Sequence[str]) -> str:
-    """Returns the problem of a key `quoted`, which is about tsv files; empty if there is none.
-
-    Args:
-        quoted: Value of the key.
-        files: Files that are read.
-    """
+    """Returns the problem of a key `quoted`, which is about tsv files; empty if there is none."""
     if quoted is None or any(path.lower().endswith(_TSV) for path in files):
         return ""
     return f"quoted: {quoted} is about tsv files, and there is none; leave it out"
@@ -153,9 +148,6 @@ class DataMixture(Config):
 
     Each record that is trained on occurs at least once in an epoch, unless others would have to be repeated
     more than `max_repeats` times. What is evaluated is not mixed, and is scored by source too.
-
-    Raises:
-        ValueError: if two parts have one source.
     """
 
     kind: Literal["mixture"] = "mixture"
@@ -212,9 +204,6 @@ _ANY_DATA: pydantic.TypeAdapter[AnyLabelledData] = pydantic.TypeAdapter(AnyLabel
 
 def labelled_data_from_json(text: str) -> AnyLabelledData:
     """Returns the part that `to_json` wrote, of whichever kind.
-
-    Args:
-        text: JSON of labelled data's type.
 
     Raises:
         pydantic.ValidationError: if the text does not describe labelled data.

@@ -64,11 +64,7 @@ class Dialogue(Task):
     """How turns are laid out."""
 
     def template_with(self, own: Any) -> ChatTemplate:
-        """Returns the template that its tokenizer is kept with.
-
-        Args:
-            own: That of the base's tokenizer; None if it has none.
-        """
+        """Returns the template that its tokenizer is kept with."""
         if isinstance(self.template, ChatTemplate):
             return self.template
         return TEMPLATES[self.template] if self.template is not None else own or TEMPLATES["plain"]
@@ -84,22 +80,13 @@ class Dialogue(Task):
         return 1
 
     def targets_of(self, texts: Mapping[str, Any], label: Any) -> Sequence[str]:
-        """Returns the replies that are learned of a dialogue.
-
-        Args:
-            texts: Texts of the record by role.
-            label: Speakers of its messages.
-        """
+        """Returns the replies that are learned of a dialogue."""
         said = zip(label, texts[self.roles[0]], strict=True)
         replies = tuple(text for speaker, text in said if speaker == "assistant")
         return replies if self.replies == "all" else replies[-1:]
 
     def most_written(self, sequences: Sequences) -> tuple[int, str]:
-        """Returns the most tokens of a reply that is learned, and the key that says it.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the most tokens of a reply that is learned, and the key that says it."""
         return sequences.length, "sequences.length"
 
     @property
@@ -108,38 +95,22 @@ class Dialogue(Task):
         return {"perplexity_over_unigram": (None, 1.0)}
 
     def prompt_places(self, sequences: Sequences) -> int:
-        """Returns the most tokens of a dialogue that is to be answered, with all that the template says.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the most tokens of a dialogue that is to be answered, with all that the template says."""
         return sequences.length - self.reply_tokens
 
     def sample_chunks(self, tokens: int, sequences: Sequences) -> tuple[int, ...]:
-        """Returns the lengths of the chunks that a text stands as in a row, for a sample without a label.
-
-        Args:
-            tokens: Tokens of the text.
-            sequences: Rows of the recipe.
-        """
+        """Returns the lengths of the chunks that a text stands as in a row, for a sample without a label."""
         return (min(tokens, sequences.length),)
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
         """Returns the names, dtypes and shapes of a row's labels.
 
         reply_tokens: int32 [length], 1 on each token that is learned, 0 on what is given.
-
-        Args:
-            sequences: Rows of the recipe.
         """
         return {REPLY_TOKENS: Spec("int32", (sequences.length,))}
 
     def lengths_conflict(self, sequences: Sequences) -> str:
-        """Returns what is wrong with the lengths of rows; empty if nothing is.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns what is wrong with the lengths of rows; empty if nothing is."""
         if self.reply_tokens >= sequences.length:
             return (
                 f"task.reply_tokens: {self.reply_tokens} with sequences.length: {sequences.length} leaves no "

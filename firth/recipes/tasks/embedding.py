@@ -25,9 +25,6 @@ class SentenceEmbedding(Task):
     own part of the batch, so that more parts leave fewer wrong answers. In evaluation a text is told from
     those of its row alone, so that the loss does not depend on the batch; the scores are of all records of
     the split.
-
-    Raises:
-        ValueError: if vectors that are pooled as the form says cannot be served.
     """
 
     heads: ClassVar[str] = "contrastive"
@@ -67,9 +64,6 @@ class SentenceEmbedding(Task):
     def pooling_of(cls, pooling: str) -> str:
         """Returns how it pools the texts of a model: as a sentence encoder that reads `[CLS]`, else the mean.
 
-        Args:
-            pooling: How vectors of texts are pooled, as `export.pooling` says it.
-
         Example:
 
         >>> SentenceEmbedding.pooling_of("first"), SentenceEmbedding.pooling_of("cls")
@@ -79,11 +73,7 @@ class SentenceEmbedding(Task):
 
     @classmethod
     def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
-        """Returns what a recipe says of it, for data with texts of some roles.
-
-        Args:
-            roles: Roles of texts.
-        """
+        """Returns what a recipe says of it, for data with texts of some roles."""
         return {"negatives": True} if "negative" in roles else {}
 
     @property
@@ -92,12 +82,7 @@ class SentenceEmbedding(Task):
         return 1.0 if self.positive_from is None else self.positive_from
 
     def label_problem(self, train: Collection[Any], evaluated: Collection[Any]) -> str:
-        """Returns what is wrong with the labels of data as a whole; empty if nothing is.
-
-        Args:
-            train: Different labels of the records to train on, None of records without.
-            evaluated: Those of the records to evaluate on.
-        """
+        """Returns what is wrong with the labels of data as a whole; empty if nothing is."""
         least, numbers = self.positive_from, {*train, *evaluated} - {None}
         if least is None:
             said = "say from which number on two texts belong together, or leave them out: data.label: null"
@@ -109,11 +94,7 @@ class SentenceEmbedding(Task):
         return ""
 
     def score_options(self, name: str) -> dict[str, Any]:
-        """Returns the options of a score: of `retrieval_accuracy`, which records it asks about.
-
-        Args:
-            name: Key of `firth.scores.SCORES`.
-        """
+        """Returns the options of a score: of `retrieval_accuracy`, which records it asks about."""
         asks = name == "retrieval_accuracy" and self.positive_from is not None
         return {"positive_from": self.positive_from} if asks else {}
 
@@ -157,9 +138,6 @@ class SentenceEmbedding(Task):
 
         record_labels: float32 [max_documents], the number of each record.
         text_keys: int32 [documents], a hash of each text's tokens.
-
-        Args:
-            sequences: Rows of the recipe.
         """
         return {
             RECORD_LABELS: Spec("float32", (sequences.max_documents,)),

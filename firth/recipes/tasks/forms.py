@@ -65,13 +65,7 @@ class Form(Config):
 
     @classmethod
     def reading_as(cls, pooling: str, tells_segments: bool, separators: int) -> "Form":
-        """Returns the form for a model.
-
-        Args:
-            pooling: How vectors of texts are pooled, as `export.pooling` says it.
-            tells_segments: Whether the model tells segments of a text.
-            separators: Number of separators between two texts that the model reads.
-        """
+        """Returns the form for a model."""
         return cls()
 
     @classmethod
@@ -81,9 +75,6 @@ class Form(Config):
         Rates are of those that Turc et al. 2019 ("Well-Read Students Learn Better", section 4.1) chose from:
         the highest for their Tiny (128), the next for Mini (256), and BERT's own for wider ones.
 
-        Args:
-            width: Width of the base's states.
-
         Example:
 
         >>> [Form.learning_rate_for(width) for width in (128, 256, 384, 768)]
@@ -92,11 +83,7 @@ class Form(Config):
         return next((rate for most, rate in _RATES.items() if width <= most), _RATE_OF_WIDE)
 
     def special_tokens(self, texts: int) -> int:
-        """Returns the number of special tokens of a record.
-
-        Args:
-            texts: Number of its texts, 1 or 2.
-        """
+        """Returns the number of special tokens of a record."""
         return len(self.before) + (texts - 1) * len(self.between) + len(self.after)
 
 
@@ -140,13 +127,7 @@ class BERTForm(Form):
 
     @classmethod
     def reading_as(cls, pooling: str, tells_segments: bool, separators: int) -> "BERTForm":
-        """Returns the form for a model whose vectors of texts are means, or pooled at their start.
-
-        Args:
-            pooling: How vectors of texts are pooled, as `export.pooling` says it.
-            tells_segments: Whether the model tells segments of a text.
-            separators: Number of separators between two texts that the model reads.
-        """
+        """Returns the form for a model whose vectors of texts are means, or pooled at their start."""
         pooled = "first" if pooling in ("first", "cls") else "mean"
         return cls.model_validate({"pooling": pooled, "segments": tells_segments, "separators": separators})
 
@@ -179,13 +160,7 @@ class XLNetForm(Form):
 
     @classmethod
     def reading_as(cls, pooling: str, tells_segments: bool, separators: int) -> "XLNetForm":
-        """Returns the form for a model whose vectors of texts are means, or pooled at `[CLS]`.
-
-        Args:
-            pooling: How vectors of texts are pooled, as `export.pooling` says it.
-            tells_segments: Not read: relative segments are a part of its attention.
-            separators: Not read.
-        """
+        """Returns the form for a model whose vectors of texts are means, or pooled at `[CLS]`."""
         return cls(pooling="mean" if pooling.startswith("mean") else "last")
 
 
@@ -302,11 +277,7 @@ class ELMoForm(Form):
 
     @classmethod
     def learning_rate_for(cls, width: int) -> float:
-        """Returns the learning rate of a recipe that says none: that of a task's own model, which is fresh.
-
-        Args:
-            width: Width of the base's states, which makes no difference.
-        """
+        """Returns the learning rate of a recipe that says none: that of a task's own model, which is fresh."""
         return 1e-3
 
 

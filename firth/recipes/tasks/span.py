@@ -85,11 +85,7 @@ class SpanAnswering(Task):
         return self.unanswerable and self.threshold is None
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns no answer, and the text that is right most often, for all questions.
-
-        Args:
-            references: Right answers of each question; none if it has no answer.
-        """
+        """Returns no answer, and the text that is right most often, for all questions."""
         answers = [answer for each in references for answer in dict.fromkeys(each)]
         found = {title_of(answer): [answer] * len(references) for answer in most_frequent(answers)}
         return {"no answer": [""] * len(references), **found}
@@ -111,9 +107,6 @@ class SpanAnswering(Task):
 
         span_starts, span_ends: int32 [max_documents], the places of the answer's first and last piece among
             the pieces of the window, counted from 1; 0 if the window does not hold the answer.
-
-        Args:
-            sequences: Rows of the recipe.
         """
         windows = Spec("int32", (sequences.max_documents,))
         return {SPAN_STARTS: windows, SPAN_ENDS: windows}

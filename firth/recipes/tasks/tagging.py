@@ -25,10 +25,6 @@ class Tagging(Task):
     The first piece of a word carries its tag. A sentence that is longer than a row is read in windows that
     share a quarter, and each word has the tag of the window that holds most of what is around it. A word that
     the model does not see, since it has no pieces, counts as tagged `O`.
-
-    Raises:
-        ValueError: if there is one tag only, a tag occurs twice, a score is of other tags, or there are not
-            as many shares as tags.
     """
 
     heads: ClassVar[str] = "tokens"
@@ -90,20 +86,13 @@ class Tagging(Task):
         return (Loss("tag", "tag", classes=max(len(self.labels), 2)),)
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns `O`, where it is one of the tags, and the most frequent tag, each for all words.
-
-        Args:
-            references: Right tags of the words of each sentence.
-        """
+        """Returns `O`, where it is one of the tags, and the most frequent tag, each for all words."""
         outside = [OUTSIDE] if OUTSIDE in self.labels else []
         tags = dict.fromkeys([*outside, *most_frequent([tag for each in references for tag in each])])
         return {title_of(tag): [(tag,) * len(each) for each in references] for tag in tags}
 
     def told_labels(self, labels: Iterable[Any]) -> str:
         """Returns the scheme of the tags of data, in words, with the score that follows from it.
-
-        Args:
-            labels: Labels of the records to train on: tags of the words of each.
 
         Example:
 
@@ -121,12 +110,7 @@ class Tagging(Task):
         return f"tags: {said}"
 
     def label_problem(self, train: Collection[Any], evaluated: Collection[Any]) -> str:
-        """Returns what is wrong with the tags of data as a whole; empty if nothing is.
-
-        Args:
-            train: Different labels of the records to train on, tags of the words of each.
-            evaluated: Those of the records to evaluate on.
-        """
+        """Returns what is wrong with the tags of data as a whole; empty if nothing is."""
         strict = [name for name in self.scores if name.endswith("_strict")]
         sentences = [tuple(map(str, tags)) for tags in train if tags is not None]
         scheme = tag_scheme({tag for tags in sentences for tag in tags}, sentences)
@@ -136,9 +120,6 @@ class Tagging(Task):
 
     def in_order(self, labels: Iterable[str]) -> tuple[str, ...]:
         """Returns the tags that data have in the order of their numbers: `O` first.
-
-        Args:
-            labels: Different tags.
 
         Example:
 
@@ -155,9 +136,6 @@ class Tagging(Task):
         word_labels: int32 [words], of each word of all records its tag's number and 1, negative if the row
             holds no piece of it; zeros after.
         record_words: int32 [max_documents], the number of words of each record.
-
-        Args:
-            sequences: Rows of the recipe.
         """
         return {
             TOKEN_LABELS: Spec("int32", (sequences.length - self.special_tokens,)),

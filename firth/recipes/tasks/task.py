@@ -22,9 +22,6 @@ class Task(Goal):
 
     Each kind has `form`, how texts are laid out, and `scores`, keys of `firth.scores.SCORES`, the
     headline first.
-
-    Raises:
-        ValueError: if its form reads two orders of texts that have one.
     """
 
     label_type: ClassVar[str] = "class"
@@ -61,20 +58,12 @@ class Task(Goal):
 
     @classmethod
     def pooling_of(cls, pooling: str) -> str:
-        """Returns how it pools the texts of a model: here as the model does.
-
-        Args:
-            pooling: How vectors of texts are pooled, as `export.pooling` says it.
-        """
+        """Returns how it pools the texts of a model: here as the model does."""
         return pooling
 
     @classmethod
     def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
-        """Returns what a recipe says of it, for data with texts of some roles: here nothing.
-
-        Args:
-            roles: Roles of texts.
-        """
+        """Returns what a recipe says of it, for data with texts of some roles: here nothing."""
         return {}
 
     @property
@@ -83,20 +72,11 @@ class Task(Goal):
         return None
 
     def label_problem(self, train: Collection[Any], evaluated: Collection[Any]) -> str:
-        """Returns what is wrong with the labels of data as a whole; empty if nothing is.
-
-        Args:
-            train: Different labels of the records to train on, None of records without.
-            evaluated: Those of the records to evaluate on.
-        """
+        """Returns what is wrong with the labels of data as a whole; empty if nothing is."""
         return ""
 
     def of_source(self, source: str) -> "Task":
-        """Returns the task that the records of a data set are for: here the same for all.
-
-        Args:
-            source: Name of the records' source.
-        """
+        """Returns the task that the records of a data set are for: here the same for all."""
         return self
 
     @property
@@ -105,28 +85,15 @@ class Task(Goal):
         return {}
 
     def with_tasks(self, tasks: Mapping[str, "Task"]) -> "Task":
-        """Returns it with other tasks of the data sets: here itself, as it is for all of them.
-
-        Args:
-            tasks: The task of each data set, by the name of its source.
-        """
+        """Returns it with other tasks of the data sets: here itself, as it is for all of them."""
         return self
 
     def sources_conflict(self, sources: Sequence[str], is_mixed: bool) -> str:
-        """Returns what is wrong with the data sets of a recipe; empty if nothing is.
-
-        Args:
-            sources: Names of their sources.
-            is_mixed: Whether the data are a mixture.
-        """
+        """Returns what is wrong with the data sets of a recipe; empty if nothing is."""
         return ""
 
     def template_with(self, own: Any) -> Any:
-        """Returns the chat template that its tokenizer is kept with: here the one that it has.
-
-        Args:
-            own: Template of the base's tokenizer; None if it has none.
-        """
+        """Returns the chat template that its tokenizer is kept with: here the one that it has."""
         return own
 
     @property
@@ -135,29 +102,15 @@ class Task(Goal):
         return self.score_names or self.loss_terms[0].metric_names
 
     def as_learned(self, source: str, texts: Mapping[str, Any], label: Any) -> tuple[dict[str, Any], Any]:
-        """Returns the texts and the label of a record of a mixture as they are learned: here as they are.
-
-        Args:
-            source: Name of the record's source.
-            texts: Texts of the record by role.
-            label: Label of the record.
-        """
+        """Returns the texts and the label of a record of a mixture as they are learned: here as they are."""
         return dict(texts), label
 
     def told_labels(self, labels: Iterable[Any]) -> str:
-        """Returns what is to be known of the labels of data, in a line; empty for nothing.
-
-        Args:
-            labels: Labels of the records to train on.
-        """
+        """Returns what is to be known of the labels of data, in a line; empty for nothing."""
         return ""
 
     def names_problem(self, counts: Mapping[str, int]) -> str:
-        """Returns why the labels of data cannot be the names of its classes, or tags; empty if they can.
-
-        Args:
-            counts: Number of times that each occurs.
-        """
+        """Returns why the labels of data cannot be the names of its classes, or tags; empty if they can."""
         return ""
 
     @property
@@ -198,11 +151,7 @@ class Task(Goal):
         return ""
 
     def in_order(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """Returns the names of the classes that data have in the order of their numbers.
-
-        Args:
-            labels: Different names.
-        """
+        """Returns the names of the classes that data have in the order of their numbers."""
         return tuple(sorted(labels))
 
     @property
@@ -216,29 +165,17 @@ class Task(Goal):
         return self.score_names[:1]
 
     def targets_of(self, texts: Mapping[str, Any], label: Any) -> Sequence[str]:
-        """Returns the texts that a model learns to write of a record: here none.
-
-        Args:
-            texts: Texts of the record by role.
-            label: Label of the record.
-        """
+        """Returns the texts that a model learns to write of a record: here none."""
         return ()
 
     def most_written(self, sequences: Sequences) -> tuple[int, str]:
-        """Returns the most pieces of such a text, and the key that says it: here none.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the most pieces of such a text, and the key that says it: here none."""
         return 0, ""
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
         """Returns the answers of models that read no record: the same answer for all, by its title.
 
         A model that is served has to be better than the best of them. Here there are none.
-
-        Args:
-            references: What is right, one for each held-out record, as the scores of its answers take it.
         """
         return {}
 
@@ -268,28 +205,16 @@ class Task(Goal):
         return 1
 
     def documents(self, sequences: Sequences) -> int:
-        """Returns the most documents of a row.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the most documents of a row."""
         return self.documents_of_record * sequences.max_documents
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
-        """Returns the names, dtypes and shapes of a row's labels.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the names, dtypes and shapes of a row's labels."""
         return {RECORD_LABELS: Spec("int32", (sequences.max_documents,))}
 
     def row_specs(self, sequences: Sequences, max_characters: int = 0) -> dict[str, Spec]:
         """Returns what a row of records holds: the fields of any row, with a place for each text of each
         document, and the labels.
-
-        Args:
-            sequences: Rows of the recipe.
-            max_characters: Characters of a word, for tokenizers of words.
         """
         specs = super().row_specs(sequences, max_characters)
         chunks = (self.texts * self.documents(sequences),)
@@ -297,20 +222,11 @@ class Task(Goal):
         return {**specs, **self.label_specs(sequences)}
 
     def place_in_row(self, chunks: tuple[int, ...], sequences: Sequences) -> int:
-        """Returns the tokens of a row of `sequences.length` that a record takes.
-
-        Args:
-            chunks: Tokens of each of its chunks.
-            sequences: Rows of the recipe.
-        """
+        """Returns the tokens of a row of `sequences.length` that a record takes."""
         return sum(chunks) + len(chunks) // self.texts * self.special_tokens
 
     def lengths_conflict(self, sequences: Sequences) -> str:
-        """Returns what is wrong with the lengths of rows; empty if nothing is.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns what is wrong with the lengths of rows; empty if nothing is."""
         if sequences.length <= self.documents_of_record * (self.special_tokens + 1):
             return f"sequences.length: {sequences.length} leaves no room for text"
         return ""

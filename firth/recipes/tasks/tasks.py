@@ -36,9 +36,6 @@ _ANY_TASK: pydantic.TypeAdapter[AnyTask] = pydantic.TypeAdapter(AnyTask)
 def task_from_json(text: str) -> AnyTask:
     """Returns the part that `to_json` wrote, of whichever kind.
 
-    Args:
-        text: JSON of a task's type.
-
     Raises:
         pydantic.ValidationError: if the text does not describe a task.
 

@@ -24,9 +24,6 @@ class TextTasks(WritingTask):
     text to write. A class is then the one whose words were written, and any other text is not a class; a
     number is scored as it is written, rounded to its step (section 2.4, and the released code).
 
-    Raises:
-        ValueError: if a task says for itself what all of them share.
-
     Example:
 
     >>> cola = LabelWords(labels=("0", "1"), words=("unacceptable", "acceptable"), prefix="cola sentence: ")
@@ -60,19 +57,11 @@ class TextTasks(WritingTask):
         return self
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
-        """Returns the names, dtypes and shapes of a row's labels: the number of the task of each record.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the names, dtypes and shapes of a row's labels: the number of the task of each record."""
         return {TASK_IDS: Spec("int32", (sequences.max_documents,))}
 
     def of_source(self, source: str) -> Task:
-        """Returns the task of a data set.
-
-        Args:
-            source: Name of the records' source.
-        """
+        """Returns the task of a data set."""
         return self.tasks[source]
 
     @property
@@ -81,11 +70,7 @@ class TextTasks(WritingTask):
         return self.tasks
 
     def with_tasks(self, tasks: Mapping[str, Task]) -> "TextTasks":
-        """Returns it with other tasks of the same data sets.
-
-        Args:
-            tasks: The task of each data set.
-        """
+        """Returns it with other tasks of the same data sets."""
         return self.model_copy(update={"tasks": dict(tasks)})
 
     def sources_conflict(self, sources: Sequence[str], is_mixed: bool) -> str:  # noqa: D102
@@ -100,23 +85,13 @@ class TextTasks(WritingTask):
         return ""
 
     def as_learned(self, source: str, texts: Mapping[str, Any], label: Any) -> tuple[dict[str, Any], Any]:
-        """Returns the text to read, in its role, and the text to write, of a record of a data set.
-
-        Args:
-            source: Name of the record's source.
-            texts: Texts of the record by role.
-            label: Label of the record.
-        """
+        """Returns the text to read, in its role, and the text to write, of a record of a data set."""
         task = self.tasks[source]
         said = zip((task.prefix, task.pair_prefix), task.roles)
         return {"text": " ".join(f"{before}{texts[role]}" for before, role in said)}, task.texts_of(label)
 
     def text_of(self, label: Any) -> str:
-        """Returns the text to write for a label as it is learned.
-
-        Args:
-            label: Text, or several right ones; see `as_learned`.
-        """
+        """Returns the text to write for a label as it is learned."""
         return label if isinstance(label, str) else str(label[0])
 
     @property  # type: ignore[misc]
@@ -130,10 +105,6 @@ class TextTasks(WritingTask):
         return tuple(f"{source}.{each}" for source, task in self.tasks.items() for each in task.headlines)
 
     def score_options(self, name: str) -> dict[str, Any]:
-        """Returns the options of a score, which its task says.
-
-        Args:
-            name: Name of a score, after that of a source and a point.
-        """
+        """Returns the options of a score, which its task says."""
         source, _, score = name.rpartition(".")
         return self.tasks[source].score_options(score)

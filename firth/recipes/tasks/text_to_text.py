@@ -67,27 +67,15 @@ class WritingTask(Task):
         return ("text", "pair") if self.pair else ("text",)
 
     def text_of(self, label: Any) -> str:
-        """Returns the text to write for a label.
-
-        Args:
-            label: Label of a record.
-        """
+        """Returns the text to write for a label."""
         raise NotImplementedError
 
     def texts_of(self, label: Any) -> str | tuple[str, ...]:
-        """Returns the text to write for a label, or the several right ones.
-
-        Args:
-            label: Label of a record.
-        """
+        """Returns the text to write for a label, or the several right ones."""
         return self.text_of(label)
 
     def answer_of_text(self, text: Any) -> Any:
-        """Returns what a text says, as scores take it: here the text itself.
-
-        Args:
-            text: A text that was written, or the right ones.
-        """
+        """Returns what a text says, as scores take it: here the text itself."""
         return text
 
     @property
@@ -116,63 +104,33 @@ class WritingTask(Task):
         return self.input_specials + self.target_specials
 
     def target_length(self, sequences: Sequences) -> int:
-        """Returns the tokens of a row of a decoder next to an encoder; 0 for one stack.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the tokens of a row of a decoder next to an encoder; 0 for one stack."""
         return (self.decoder_length or sequences.length) if self.form.has_own_decoder else 0
 
     def raw_length(self, sequences: Sequences) -> int:
-        """Returns the most raw tokens of a row, of inputs and targets together.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the most raw tokens of a row, of inputs and targets together."""
         return sequences.length + self.target_length(sequences) - self.special_tokens
 
     def input_room(self, sequences: Sequences) -> int:
-        """Returns the most raw tokens of an input.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the most raw tokens of an input."""
         taken = 0 if self.form.has_own_decoder else self.target_tokens
         return sequences.length - self.input_specials - taken
 
     def target_room(self, sequences: Sequences) -> int:
-        """Returns the most raw tokens of a target.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the most raw tokens of a target."""
         most = self.target_length(sequences) or sequences.length
         return min(self.target_tokens, most) - self.target_specials
 
     def targets_of(self, texts: Mapping[str, Any], label: Any) -> Sequence[str]:
-        """Returns the text to write for a label.
-
-        Args:
-            texts: Texts of the record by role; not read.
-            label: Label of the record.
-        """
+        """Returns the text to write for a label."""
         return (self.text_of(label),)
 
     def most_written(self, sequences: Sequences) -> tuple[int, str]:
-        """Returns the most raw tokens of a target, and the key that says it.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the most raw tokens of a target, and the key that says it."""
         return self.target_room(sequences), "task.target_tokens"
 
     def sample_chunks(self, tokens: int, sequences: Sequences) -> tuple[int, ...]:
-        """Returns the lengths of an input and a target that the first and the second half of a text make.
-
-        Args:
-            tokens: Tokens of the text, two or more.
-            sequences: Rows of the recipe.
-        """
+        """Returns the lengths of an input and a target that the first and the second half of a text make."""
         half = max(tokens // 2, 1)
         return min(half, self.input_room(sequences)), min(half, self.target_room(sequences))
 
@@ -180,10 +138,6 @@ class WritingTask(Task):
         """Returns the tokens of a row of `sequences.length` that a record takes.
 
         Next to an encoder a record takes the greater of its shares of the two rows, so that both hold all.
-
-        Args:
-            chunks: Tokens of input and target.
-            sequences: Rows of the recipe.
         """
         inputs, targets = chunks[0] + self.input_specials, chunks[1] + self.target_specials
         length = self.target_length(sequences)
@@ -197,28 +151,15 @@ class WritingTask(Task):
         return self.prefix
 
     def prompt_places(self, sequences: Sequences) -> int:
-        """Returns the most tokens of an input, special ones included.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the most tokens of an input, special ones included."""
         return self.input_room(sequences) + self.input_specials
 
     def written_places(self, sequences: Sequences, prompt: int) -> int:
-        """Returns the most tokens of a target, the end included.
-
-        Args:
-            sequences: Rows of the recipe.
-            prompt: Tokens of the input, special ones included; not read.
-        """
+        """Returns the most tokens of a target, the end included."""
         return self.target_room(sequences) + len(self.form.target_after)
 
     def lengths_conflict(self, sequences: Sequences) -> str:
-        """Returns what is wrong with the lengths of rows; empty if nothing is.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns what is wrong with the lengths of rows; empty if nothing is."""
         if self.input_room(sequences) < 1 or self.target_room(sequences) < 1:
             return (
                 f"task.target_tokens: {self.target_tokens} with sequences.length: {sequences.length} leaves "
@@ -227,11 +168,7 @@ class WritingTask(Task):
         return ""
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
-        """Returns nothing: the targets are chunks of the row.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns nothing: the targets are chunks of the row."""
         return {}
 
 
@@ -253,35 +190,19 @@ class TextToText(WritingTask):
     `ko-mecab` need packages, `flores101` and `flores200` a model that sacrebleu has downloaded."""
 
     def score_options(self, name: str) -> dict[str, Any]:
-        """Returns the options of a score: of BLEU, its tokenizer, if it is known.
-
-        Args:
-            name: Key of `firth.scores.SCORES`.
-        """
+        """Returns the options of a score: of BLEU, its tokenizer, if it is known."""
         return {"tokenize": self.bleu_tokenizer} if name == BLEU and self.bleu_tokenizer else {}
 
     def text_of(self, label: Any) -> str:
-        """Returns the first right text.
-
-        Args:
-            label: Text, or several right ones.
-        """
+        """Returns the first right text."""
         return label if isinstance(label, str) else str(label[0])
 
     def texts_of(self, label: Any) -> str | tuple[str, ...]:
-        """Returns the right text, or the several right ones.
-
-        Args:
-            label: Text, or several right ones.
-        """
+        """Returns the right text, or the several right ones."""
         return label if isinstance(label, str) else tuple(map(str, label))
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns the text that is right most often, for all records, if it is right more than once.
-
-        Args:
-            references: Right text of each record, or several right ones.
-        """
+        """Returns the text that is right most often, for all records, if it is right more than once."""
         texts = [self.text_of(each) for each in references]
         recurring = [text for text in most_frequent(texts) if texts.count(text) > 1]
         return {title_of(text): [text] * len(references) for text in recurring}
@@ -293,10 +214,6 @@ class LabelWords(WritingTask):
     It is trained to write the words. Its answer is the class whose words are the most probable after the
     text, so that it is always one of the classes (Brown et al. 2020, section 2.4); probabilities are those of
     the words, each with its end, divided by their sum.
-
-    Raises:
-        ValueError: if there is one class only, a class or its words occur twice, `positive` is not a class,
-            or there are not as many words as classes.
     """
 
     label_type: ClassVar[str] = "class"
@@ -325,18 +242,11 @@ class LabelWords(WritingTask):
         return self
 
     def text_of(self, label: Any) -> str:
-        """Returns the words of a class.
-
-        Args:
-            label: Name of the class.
-        """
+        """Returns the words of a class."""
         return self.label_texts[self.labels.index(str(label))]
 
     def answer_of_text(self, text: str) -> str:
         """Returns the class whose words a text is; empty if the text is not the words of a class.
-
-        Args:
-            text: A text that was written.
 
         Example:
 
@@ -348,11 +258,7 @@ class LabelWords(WritingTask):
         return classes.get(text.strip(), "")
 
     def names_problem(self, counts: Mapping[str, int]) -> str:
-        """Returns why the labels of data cannot be classes; empty if they can.
-
-        Args:
-            counts: Number of records by label.
-        """
+        """Returns why the labels of data cannot be classes; empty if they can."""
         return problem_of_classes(counts)
 
     @property
@@ -366,27 +272,15 @@ class LabelWords(WritingTask):
         return "classify_pair" if self.pair else "classify"
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns the most frequent class, and the one that F1 is of, for all records.
-
-        Args:
-            references: Right classes.
-        """
+        """Returns the most frequent class, and the one that F1 is of, for all records."""
         return constant_classes(references, self.labels, self.positive)
 
     def score_options(self, name: str) -> dict[str, Any]:
-        """Returns the options of a score: of F1, the class that it is of.
-
-        Args:
-            name: Key of `firth.scores.SCORES`.
-        """
+        """Returns the options of a score: of F1, the class that it is of."""
         return options_of_classes(name, self.labels, self.positive)
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
-        """Returns the names, dtypes and shapes of a row's labels: the numbers of the classes.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the names, dtypes and shapes of a row's labels: the numbers of the classes."""
         return {RECORD_LABELS: Spec("int32", (sequences.max_documents,))}
 
 
@@ -409,9 +303,6 @@ class WrittenNumber(WritingTask):
     def text_of(self, label: Any) -> str:
         """Returns a number as it is written, rounded to `step`.
 
-        Args:
-            label: The number.
-
         Example:
 
         >>> [WrittenNumber().text_of(number) for number in (2.57, 3.0, 0.1)]
@@ -421,18 +312,11 @@ class WrittenNumber(WritingTask):
         return f"{round(float(label) / self.step) * self.step:.{decimals}f}"
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns the mean for all records.
-
-        Args:
-            references: Right numbers.
-        """
+        """Returns the mean for all records."""
         return constant_number(references)
 
     def answer_of_text(self, text: str) -> float:
         """Returns the number that a text is; `unreadable` if the text is not a number.
-
-        Args:
-            text: A text that was written.
 
         Example:
 
@@ -448,9 +332,5 @@ class WrittenNumber(WritingTask):
         return "regress_pair" if self.pair else "regress"
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
-        """Returns the names, dtypes and shapes of a row's labels: the numbers, not rounded.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
+        """Returns the names, dtypes and shapes of a row's labels: the numbers, not rounded."""
         return {RECORD_LABELS: Spec("float32", (sequences.max_documents,))}

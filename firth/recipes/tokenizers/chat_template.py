@@ -177,10 +177,6 @@ TEMPLATES: dict[str, ChatTemplate] = {
 def order_problem(speakers: Sequence[str], asks: bool = False) -> str:
     """Returns what is wrong with the order of a dialogue's speakers; empty if nothing is.
 
-    Args:
-        speakers: Speaker of each turn.
-        asks: Whether the last turn is to be answered, and is not a reply itself.
-
     Example:
 
     >>> order_problem(["system", "user", "assistant"]), order_problem(["user"], asks=True)

@@ -134,9 +134,6 @@ AnyTokenizerConfig = Annotated[
 def tokenizer_kinds(of_words: bool) -> list[str]:
     """Returns the kinds of tokenizer whose tokens are whole words, or those whose tokens are pieces.
 
-    Args:
-        of_words: True for kinds whose tokens are whole words.
-
     Example:
 
     >>> tokenizer_kinds(of_words=True)
@@ -153,9 +150,6 @@ def tokenizer_from_json(
     text: str,
 ) -> WordPieceTokenizerConfig | BytePairTokenizerConfig | SentencePieceTokenizerConfig | WordTokenizerConfig:
     """Returns the part that `to_json` wrote, of whichever kind.
-
-    Args:
-        text: JSON of a tokenizer's type.
 
     Raises:
         pydantic.ValidationError: if the text does not describe a tokenizer.

@@ -63,11 +63,7 @@ class AdaLoRA(AddingMethod):
         return self
 
     def steps_conflicts(self, steps: int) -> Iterator[str]:
-        """Yields a line if no step is left in which the number of entries may fall.
-
-        Args:
-            steps: Number of updates of the run.
-        """
+        """Yields a line if no step is left in which the number of entries may fall."""
         if self.initial_steps >= steps - self.final_steps:
             yield (
                 f"method.initial_steps: {self.initial_steps} and method.final_steps: {self.final_steps} "

@@ -29,11 +29,7 @@ class BottleneckMethod(Method):
     """Whether the norms of the sublayers are trained."""
 
     def width_in(self, width: int) -> int:
-        """Returns the width of the layer between.
-
-        Args:
-            width: Width of the hidden states.
-        """
+        """Returns the width of the layer between."""
         raise NotImplementedError
 
 
@@ -57,19 +53,11 @@ class Houlsby(BottleneckMethod):
     """Whether the norms of the sublayers are trained."""
 
     def width_in(self, width: int) -> int:
-        """Returns `bottleneck`.
-
-        Args:
-            width: Width of the hidden states; not read.
-        """
+        """Returns `bottleneck`."""
         return self.bottleneck
 
     def conflicts(self, model: Any) -> Iterator[str]:
-        """Yields a line if the layer between is wider than the hidden states.
-
-        Args:
-            model: The recipe's `model`.
-        """
+        """Yields a line if the layer between is wider than the hidden states."""
         yield from super().conflicts(model)
         if self.bottleneck > model.width:
             yield (
@@ -99,9 +87,5 @@ class Pfeiffer(BottleneckMethod):
     """Whether the norms of the feed-forward layers are trained."""
 
     def width_in(self, width: int) -> int:
-        """Returns the width of the hidden states divided by the factor, rounded down, and at least 1.
-
-        Args:
-            width: Width of the hidden states.
-        """
+        """Returns the width of the hidden states divided by the factor, rounded down, and at least 1."""
         return max(1, int(width / self.reduction_factor))

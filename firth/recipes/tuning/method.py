@@ -47,68 +47,35 @@ class Method(Config):
         return self
 
     def virtual_tokens(self, model: Any) -> int:
-        """Returns the number of positions that it takes before each text of the encoder, or of the one stack.
-
-        Args:
-            model: The recipe's `model`.
-        """
+        """Returns the number of positions that it takes before each text of the encoder, or of the one stack."""
         return 0
 
     def decoder_virtual_tokens(self, model: Any) -> int:
-        """Returns the number of positions that it takes before each text of a decoder next to an encoder.
-
-        Args:
-            model: The recipe's `model`.
-        """
+        """Returns the number of positions that it takes before each text of a decoder next to an encoder."""
         return 0
 
     @classmethod
     def positions_of(cls, said: Any) -> int:
-        """Returns the most positions that a method takes before a text, which may not be checked yet.
-
-        Args:
-            said: Plain value of the method.
-        """
+        """Returns the most positions that a method takes before a text, which may not be checked yet."""
         return 0
 
     @classmethod
     def with_task(cls, said: Any, task: Any) -> Any:
-        """Returns a plain value of the method with what follows from the task and is not said.
-
-        Args:
-            said: Plain value of the method, which may not be checked yet.
-            task: Plain value of the task.
-        """
+        """Returns a plain value of the method with what follows from the task and is not said."""
         return said
 
     def source_conflicts(self, other: Mapping[str, Any]) -> Iterator[str]:
-        """Yields a line for each value that does not fit the adapter that a run starts from.
-
-        Args:
-            other: Plain value of the method that has trained it.
-        """
+        """Yields a line for each value that does not fit the adapter that a run starts from."""
         yield from ()
 
     def task_conflicts(self, task: Any) -> Iterator[str]:
-        """Yields a line for each value that does not fit a task; without any, nothing.
-
-        Args:
-            task: The recipe's `task`.
-        """
+        """Yields a line for each value that does not fit a task; without any, nothing."""
         yield from ()
 
     def steps_conflicts(self, steps: int) -> Iterator[str]:
-        """Yields a line for each value that does not fit the number of steps; without any, nothing.
-
-        Args:
-            steps: Number of updates of the run.
-        """
+        """Yields a line for each value that does not fit the number of steps; without any, nothing."""
         yield from ()
 
     def conflicts(self, model: Any) -> Iterator[str]:
-        """Yields a line for each value that does not fit a model; without any, nothing.
-
-        Args:
-            model: The recipe's `model`.
-        """
+        """Yields a line for each value that does not fit a model; without any, nothing."""
         yield from ()

@@ -41,11 +41,7 @@ class LastLayers(Method):
     have this many."""
 
     def conflicts(self, model: Any) -> Iterator[str]:
-        """Yields a line if the model has fewer layers with weights of their own.
-
-        Args:
-            model: The recipe's `model`.
-        """
+        """Yields a line if the model has fewer layers with weights of their own."""
         yield from super().conflicts(model)
         if self.layers > model.own_layers:
             yield (

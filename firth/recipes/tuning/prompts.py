@@ -25,29 +25,17 @@ class PromptMethod(Method):
     """Number of virtual tokens."""
 
     def virtual_tokens(self, model: Any) -> int:
-        """Returns the number of positions that it takes before each text of the encoder, or of the one stack.
-
-        Args:
-            model: The recipe's `model`.
-        """
+        """Returns the number of positions that it takes before each text of the encoder, or of the one stack."""
         return self.length
 
     @classmethod
     def positions_of(cls, said: Any) -> int:
-        """Returns the most positions that a method takes before a text, which may not be checked yet.
-
-        Args:
-            said: Plain value of the method.
-        """
+        """Returns the most positions that a method takes before a text, which may not be checked yet."""
         length = said.get("length") if isinstance(said, dict) else None
         return length if isinstance(length, int) else cls.model_fields["length"].default
 
     def conflicts(self, model: Any) -> Iterator[str]:
-        """Yields a line if the model is not a transformer over one stream of tokens.
-
-        Args:
-            model: The recipe's `model`.
-        """
+        """Yields a line if the model is not a transformer over one stream of tokens."""
         if not model.takes_virtual_tokens:
             yield (
                 f"method.kind: {self.kind} puts virtual tokens before a text, which model.kind: {model.kind} "
@@ -70,28 +58,16 @@ class PrefixMethod(PromptMethod):
         return 0
 
     def virtual_tokens(self, model: Any) -> int:
-        """Returns `length`, or 0 for an encoder that has no prefix.
-
-        Args:
-            model: The recipe's `model`.
-        """
+        """Returns `length`, or 0 for an encoder that has no prefix."""
         is_left = model.has_decoder and not (self.encoder or model.share_encoder_decoder)
         return 0 if is_left else self.length
 
     def decoder_virtual_tokens(self, model: Any) -> int:
-        """Returns `length`, or 0 without a decoder next to an encoder.
-
-        Args:
-            model: The recipe's `model`.
-        """
+        """Returns `length`, or 0 without a decoder next to an encoder."""
         return self.length if model.has_decoder else 0
 
     def conflicts(self, model: Any) -> Iterator[str]:
-        """Yields a line if the model's attention takes no prefix.
-
-        Args:
-            model: The recipe's `model`.
-        """
+        """Yields a line if the model's attention takes no prefix."""
         yield from super().conflicts(model)
         if model.takes_virtual_tokens and not model.takes_prefixes:
             yield (
@@ -167,11 +143,7 @@ class InputPromptMethod(PromptMethod):
         return None
 
     def hidden_for(self, width: int) -> int:
-        """Returns the width of the hidden layers of that network.
-
-        Args:
-            width: Width of the token embeddings.
-        """
+        """Returns the width of the hidden layers of that network."""
         return width
 
     @staticmethod
@@ -179,11 +151,7 @@ class InputPromptMethod(PromptMethod):
         return model.takes_virtual_tokens and not model.has_encoder and model.positions.counted_in_rows
 
     def conflicts(self, model: Any) -> Iterator[str]:
-        """Yields a line if the model is not a transformer, or counts distances over padding.
-
-        Args:
-            model: The recipe's `model`.
-        """
+        """Yields a line if the model is not a transformer, or counts distances over padding."""
         yield from super().conflicts(model)
         if self._is_after_padding(model):
             yield (
@@ -248,11 +216,7 @@ class PTuning(InputPromptMethod):
         return None if self.encoder == "none" else self.encoder
 
     def hidden_for(self, width: int) -> int:
-        """Returns `hidden`, or the width.
-
-        Args:
-            width: Width of the token embeddings.
-        """
+        """Returns `hidden`, or the width."""
         return self.hidden or width
 
     @property
@@ -311,23 +275,14 @@ class MultitaskPromptTuning(InputPromptMethod):
 
     @classmethod
     def with_task(cls, said: Any, task: Any) -> Any:
-        """Returns a plain value of the method with the number of the task's tasks, if it says none.
-
-        Args:
-            said: Plain value of the method, which may not be checked yet.
-            task: Plain value of the task.
-        """
+        """Returns a plain value of the method with the number of the task's tasks, if it says none."""
         tasks = task.get("tasks") if isinstance(task, dict) else None
         if not isinstance(said, dict) or "tasks" in said or not isinstance(tasks, dict):
             return said
         return {**said, "tasks": len(tasks)}
 
     def source_conflicts(self, other: Mapping[str, Any]) -> Iterator[str]:
-        """Yields a line for each size that the source's prompt has otherwise, and for a task that it lacks.
-
-        Args:
-            other: Plain value of the method that has trained the source.
-        """
+        """Yields a line for each size that the source's prompt has otherwise, and for a task that it lacks."""
         for key in ("length",) if self.from_source == "shared" else ("length", "rank"):
             if (own := getattr(self, key)) != other.get(key):
                 yield f"method.{key}: {own}, but method.source: {self.source} has {other.get(key)}"
@@ -337,11 +292,7 @@ class MultitaskPromptTuning(InputPromptMethod):
             yield f"method.source_task: {self.source_task}, but {has}"
 
     def task_conflicts(self, task: Any) -> Iterator[str]:
-        """Yields a line if the recipe's task has another number of tasks.
-
-        Args:
-            task: The recipe's `task`.
-        """
+        """Yields a line if the recipe's task has another number of tasks."""
         count = len(task.tasks_by_source) or 1
         if self.tasks != count:
             yield f"method.tasks: {self.tasks}, but task.kind: {task.kind} has {count}"

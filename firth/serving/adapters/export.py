@@ -35,16 +35,8 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
     the base are held once, and no adapter is merged, so that methods which do not merge are served too.
     There are no slots, whatever `export.slots` says.
 
-    Args:
-        adapters: By name, what `firth.tuning.load_adapters` returned. Models that hold the base for
-            themselves share that of the first one afterwards.
-        tokenizer: Tokenizer of the base; its vocabulary becomes a part of the graph.
-        directory: Folder that does not exist yet, or is empty, on any file system.
-
     Raises:
         FileExistsError: if the directory holds something.
-        ValueError: if no adapter is given, or they belong to several bases, or to tasks with other
-            signatures, inputs, outputs or chat templates.
 
     Example: see `tests/serving/adapters/export_test.py`.
     """

@@ -15,10 +15,6 @@ def route(asks: Mapping[str, Ask], ranks: Sequence[int]) -> Ask:
     It reads one input more, the last one: string [batch], names. Each function is asked once about all
     records that name it, and is not asked if no record does. An unknown name is an `InvalidArgumentError`.
 
-    Args:
-        asks: Functions by name, which give the same outputs.
-        ranks: Ranks of the tensors of their inputs: 1 for texts, 2 for lists of texts.
-
     Raises:
         ValueError: if outputs differ, or their shapes do, or a shape is not known before texts are.
     """

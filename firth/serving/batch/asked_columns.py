@@ -14,14 +14,7 @@ _INPUT, _COLUMNS = ("predictions", "input"), ("predictions", "columns")
 
 
 def check_asked(recipe: AdaptingRecipe) -> None:
-    """Checks that a recipe's `predictions` name inputs of the task's signature and columns of the file.
-
-    Args:
-        recipe: Recipe of a run.
-
-    Raises:
-        ValueError: with the key and what is wrong with it.
-    """
+    """Checks that a recipe's `predictions` name inputs of the task's signature and columns of the file."""
     if found := asked_problem(recipe):
         key, problem = found
         raise ValueError(f"{'.'.join(key)}: {problem}")
@@ -31,12 +24,6 @@ def asked_problem(recipe: AdaptingRecipe) -> tuple[Path, str] | None:
     """Returns the key that keeps a recipe's file of records from being asked about, and what is wrong.
 
     The file is read up to the first record that can be read.
-
-    Args:
-        recipe: Recipe of a run.
-
-    Returns:
-        None if the recipe names no file, or if the model can be asked about one of the file's records.
     """
     asked, name = recipe.predictions, recipe.task.signature
     offered = SIGNATURES[name](recipe) if name else None

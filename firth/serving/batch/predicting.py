@@ -57,18 +57,6 @@ def predict_file(
     its texts by input, and the fields of its answer. However long the file is, about a thousand of its
     records are in memory at a time; of these, texts of like lengths share a batch.
 
-    Args:
-        client: Client of the model.
-        name: Name of the signature.
-        source: csv, tsv, jsonl or txt file, or one of tagged words; see `read_texts`. Where a signature reads
-            texts and another one lists of words, each record is asked as it is.
-        target: Place of the answers, whose name ends in `.jsonl`. A file that is there is replaced.
-        columns: Column of some inputs; the others have the column of their name. The model's own texts were
-            read from the columns that its recipe names, which are taken where nothing is said.
-        progress: Function of the number of records answered so far, called before the first batch and after
-            each.
-        quoted: Whether cells of a tsv may be in quotation marks; None for as in the training data.
-
     Raises:
         ValueError: if the model has no such signature, or the signature no such input.
         RefusedFileError: if the file cannot be read, none of its records can, or the answers would take its
@@ -98,15 +86,6 @@ def read_asked(
     quoted: bool | None = None,
 ) -> Iterator[TextRecord]:
     """Yields the records of a file that a signature can be asked about.
-
-    Args:
-        described: What the exported model describes.
-        name: Name of the signature.
-        inputs: Names of its inputs.
-        source: csv, tsv, jsonl or txt file; see `read_texts`.
-        columns: Column of some inputs; see `predict_file`.
-        unread: Where the records that cannot be read are counted.
-        quoted: Whether cells of a tsv may be in quotation marks; None for as in the training data.
 
     Raises:
         ValueError: for a column of no input.
@@ -182,11 +161,7 @@ def _read_texts_or_lists(
 
 
 def asked_of_task(described: Mapping[str, Any]) -> str:
-    """Returns the name of the signature that asks an exported model for its task's answer.
-
-    Args:
-        described: What the exported model describes.
-    """
+    """Returns the name of the signature that asks an exported model for its task's answer."""
     return task_from_json(json.dumps(described["recipe"]["task"])).signature
 
 
@@ -200,16 +175,7 @@ def answer_records(
 ) -> Predicted:
     """Writes what is answered to records, whole or not at all, a line of JSON each.
 
-    Args:
-        records: Records that could be read.
-        unread: Where those that could not are counted meanwhile.
-        source: File that they are read from.
-        target: Place of the answers.
-        answer: Function from some records, of like lengths, to the fields of the answer to each.
-        progress: As of `predict_file`.
-
     Raises:
-        RefusedFileError: if no record can be read.
         OSError: if the answers cannot be written.
     """
     answered = truncated = 0
@@ -238,15 +204,7 @@ def _place(line: RejectedLine) -> str:
 
 
 def check_places(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Passes if answers to a file can stand where they are to.
-
-    Args:
-        source: File that is asked about.
-        target: Place of the answers.
-
-    Raises:
-        RefusedFileError: if they would take its place, or have another ending.
-    """
+    """Passes if answers to a file can stand where they are to."""
     if not os.fspath(target).endswith(_ENDING):
         raise RefusedFileError(f"{target}: answers are objects of JSON; give a name that ends in {_ENDING}")
     if os.path.abspath(source) == os.path.abspath(target):

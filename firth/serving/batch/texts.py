@@ -21,11 +21,6 @@ FIRST = 10
 class TextLines:
     r"""Lines that are each a text.
 
-    Args:
-        path: Path of the file, for errors.
-        lines: Its lines, which end at `\n`.
-        header: None, since a line has no columns.
-
     Attributes:
         columns: The one column, `text`.
     """
@@ -41,21 +36,12 @@ class TextLines:
             yield number, line.removesuffix("\n").removesuffix("\r")
 
     def values(self, row: Any) -> Mapping[str, Any]:
-        """Returns the text of a line, by the name of the column.
-
-        Args:
-            row: A line.
-        """
+        """Returns the text of a line, by the name of the column."""
         return {TEXT: row}
 
 
 class MissingColumnError(RefusedFileError):
-    """A file lacks the column of an input.
-
-    Args:
-        name: Name of the input.
-        problem: What is missing, with the nearest column.
-    """
+    """A file lacks the column of an input."""
 
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"{problem} (say which it is with --column {name}=COLUMN)")
@@ -99,11 +85,7 @@ class Unread:
     first: list[RejectedLine] = dataclasses.field(default_factory=list)
 
     def add(self, rejected: RejectedLine) -> None:
-        """Counts a record.
-
-        Args:
-            rejected: What is wrong with it.
-        """
+        """Counts a record."""
         self.counts[rejected.reason] += 1
         if len(self.first) < FIRST:
             self.first.append(rejected)
@@ -119,20 +101,8 @@ def read_texts(
 ) -> Iterator[TextRecord]:
     """Yields the records of a csv, tsv, jsonl or txt file, in its order, with only one line in memory.
 
-    Args:
-        path: File on any file system, compressed with gzip or not. Its ending tells how records are written;
-            in a txt file each line is one text.
-        columns: Column of each input, or several, whose texts are a list. An input of one of the roles in
-            `LISTS` has the list that the same column has for a task that learns from it.
-        unread: Where the records that cannot be read are counted.
-        needs: Piece that each `text` must hold; empty for none.
-        rather: Column of each of other inputs, which are read instead where a record has all of them.
-        quoted: Whether cells of a tsv may be in quotation marks; if not, these are a part of the text. None
-            refuses a tsv with such a cell.
-
     Raises:
         RefusedFileError: if the file does not exist, or its ending is unknown.
-        MissingColumnError: if a column is missing, with the nearest.
     """
     name = os.fspath(path)
     reader = _READERS[ending_of(name, _READERS)]

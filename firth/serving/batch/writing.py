@@ -26,16 +26,6 @@ def write_after_file(
     The lines are objects of JSON, one for each prompt that can be read, in their order: its `line`, its
     `text` and the fields of what was written; with several requests, a list of those in `texts`.
 
-    Args:
-        generator: What writes.
-        requests: What is asked for after each prompt.
-        tell: Function from what was written and its request to its fields.
-        source: csv, tsv, jsonl or txt file; see `read_texts`.
-        target: Place of the lines, whose name ends in `.jsonl`. A file that is there is replaced.
-        column: Column of the prompts.
-        progress: Function of the number of prompts so far, called before the first batch and after each.
-        quoted: Whether cells of a tsv may be in quotation marks; None refuses a tsv with such a cell.
-
     Raises:
         RefusedFileError: if the file cannot be read, or none of its prompts, or the texts would take its
             place.

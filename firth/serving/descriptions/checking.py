@@ -12,11 +12,6 @@ Tensors = Mapping[str, Mapping[str, Any]]
 def description_problems(description: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
     """Yields how a model differs from its description, a sentence each.
 
-    Args:
-        description: What `read_description` returned.
-        found: `inputs` and `outputs` of each signature of the loaded model, by name: their `dtype`, and their
-            `shape`, with None for any size.
-
     Example:
 
     >>> text = {"dtype": "string", "shape": ["batch"], "meaning": "text"}

@@ -20,10 +20,6 @@ OTHER_SIGNATURES = {
 def described_signature(signature: Signature, function: Any) -> dict[str, Any]:
     """Returns what an exported model says about a signature on texts, fit for JSON.
 
-    Args:
-        signature: The signature.
-        function: A `tf.function` of its graph.
-
     Raises:
         ValueError: if the graph has other outputs than the signature describes.
     """
@@ -31,12 +27,7 @@ def described_signature(signature: Signature, function: Any) -> dict[str, Any]:
 
 
 def described_on_examples(name: str, function: Any) -> dict[str, Any]:
-    """Returns what an exported model says about a signature on serialized examples, fit for JSON.
-
-    Args:
-        name: One of `OTHER_SIGNATURES`.
-        function: A `tf.function` of its graph.
-    """
+    """Returns what an exported model says about a signature on serialized examples, fit for JSON."""
     specs = function.get_concrete_function().structured_outputs
     return {
         "meaning": OTHER_SIGNATURES[name],

@@ -7,9 +7,6 @@ from typing import Any
 def listing(description: Mapping[str, Any]) -> list[str]:
     r"""Returns lines about each signature of a model: what it reads, gives and takes.
 
-    Args:
-        description: What `firth.serving.description.read_description` returned.
-
     Example:
 
     >>> text = {"dtype": "string", "shape": ["batch"], "meaning": "text to score"}
@@ -30,9 +27,6 @@ def listing(description: Mapping[str, Any]) -> list[str]:
 
 def weights_line(weights: Mapping[str, Any]) -> str:
     """Returns how the weights of a model are stored, and what it loses by it, as a line.
-
-    Args:
-        weights: What its description says about them.
 
     Example:
 
@@ -78,9 +72,6 @@ def _taken(name: str, described: Mapping[str, Any]) -> str:
 def shape_in_words(shape: Any) -> str:
     """Returns a shape of names and sizes as it is printed.
 
-    Args:
-        shape: Axes of the shape.
-
     Example:
 
     >>> shape_in_words(["batch", 5])
@@ -91,9 +82,6 @@ def shape_in_words(shape: Any) -> str:
 
 def valid(parameter: Mapping[str, Any]) -> str:
     """Returns which values of a parameter are valid, in words.
-
-    Args:
-        parameter: Its description, with the attributes of `Parameter`.
 
     Example:
 

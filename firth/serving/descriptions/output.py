@@ -34,21 +34,12 @@ class Output:
 
 
 def input_of_strings(meaning: str, *axes: str) -> dict[str, Any]:
-    """Returns what is written of an input: a string for each text of the batch, or several with further axes.
-
-    Args:
-        meaning: What it is.
-        *axes: Names of the axes after that of the batch.
-    """
+    """Returns what is written of an input: a string for each text of the batch, or several with further axes."""
     return Output(meaning, "string", ("batch", *axes)).describe()
 
 
 def reading(what: str = "the text was longer than the row and was cut") -> dict[str, Output]:
-    """Returns the outputs of every signature that say how much of the texts of each record was read.
-
-    Args:
-        what: What is cut where `truncated` is true, as a clause.
-    """
+    """Returns the outputs of every signature that say how much of the texts of each record was read."""
     return {
         "truncated": Output(f"whether {what}", "bool"),
         "tokens_read": Output("number of tokens that were read, without special ones", "int32"),

@@ -22,7 +22,6 @@ class Reading(NamedTuple):
 
         Args:
             kept: Tokens that are read, ragged [batch, (tokens)].
-            whole: All tokens.
         """
         return cls(kept.row_lengths(), whole.row_lengths())
 

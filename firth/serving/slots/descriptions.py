@@ -33,12 +33,7 @@ class SlotDescription(NamedTuple):
 
 
 def slot_descriptions(count: int | str, words: int | str) -> dict[str, SlotDescription]:
-    """Returns the signatures of slots by name.
-
-    Args:
-        count: Number of slots, or a name for it.
-        words: Number of words of a mask, or a name for it.
-    """
+    """Returns the signatures of slots by name."""
 
     def of_slots(meaning: str, dtype: str = "int32", *more: int | str) -> Output:
         return Output(meaning, dtype, (count, *more))

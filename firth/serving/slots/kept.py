@@ -7,11 +7,7 @@ import tensorflow as tf
 
 
 class KeptTensor(tf.saved_model.experimental.TrackableResource):
-    """A variable that starts at zero when a model is loaded, and takes no room in its checkpoint.
-
-    Args:
-        spec: Shape and dtype; all sizes are known.
-    """
+    """A variable that starts at zero when a model is loaded, and takes no room in its checkpoint."""
 
     def __init__(self, spec: tf.TensorSpec) -> None:
         super().__init__()
@@ -31,19 +27,12 @@ class KeptTensor(tf.saved_model.experimental.TrackableResource):
         return tf.ensure_shape(value, self._spec.shape)
 
     def assign(self, value: tf.Tensor) -> None:
-        """Puts another value in its place.
-
-        Args:
-            value: Tensor of the same shape and dtype.
-        """
+        """Puts another value in its place."""
         tf.raw_ops.AssignVariableOp(resource=self.resource_handle, value=value)
 
 
 class KeptTensors:
     """A nest of tensors that an exported model keeps between requests.
-
-    Args:
-        specs: Shapes and dtypes, a nest of `tf.TensorSpec`.
 
     Attributes:
         variables: Variables, which the model must track.
@@ -58,10 +47,6 @@ class KeptTensors:
         return tf.nest.pack_sequence_as(self._structure, [each.read() for each in self.variables])
 
     def assign(self, values: Any) -> None:
-        """Puts other values in their place.
-
-        Args:
-            values: Nest of tensors of the same shapes and dtypes.
-        """
+        """Puts other values in their place."""
         for variable, value in zip(self.variables, tf.nest.flatten(values), strict=True):
             variable.assign(value)

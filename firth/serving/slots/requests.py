@@ -23,12 +23,7 @@ class SlotRequest(NamedTuple):
 
 
 def prefill_request(slot: int, ids: Any) -> Request:
-    """Returns the request that lets a slot read a prompt.
-
-    Args:
-        slot: Number of the slot; -1 for none.
-        ids: Tokens of the prompt with its special ones.
-    """
+    """Returns the request that lets a slot read a prompt."""
     return Request("prefill", {"slot": np.array([slot], np.int32), "ids": np.array([ids], np.int32)})
 
 
@@ -36,8 +31,6 @@ def step_request(described: Mapping[str, Any], active: Any, **others: Any) -> Re
     """Returns the request for a token of each active slot; what is not said is the parameters' default.
 
     Args:
-        described: What `SlotSignatures.describe` returned.
-        active: Which slots take part, bools [slots].
         **others: `mask`, int32 [slots, words], and values of parameters, [slots] each.
     """
     count = described["count"]
@@ -50,11 +43,7 @@ def step_request(described: Mapping[str, Any], active: Any, **others: Any) -> Re
 
 
 def idle_requests(described: Mapping[str, Any]) -> list[Request]:
-    """Returns requests that leave all slots as they are: prompts of each length for none, and an idle step.
-
-    Args:
-        described: What `SlotSignatures.describe` returned.
-    """
+    """Returns requests that leave all slots as they are: prompts of each length for none, and an idle step."""
     prompts = [prefill_request(-1, [described["end_id"]] * length) for length in described["prompt_lengths"]]
     ids, length = np.array([[described["end_id"]]], np.int32), np.array([1], np.int32)
     tokens = {"prompt_ids": ids, "prompt_length": length, "ids": ids, "length": length}
@@ -67,11 +56,7 @@ def idle_requests(described: Mapping[str, Any]) -> list[Request]:
 
 
 def slot_requests(described: Mapping[str, Any]) -> Iterator[SlotRequest]:
-    """Yields requests that try the signatures of slots, in their order.
-
-    Args:
-        described: What `SlotSignatures.describe` returned.
-    """
+    """Yields requests that try the signatures of slots, in their order."""
     count, longest, end = described["count"], described["prompt_lengths"][-1], described["end_id"]
     first = [True] + [False] * (count - 1)
 

@@ -30,10 +30,6 @@ Bind = Callable[[Callable[..., Any]], Callable[..., Any]]
 class SlotSignatures:
     """The signatures of a model that writes in slots, and what it keeps between them.
 
-    Args:
-        served: Model and tokenizer, of a recipe with `export.slots`.
-        bind: Function that binds another one, which calls the model, to the variables that are saved.
-
     Attributes:
         kept: Texts of the slots, which the model keeps.
     """
@@ -71,16 +67,7 @@ class SlotSignatures:
         return {name: each.describe() for name, each in self._descriptions.items()}
 
     def describe(self) -> dict[str, Any]:
-        """Returns what an exported model says about its slots, fit for JSON.
-
-        Returns:
-            count: Number of slots.
-            prompt_lengths: Lengths to which prompts are padded; the last one is that of the longest prompt.
-            end_id: Id of the token that ends a text.
-            vocabulary: Number of tokens, of which some may not be written.
-            mask_words: Number of words of a slot's mask.
-            parameters: Numbers that `step` reads of each slot, by name.
-        """
+        """Returns what an exported model says about its slots, fit for JSON."""
         return {
             "count": self._count,
             "prompt_lengths": self._writer.lengths(),
@@ -129,8 +116,6 @@ class SlotSignatures:
             active: Which slots take part, bool [slots].
             mask: Which tokens may come next in each slot, int32 [slots, words]: bit `id % 32` of word
                 `id // 32`. -1 lets all come.
-            *values: Values of `PARAMETERS` for each slot, [slots] each, in their order. Those of slots that
-                take no part are not read.
 
         Returns:
             token: int32 [slots], the token that was written; 0 in a slot that wrote no token.

@@ -21,15 +21,7 @@ def described_weights(
 ) -> dict[str, Any]:
     """Returns what an export says about its weights, fit for JSON.
 
-    Args:
-        served: Model, tokenizer and recipe.
-        weights: Weights that are saved.
-        rows: Serialized held-out rows; only weights that are stored in another type than the model's are
-            measured.
-
     Returns:
-        type: Type that kernels and tables of tokens are stored in.
-        bytes, float32_bytes: Size of all weights, and what it would be in the model's own types.
         held_out: If they were measured, `quantity` (`bits_per_byte`, or `loss`, that of the main loss in nats
             for each answer), its value with the weights as they are stored and in float32 (`stored`,
             `float32`), and the number of `rows`.

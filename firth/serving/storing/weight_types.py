@@ -35,12 +35,7 @@ class WeightType:
     """The base of the types: what is stored for a weight, and what a graph makes of it."""
 
     def specs(self, shape: Sequence[int], axis: int) -> dict[str, PartSpec]:
-        """Returns the dtypes and shapes of the tensors that are stored.
-
-        Args:
-            shape: Shape of the weight.
-            axis: Axis of its outputs.
-        """
+        """Returns the dtypes and shapes of the tensors that are stored."""
         raise NotImplementedError
 
     def pack(self, values: Any, axis: int) -> Parts:
@@ -48,16 +43,11 @@ class WeightType:
 
         Args:
             values: Values of the weight, float32.
-            axis: Axis of its outputs.
         """
         raise NotImplementedError
 
     def unpack(self, parts: Mapping[str, Any]) -> tf.Tensor:
-        """Returns the values of a weight, float32.
-
-        Args:
-            parts: Tensors or variables that `pack` made.
-        """
+        """Returns the values of a weight, float32."""
         raise NotImplementedError
 
 
@@ -89,10 +79,6 @@ class Int8(WeightType):
 
         Args:
             values: Values of the weight, float32.
-            axis: Axis of its outputs.
-
-        Raises:
-            ValueError: if a value is not finite, since there is no scale for it.
         """
         values = np.asarray(values, np.float32)
         greatest = np.abs(values).max(axis=_inputs_axis(axis, values.ndim), keepdims=True)
@@ -135,10 +121,6 @@ def packings_of(model: Any, dtype: str) -> dict[int, StoredWeight]:
     model. Vectors, that is norms and biases, stay as they are: they are few, and each of their numbers goes
     into a whole column of states. So do positions, segments and what a method adds, which are added to
     states or attend to all tokens, so that their error does not average out over a sum of many inputs.
-
-    Args:
-        model: A model, or its outline.
-        dtype: Key of `WEIGHT_TYPES`.
     """
     chosen = WEIGHT_TYPES[dtype]
     if chosen is None:
@@ -159,9 +141,6 @@ def _outputs_axis(path: str, rank: int) -> int | None:
 
 def bytes_of(specs: Mapping[str, PartSpec]) -> int:
     """Returns how many bytes the tensors of a weight take.
-
-    Args:
-        specs: Their dtypes and shapes.
 
     Example:
 

@@ -51,11 +51,7 @@ OUTPUTS = {
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature, if the recipe's task is to answer by parts of texts.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature, if the recipe's task is to answer by parts of texts."""
     if getattr(recipe.goal, "signature", "") != "answer":
         return None
     return Signature(
@@ -75,13 +71,8 @@ def answer(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Ten
     An answer that several windows hold counts once, where it is best.
 
     Args:
-        served: Model and tokenizer.
         text: Questions, string [batch].
         pair: Texts that hold the answers, string [batch].
-
-    Returns:
-        What `OUTPUTS` describes. `probabilities` is a softmax over the best answers, and over having none
-        where the task knows that.
     """
     config = served.task
     room = served.row_length - config.form.special_tokens(2)

@@ -39,11 +39,7 @@ _CHOICES = {"choices": ("He dropped a hammer on it.", "He got a hole in his sock
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature, if the recipe's task is to choose.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature, if the recipe's task is to choose."""
     if getattr(recipe.goal, "signature", "") != "choose":
         return None
     asks = bool(getattr(recipe.goal, "question", False))
@@ -81,13 +77,9 @@ def choose(
     """Returns the likeliest choice of each record, and the probabilities of all.
 
     Args:
-        served: Model and tokenizer.
         text: Contexts, string [batch].
         choices: The choices of each, string [batch, choices], with empty strings after the last one.
         question: Questions, string [batch], of a task with questions.
-
-    Returns:
-        What `OUTPUTS` describes.
     """
     # No choice at all is one that is empty.
     counts = tf.maximum(tf.RaggedTensor.from_tensor(choices, padding="").row_lengths(), 1)

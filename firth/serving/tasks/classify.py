@@ -35,11 +35,7 @@ _PAIR = {**_TEXT, "pair": "Another one."}
 
 
 def offering(name: str) -> Callable[[RunRecipe], Signature | None]:
-    """Returns the function that offers a signature to the recipes whose task it asks.
-
-    Args:
-        name: One of `classify`, `classify_pair`, `regress` and `regress_pair`.
-    """
+    """Returns the function that offers a signature to the recipes whose task it asks."""
 
     def offer(recipe: RunRecipe) -> Signature | None:
         return _OFFERED[name] if getattr(recipe.goal, "signature", "") == name else None
@@ -51,11 +47,7 @@ def classify(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns the likeliest class of each record, and the probabilities of all.
 
     Args:
-        served: Model and tokenizer.
         *texts: The texts of the records, string [batch] each.
-
-    Returns:
-        What `CLASSES` describes.
     """
     logits, read = _logits(served, texts)
     probabilities, labels = tf.nn.softmax(logits), tf.constant(served.task.labels)
@@ -72,11 +64,7 @@ def regress(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns the number of each record.
 
     Args:
-        served: Model and tokenizer.
         *texts: The texts of the records, string [batch] each.
-
-    Returns:
-        What `NUMBERS` describes.
     """
     logits, read = _logits(served, texts)
     return {"value": logits[:, 0], **read.outputs}

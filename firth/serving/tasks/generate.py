@@ -35,11 +35,7 @@ _INPUTS = {
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature, if the recipe's task is to write a text.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature, if the recipe's task is to write a text."""
     goal: Any = recipe.goal
     if getattr(goal, "signature", "") != "generate":
         return None
@@ -80,12 +76,8 @@ def generate(
     """Returns the text that is written for each record, the likeliest token at each place.
 
     Args:
-        served: Model and tokenizer.
         *texts: The texts of the records, string [batch] each.
         facts: What else the model reads of each text, by name: tensors [batch, ...].
-
-    Returns:
-        What `OUTPUTS` describes.
     """
     inputs = inputs_of_texts(served, *texts)
     generated, written = write(served, inputs.ids, facts)

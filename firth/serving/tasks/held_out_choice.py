@@ -17,33 +17,19 @@ from firth.tasks import TASKS
 
 
 def leaves_choice(recipe: RunRecipe) -> bool:
-    """Returns whether a recipe's task has a setting that is chosen on held-out records.
-
-    Args:
-        recipe: Recipe of the run.
-    """
+    """Returns whether a recipe's task has a setting that is chosen on held-out records."""
     return bool(getattr(recipe.goal, "leaves_choice", False))
 
 
 def with_choice(served: Served, rows: Sequence[bytes]) -> RunRecipe:
-    """Returns the recipe of a trained model with the settings that its task chooses on held-out records.
-
-    Args:
-        served: Model and tokenizer, of a task that leaves a choice.
-        rows: Serialized rows.
-    """
+    """Returns the recipe of a trained model with the settings that its task chooses on held-out records."""
     recipe: Any = served.recipe
     examples = answers_to(served, rows)
     return recipe.model_copy(update={"task": TASKS[recipe.task.kind].choosing(recipe.task, examples)})
 
 
 def answers_to(served: Served, rows: Sequence[bytes]) -> list[Collected]:
-    """Returns the records of some rows with a trained model's answers, as the task's `collected` gives them.
-
-    Args:
-        served: Model and tokenizer, of a task.
-        rows: Serialized rows.
-    """
+    """Returns the records of some rows with a trained model's answers, as the task's `collected` gives them."""
     recipe: Any = served.recipe
     evaluate = tf.function(evaluator(served, None), autograph=False)
     examples: list[Collected] = []

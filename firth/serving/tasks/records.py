@@ -30,7 +30,6 @@ def encode_texts(served: Served, *texts: tf.Tensor) -> EncodedTexts:
     """Encodes records of one text or two, as `TextsTask` lays them out in rows.
 
     Args:
-        served: Model and tokenizer, of a task.
         *texts: The texts of the records, string [batch] each.
     """
     form = served.task.form
@@ -46,7 +45,6 @@ def features_of_words(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.T
     """Returns the features of records whose words fit a row, each text a document of its own.
 
     Args:
-        served: Model and tokenizer of words, of a task.
         *texts: Words of the texts of the records, ragged string [batch, (words)] each.
     """
     parts = [word_features(each, served.tokenizer) for each in texts]
@@ -63,7 +61,6 @@ def features_of_pieces(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.
     """Returns the features of records whose pieces fit a row; see `EncodedTexts`.
 
     Args:
-        served: Model and tokenizer, of a task.
         *texts: Pieces of the texts of the records, ragged int32 [batch, (pieces)] each.
     """
     orders = [texts, texts[::-1]][: served.task.form.orders]

@@ -29,11 +29,7 @@ _ANSWER = Answer(
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `reply`, if the recipe's task is to answer the turns of dialogues.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature `reply`, if the recipe's task is to answer the turns of dialogues."""
     goal: Any = recipe.goal
     if getattr(goal, "signature", "") != "reply":
         return None
@@ -50,11 +46,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
 
 
 def offer_turns(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `reply_turns`, if the recipe's task is to answer the turns of dialogues.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature `reply_turns`, if the recipe's task is to answer the turns of dialogues."""
     goal: Any = recipe.goal
     if getattr(goal, "signature", "") != "reply":
         return None
@@ -79,11 +71,7 @@ def reply(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns the reply to the first turn of a dialogue, the likeliest token at each place.
 
     Args:
-        served: Model and tokenizer.
         text: What the user says, string [batch]. Special pieces in it are ordinary text.
-
-    Returns:
-        What `OUTPUTS` describes.
     """
     chat = Chat(served.tokenizer)
     return _written(served, chat, chat.prompts(text, _room(served)))
@@ -93,13 +81,9 @@ def reply_turns(served: Served, messages: tf.Tensor, system: tf.Tensor) -> dict[
     """Returns the reply to the last turn of a dialogue, the likeliest token at each place.
 
     Args:
-        served: Model and tokenizer.
         messages: Turns of the user and replies in turn, string [batch, turns], with empty strings after the
             last one.
         system: Instructions for each whole dialogue, string [batch]; empty for none.
-
-    Returns:
-        What `OUTPUTS` describes.
     """
     chat, turns = Chat(served.tokenizer), tf.RaggedTensor.from_tensor(messages, padding="")
     return _written(served, chat, dialogue_prompts(chat, turns, system, _room(served)))

@@ -59,19 +59,6 @@ def served_score(client: Client, records: Records, rows: Rows, near: float) -> d
 
     Both are of the same records, `MOST_RECORDS` of the split at most, drawn by the recipe's seed. An answer
     that follows from numbers as near to those of the rows as `near` counts as the answer of the rows.
-
-    Args:
-        client: Client of the model.
-        records: Returns the labelled records of the split, each with its source.
-        rows: Returns the serialized rows of the split, which were made of them.
-        near: Largest difference of numbers, relative and absolute, which the model's precision explains.
-
-    Returns:
-        None for a model that answers no task by a signature, or has no scores; otherwise a dict fit for JSON:
-        `score` and `signature`; its values `served` and `scored`; `records`, the number that both are of, and
-        `of` how many; `cut`, the number of records that are read whole and that rows hold a part of, which
-        are left out; `different`, the ids of the first records with another answer; `reason` why the model
-        must not be pushed, empty if both values are the same.
     """
     described = client.description
     stated = described["recipe"].get("task")

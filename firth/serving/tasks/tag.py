@@ -62,11 +62,7 @@ _WORDS, _TEXTS = "tag_words", "tag"
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `tag`, if the recipe's task is to tag words.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature `tag`, if the recipe's task is to tag words."""
     if getattr(recipe.goal, "signature", "") != _WORDS:
         return None
     return Signature(
@@ -81,11 +77,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
 
 
 def offer_words(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `tag_words`, if the recipe's task is to tag words.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature `tag_words`, if the recipe's task is to tag words."""
     if getattr(recipe.goal, "signature", "") != _WORDS:
         return None
     return Signature(
@@ -106,7 +98,6 @@ def words_of(served: Served, text: tf.Tensor) -> Words:
     """Returns the words of texts that are not given as words.
 
     Args:
-        served: Model and tokenizer.
         text: Texts, string [batch].
     """
     return split_words(text, served.tokenizer.special_texts)
@@ -116,11 +107,7 @@ def tag(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns the likeliest tag of each word of a text, which is split into words.
 
     Args:
-        served: Model and tokenizer.
         text: Texts, string [batch].
-
-    Returns:
-        What `OUTPUTS` describes.
     """
     words = words_of(served, text)
     places = {"starts": words.starts.to_tensor(), "ends": words.ends.to_tensor()}
@@ -131,11 +118,7 @@ def tag_words(served: Served, words: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns the likeliest tag of each word of a list.
 
     Args:
-        served: Model and tokenizer.
         words: Words, string [batch, words], with empty strings after the last one.
-
-    Returns:
-        What `OUTPUTS_OF_WORDS` describes.
     """
     return _tagged(served, tf.RaggedTensor.from_tensor(words, padding=""))
 

@@ -34,7 +34,6 @@ def inputs_of_texts(served: Served, *texts: tf.Tensor) -> WritingInputs:
     """Returns what the model reads of some records, as it did in training.
 
     Args:
-        served: Model and tokenizer, of a task.
         *texts: The texts of the records, string [batch] each.
     """
     pieces = input_pieces(served.task, served.recipe.sequences, served.tokenizer, texts)
@@ -49,10 +48,7 @@ def framed(
     """Returns tokens with special ones around them.
 
     Args:
-        served: Model and tokenizer.
         ids: Tokens, ragged int32 [batch, (tokens)].
-        before: Roles of the special tokens in front.
-        after: Roles of those after.
     """
     first, last = (
         tf.tile(tf.constant([each], tf.int32, [1, len(each)]), [ids.nrows(tf.int32), 1])
@@ -85,7 +81,6 @@ def write(
     The likeliest token is taken at each place. Special tokens but the end are never written.
 
     Args:
-        served: Model and tokenizer, of a task.
         inputs: Tokens with special ones, ragged int32 [batch, (tokens)].
         facts: What else the model reads of each text, by name: tensors [batch, ...].
     """
@@ -104,15 +99,7 @@ def write(
 def write_likeliest(
     served: Served, reader: TokenReader, prompts: Prompts, end: int, most: int
 ) -> WrittenTexts:
-    """Returns what is written after prompts, the likeliest token at each place.
-
-    Args:
-        served: Model and tokenizer.
-        reader: What reads the prompts.
-        prompts: What each text begins with.
-        end: Id of the token that ends a text; other special tokens are not written.
-        most: Most tokens to write, the end among them.
-    """
+    """Returns what is written after prompts, the likeliest token at each place."""
     may_write = served.proposable()
     may_write[end] = True
     writer = Writer(reader, end, may_write, likeliest)
@@ -136,7 +123,6 @@ def label_log_probabilities(
     It is the natural logarithm of the probability of the words and the end after them.
 
     Args:
-        served: Model and tokenizer, of a task with label words.
         inputs: Tokens with special ones, ragged int32 [batch, (tokens)].
         facts: What else the model reads of each text, by name: tensors [batch, ...].
     """
@@ -184,10 +170,6 @@ ROW_ANSWERS: dict[str, Callable[[Served, tf.RaggedTensor, Tensors], Tensors]] = 
 def answers_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
     """Returns the answers that scores are computed from, for the records of some rows.
 
-    Args:
-        served: Model and tokenizer, of a task that writes.
-        rows: Rows, batched.
-
     Returns:
         record_keys: int64 [batch, max_documents].
         record_weights: float32 [batch, max_documents], 0 where there is no record.
@@ -195,7 +177,6 @@ def answers_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
         record_texts: string [batch, max_documents], what was written; not of `label_words`.
         record_predictions: float32 [batch, max_documents], log probability of what was written; of
             `label_words` the probabilities of the classes, [batch, max_documents, classes].
-        And the labels of the rows, where there are some.
     """
     lengths = rows[names.CHUNK_LENGTHS]
     real = lengths[:, ::2] > 0
@@ -242,7 +223,6 @@ def numbers_of_texts(texts: tf.Tensor, unreadable: float) -> tf.Tensor:
 
     Args:
         texts: Texts that a model wrote, string [batch].
-        unreadable: What a text that is not a number counts as.
 
     Example:
 

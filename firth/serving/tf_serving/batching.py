@@ -33,9 +33,5 @@ def batching_text() -> str:
 
 
 def write_batching(directory: str) -> None:
-    """Writes the parameters into the folder of a SavedModel, next to the warm-up requests.
-
-    Args:
-        directory: Local folder of the SavedModel.
-    """
+    """Writes the parameters into the folder of a SavedModel, next to the warm-up requests."""
     storage.write_text(os.path.join(directory, FOLDER, FILE), batching_text())

@@ -77,11 +77,7 @@ PARAMETERS: dict[str, Parameter] = {
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature, if the recipe's model writes after a text and is not asked in another way.
-
-    Args:
-        recipe: Recipe of the model.
-    """
+    """Returns the signature, if the recipe's model writes after a text and is not asked in another way."""
     goal: Any = recipe.goal
     asked_with: str = getattr(goal, "signature", "")
     if not goal.text_end or asked_with:
@@ -103,12 +99,8 @@ def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, t
     """Returns what is written after each text.
 
     Args:
-        served: Model and tokenizer.
         text: Texts, string [batch].
         *values: Values of `PARAMETERS` for each text, [batch] each, in their order.
-
-    Returns:
-        What `OUTPUTS` describes.
 
     Raises (when run):
         tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter.
@@ -150,11 +142,7 @@ def checked_values(values: Sequence[tf.Tensor]) -> dict[str, tf.Tensor]:
 
 
 def controls_of_values(asked: Mapping[str, tf.Tensor]) -> Controls:
-    """Returns the controls of texts that are asked for with parameters.
-
-    Args:
-        asked: What `checked_values` returned.
-    """
+    """Returns the controls of texts that are asked for with parameters."""
     own = {name: each for name, each in asked.items() if name in Controls._fields}
     seeds, most = tf.bitcast(asked["seed"], tf.int32), asked["max_new_tokens"]
     return neutral_controls(tf.shape(most)[0], 1)._replace(most=most, seeds=seeds, **own)

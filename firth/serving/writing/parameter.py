@@ -47,11 +47,7 @@ class Parameter:
         return f"{'above' if self.is_above else 'at least'} {self.least} and at most {self.most}"
 
     def fits(self, values: Any) -> Any:
-        """Returns which values are valid.
-
-        Args:
-            values: Values, an array or a tensor of the dtype.
-        """
+        """Returns which values are valid."""
         return ((values > self.least) if self.is_above else (values >= self.least)) & (values <= self.most)
 
 
@@ -59,15 +55,6 @@ def values_of(
     described: Mapping[str, Mapping[str, Any]], given: Mapping[str, float | Sequence[float]], count: int
 ) -> dict[str, npt.NDArray[Any]]:
     """Returns the values of all parameters of a signature, [count] each.
-
-    Args:
-        described: The signature's parameters as an exported model describes them, by name.
-        given: What is asked for: a number, or one for each text; the others have their defaults.
-        count: Number of texts.
-
-    Raises:
-        ValueError: for a name that the signature lacks, with the nearest one, and for a value that is not
-            valid.
 
     Example:
 

@@ -50,19 +50,12 @@ class DocstringTask(NamedTuple):
 
 
 def docstring_task(data: DocstringsData) -> DocstringTask:
-    """Returns the task on docstrings that the data name.
-
-    Args:
-        data: The recipe's `data`.
-    """
+    """Returns the task on docstrings that the data name."""
     return DOCSTRING_TASKS[data.task](data)
 
 
 def docstring_records(data: DocstringsData) -> LabelledRecords:
     """Returns the records of a task, the same ones in every run: what is chosen follows from hashes.
-
-    Args:
-        data: The recipe's `data`.
 
     Raises:
         firth.corpus.SourceError: if a package is not installed.

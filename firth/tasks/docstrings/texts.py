@@ -51,9 +51,6 @@ class DocstringText(NamedTuple):
 def python_files(packages: Sequence[str]) -> "list[SourceFile]":
     """Returns the .py files of packages, without tests.
 
-    Args:
-        packages: Names of packages, as one imports them.
-
     Raises:
         firth.corpus.SourceError: if a package is not installed.
     """
@@ -65,9 +62,6 @@ def python_files(packages: Sequence[str]) -> "list[SourceFile]":
 
 def python_digests(packages: Sequence[str]) -> list[str]:
     """Returns the names of the .py files of packages, each followed by the digest of its content.
-
-    Args:
-        packages: Names of packages, as one imports them.
 
     Raises:
         firth.corpus.SourceError: if a package is not installed.
@@ -88,9 +82,6 @@ def docstring_texts(files: "Sequence[SourceFile]") -> tuple[list[DocstringText],
 
     Of docstrings that are equal but for case and white space the first one stays, and none if several
     packages have them. Of those with one id, as in two files of one module's name, the first one stays.
-
-    Args:
-        files: Files, named `package/dotted.module`.
     """
     from firth.corpus.io.lines import read_whole
     from firth.corpus.readers.docstrings_source import MALFORMED, parse_docstrings

@@ -29,9 +29,6 @@ def type_records(texts: Sequence[DocstringText]) -> Iterator[LabelledRecord]:
     """Yields a question on a parameter for each docstring that states the types of two or more.
 
     The context is the beginning of its section on parameters.
-
-    Args:
-        texts: Docstrings.
     """
     for each in texts:
         context, entries = _entries(_section(each.text), each.parameters)

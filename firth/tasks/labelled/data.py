@@ -57,11 +57,7 @@ class LabelledData:
         return tuple(float(f"{(counts[name] + 1) / total:.6g}") for name in self.labels)
 
     def written(self, split: str) -> Iterator[tuple[LabelledRecord, str]]:
-        """Yields the records of a split, each with the name of its source; repeated as a mixture asks.
-
-        Args:
-            split: `train` or `eval`.
-        """
+        """Yields the records of a split, each with the name of its source; repeated as a mixture asks."""
         records: Iterable[LabelledRecord] = self.splits[split].records
         if self.shares and split == TRAIN:
             records = repeated(self.splits[split].records, self.shares)
@@ -113,14 +109,8 @@ def read_labelled_data(data: AnyLabelledData, task: Task) -> LabelledData:
     Records with a label outside the task's labels are rejected. Without a split to evaluate on, a part of the
     training records is held out by a hash of their texts, so that equal texts are on one side.
 
-    Args:
-        data: The recipe's `data`.
-        task: The recipe's `task`; the labels that it leaves open are those of the training records.
-
     Raises:
         ValueError: for an unknown format or split, with the nearest.
-        RefusedFileError: if a file is not there or cannot be read, the data do not fit the task, a split has
-            no labels or no records, or nothing can be learned because all labels are the same.
     """
     reader, share = LABELLED_DATA[data.kind], data.held_out_share
     train = reader.read(data, task, TRAIN)
@@ -160,10 +150,6 @@ def _labelled(split: LabelledRecords, task: Task) -> LabelledRecords:
 def read_to_train(data: AnyLabelledData, task: Task) -> LabelledData:
     """Returns the labelled records to train on alone, without those that are held out of them.
 
-    Args:
-        data: The recipe's `data`.
-        task: The recipe's `task`, which has labels.
-
     Raises:
         ValueError: as `read_labelled_data` does of these records.
     """
@@ -177,19 +163,12 @@ def read_to_train(data: AnyLabelledData, task: Task) -> LabelledData:
 
 
 def published_scores(data: AnyLabelledData) -> tuple[str, ...]:
-    """Returns the names of the scores that are published of the data, the headline first; empty if none are.
-
-    Args:
-        data: The recipe's `data`.
-    """
+    """Returns the names of the scores that are published of the data, the headline first; empty if none are."""
     return LABELLED_DATA[data.kind].scores(data)
 
 
 def fingerprint(data: AnyLabelledData) -> str:
     """Returns 32 hexadecimal digits that change when the data, or the content of their files, change.
-
-    Args:
-        data: The recipe's `data`.
 
     Raises:
         ValueError: for an unknown format or split, with the nearest.

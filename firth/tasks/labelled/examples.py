@@ -36,12 +36,6 @@ class LabelParts(NamedTuple):
 def parts_of(label: Label) -> LabelParts:
     """Returns a label's features, and how it is counted.
 
-    Args:
-        label: Label of a record.
-
-    Raises:
-        TypeError: if there is no label.
-
     Example:
 
     >>> parts_of("yes").features, parts_of(2.5).features, parts_of(("O", "B-PER")).features
@@ -77,10 +71,6 @@ def to_example(record: LabelledRecord, source: str) -> bytes:
     bytes[1] (class, or text to write), float[1] (number), int64[1] (place of a choice) or bytes[n] (tags,
     or several right texts), or `answers` (bytes[n]) and `answer_starts` (int64[n], characters).
 
-    Args:
-        record: Record with a label.
-        source: Name of its source.
-
     Raises:
         TypeError: if the record has no label.
     """
@@ -89,11 +79,6 @@ def to_example(record: LabelledRecord, source: str) -> bytes:
 
 def to_unlabelled_example(name: str, texts: Mapping[str, str | Sequence[str]], source: str) -> bytes:
     """Returns texts as the same example without a label.
-
-    Args:
-        name: Id of the record.
-        texts: Texts by their roles.
-        source: Name of their source.
 
     Example:
 
@@ -127,12 +112,6 @@ def _serialized(features: Mapping[str, Sequence[Any]]) -> bytes:
 
 def from_example(data: bytes) -> tuple[LabelledRecord, str]:
     """Returns the record that `to_example` wrote, and its source. It names no file and no line.
-
-    Args:
-        data: Serialized `tf.train.Example`, of this module or of another component.
-
-    Raises:
-        FeatureError: if it has no id, no source or no text of a known role, with what it has.
 
     Example:
 

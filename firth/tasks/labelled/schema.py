@@ -22,9 +22,6 @@ def task_schema(task: Task) -> str:
     Here texts are any texts, each text that the task reads is there in each record, and a label is one of the
     task's.
 
-    Args:
-        task: Task of the recipe, with its labels.
-
     Example:
 
     >>> from firth.recipes.tasks.classification import Classification

@@ -27,14 +27,6 @@ def find_skew(
 
     A label that only one of the splits has is reported however rare it is. Such differences are right in some
     data sets, so they are reported and not refused.
-
-    Args:
-        train: Statistics of the records to train on.
-        evaluated: Statistics of those to evaluate on.
-
-    Returns:
-        A dictionary for each difference: `feature`, `value` (the label, or what was measured), `train` and
-        `eval`, and `said`, a sentence.
     """
     first, second = _by_name(train), _by_name(evaluated)
     found: list[dict[str, Any]] = []

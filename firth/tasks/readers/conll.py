@@ -18,9 +18,6 @@ Lines = list[tuple[int, str]]
 def inside_outside(*types: str) -> tuple[str, ...]:
     """Returns the tags of types of chunks in IOB2.
 
-    Args:
-        *types: Names of the types.
-
     Example:
 
     >>> inside_outside("PER")
@@ -71,11 +68,6 @@ class TagFormat:
     def read(self, path: str, split: str, *, labelled: bool) -> LabelledRecords:
         """Returns the sentences of a file.
 
-        Args:
-            path: File on any file system, compressed with gzip or not.
-            split: Name of the split, which makes no difference.
-            labelled: Whether the file has tags. If not, it may lack the last columns.
-
         Raises:
             RefusedFileError: if no sentence can be read.
         """
@@ -95,15 +87,7 @@ class TagFormat:
         return LabelledRecord(ids[0] if ids else str(lines[0][0]), texts, label, path, lines[0][0])
 
     def _cells_of(self, lines: Lines, *, labelled: bool) -> list[list[str]]:
-        """Returns the cells of each word of a sentence.
-
-        Args:
-            lines: Lines of the sentence.
-            labelled: Whether they have tags. If not, they may lack the last columns.
-
-        Raises:
-            RejectedRecordError: if a line has another number of columns, or no line is a word.
-        """
+        """Returns the cells of each word of a sentence."""
         rows = [self._cells(*each, labelled) for each in lines if not self._is_comment(each[1])]
         if self.has_comments:
             rows = [cells for cells in rows if cells[0].isdecimal()]
@@ -125,20 +109,12 @@ class TagFormat:
 
 
 def is_document(lines: Lines) -> bool:
-    """Returns whether lines are the mark of a new document, and no sentence.
-
-    Args:
-        lines: Lines between empty ones.
-    """
+    """Returns whether lines are the mark of a new document, and no sentence."""
     return lines[0][1].startswith(_DOCUMENT)
 
 
 def sentences_of(text: str) -> Iterator[Lines]:
-    """Yields the lines of each sentence with their numbers.
-
-    Args:
-        text: Text of a file, in which lines of white space alone are between sentences.
-    """
+    """Yields the lines of each sentence with their numbers."""
     lines: Lines = []
     for number, line in numbered_lines(text):
         if line.strip():

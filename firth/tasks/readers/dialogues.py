@@ -35,11 +35,6 @@ class ColumnLayout(NamedTuple):
 def layout_of(texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
     """Returns how dialogues stand in columns.
 
-    Args:
-        texts: Column of the messages by the role `messages`: a list of objects with `role` and `content`.
-            With `label` what is to be answered: a text, which is the user's turn, or such a list.
-        label: Column of the reply: a text or such a list; None if messages hold it.
-
     Example:
 
     >>> layout = layout_of({"messages": "prompt"}, "completion")
@@ -66,13 +61,6 @@ def layout_of(texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
 def asked_turns(value: Any, column: str) -> dict[str, Any]:
     """Returns what is to be replied to: `messages`, turns of the user and replies to them, and `system`.
 
-    Args:
-        value: A text, which is the user's turn, or a list of messages; a reply at the end is left out.
-        column: Its column, for errors.
-
-    Raises:
-        RejectedRecordError: if it is neither, or its speakers are in an order that no dialogue has.
-
     Example:
 
     >>> said = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Hi"}]
@@ -90,14 +78,7 @@ def asked_turns(value: Any, column: str) -> dict[str, Any]:
 
 
 def checked_speakers(speakers: Any) -> tuple[str, ...]:
-    """Returns the speakers of a dialogue.
-
-    Args:
-        speakers: Speakers of its messages, in their order.
-
-    Raises:
-        RejectedRecordError: if one is unknown, with the nearest, or their order is not that of a dialogue.
-    """
+    """Returns the speakers of a dialogue."""
     for speaker in speakers:
         if speaker not in SPEAKERS:
             raise RejectedRecordError(

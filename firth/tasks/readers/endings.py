@@ -28,11 +28,6 @@ TSV: dict[bool | None, type[Rows]] = {None: UnquotedTsvRows, True: QuotedTsvRows
 def rows_of(path: str, quoted: bool | None = None) -> type[Rows]:
     """Returns how the rows of a file are written, by its ending.
 
-    Args:
-        path: Path of the file.
-        quoted: Whether cells of a tsv may be in quotation marks; if not, these are a part of the text. None
-            refuses a tsv with such a cell.
-
     Raises:
         RefusedFileError: if the ending is not known, with the nearest.
     """
@@ -41,15 +36,7 @@ def rows_of(path: str, quoted: bool | None = None) -> type[Rows]:
 
 
 def ending_of(path: str, endings: dict[str, Any]) -> str:
-    """Returns the ending of a file's name, in small letters and without that of gzip.
-
-    Args:
-        path: Path of the file.
-        endings: Table by the endings that are known.
-
-    Raises:
-        RefusedFileError: if it is not known, with the nearest.
-    """
+    """Returns the ending of a file's name, in small letters and without that of gzip."""
     ending = os.path.splitext(path.removesuffix(".gz"))[1].lower()
     if ending not in endings:
         raise RefusedFileError(f"{path}: the ending {ending!r} is unknown; {suggest(ending, endings)}")

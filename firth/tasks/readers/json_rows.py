@@ -13,11 +13,6 @@ _COLUMNS = ("id", "question", "context", "answers")
 class JsonRows:
     """A list of objects, or questions on paragraphs as SQuAD has them, which are numbered from 1.
 
-    Args:
-        path: Path of the file, for errors.
-        lines: Its lines.
-        header: None, since objects name their values.
-
     Attributes:
         columns: Names of the columns of questions; None if each object names its own.
         id_column: Column of the ids of questions; empty if each object names its own.
@@ -39,14 +34,7 @@ class JsonRows:
         return enumerate(self._rows, 1)
 
     def values(self, row: Any) -> Mapping[str, Any]:
-        """Returns the values of an object, or of a question, by name.
-
-        Args:
-            row: Value in the list, or a paragraph's text and a question.
-
-        Raises:
-            RejectedRecordError: if it is not an object, or a question is both impossible and answered.
-        """
+        """Returns the values of an object, or of a question, by name."""
         if self.columns is None:
             return values_of_object(row)
         context, question = row

@@ -33,12 +33,6 @@ MOST = (2 - 2**-23) * 2.0**127
 def label_text(value: Any) -> str:
     """Returns the name of a class, as a file has it: `1` is '1', true is 'true'.
 
-    Args:
-        value: Cell of a table or value in JSON.
-
-    Raises:
-        RejectedRecordError: if it is empty, or no text, number or truth value.
-
     Example:
 
     >>> [label_text(value) for value in (" yes ", 1, True)]
@@ -357,20 +351,11 @@ class TurnLabels(_Labels):
         return None
 
     def layout(self, texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
-        """Returns how dialogues stand in columns; see `firth.tasks.readers.dialogues.layout_of`.
-
-        Args:
-            texts: Column of the messages, or of what is to be answered, by its role.
-            label: Column of the reply; None if messages hold it.
-        """
+        """Returns how dialogues stand in columns; see `firth.tasks.readers.dialogues.layout_of`."""
         return layout_of(texts, label)
 
     def read(self, value: Any, texts: Texts) -> Label:
         """Returns the speakers.
-
-        Args:
-            value: List of speakers.
-            texts: Texts of the record, with messages.
 
         Raises:
             RejectedRecordError: if a speaker is unknown, or they are in an order that no dialogue has.

@@ -167,15 +167,7 @@ class LabelledRecords:
 
 
 def checked_utf8(text: str, name: str) -> str:
-    """Returns a text that can be written as UTF-8.
-
-    Args:
-        text: Value of a field.
-        name: Name of the field, for errors.
-
-    Raises:
-        RejectedRecordError: if it cannot, as of bytes that were not UTF-8.
-    """
+    """Returns a text that can be written as UTF-8."""
     if not text.isascii():
         try:
             text.encode()

@@ -47,9 +47,6 @@ class RowFormat:
         rows_of: Returns functions that each return a row within a row, where one object of JSON holds several
             records, and raise RejectedRecordError if it is not one.
         columns: Columns that a table must have; None for those of texts, label and ids.
-
-    Raises:
-        ValueError: if several columns are named of a role that has one text.
     """
 
     title: str
@@ -78,16 +75,7 @@ class RowFormat:
         return tuple(self.texts)
 
     def read(self, path: str, split: str, *, labelled: bool) -> LabelledRecords:
-        """Returns the records of a file.
-
-        Args:
-            path: File on any file system, compressed with gzip or not.
-            split: Name of the split, which tells whether the first line names the columns.
-            labelled: Whether the file has labels. If not, all are None, whatever the file has there.
-
-        Raises:
-            RefusedFileError: if a column is missing, with the nearest, or no record can be read.
-        """
+        """Returns the records of a file."""
         rows = self.rows(path, lines_of(path), self.headers.get(split))
         wanted = [*self._text_columns(), *self.id_columns[: self.needs_ids]]
         wanted += [self.label_column] if labelled else []
@@ -144,16 +132,7 @@ def _value(values: Values, column: str) -> Any:
 
 
 def text_of_role(values: Values, column: str | tuple[str, ...], role: str) -> str | tuple[str, ...]:
-    """Returns the text of a role, or its several texts.
-
-    Args:
-        values: Values of a row by column.
-        column: Column of the text; several of texts that have a column each.
-        role: Role of the text, one of `ROLES`.
-
-    Raises:
-        RejectedRecordError: if there is no such text, or no list of them where the role has several.
-    """
+    """Returns the text of a role, or its several texts."""
     if isinstance(column, tuple):
         return tuple(checked_text(_value(values, each), repr(each)) for each in column)
     value = _value(values, column)

@@ -30,11 +30,6 @@ _NUL = "\udc00"
 class TsvRows:
     r"""Rows with tabs between cells. Quotation marks are characters as any other, as in GLUE.
 
-    Args:
-        path: Path of the file, for errors.
-        lines: Its lines, which end at `\n`.
-        header: Names of the columns if the first line does not name them, else None.
-
     Attributes:
         columns: Names of the columns.
 
@@ -56,9 +51,6 @@ class TsvRows:
     def values(self, row: Any) -> Mapping[str, Any]:
         """Returns the values of a row by column.
 
-        Args:
-            row: A row.
-
         Raises:
             RejectedRecordError: if it has more or fewer cells than there are columns.
         """
@@ -70,14 +62,6 @@ class UnquotedTsvRows(TsvRows):
 
     Whether such marks are a part of the text, or were put around it by the program that wrote the file,
     cannot be seen.
-
-    Args:
-        path: Path of the file, for errors.
-        lines: Its lines, which end at `\n`.
-        header: Names of the columns if the first line does not name them, else None.
-
-    Raises:
-        RefusedFileError: as of `TsvRows`; while reading, for a cell in quotation marks, or where one begins.
     """
 
     advice: ClassVar[str] = (
@@ -121,17 +105,8 @@ _NO_TEXT = "is it a table in text, and not that of a spreadsheet program?"
 class CsvRows:
     r"""Rows of CSV (RFC 4180), with or without quotation marks, and with line ends within them.
 
-    Args:
-        path: Path of the file, for errors.
-        lines: Its lines, which end at `\n`.
-        header: Names of the columns if the first line does not name them, else None.
-
     Attributes:
         columns: Names of the columns.
-
-    Raises:
-        RefusedFileError: as of `TsvRows`; while reading, for a quotation mark that never closes or that other
-            text follows, because where rows begin after it is a guess.
     """
 
     named_in: ClassVar[str] = _FIRST_LINE
@@ -164,9 +139,6 @@ class CsvRows:
     def values(self, row: Any) -> Mapping[str, Any]:
         """Returns the values of a row by column.
 
-        Args:
-            row: A row.
-
         Raises:
             RejectedRecordError: if it has more or fewer cells than there are columns.
         """
@@ -174,24 +146,13 @@ class CsvRows:
 
 
 class QuotedTsvRows(CsvRows):
-    r"""Rows of CSV with tabs between cells, which may be in quotation marks.
-
-    Args:
-        path: Path of the file, for errors.
-        lines: Its lines, which end at `\n`.
-        header: Names of the columns if the first line does not name them, else None.
-    """
+    r"""Rows of CSV with tabs between cells, which may be in quotation marks."""
 
     delimiter: ClassVar[str] = "\t"
 
 
 class JsonlRows:
     r"""Lines that are each an object of JSON.
-
-    Args:
-        path: Path of the file, for errors.
-        lines: Its lines, which end at `\n`.
-        header: None, since objects name their values.
 
     Attributes:
         columns: None, since each line names its own.
@@ -208,14 +169,7 @@ class JsonlRows:
         return self._lines
 
     def values(self, row: Any) -> Mapping[str, Any]:
-        """Returns the values of a line by name; those of an object within it by `outer.inner` as well.
-
-        Args:
-            row: A line.
-
-        Raises:
-            RejectedRecordError: if it is not an object of JSON.
-        """
+        """Returns the values of a line by name; those of an object within it by `outer.inner` as well."""
         try:
             found = json.loads(row)
         except (ValueError, RecursionError) as error:
@@ -228,14 +182,7 @@ _NO_LINES = "a list begins here; a .jsonl file has an object on each line, and a
 
 
 def values_of_object(found: Any) -> Mapping[str, Any]:
-    """Returns the values of an object of JSON by name; those of an object in it by `outer.inner` as well.
-
-    Args:
-        found: Value of JSON.
-
-    Raises:
-        RejectedRecordError: if it is not an object.
-    """
+    """Returns the values of an object of JSON by name; those of an object in it by `outer.inner` as well."""
     if not isinstance(found, dict):
         raise RejectedRecordError("not_json", "JSON, but not an object")
     inner = [(key, value) for key, value in found.items() if isinstance(value, dict)]
@@ -243,13 +190,7 @@ def values_of_object(found: Any) -> Mapping[str, Any]:
 
 
 def missing_column(path: str, rows: Any, name: str) -> str:
-    """Returns what to say of a column that is missing, with the nearest one, or what separates cells.
-
-    Args:
-        path: Path of the file.
-        rows: Its rows, which know their columns.
-        name: Name of the column.
-    """
+    """Returns what to say of a column that is missing, with the nearest one, or what separates cells."""
     said = f"{path}: there is no column {name!r} in {rows.named_in}"
     if len(rows.columns) == 1:
         for separator, advice in _SEPARATORS.items():

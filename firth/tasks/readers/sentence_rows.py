@@ -30,11 +30,6 @@ class ConllRows:
     Where the first column numbers the words of each sentence, the word is in the second one. Lines that
     begin with `#` and have other cells than words do are comments, as `# id 7` or `# sent_id = 7`.
 
-    Args:
-        path: Path of the file, which makes no difference.
-        lines: Its lines.
-        header: None, since no line names the columns.
-
     Attributes:
         columns: `words` and `tags`; `words` alone if lines are words.
     """
@@ -88,14 +83,7 @@ class ConllRows:
         return ((lines[0][0], lines) for lines in self._sentences)
 
     def values(self, row: Lines) -> Mapping[str, Any]:
-        """Returns the words and the tags of a sentence, a list each.
-
-        Args:
-            row: Lines of a sentence.
-
-        Raises:
-            RejectedRecordError: if a line has more or fewer cells than the first line of the file.
-        """
+        """Returns the words and the tags of a sentence, a list each."""
         rows = []
         for number, line in row:
             cells = self._cells(line)
@@ -115,11 +103,6 @@ class ConllRows:
 
 class ConlluRows(ConllRows):
     """Sentences of Universal Dependencies: the word is in the second of ten columns, its tag in the fourth.
-
-    Args:
-        path: Path of the file, which makes no difference.
-        lines: Its lines, of which those that begin with `#` are comments.
-        header: None, since no line names the columns.
 
     Attributes:
         columns: `words` and `tags`.

@@ -59,11 +59,6 @@ class SpanFormat:
     def read(self, path: str, split: str, *, labelled: bool) -> LabelledRecords:
         """Returns the questions of a file.
 
-        Args:
-            path: File on any file system, compressed with gzip or not.
-            split: Name of the split, which makes no difference.
-            labelled: Whether the file has answers.
-
         Raises:
             RefusedFileError: if the file is not JSON of this form, or no question can be read.
         """
@@ -94,15 +89,7 @@ class SpanFormat:
 
 
 def parsed(path: str, text: str) -> Any:
-    """Returns the value of a file of JSON.
-
-    Args:
-        path: Path of the file, for errors.
-        text: Its text.
-
-    Raises:
-        RefusedFileError: if it is not JSON.
-    """
+    """Returns the value of a file of JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -111,10 +98,6 @@ def parsed(path: str, text: str) -> Any:
 
 def questions_of(path: str, root: Any) -> Iterator[tuple[Any, Any]]:
     """Yields the text of a paragraph with each of its questions.
-
-    Args:
-        path: Path of the file, for errors.
-        root: Value of the file.
 
     Raises:
         RefusedFileError: if it is not of SQuAD's form.

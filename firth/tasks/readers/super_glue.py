@@ -53,9 +53,6 @@ def answers_of(values: Values) -> Iterator[Callable[[], Values]]:
     The id of a row has passage, question and answer. A question without a list of answers is one bad row.
 
 
-    Args:
-        values: Object of a passage.
-
     Raises:
         RejectedRecordError: if a part of the passage is missing; of a row, if a part of it is.
     """
@@ -76,9 +73,6 @@ def queries_of(values: Values) -> Iterator[Callable[[], Values]]:
     """Yields a function for the row of each query of a passage of ReCoRD.
 
     A row has the passage's entities, each once, and the right answers, each once.
-
-    Args:
-        values: Object of a passage.
 
     Raises:
         RejectedRecordError: if a part of the passage is missing; of a row, if a part of it is.

@@ -115,13 +115,7 @@ def split_file(name: str, folder: str, split: str) -> str:
 
 
 def has_split(name: str, folder: str, split: str) -> bool:
-    """Returns whether a split can be read in a folder.
-
-    Args:
-        name: Key of `FORMATS`.
-        folder: Folder of the files, or of GLUE's folders.
-        split: Name of the split.
-    """
+    """Returns whether a split can be read in a folder."""
     try:
         return bool(split_file(name, folder, split))
     except ValueError:

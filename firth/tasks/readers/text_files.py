@@ -19,13 +19,6 @@ def text_of(path: str | os.PathLike[str]) -> str:
     """Returns the text of a file without its byte order mark.
 
     Bytes that are not UTF-8 become lone surrogates, which `checked_text` rejects with the record they are in.
-
-    Args:
-        path: File on any file system. One that is compressed with gzip is known by its first bytes.
-
-    Raises:
-        RefusedFileError: if there is no such file, if gzip's data end too early or are not valid, or if the
-            file is UTF-16.
     """
     if not storage.exists(path) or storage.is_folder(path):
         raise RefusedFileError(f"{path}: there is no such file")
@@ -42,14 +35,7 @@ def text_of(path: str | os.PathLike[str]) -> str:
 
 
 def lines_of(path: str | os.PathLike[str]) -> Iterator[str]:
-    r"""Yields the lines of a file with their `\n`, one after another, as `text_of` decodes them.
-
-    Args:
-        path: File on any file system, compressed with gzip or not.
-
-    Raises:
-        RefusedFileError: as `text_of` does; of gzip's data while lines are read.
-    """
+    r"""Yields the lines of a file with their `\n`, one after another, as `text_of` decodes them."""
     if not storage.exists(path) or storage.is_folder(path):
         raise RefusedFileError(f"{path}: there is no such file")
     with storage.open_file(path) as file:
@@ -72,9 +58,6 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 
     Other characters that Python splits lines at, such as U+2028, are in the texts of MNLI and QQP.
 
-    Args:
-        text: Text of a file.
-
     Example:
 
     >>> list(numbered_lines("a\r\nb\u2028c\n"))
@@ -89,9 +72,6 @@ def split_at_spaces(text: str) -> list[str]:
 
     Other white space of Unicode, such as the space in `10\u00a0000`, stands within words.
 
-    Args:
-        text: Words, or tags, in one text.
-
     Example:
 
     >>> split_at_spaces(" 10\u00a0000\tmen ")
@@ -101,15 +81,7 @@ def split_at_spaces(text: str) -> list[str]:
 
 
 def checked_text(text: object, name: str) -> str:
-    """Returns a text that can be trained on.
-
-    Args:
-        text: Value of a field.
-        name: Name of the field, for errors.
-
-    Raises:
-        RejectedRecordError: if it is not a text, is empty or is not UTF-8.
-    """
+    """Returns a text that can be trained on."""
     if not isinstance(text, str):
         raise RejectedRecordError("not_text", f"{name} is {text!r}, not a text")
     if not text or text.isspace():

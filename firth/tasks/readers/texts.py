@@ -57,14 +57,7 @@ class ParallelFormat:
         return frozenset()
 
     def partner_of(self, path: str) -> str:
-        """Returns the file of the texts to write that go with a file.
-
-        Args:
-            path: File of the texts to read, compressed with gzip or not.
-
-        Raises:
-            RefusedFileError: if its name does not say of which texts it is.
-        """
+        """Returns the file of the texts to write that go with a file."""
         stem, ending, rest = path.rpartition(self.source)
         if not ending or rest not in ("", ".gz"):
             raise RefusedFileError(f"{path}: the name of such a file ends with {self.source}")
@@ -72,11 +65,6 @@ class ParallelFormat:
 
     def read(self, path: str, split: str, *, labelled: bool) -> LabelledRecords:
         """Returns the records of two files. A pair of which a line is empty is rejected.
-
-        Args:
-            path: File of the texts to read, compressed with gzip or not.
-            split: Name of the split, which makes no difference.
-            labelled: Whether the translations are read. If not, all labels are None.
 
         Raises:
             RefusedFileError: if the other file is not there or has another number of lines, so that no line

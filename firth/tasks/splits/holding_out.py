@@ -5,15 +5,7 @@ from firth.tasks.readers import LabelledRecord, LabelledRecords, RefusedFileErro
 
 
 def hold_out(split: LabelledRecords, share: float) -> tuple[LabelledRecords, LabelledRecords]:
-    """Returns what is left to train on, and what is held out: at least one text of each.
-
-    Args:
-        split: Records.
-        share: Share that is held out, by a hash of the texts, so that equal texts are on one side.
-
-    Raises:
-        RefusedFileError: if all texts are the same.
-    """
+    """Returns what is left to train on, and what is held out: at least one text of each."""
     places = {key_of_texts(record): unit_hash("held out", key_of_texts(record)) for record in split.records}
     if len(places) < 2:
         raise RefusedFileError(
@@ -28,10 +20,6 @@ def hold_out(split: LabelledRecords, share: float) -> tuple[LabelledRecords, Lab
 
 
 def key_of_texts(record: LabelledRecord) -> bytes:
-    """Returns a hash of the texts of a record.
-
-    Args:
-        record: Record.
-    """
+    """Returns a hash of the texts of a record."""
     texts = sorted(record.texts.items())
     return digest(*(digest(role, *((text,) if isinstance(text, str) else text)) for role, text in texts))

@@ -20,12 +20,6 @@ def read_mixture(data: DataMixture, task: Task, split: str, readers: Mapping[str
 
     Of a part without a split to evaluate on, the same records are held out as if it were alone.
 
-    Args:
-        data: The recipe's `data`.
-        task: The recipe's `task`, which says what each part is for.
-        split: `train` or `eval`.
-        readers: The readers of the parts, by their kind.
-
     Raises:
         ValueError: as the parts' readers do.
     """
@@ -50,10 +44,6 @@ def read_mixture(data: DataMixture, task: Task, split: str, readers: Mapping[str
 def shares_of(data: AnyLabelledData, records: Sequence[LabelledRecord]) -> list[Share]:
     """Returns how many records are trained on of each source, those that are repeated counted.
 
-    Args:
-        data: The recipe's `data`; empty is what is returned of data that are not a mixture.
-        records: Records of all sources.
-
     Raises:
         firth.corpus.documents.errors.MixtureError: if a source has no records.
     """
@@ -67,10 +57,6 @@ def repeated(records: Sequence[LabelledRecord], shares: Sequence[Share]) -> Iter
     """Yields records as often as their source's share says, each of it as often as any other or once more.
 
     Which ones have one copy more follows from a hash of their ids. The id of a second copy ends with `#2`.
-
-    Args:
-        records: Records of all sources.
-        shares: Shares, as `shares_of` returns them.
 
     Example:
 

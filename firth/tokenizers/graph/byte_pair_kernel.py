@@ -31,14 +31,7 @@ def _any_of(pieces: Collection[str]) -> str:
 
 
 class WordSplitter(tf.Module):
-    """Text to words, in which each byte is a character.
-
-    Args:
-        alone: Special pieces, each a word by itself.
-        after_space: Further special pieces, which include spaces before them.
-        all_spaces: True if these include all spaces before them, of any kind; False for one space.
-        pattern: Key of `split_pattern.PATTERNS`.
-    """
+    """Text to words, in which each byte is a character."""
 
     def __init__(
         self,
@@ -67,21 +60,7 @@ class WordSplitter(tf.Module):
 
 
 class BytePairKernel(tf.Module):
-    """Text to ids, in a graph that needs nothing but its own constants.
-
-    Args:
-        vocabulary: Pieces as `byte_pieces.to_piece` writes them, by id.
-        alone: Special pieces, each a word by itself.
-        after_space: Further special pieces, which include spaces before them.
-        all_spaces: True if these include all spaces before them, of any kind; False for one space.
-        ranks: Rank of each piece that is made by merging: of two, the lower is merged first, and no other
-            piece comes about. None for the order of the ids.
-        pattern: Key of `split_pattern.PATTERNS`.
-        whole_words: True if a word that is a piece is that piece, whether or not its merges make it.
-
-    Raises:
-        ValueError: if a piece stands for no bytes, or a byte has no piece.
-    """
+    """Text to ids, in a graph that needs nothing but its own constants."""
 
     def __init__(
         self,
@@ -125,8 +104,6 @@ class BytePairKernel(tf.Module):
 
         Args:
             text: Texts, string [batch].
-            begins: Not read: no text gets a space in front.
-            asked: Special pieces that are found in text; all others are ordinary text.
 
         Returns:
             int32 [batch, (pieces)], with int64 row splits.

@@ -33,9 +33,6 @@ def byte_pieces() -> list[str]:
 def to_piece(data: bytes) -> str:
     r"""Returns bytes as a vocabulary writes them.
 
-    Args:
-        data: Bytes of any length.
-
     Example:
 
     >>> to_piece(b" caf\xc3\xa9")
@@ -46,12 +43,6 @@ def to_piece(data: bytes) -> str:
 
 def to_bytes(piece: str) -> bytes:
     r"""Returns the bytes that a piece of a vocabulary stands for.
-
-    Args:
-        piece: Piece as a vocabulary writes it.
-
-    Raises:
-        ValueError: if a character of the piece does not stand for a byte.
 
     Example:
 

@@ -57,9 +57,6 @@ def kinds() -> npt.NDArray[Any]:
 def spans(kind: Kind) -> list[tuple[int, int]]:
     """Returns the first and last code points of the runs of characters of a kind.
 
-    Args:
-        kind: One flag or several, of which a character has any.
-
     Example:
 
     >>> spans(Kind.PUNCTUATION)[:2]
@@ -87,10 +84,6 @@ def lowercased() -> dict[int, str]:
 
 def is_word(text: str, lowercase: bool) -> bool:
     """Returns whether `text` can be one word, or a part of one, after normalisation.
-
-    Args:
-        text: Characters that are not empty.
-        lowercase: True if normalisation lower-cases and strips accents.
 
     Example:
 

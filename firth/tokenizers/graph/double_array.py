@@ -104,11 +104,6 @@ class _Slots:
 def build_double_array(values: npt.NDArray[Any], malformed: int) -> npt.NDArray[Any]:
     """Returns the trie that maps each code point's UTF-8 bytes to its value.
 
-    Args:
-        values: Values by code point, integer [0x110000], from 1 to 2**31 - 1, or 0 for a character without a
-            value. That of U+0000 is not stored.
-        malformed: Value of byte sequences that are not characters: stray and truncated ones.
-
     Returns:
         uint32 [units], a multiple of 256.
 
@@ -146,7 +141,6 @@ def look_up(units: npt.NDArray[Any], key: bytes) -> int:
 
     Args:
         units: Trie as `build_double_array` returns it, uint32 [units].
-        key: Key in UTF-8.
     """
     position = 0
     for byte in key:

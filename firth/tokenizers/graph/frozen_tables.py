@@ -12,9 +12,6 @@ from typing import Any
 def read_table(name: str) -> dict[str, Any]:
     """Returns a table of this folder.
 
-    Args:
-        name: Name of its file, without `.json`.
-
     Example:
 
     >>> sorted(read_table("split_classes"))
@@ -25,9 +22,6 @@ def read_table(name: str) -> dict[str, Any]:
 
 def lower_case_in(name: str) -> dict[int, str]:
     """Returns the lower case of each character that has one in a table, by code point.
-
-    Args:
-        name: Name of its file, without `.json`.
 
     Example:
 
@@ -41,9 +35,6 @@ def lower_case_in(name: str) -> dict[int, str]:
 def table_digest(name: str) -> str:
     """Returns the SHA-256 of a table, in hex, which stands for it in the digest of a tokenizer.
 
-    Args:
-        name: Name of its file, without `.json`.
-
     Example:
 
     >>> len(table_digest("characters"))
@@ -55,9 +46,6 @@ def table_digest(name: str) -> str:
 @functools.lru_cache(maxsize=2**16)
 def is_younger(character: str) -> bool:
     r"""Returns whether Unicode 9.0 does not have a character.
-
-    Args:
-        character: One character.
 
     Example:
 

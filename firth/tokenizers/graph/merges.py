@@ -13,12 +13,7 @@ Pair = tuple[str, str]
 
 
 class MergeError(ValueError):
-    """A merge that does not fit the vocabulary.
-
-    Args:
-        index: Place of the merge, from 0.
-        reason: What is wrong.
-    """
+    """A merge that does not fit the vocabulary."""
 
     def __init__(self, index: int, reason: str) -> None:
         super().__init__(f"merge {index + 1}: {reason}")
@@ -27,14 +22,6 @@ class MergeError(ValueError):
 
 def read_merges(merges: Sequence[str], pieces: Collection[str]) -> list[Pair]:
     """Returns the two parts of each merge, checked.
-
-    Args:
-        merges: Merges in their order: two pieces with a space between.
-        pieces: Pieces of the vocabulary.
-
-    Raises:
-        MergeError: for a merge that is not of two pieces, whose part or result is not in the vocabulary,
-            whose part is made by no earlier merge, or whose result another one makes.
 
     Example:
 
@@ -66,9 +53,6 @@ def ranks_of(merges: Sequence[Pair]) -> dict[str, int]:
     Left out are pieces that never come about, because a part of theirs is always merged with a neighbour
     first. A piece that does comes about from one pair alone, whatever stands around it: within its bytes,
     the same merges happen as if they stood alone. So its rank tells all that the merges do.
-
-    Args:
-        merges: Merges in their order, as `read_merges` returns them.
 
     Example: of `abc`, `b c` is merged first, so that `abc` is never made of `ab c`.
 
@@ -114,9 +98,6 @@ def _edge(
 
 def merges_by_order(pieces: Sequence[str]) -> list[Pair]:
     """Returns the merges that a vocabulary in the order of its merges stands for.
-
-    Args:
-        pieces: Pieces of bytes, those of more than one in the order in which they are merged.
 
     Example:
 

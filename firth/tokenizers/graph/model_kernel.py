@@ -30,7 +30,6 @@ class ModelKernel(tf.Module):
     """Text to pieces, or to their ids, as a model of SentencePiece reads it.
 
     Args:
-        model: Bytes of a model.
         out_type: Type of what `tokenize` returns: ids (`tf.int32`) or pieces (`tf.string`).
 
     Raises:
@@ -58,9 +57,5 @@ class ModelKernel(tf.Module):
         return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
 
     def string_to_id(self, pieces: Any) -> tf.Tensor:
-        """Returns the ids of pieces, int32 of the same shape.
-
-        Args:
-            pieces: string of any shape.
-        """
+        """Returns the ids of pieces, int32 of the same shape."""
         return kernel_ops.sentencepiece_string_to_id_op(self._shared.resource_handle, pieces)

@@ -42,12 +42,6 @@ def stand_ins() -> dict[int, str]:
 def replacement(point: int, lowercase: bool, split: bool) -> str:
     """Returns the text that normalisation puts in the place of a code point.
 
-    Args:
-        point: Code point.
-        lowercase: True to lower-case and strip accents.
-        split: True to put spaces around all punctuation, for a reader that splits at spaces. False for text
-            for the kernel, which knows ASCII punctuation itself and needs stand-ins.
-
     Example:
 
     >>> replacement(ord("É"), lowercase=True, split=False)
@@ -75,10 +69,6 @@ def build_normalizer_model(lowercase: bool, split: bool = False) -> npt.NDArray[
     """Returns a model for `tf_text.FastBertNormalizer(model_buffer=...)`: uint8 [bytes].
 
     Bytes that are not valid UTF-8 are dropped, as are the characters that they would decode to.
-
-    Args:
-        lowercase: True to lower-case and strip accents.
-        split: True to put spaces around all punctuation, as for `replacement`.
     """
     kinds = characters.kinds()
     removed = np.flatnonzero((kinds & Kind.REMOVED) > 0).tolist()
@@ -95,10 +85,6 @@ def build_replacing_model(replaced: Mapping[int, str], lowercase: bool = False) 
     """Returns a model for `FastBertNormalizer` that replaces characters one by one: uint8 [bytes].
 
     Bytes that are not valid UTF-8 are dropped.
-
-    Args:
-        replaced: Text that takes the place of each code point that is not kept.
-        lowercase: What the kernel is told about the model.
     """
     values, pool = _encode(replaced)
     builder = flatbuffers.Builder(0)

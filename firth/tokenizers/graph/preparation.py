@@ -22,20 +22,12 @@ def unknown_step(unknown: str) -> Step:
     """Returns the step that makes unknown text of the unknown piece where normalization brings it about.
 
     It is skipped unless the piece is asked for: typed in a text, its name is ordinary text.
-
-    Args:
-        unknown: Piece for unknown text.
     """
     return re.escape(unknown), _NO_CHARACTER
 
 
 def is_unknown_step(step: Step, unknown: str) -> bool:
-    """Returns whether a step is the one that `unknown_step` returns.
-
-    Args:
-        step: Step of a preparation.
-        unknown: Piece for unknown text.
-    """
+    """Returns whether a step is the one that `unknown_step` returns."""
     return bool(unknown) and step == unknown_step(unknown)
 
 
@@ -48,9 +40,6 @@ class Preparation:
         prefix: Which texts get a space before them, if they do not begin with one: those that are the `first`
             of their row, those after special pieces too (`always`), or none (`never`).
         late: Special pieces that are split off after the steps, not before them.
-
-    Raises:
-        ValueError: for another prefix.
 
     Example:
 
@@ -70,19 +59,12 @@ class Preparation:
 
     @classmethod
     def of(cls, value: "Preparation | Mapping[str, Any]") -> "Preparation":
-        """Returns the preparation that settings say.
-
-        Args:
-            value: Attributes by name.
-        """
+        """Returns the preparation that settings say."""
         return value if isinstance(value, Preparation) else cls(**value)
 
     @classmethod
     def of_model(cls, model: bytes) -> "Preparation":
         """Returns what the sentencepiece package does with text before this model reads it.
-
-        Args:
-            model: Bytes of a model.
 
         Raises:
             ValueError: if they are not a model.

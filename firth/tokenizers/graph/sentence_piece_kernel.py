@@ -47,11 +47,6 @@ class Segments(NamedTuple):
 class SpecialSplitter:
     """Splits special pieces off texts, the leftmost first, and of those the longest.
 
-    Args:
-        alone: Special pieces that include no space before them.
-        after_space: Further special pieces, which include spaces before them.
-        spaces: Pattern of these spaces.
-
     Example:
 
     >>> splitter = SpecialSplitter(["[CLS]"], ["[MASK]"], " ?")
@@ -103,13 +98,6 @@ class SpecialSplitter:
 class SentencePieceKernel(tf.Module):
     """Text to ids.
 
-    Args:
-        model: Bytes of a model of SentencePiece.
-        preparation: What is done to text before the model reads it.
-        alone: Special pieces that include no space before them.
-        after_space: Further special pieces, which include spaces before them.
-        spaces_before: Which ones, as `SpecialPieces` says it.
-
     Raises:
         ValueError: if the bytes are not a model, or for a step that is not known.
     """
@@ -143,7 +131,6 @@ class SentencePieceKernel(tf.Module):
             text: Texts, string [batch].
             begins: Whether a text may get a space in front, bool [batch]; one that continues another may not.
                 None if all may.
-            asked: Special pieces that are found in text; all others are ordinary text.
 
         Returns:
             int32 [batch, (pieces)], with int64 row splits.

@@ -28,12 +28,7 @@ class PieceType(enum.IntEnum):
 
 
 def with_sentinels(model: bytes, pieces: Iterable[str]) -> bytes:
-    """Returns the model with further pieces at its end, which are never split.
-
-    Args:
-        model: Bytes of a model.
-        pieces: Sentinels, the one with the lowest id first.
-    """
+    """Returns the model with further pieces at its end, which are never split."""
     more = [{"piece": piece, "score": 0.0, "type": PieceType.USER_DEFINED} for piece in pieces]
     return model + ModelProto(pieces=more).SerializeToString()
 
@@ -53,12 +48,7 @@ class MergingPiece(NamedTuple):
 
 
 def merging_model(pieces: Iterable[MergingPiece], unknown: str) -> bytes:
-    """Returns a model that merges by the ranks of the pieces and leaves text otherwise as it is.
-
-    Args:
-        pieces: Pieces by id.
-        unknown: Piece for unknown text, which the format requires; it becomes the last piece.
-    """
+    """Returns a model that merges by the ranks of the pieces and leaves text otherwise as it is."""
     model = ModelProto()
     for piece in pieces:
         kind = PieceType.USER_DEFINED if piece.is_special else PieceType.NORMAL
@@ -81,31 +71,18 @@ def _with_identity(model: bytes, escaped: bool) -> bytes:
 
 
 def without_normalization(model: bytes) -> bytes:
-    """Returns the model for text in its final form, of which only spaces are replaced.
-
-    Args:
-        model: Bytes of a model.
-    """
+    """Returns the model for text in its final form, of which only spaces are replaced."""
     return _with_identity(model, escaped=True)
 
 
 def unknown_piece(model: bytes) -> str:
-    """Returns the piece for unknown text; empty if there is no such piece.
-
-    Args:
-        model: Bytes of a model.
-    """
+    """Returns the piece for unknown text; empty if there is no such piece."""
     pieces = parse_model(model).pieces
     return next((str(piece.piece) for piece in pieces if piece.type == PieceType.UNKNOWN), "")
 
 
 def without_pieces(model: bytes, pieces: Collection[str]) -> bytes:
-    """Returns the model with some pieces that no text becomes any more; all ids stay.
-
-    Args:
-        model: Bytes of a model.
-        pieces: Pieces that are not found in text.
-    """
+    """Returns the model with some pieces that no text becomes any more; all ids stay."""
     made = parse_model(model)
     for piece in made.pieces:
         if piece.piece in pieces and piece.type in (PieceType.NORMAL, PieceType.USER_DEFINED):

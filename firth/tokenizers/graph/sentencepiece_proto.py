@@ -65,12 +65,6 @@ ModelProto = _make_class()
 def parse_model(model: bytes) -> Any:
     """Returns a model as a `ModelProto`.
 
-    Args:
-        model: Bytes of a model.
-
-    Raises:
-        ValueError: if they are not a model, or one with a piece that is too long to be looked up.
-
     Example:
 
     >>> parse_model(b"").trainer_spec.unk_piece

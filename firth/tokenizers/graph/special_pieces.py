@@ -32,10 +32,6 @@ class SpecialPieces:
         spaces_before: Spaces before `mask`, and before a sentinel, that are a part of it: `one` at most,
             `all` or `none`. It says something of tokenizers that keep spaces.
 
-    Raises:
-        ValueError: for a piece that is empty or holds a line break, one that is listed twice, or another
-            choice of `spaces_before`.
-
     Example:
 
     >>> gpt2 = SpecialPieces(*["<|endoftext|>"] * 4, mask=None)
@@ -68,14 +64,7 @@ class SpecialPieces:
 
     @classmethod
     def of(cls, value: "SpecialPieces | Mapping[str, Any] | None") -> "SpecialPieces":
-        """Returns the special pieces that settings say.
-
-        Args:
-            value: Pieces by role, as `settings` has them; None for the five names of BERT.
-
-        Raises:
-            ValueError: for a key that is not an attribute, with the nearest.
-        """
+        """Returns the special pieces that settings say."""
         if isinstance(value, SpecialPieces):
             return value
         names = [field.name for field in dataclasses.fields(cls)]
@@ -102,19 +91,11 @@ class SpecialPieces:
         return (self.pad,) if self.roles_of(self.pad) == ["pad"] else ()
 
     def roles_of(self, piece: str) -> list[str]:
-        """Returns the roles that a piece plays.
-
-        Args:
-            piece: Piece of the vocabulary.
-        """
+        """Returns the roles that a piece plays."""
         return [role for role, each in self.by_role.items() if each == piece]
 
     def missing(self, role: str) -> MissingPieceError:
-        """Returns the error that says that no piece plays a role.
-
-        Args:
-            role: Role, such as `mask`.
-        """
+        """Returns the error that says that no piece plays a role."""
         return MissingPieceError(
             f"the tokenizer has no {role} piece; its special pieces are {' '.join(self.pieces)}"
         )

@@ -22,9 +22,6 @@ _SPACE = r"[\s\pZ]"
 def any_of(pieces: Iterable[str]) -> str:
     r"""Returns a regular expression that finds any of these pieces, as its first group.
 
-    Args:
-        pieces: Pieces to find.
-
     Example:
 
     >>> any_of(["[MASK]", "<extra_id_0>"])
@@ -40,10 +37,6 @@ def _plain(names: Iterable[str]) -> str:
 
 class SpecialMarks:
     r"""Marks special pieces that are asked for in text, each as a word that no other text can make.
-
-    Args:
-        specials: Special pieces by their roles.
-        sentinels: Number of sentinels `<extra_id_0>`, `<extra_id_1>`, ... that are special pieces too.
 
     Example:
 
@@ -70,7 +63,6 @@ class SpecialMarks:
 
         Args:
             text: Raw texts, string [batch].
-            asked: Special pieces to find; all others are ordinary text.
 
         Returns:
             string [batch]. Marks that were in the text are replaced by a character that is dropped anyway.
@@ -92,12 +84,7 @@ class SpecialMarks:
         return text
 
     def word(self, special: str, lowercase: bool) -> str:
-        """Returns the word that a special piece becomes after marking and normalisation.
-
-        Args:
-            special: Special piece.
-            lowercase: True if normalisation lower-cases.
-        """
+        """Returns the word that a special piece becomes after marking and normalisation."""
         name = {**self._names, **self._sentinels}[special]
         return f"{SPECIAL_MARK}{name.lower() if lowercase else name}{SPECIAL_MARK}"
 
@@ -112,7 +99,6 @@ def mark_words(text: tf.Tensor, words: Sequence[str]) -> tf.Tensor:
 
     Args:
         text: Raw texts, string [batch].
-        words: Words to mark. The marked text has the place of each in this list.
 
     Returns:
         string [batch]; see `unmark_words`.
@@ -131,12 +117,7 @@ def mark_words(text: tf.Tensor, words: Sequence[str]) -> tf.Tensor:
 
 
 def unmark_words(found: tf.Tensor, words: Sequence[str]) -> tf.Tensor:
-    """Returns words, string [n], with those that `mark_words` marked as they were.
-
-    Args:
-        found: Words, string [n].
-        words: Words that were marked.
-    """
+    """Returns words, string [n], with those that `mark_words` marked as they were."""
     for number, word in enumerate(words):
         found = tf.where(found == f"{SPECIAL_MARK}{number}{SPECIAL_MARK}", word, found)
     return found
@@ -156,7 +137,6 @@ def without_specials(text: tf.Tensor, asked: Collection[str]) -> tf.Tensor:
 
     Args:
         text: Raw texts, string [batch].
-        asked: Special pieces that are replaced.
 
     Example:
 

@@ -62,9 +62,6 @@ def _group(spans: list[tuple[int, int]]) -> str:
 def byte_class(spans: Spans) -> str:
     r"""Returns a regular expression for one character, in UTF-8, of these spans of code points.
 
-    Args:
-        spans: Pairs of a first and a last code point.
-
     Example:
 
     >>> byte_class([(ord("a"), ord("c")), (0xE8, 0xE9)])

@@ -27,7 +27,6 @@ class TextSteps(tf.Module):
         steps: Steps in order: a pair of a pattern of RE2 and the replacement of every match; or alone the
             name of a Unicode form, `lowercase` (each character by itself), `strip_accents` (drops all marks),
             or `own_map` (the map of characters that the model holds).
-        model: Bytes of a model of SentencePiece.
 
     Raises:
         ValueError: for another step.
@@ -49,7 +48,6 @@ class TextSteps(tf.Module):
 
         Args:
             text: Texts, string [batch].
-            skipped: Places of steps that are left out, counted from 0.
         """
         for place, operation in enumerate(self._operations):
             text = text if place in skipped else operation(text)

@@ -18,10 +18,6 @@ _SEPARATOR = b"\xff\xfe\xff\xfe"
 def normalize_utf8(text: tf.Tensor, form: str) -> tf.Tensor:
     r"""Returns texts in a form.
 
-    Args:
-        text: Texts, string of any shape. Bytes that are not valid UTF-8 stay.
-        form: `NFC`, `NFD`, `NFKC` or `NFKD`.
-
     Example:
 
     >>> normalize_utf8(tf.constant("e\u0301\u32ff\u3300"), "NFKC").numpy().decode()

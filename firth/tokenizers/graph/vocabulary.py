@@ -17,9 +17,6 @@ _SENTINEL = re.compile(r"<extra_id_\d+>")
 def sentinel_pieces(count: int) -> list[str]:
     """Returns the sentinels in the order in which they end a vocabulary: the last one is number 0.
 
-    Args:
-        count: Number of sentinels.
-
     Example:
 
     >>> sentinel_pieces(3)
@@ -29,24 +26,12 @@ def sentinel_pieces(count: int) -> list[str]:
 
 
 def is_sentinel(piece: str) -> bool:
-    """Returns whether a piece is `<extra_id_N>`.
-
-    Args:
-        piece: Piece of a vocabulary.
-    """
+    """Returns whether a piece is `<extra_id_N>`."""
     return _SENTINEL.fullmatch(piece) is not None
 
 
 def count_sentinels(pieces: Sequence[str]) -> int:
-    """Returns the number of sentinels at the end of a vocabulary.
-
-    Args:
-        pieces: Pieces in the order of their ids.
-
-    Raises:
-        ValueError: if there are sentinels, but not at the end in the order of `sentinel_pieces`, or more than
-            10,000 of them.
-    """
+    """Returns the number of sentinels at the end of a vocabulary."""
     count = sum(map(is_sentinel, pieces))
     if count and (list(pieces[-count:]) != sentinel_pieces(count) or count > MOST_SENTINELS):
         raise ValueError(
@@ -57,14 +42,7 @@ def count_sentinels(pieces: Sequence[str]) -> int:
 
 
 def check_pieces(pieces: Sequence[str]) -> dict[str, int]:
-    """Returns the id of each piece, which is its place, counted from 0.
-
-    Args:
-        pieces: Pieces in the order of their ids.
-
-    Raises:
-        ValueError: if a piece is empty, holds a line break, or occurs twice.
-    """
+    """Returns the id of each piece, which is its place, counted from 0."""
     ids: dict[str, int] = {}
     for index, piece in enumerate(pieces):
         if not isinstance(piece, str) or not piece or "\n" in piece or "\r" in piece:
@@ -96,10 +74,6 @@ class Vocabulary:
     @classmethod
     def of(cls, pieces: Sequence[str], specials: SpecialPieces | None = None) -> "Vocabulary":
         """Returns the vocabulary of these pieces.
-
-        Args:
-            pieces: Pieces in the order of their ids.
-            specials: Special pieces by their roles; None for the five names of BERT.
 
         Raises:
             ValueError: if a piece is empty, holds a line break, or occurs twice, or a special piece is
@@ -138,14 +112,7 @@ class Vocabulary:
         return [*filter(None, [self.specials.mask]), *sentinel_pieces(self.sentinels)]
 
     def check_special(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Returns names of special pieces.
-
-        Args:
-            names: Names.
-
-        Raises:
-            ValueError: for a name that is not a special piece, with the nearest one.
-        """
+        """Returns names of special pieces."""
         known = self.special_pieces if names else ()
         for name in names:
             if name not in known:
@@ -156,28 +123,14 @@ class Vocabulary:
         return tuple(names)
 
     def id_of(self, piece: str) -> int:
-        """Returns the id of a piece.
-
-        Args:
-            piece: Piece of the vocabulary.
-
-        Raises:
-            ValueError: if there is no such piece, with the nearest one.
-        """
+        """Returns the id of a piece."""
         if piece not in self.ids:
             near = difflib.get_close_matches(piece, self.pieces, n=1, cutoff=0.0)
             raise ValueError(f"{piece!r} is not in the vocabulary; the nearest piece is {near[0]!r}")
         return self.ids[piece]
 
     def piece_of(self, index: int) -> str:
-        """Returns the piece of an id.
-
-        Args:
-            index: Id of a piece.
-
-        Raises:
-            ValueError: if the id is out of range.
-        """
+        """Returns the piece of an id."""
         if not 0 <= index < len(self.pieces):
             raise ValueError(f"id {index} is out of range; ids go from 0 to {len(self.pieces) - 1}")
         return self.pieces[index]

@@ -35,10 +35,6 @@ class WordBounds:
 
         A word starts with a space, and around each punctuation mark and each CJK ideograph.
 
-        Args:
-            texts: Text of each piece, as UTF-8, in whole characters or in parts of one.
-            special_ids: Ids of the special pieces.
-
         Example:
 
         >>> bounds = WordBounds.of_texts([b" fox", b"es", b".", b" (", b" ", b"\n", b"\xa9"], special_ids=())
@@ -69,13 +65,7 @@ def _is_alone(character: str) -> bool:
 
 
 def word_starts(tokenizer: Any, ids: npt.NDArray[Any], row_splits: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Returns which tokens start a word: bool [tokens].
-
-    Args:
-        tokenizer: Tokenizer of any kind.
-        ids: Ids of texts one after the other, int [tokens].
-        row_splits: Begin of each text, int [texts + 1]; a word begins there too.
-    """
+    """Returns which tokens start a word: bool [tokens]."""
     bounds = tokenizer.word_bounds
     starts = bounds.starts[ids]
     starts[1:] = (starts[1:] & ~bounds.goes_on[ids[:-1]]) | bounds.ends[ids[:-1]]

@@ -24,11 +24,6 @@ def word_characters(words: tf.Tensor, max_characters: int) -> tf.Tensor:
     The words `<S>` and `</S>` are read as the marks of `sentence_characters`, `<UNK>` as its five bytes, as
     bilm-tf reads the words of its vocabulary.
 
-    Args:
-        words: Words, string [n].
-        max_characters: Characters of a word, marks included; longer words are cut after `max_characters - 2`
-            bytes.
-
     Returns:
         int32 [n, max_characters]: begin mark, bytes, end mark, padding.
 
@@ -53,9 +48,6 @@ def word_characters(words: tf.Tensor, max_characters: int) -> tf.Tensor:
 
 def sentence_characters(max_characters: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Returns the characters of `<S>` and `</S>`, int32 [max_characters] each: one mark that no byte makes.
-
-    Args:
-        max_characters: Characters of a word, marks included.
 
     Example:
 

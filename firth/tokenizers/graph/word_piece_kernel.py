@@ -21,11 +21,6 @@ def kernel_piece(piece: str, index: int, lowercase: bool) -> str:
     Pieces that no normalised text can hold (`The` when lower-casing, `a.b`, `##.`) become words that match
     nothing: the reference never yields them, while the kernel might.
 
-    Args:
-        piece: Piece of the vocabulary.
-        index: Id of the piece.
-        lowercase: True if normalisation lower-cases and strips accents.
-
     Example:
 
     >>> kernel_piece("##ing", 7, True), kernel_piece("a.b", 8, True).isascii()
@@ -46,11 +41,6 @@ class WordPieceKernel(tf.Module):
     characters: its limit is set to as many bytes, which is exact for ASCII, and words of other characters
     that it gave up on are read once more by a kernel of a higher limit. Ordinary text never needs the second
     step.
-
-    Args:
-        vocabulary: Pieces, with the special ones.
-        lowercase: True to lower-case and strip accents.
-        max_word_characters: Most characters of a word; a longer word becomes the unknown piece.
 
     Raises:
         MissingPieceError: if no piece is the unknown one.
@@ -84,8 +74,6 @@ class WordPieceKernel(tf.Module):
 
         Args:
             text: Texts, string [batch].
-            begins: Not read: no text gets a space in front.
-            asked: Special pieces that are found in text; all others are ordinary text.
 
         Returns:
             int32 [batch, (pieces)], with int64 row splits.

@@ -53,14 +53,7 @@ def train_byte_pairs(
 def merge_byte_pairs(
     word_counts: Mapping[str, int], pieces: int, min_frequency: int, ties: Ties = "greater"
 ) -> list[str]:
-    """Returns the 256 bytes and, after them, the pieces merged from them in their order.
-
-    Args:
-        word_counts: Number of occurrences of each word, as `count_byte_words` returns them.
-        pieces: Most pieces to return.
-        min_frequency: Least number of occurrences of a pair that is merged.
-        ties: Choice between pairs that occur equally often, as for `train_byte_pairs`.
-    """
+    """Returns the 256 bytes and, after them, the pieces merged from them in their order."""
     alphabet = byte_pieces()
     number = {piece: index for index, piece in enumerate(alphabet)}
     words = [list(map(number.__getitem__, word)) for word in word_counts]

@@ -17,11 +17,6 @@ class Merger:
     grows with the distinct words; counts are Python integers and never overflow.
 
     Args:
-        alphabet: Pieces that words are spelled with.
-        words: Words as lists of piece numbers; they are changed in place.
-        counts: Number of occurrences of each word.
-        join: Function that returns the piece of two pieces.
-        order: Function that returns a key of a piece, by which the greatest piece comes first.
         ties: Choice between pairs that occur equally often: `greater` takes the one with the
             lexicographically greater pieces, whatever the order of words, and `first_seen` the one that comes
             first, words read in their order from the left.
@@ -71,11 +66,7 @@ class Merger:
             self._words_of[pair].add(index)
 
     def merge_best(self, min_frequency: int) -> bool:
-        """Merges the best pair everywhere; returns False if no pair occurs often enough.
-
-        Args:
-            min_frequency: Least number of occurrences of a pair that is merged.
-        """
+        """Merges the best pair everywhere; returns False if no pair occurs often enough."""
         while self._heap:
             count, _, _, pair = heapq.heappop(self._heap)
             current = self._pair_counts.get(pair, 0)
@@ -87,15 +78,7 @@ class Merger:
         return False
 
     def merge_until(self, pieces: int, min_frequency: int) -> None:
-        """Merges until there are enough pieces, or no pair occurs often enough.
-
-        Args:
-            pieces: Number of pieces to reach.
-            min_frequency: Least number of occurrences of a pair that is merged.
-
-        Raises:
-            ValueError: if `min_frequency` is below 1.
-        """
+        """Merges until there are enough pieces, or no pair occurs often enough."""
         if min_frequency < 1:
             raise ValueError(f"min_frequency: {min_frequency} is below 1")
         while len(self.pieces) < pieces and self.merge_best(min_frequency):
@@ -124,11 +107,7 @@ class Merger:
 
 
 def _replace(word: list[int], pair: Pair, merged: int) -> tuple[list[Pair], list[Pair]]:
-    """Writes one number for each occurrence of the pair, from the left, into the word itself.
-
-    Returns:
-        The pairs that the word lost, other than `pair`, and those that it gained, both as often as it did.
-    """
+    """Writes one number for each occurrence of the pair, from the left, into the word itself."""
     first, second = pair
     lost: list[Pair] = []
     gained: list[Pair] = []

@@ -27,11 +27,7 @@ class WorkerLostError(RuntimeError):
 
 
 def check_cluster() -> int:
-    """Returns the number of processes that TF_CONFIG lists; 1 if it is not set.
-
-    Raises:
-        ClusterError: if it is not what TensorFlow reads, or lists processes that do not hold a whole model.
-    """
+    """Returns the number of processes that TF_CONFIG lists; 1 if it is not set."""
     text = os.environ.get(_VARIABLE, "")
     if not text.strip():
         return 1

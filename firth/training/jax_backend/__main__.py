@@ -11,31 +11,19 @@ from firth.recipes.run.kinds import run_recipe_from_json
 
 
 class _Messages(logging.Handler):
-    """Writes what is logged as lines of JSON, for the process that started this one.
-
-    Args:
-        lines: File of the lines.
-    """
+    """Writes what is logged as lines of JSON, for the process that started this one."""
 
     def __init__(self, lines: IO[str]) -> None:
         super().__init__()
         self._lines = lines
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Writes one record.
-
-        Args:
-            record: What was logged.
-        """
+        """Writes one record."""
         event = getattr(record, "firth", None)
         self.tell(logger=record.name, level=record.levelno, message=record.getMessage(), event=event)
 
     def tell(self, **said: Any) -> None:
-        """Writes one line.
-
-        Args:
-            **said: Values of the line, fit for JSON.
-        """
+        """Writes one line."""
         self._lines.write(json.dumps(said) + "\n")
         self._lines.flush()
 

@@ -28,11 +28,6 @@ def build_jax_block(
     Its arguments are an iterator over pairs of example ids, int64 [rows], and features, and the number of
     steps. It compiles once for each shape of the features, whatever the number. Values of the last call are
     given to the next one, which writes over them.
-
-    Args:
-        recipe: Recipe of the run.
-        model: Model on JAX.
-        optimizer: Optimizer, built on the model's weights.
     """
     losses = list(recipe.goal.losses)
     parts = recipe.training.gradient_accumulation_steps

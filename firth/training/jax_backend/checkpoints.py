@@ -10,14 +10,6 @@ class JaxCheckpoints(Checkpoints):
     """Checkpoints of variables on JAX, in the form and by the names that `Checkpoints` gives TensorFlow's.
 
     A run that was started on one backend therefore goes on on the other.
-
-    Args:
-        directory: Folder of this run's checkpoints, one of which is there: that of the beginning, or a later.
-        model: Model, built.
-        optimizer: Optimizer, built.
-
-    Raises:
-        ValueError: if the folder holds no checkpoint.
     """
 
     def __init__(self, directory: str, model: keras.Model, optimizer: keras.optimizers.Optimizer) -> None:

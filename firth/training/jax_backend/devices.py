@@ -23,9 +23,6 @@ _ROWS, _WEIGHTS = "batch", "model"
 def use_devices(recipe: RunRecipe) -> None:
     """Makes the distribution of a recipe Keras's own, and its kernel; this comes before a model is made.
 
-    Args:
-        recipe: Recipe of the run.
-
     Raises:
         DeviceError: if there are fewer devices than the recipe asks for, or they do not divide the batch,
             or if it asks for a kernel that they do not have.

@@ -28,14 +28,7 @@ class JaxGradients(NamedTuple):
 
 
 class JaxDifferentiator:
-    """Computes the gradients of a model's losses, normalised by the predictions of the whole batch.
-
-    Args:
-        model: Model that is called with (features, training=True) and returns `Predictions` by name.
-        losses: Weights in the sum that is minimised, by name of the loss.
-        parts: Number of parts of a batch whose gradients are computed one after another.
-        replicas: Number of devices that the rows are divided among; each has some rows of every part.
-    """
+    """Computes the gradients of a model's losses, normalised by the predictions of the whole batch."""
 
     def __init__(
         self, model: keras.Model, losses: Mapping[str, float], parts: int = 1, replicas: int = 1
@@ -48,11 +41,6 @@ class JaxDifferentiator:
 
         Parts change none of these: what draws for a batch start from is the same for all, and no model
         carries a state from part to part.
-
-        Args:
-            trained: Values of the weights that are trained.
-            others: Values of the model's other variables.
-            batch: Features of the batch.
         """
         if self._parts == 1:
             return self._differentiate(trained, others, batch, None)

@@ -19,12 +19,6 @@ from firth.training.held_out_samples import Compiled, Features, sampler
 class JaxHeldOut:
     """The held-out losses of a model on JAX, as `firth.training.held_out.HeldOut` has them, and samples.
 
-    Args:
-        model: Model on JAX; its weights are read at each call.
-        tokenizer: Tokenizer of the rows.
-        recipe: Recipe of the run.
-        patterns: Patterns of the eval split's row files; without any, nothing is measured.
-
     Raises:
         RowsError: naming a file that cannot be read, or ends too early.
     """

@@ -37,11 +37,6 @@ class TrainStep:
     """A step of a model, as `firth.training.steps.build_train_step` has it on TensorFlow.
 
     On several devices the batch is divided among them by XLA, so that all here is of the whole batch.
-
-    Args:
-        model: Model that is called with (features, training=True) and returns `Predictions` by name.
-        optimizer: Optimizer whose `apply` returns the norm of the gradients.
-        differentiate: Function to the gradients of a batch.
     """
 
     def __init__(
@@ -59,11 +54,7 @@ class TrainStep:
         return State(*([each.value for each in part] for part in self._variables))
 
     def write(self, state: State) -> None:
-        """Sets the variables.
-
-        Args:
-            state: Their values.
-        """
+        """Sets the variables."""
         for variables, values in zip(self._variables, state, strict=True):
             for variable, value in zip(variables, values, strict=True):
                 variable.assign(value)
@@ -72,8 +63,6 @@ class TrainStep:
         """Returns the values after a step, and what it measured.
 
         Args:
-            state: Values before the step.
-            batch: Features of the batch.
             draws: State of the generator that draws for a batch are made from, uint32 [2].
         """
         others = list(state.others)

@@ -15,9 +15,6 @@ def is_decayed(variable: keras.Variable) -> bool:
     It leaves out biases, also those that have an axis of heads as XLNet's or of directions as ELMo's, and the
     scales of norms. Kernels and tables are decayed (Devlin et al. 2018, BERT's released code).
 
-    Args:
-        variable: Variable of a model, with the name that its layer gave it.
-
     Example:
 
     >>> [is_decayed(keras.Variable([[1.0]], name=name)) for name in ("kernel", "position_bias")]

@@ -24,7 +24,6 @@ def rounded(value: Tensor, bits: Tensor) -> Tensor:
     Precision", section 3).
 
     Args:
-        value: Float32 tensor.
         bits: uint32 of its shape, of which the lowest 16 bits are read.
 
     Example:
@@ -47,11 +46,6 @@ def random_bits(step: Tensor, index: int, shape: Sequence[int]) -> tuple[Tensor,
     """Returns two lots of 16 random bits, uint32 of a shape.
 
     They are the same on every backend and every replica, and after a resume.
-
-    Args:
-        step: Number of updates made, int [].
-        index: Number of the variable.
-        shape: Shape of both.
     """
     *before, width = tuple(shape) or (1,)
     keys = keys_of_pair(ops.stack([ops.cast(step, "int32"), index]))

@@ -24,12 +24,6 @@ def matrices_of(model: keras.Model) -> dict[str, tuple[int, tuple[int, ...]]]:
 
     They are those of attention and feed-forward layers; queries, keys and values, which have one weight
     together, are a matrix each.
-
-    Args:
-        model: Built model.
-
-    Returns:
-        By the path of a weight the axis along which its matrices stand, and their sizes along it.
     """
     found: dict[str, tuple[int, tuple[int, ...]]] = {}
     for layer in extensible_layers(model):
@@ -51,7 +45,6 @@ def orthogonal(matrix: Tensor, steps: int) -> Tensor:
 
     Args:
         matrix: float32 [rows, columns].
-        steps: Number of steps of the iteration.
 
     Example:
 
@@ -79,14 +72,6 @@ class Muon(AdamW):
     3.13 on. Keras's own of 3.12 scales otherwise, and takes queries, keys and values for one matrix.
 
     Gradients are summed over replicas and clipped before; see `AdamW`.
-
-    Args:
-        learning_rate: Learning rate, of both.
-        matrices: Weights that are matrices; see `matrices_of`. Others are updated by AdamW.
-        momentum: Share of the momentum that is kept at each step.
-        newton_schulz_steps: Number of steps of the iteration.
-        update_rms: Root mean square of the update of a matrix at a learning rate of 1.
-        **kwargs: Keywords of `firth.training.optimizers.adamw.AdamW`.
 
     Raises:
         ValueError: for a path that no variable has, and for arguments that `AdamW` refuses.

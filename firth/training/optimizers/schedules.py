@@ -142,13 +142,7 @@ SHAPES: dict[str, Callable[[Tensor, float], Tensor]] = {
 
 
 def build_schedule(config: AnyOptimizer, steps: int, first: int = 0) -> WarmupSchedule:
-    """Returns the learning rate of each update of a run.
-
-    Args:
-        config: Optimizer of the recipe.
-        steps: Number of steps of the whole run.
-        first: Number of the run's first update, where its optimizer has made some before.
-    """
+    """Returns the learning rate of each update of a run."""
     return WarmupSchedule(
         config.learning_rate, config.warmup_steps, steps, config.schedule, config.final_fraction, first
     )

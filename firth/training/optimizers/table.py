@@ -18,16 +18,7 @@ def build_optimizer(
     multipliers: Multipliers | None = None,
     model: keras.Model | None = None,
 ) -> keras.optimizers.Optimizer:
-    """Returns the optimizer of a recipe, for a run of `steps`.
-
-    Args:
-        config: Optimizer of the recipe.
-        steps: Number of steps of the whole run.
-        first: Number of the run's first update, where the optimizer has made some before.
-        multipliers: By path of a weight, what its updates are multiplied by; see `OwnRates`.
-        model: Built model, for an optimizer that treats the matrices of its blocks apart; without it that one
-            treats all weights as its others.
-    """
+    """Returns the optimizer of a recipe, for a run of `steps`."""
     matrices = {"matrices": matrices_of(model)} if config.by_matrix and model is not None else {}
     return OPTIMIZERS[config.kind](
         learning_rate=build_schedule(config, steps, first),

@@ -29,11 +29,7 @@ class TrialMeasure(NamedTuple):
 
 
 def objective_of(recipe: RunRecipe) -> TrialMeasure:
-    """Returns the first score of a recipe's task that answers alone give, or the held-out loss.
-
-    Args:
-        recipe: Recipe of the run.
-    """
+    """Returns the first score of a recipe's task that answers alone give, or the held-out loss."""
     for name in getattr(recipe.goal, "score_names", ()):
         score = score_of(name)
         if score.inputs not in (PROBABILITIES, SCORED_ANSWERS):
@@ -44,18 +40,7 @@ def objective_of(recipe: RunRecipe) -> TrialMeasure:
 def measured(
     objective: TrialMeasure, model: keras.Model, tokenizer: Any, recipe: RunRecipe, eval_files: Sequence[str]
 ) -> float:
-    """Returns the value of a trained model.
-
-    Args:
-        objective: What is measured.
-        model: Trained model.
-        tokenizer: Tokenizer of the rows.
-        recipe: Recipe that it was trained by.
-        eval_files: Patterns of the eval split's row files.
-
-    Raises:
-        ValueError: if there are no such rows.
-    """
+    """Returns the value of a trained model."""
     if objective.name == HELD_OUT_LOSS:
         losses = HeldOut(model, tokenizer, recipe, eval_files)()
         if HELD_OUT_LOSS not in losses:

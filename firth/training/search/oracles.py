@@ -24,11 +24,7 @@ class GridOracle(keras_tuner.Oracle):
     """
 
     def populate_space(self, trial_id: str) -> dict[str, Any]:
-        """Returns the values of the next trial, under `values`, and its `status`.
-
-        Args:
-            trial_id: Name of the trial.
-        """
+        """Returns the values of the next trial, under `values`, and its `status`."""
         space = self.get_space().space
         each = [[key.default, *(value for value in key.values if value != key.default)] for key in space]
         found = next(itertools.islice(itertools.product(*each), len(self.start_order), None), None)
@@ -41,11 +37,7 @@ class GridOracle(keras_tuner.Oracle):
 
 
 class HyperbandOracle(oracles.HyperbandOracle):
-    """KerasTuner's Hyperband, with a number of trials, which TFX's Tuner asks for.
-
-    Args:
-        **settings: Arguments of `keras_tuner.oracles.HyperbandOracle`.
-    """
+    """KerasTuner's Hyperband, with a number of trials, which TFX's Tuner asks for."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -54,10 +46,6 @@ class HyperbandOracle(oracles.HyperbandOracle):
 
 def oracle_of(search: Search, seed: int) -> _Oracle:
     """Returns the class of a search's oracle, with the arguments that differ among algorithms.
-
-    Args:
-        search: Part of the recipe.
-        seed: Seed of the recipe.
 
     Example:
 

@@ -32,13 +32,6 @@ class RecipeTuner(base_tuner.BaseTuner):
 
     What it knows is in KerasTuner's files below `directory`, and the checkpoints of trials next to them, so
     that a search that was killed goes on within its trial.
-
-    Args:
-        recipe: Recipe with a search.
-        places: Keywords of `firth.training.pretraining.train`, all but the recipe, `model_run_directory` and
-            `checkpoint_root`.
-        directory: Folder of the search.
-        schedule: Function that returns a trial's recipe with its steps.
     """
 
     def __init__(self, recipe: RunRecipe, places: dict[str, Any], directory: str, schedule: Any) -> None:
@@ -58,26 +51,11 @@ class RecipeTuner(base_tuner.BaseTuner):
         )
 
     def on_trial_begin(self, trial: Any) -> None:
-        """Keeps which trial it is, so that a killed one is not begun again with other values.
-
-        Args:
-            trial: KerasTuner's trial.
-        """
+        """Keeps which trial it is, so that a killed one is not begun again with other values."""
         self.save()
 
     def run_trial(self, trial: Any, *fit_args: Any, **fit_kwargs: Any) -> dict[str, float]:
-        """Returns what the model is worth that is trained with a trial's values.
-
-        Args:
-            trial: KerasTuner's trial.
-            *fit_args: Nothing.
-            **fit_kwargs: Nothing.
-
-        Raises:
-            keras_tuner.errors.FailedTrialError: if its loss is infinite or not a number, or its values do not
-                fit each other.
-            keras_tuner.errors.FatalError: for any other error, which other values would have too.
-        """
+        """Returns what the model is worth that is trained with a trial's values."""
         try:
             return {self._objective.name: self._value(trial.trial_id, trial.hyperparameters.values)}
         except errors.FailedTrialError:
@@ -113,19 +91,12 @@ class RecipeTuner(base_tuner.BaseTuner):
 
         The next trial would go on from them if it differs in the number of steps alone, and all together
         would fill the disk. If the process is killed in between, the trial is made again.
-
-        Args:
-            trial: KerasTuner's trial, which has ended.
         """
         remove_runs(os.path.join(self.directory, "checkpoints"))
         super().on_trial_end(trial)
 
     def on_search_end(self) -> None:
-        """Checks that there is a best trial.
-
-        Raises:
-            SearchError: if none has come to its end.
-        """
+        """Checks that there is a best trial."""
         if not any(each.status == TrialStatus.COMPLETED for each in self.oracle.trials.values()):
             raise SearchError(
                 f"none of {len(self.oracle.trials)} trials has a finite loss and values that fit each other; "
@@ -135,11 +106,6 @@ class RecipeTuner(base_tuner.BaseTuner):
 
 def shortened(recipe: RunRecipe, units: int, of_units: int) -> RunRecipe:
     """Returns a recipe with a part of its steps, whose schedule is for these.
-
-    Args:
-        recipe: Recipe of a trial.
-        units: Number of units of steps to be made.
-        of_units: Number of units that all steps are.
 
     Example:
 
@@ -153,11 +119,7 @@ def shortened(recipe: RunRecipe, units: int, of_units: int) -> RunRecipe:
 
 
 def hyperparameters(search: Search) -> keras_tuner.HyperParameters:
-    """Returns the space of a search as KerasTuner has it.
-
-    Args:
-        search: Part of the recipe.
-    """
+    """Returns the space of a search as KerasTuner has it."""
     found = keras_tuner.HyperParameters()
     for key, space in search.space.items():
         space.add_to(found, key)

@@ -30,10 +30,6 @@ def tuner_fn(fn_args: Any) -> TunerFnResult:
     """Returns the search that a recipe describes.
 
     The Tuner takes its name, `firth.training.search.tuner_fn.tuner_fn`.
-
-    Args:
-        fn_args: As of `firth.training.run_fn.run_fn`; the recipe has a search. What the search knows is in a
-            folder of `checkpoint_root` that follows from the recipe and the rows.
     """
     config = fn_args.custom_config
     recipe = started(run_recipe_from_json(config["recipe"]), fn_args.base_model)

@@ -27,14 +27,7 @@ class BatchGradients(NamedTuple):
 
 
 class Differentiator:
-    """Computes the gradients of a model's losses, normalised by the predictions of the whole batch.
-
-    Args:
-        model: Model that is called with (features, training=True) and returns `Predictions` by name.
-        losses: Weights in the sum that is minimised, by name of the loss.
-        replicas: Number of replicas of all processes.
-        seed_draws: Function that is called before each pass, so that draws for a batch are the same in all.
-    """
+    """Computes the gradients of a model's losses, normalised by the predictions of the whole batch."""
 
     def __init__(
         self,
@@ -48,11 +41,7 @@ class Differentiator:
         self._trainable = [variable.value for variable in model.trainable_variables]
 
     def whole(self, batch: Batch) -> BatchGradients:
-        """Returns the gradients of a batch in one pass.
-
-        Args:
-            batch: Features of this replica's rows.
-        """
+        """Returns the gradients of a batch in one pass."""
         return self._differentiate(batch, lambda weights: sum_over_replicas(weights), 1)
 
     def accumulated(self, batch: Batch, parts: int) -> BatchGradients:
@@ -60,10 +49,6 @@ class Differentiator:
 
         The weights of the losses, which follow from the features alone, are summed first, so that each part
         is normalised by those of the whole batch.
-
-        Args:
-            batch: Features of this replica's rows.
-            parts: Number of parts, which divides that of rows.
         """
         cut = {name: tf.reshape(value, [parts, -1, *value.shape[1:]]) for name, value in batch.items()}
 

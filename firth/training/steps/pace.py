@@ -14,9 +14,6 @@ class Pace:
 
     The first block is one step, which compiles.
 
-    Args:
-        steps: Number of steps of a block; None for as many as take about a second.
-
     Example:
 
     >>> pace = Pace(None)
@@ -35,21 +32,11 @@ class Pace:
         self._next, self._has_compiled = 1, False
 
     def next(self, step: int, borders: Iterable[int]) -> int:
-        """Returns the number of steps of the next block, which ends at the next border at the latest.
-
-        Args:
-            step: Number of steps made.
-            borders: Numbers of steps after which a block must end, all above `step`.
-        """
+        """Returns the number of steps of the next block, which ends at the next border at the latest."""
         return min(self._next, min(borders) - step)
 
     def made(self, steps: int, seconds: float) -> None:
-        """Takes the time that a block took.
-
-        Args:
-            steps: Number of its steps.
-            seconds: Seconds that it took.
-        """
+        """Takes the time that a block took."""
         if self._fixed:
             self._next = self._fixed
         elif not self._has_compiled:

@@ -23,10 +23,6 @@ def read_arrow(source: ArrowSource, file: SourceFile) -> Iterator[Document | Rej
     One batch of rows is held, as its writer made it; `datasets` makes batches of 1,000. The reasons of
     rejection are those of `read_fields`; `empty`; `too_long`; and `corrupt_arrow` and `unreadable`, after
     which reading of the file ends.
-
-    Args:
-        source: The source, which names the columns.
-        file: A file of the source.
     """
     import pyarrow as pa
 

@@ -23,10 +23,6 @@ def read_csv(source: CsvSource, file: SourceFile) -> Iterator[Document | Rejecti
     with the first line; `malformed_csv`, for quotation marks that do not enclose fields; `nul`; that of
     `invalid_reason`; and those of `read_fields` and `problem_of`. An unclosed quotation mark costs the rows
     up to `max_document_bytes` after it.
-
-    Args:
-        source: The source, which names the columns.
-        file: A file of the source.
     """
     columns: list[str] | None = None
     for row, record in _Rows(source, file):

@@ -39,10 +39,6 @@ def read_mediawiki(source: MediawikiSource, file: SourceFile) -> Iterator[Docume
 
     The reasons of rejection are `empty`, `too_long`, `redirect`, `other_namespace`, `not_wikitext`, and
     `malformed_xml` and those of `problem_of`, after which reading of the file ends.
-
-    Args:
-        source: The source, as the recipe describes it.
-        file: A file of the source.
     """
     pages = _Pages(source.max_document_bytes)
     number, size, problem = 0, 0, ""
@@ -93,9 +89,6 @@ def _read_page(
 
 class _Pages:
     """The pages of a dump, from the parts of its XML.
-
-    Args:
-        max_bytes: Most bytes of an article that are kept.
 
     Attributes:
         left_out: Names of the wiki's namespaces of files and categories, in lower case.

@@ -35,10 +35,6 @@ def read_wikiextractor(source: WikiextractorSource, file: SourceFile) -> Iterato
 
     The reasons of rejection are `empty`, `too_long`, `invalid_utf8`, `unclosed_document`,
     `outside_documents`, and those of `problem_of`.
-
-    Args:
-        source: The source, as the recipe describes it.
-        file: A file of the source.
     """
     for part, problem in _parts(file.path, source.max_document_bytes):
         yield _read_part(source, file.place, part, problem)

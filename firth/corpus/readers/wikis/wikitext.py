@@ -28,11 +28,6 @@ def plain_wikitext(text: str, left_out: Collection[str] = ()) -> str:
 
     Templates are not expanded, so that a value that a template makes, such as a converted unit, is missing.
 
-    Args:
-        text: The article in wikitext.
-        left_out: Further names of the namespaces of files and categories, in lower case, links to which are
-            left out.
-
     Example:
 
     >>> plain_wikitext("'''Moby-Dick''' is a [[novel|book]] {{small|(1851)}} of [[Melville]].<ref>x</ref>")

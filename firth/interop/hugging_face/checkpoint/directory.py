@@ -24,13 +24,6 @@ class Directory:
     """A folder of `config.json` and safetensors, in one file or in shards.
 
     A tensor is read when it is asked for.
-
-    Args:
-        path: Path of the folder, on this machine or with a scheme (`gs://`).
-
-    Raises:
-        InteropError: if there is no such folder, a file is missing or damaged, the weights are a pickle, or
-            the family is not known.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -18,17 +18,7 @@ def write_shards(
     tensors: Callable[[Sequence[str]], Iterable[tuple[str, Array]]],
     shard_bytes: int = SHARD_BYTES,
 ) -> list[str]:
-    """Writes tensors, and an index where they are in several files.
-
-    Args:
-        folder: Folder on this machine.
-        specs: Dtype and shape of each tensor by name.
-        tensors: Function from names to the tensors of these names, each made when it is asked for.
-        shard_bytes: Most bytes of a file, unless a tensor alone has more.
-
-    Returns:
-        Names of the files.
-    """
+    """Writes tensors, and an index where they are in several files."""
     shards = _shards(specs, shard_bytes)
     if len(shards) == 1:
         files = [WEIGHTS_FILE]

@@ -10,11 +10,7 @@ from firth.storage.tensor_files import TensorFile, TensorSpec, UnreadableDtypeEr
 
 
 class Tensors(Mapping[str, Array]):
-    """The tensors of some files by name; each is read anew when it is asked for.
-
-    Args:
-        places: File of each tensor, and its name there.
-    """
+    """The tensors of some files by name; each is read anew when it is asked for."""
 
     def __init__(self, places: Mapping[str, tuple[TensorFile, str]]) -> None:
         self._places = places
@@ -36,23 +32,12 @@ class Tensors(Mapping[str, Array]):
         return len(self._places)
 
     def spec(self, name: str) -> TensorSpec:
-        """Returns the dtype and the shape of a tensor, which is not read.
-
-        Args:
-            name: Name of the tensor.
-        """
+        """Returns the dtype and the shape of a tensor, which is not read."""
         file, there = self._places[name]
         return file.spec(there)
 
     def parts(self, name: str) -> Iterator[Array]:
-        """Yields a tensor's numbers in their order, some at a time.
-
-        Args:
-            name: Name of the tensor.
-
-        Raises:
-            InteropError: if its dtype cannot be read.
-        """
+        """Yields a tensor's numbers in their order, some at a time."""
         file, there = self._places[name]
         try:
             yield from file.parts(there)
@@ -60,20 +45,12 @@ class Tensors(Mapping[str, Array]):
             raise InteropError(str(error)) from None
 
     def are_same(self, one: str, other: str) -> bool:
-        """Returns whether two tensors hold the same numbers.
-
-        Args:
-            one, other: Names of the tensors.
-        """
+        """Returns whether two tensors hold the same numbers."""
         if self.spec(one) != self.spec(other):
             # Of two dtypes, they have parts of two sizes.
             return np.array_equal(self[one], self[other])
         return all(map(np.array_equal, self.parts(one), self.parts(other)))
 
     def renamed(self, names: Mapping[str, str]) -> "Tensors":
-        """Returns tensors under other names.
-
-        Args:
-            names: Names that they have, by the new ones.
-        """
+        """Returns tensors under other names."""
         return Tensors({new: self._places[name] for new, name in names.items()})

@@ -19,36 +19,21 @@ _MOST_WITHOUT, _SHARE_WITHOUT = 16, 0.1
 
 
 class Folder:
-    """A folder of Hugging Face's format.
-
-    Args:
-        path: Path of the folder, on this machine or with a scheme.
-    """
+    """A folder of Hugging Face's format."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
 
     def place(self, name: str) -> str:
-        """Returns the path of a file.
-
-        Args:
-            name: Name of the file.
-        """
+        """Returns the path of a file."""
         return os.path.join(self.path, name)
 
     def holds(self, name: str) -> bool:
-        """Returns whether there is such a file.
-
-        Args:
-            name: Name of the file.
-        """
+        """Returns whether there is such a file."""
         return storage.exists(self.place(name))
 
     def text(self, name: str) -> str:
         """Returns the text of a file.
-
-        Args:
-            name: Name of the file.
 
         Raises:
             InteropError: if there is no such file, or it is not UTF-8.
@@ -60,9 +45,6 @@ class Folder:
         """Returns the lines of a file, without the spaces at their ends, as `tokenizers` reads them.
 
         A mark of UTF-8 in front is no part of the first line.
-
-        Args:
-            name: Name of the file.
         """
         # Only this ends a line: pieces may hold any other line end of Unicode.
         lines = self.text(name).removeprefix("\ufeff").removesuffix("\n").split("\n")
@@ -70,9 +52,6 @@ class Folder:
 
     def content(self, name: str) -> Any:
         """Returns what a file of JSON holds.
-
-        Args:
-            name: Name of the file.
 
         Raises:
             InteropError: if there is no such file, or it is not JSON.
@@ -85,40 +64,19 @@ class Folder:
             raise InteropError(f"{self.path} holds no {name}")
 
     def mapping(self, name: str) -> dict[str, Any]:
-        """Returns the mapping that a file of JSON holds.
-
-        Args:
-            name: Name of the file.
-
-        Raises:
-            InteropError: if there is no such file, or it holds no mapping in JSON.
-        """
+        """Returns the mapping that a file of JSON holds."""
         content = self.content(name)
         if not isinstance(content, dict):
             raise InteropError(f"{self.place(name)}: must hold a mapping")
         return content
 
     def optional(self, name: str) -> dict[str, Any]:
-        """Returns what a file of JSON holds; nothing if there is no such file.
-
-        Args:
-            name: Name of the file.
-        """
+        """Returns what a file of JSON holds; nothing if there is no such file."""
         return self.mapping(name) if self.holds(name) else {}
 
 
 def require(file: str, part: str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Passes if settings are those that can be expressed here.
-
-    Args:
-        file: Path of the file, for the error.
-        part: Key of the settings in the file, for the error.
-        found: Settings of the file; where one is missing, it is what is wanted.
-        wanted: Settings that can be expressed.
-
-    Raises:
-        InteropError: for another value, by its key.
-    """
+    """Passes if settings are those that can be expressed here."""
     for key, value in wanted.items():
         if found.get(key, value) != value:
             raise InteropError(
@@ -129,10 +87,6 @@ def require(file: str, part: str, found: Mapping[str, Any], wanted: Mapping[str,
 def require_settings(folder: Folder, wanted: Mapping[str, Any]) -> None:
     """Passes if the settings of a folder, where there are any, are those that can be expressed here.
 
-    Args:
-        folder: Folder of the tokenizer.
-        wanted: Settings that can be expressed, with what else the folder says of the tokenizer.
-
     Raises:
         InteropError: for another value, by its key.
     """
@@ -140,17 +94,7 @@ def require_settings(folder: Folder, wanted: Mapping[str, Any]) -> None:
 
 
 def one_of(file: str, key: str, found: Any, known: Iterable[Any]) -> None:
-    """Passes if a value is one of those that can be expressed here.
-
-    Args:
-        file: Path of the file, for the error.
-        key: Key of the value, for the error.
-        found: Value of the file.
-        known: Values that can be expressed.
-
-    Raises:
-        InteropError: for another value.
-    """
+    """Passes if a value is one of those that can be expressed here."""
     if found not in (known := list(known)):
         raise InteropError(
             f"{file}: {key}: {found!r} cannot be expressed here, {' or '.join(map(repr, known))} can"
@@ -158,16 +102,7 @@ def one_of(file: str, key: str, found: Any, known: Iterable[Any]) -> None:
 
 
 def in_order(file: str, key: str, ids: Mapping[str, Any]) -> list[str]:
-    """Returns pieces in the order of their ids; for a few ids that none has, a piece that no text becomes.
-
-    Args:
-        file: Path of the file, for the error.
-        key: Key of the vocabulary, for the error.
-        ids: Ids by piece.
-
-    Raises:
-        InteropError: if an id is there twice, or many are missing, with the first.
-    """
+    """Returns pieces in the order of their ids; for a few ids that none has, a piece that no text becomes."""
     pieces: dict[int, str] = {}
     for piece, index in ids.items():
         if not isinstance(index, int) or isinstance(index, bool):
@@ -185,9 +120,5 @@ def in_order(file: str, key: str, ids: Mapping[str, Any]) -> list[str]:
 
 
 def no_piece(index: int) -> str:
-    """Returns what stands for a piece where there is none; the space in it is in no piece of a word.
-
-    Args:
-        index: Id that no piece has.
-    """
+    """Returns what stands for a piece where there is none; the space in it is in no piece of a word."""
     return f"[no piece {index}]"

@@ -35,9 +35,6 @@ class Framing:
     def processor(self, tokenizer: PieceTokenizer) -> dict[str, Any] | None:
         """Returns the part `post_processor` of `tokenizer.json`; None where nothing is put around texts.
 
-        Args:
-            tokenizer: Tokenizer, whose pieces play the roles.
-
         Raises:
             firth.tokenizers.graph.special_pieces.MissingPieceError: if no piece plays a role that is needed.
         """
@@ -91,14 +88,7 @@ FRAMINGS: dict[str, Framing] = {
 
 
 def framing_of(model_type: str | None) -> Framing:
-    """Returns what stands around the texts of a family; nothing without a family.
-
-    Args:
-        model_type: Family's name, as `config.json` has it.
-
-    Raises:
-        InteropError: for a family that is not known, with the nearest.
-    """
+    """Returns what stands around the texts of a family; nothing without a family."""
     if model_type is not None and model_type not in FRAMINGS:
         raise InteropError(f"model_type: {model_type!r} has no known frame; {suggest(model_type, FRAMINGS)}")
     return Framing() if model_type is None else FRAMINGS[model_type]

@@ -18,9 +18,6 @@ _THEIRS = re.compile(rf"{_CLASS}|\\[Az]|[^\\\[\]{{}}.^$]")
 def written(steps: Iterable[Sequence[str]]) -> list[dict[str, Any]]:
     r"""Returns normalizers that do what steps do.
 
-    Args:
-        steps: Steps, as `TextNormalization` takes them.
-
     Raises:
         InteropError: for a pattern that may mean something else there.
 
@@ -61,10 +58,6 @@ def _parts(pattern: str, known: re.Pattern[str]) -> list[str] | None:
 def read(file: str, normalizers: Sequence[dict[str, Any]]) -> tuple[tuple[str, ...], ...]:
     """Returns the steps that normalizers are.
 
-    Args:
-        file: Path of the file, for the error.
-        normalizers: Normalizers in their order.
-
     Raises:
         InteropError: for one that is not a step.
     """
@@ -85,11 +78,7 @@ def _step(file: str, said: dict[str, Any]) -> tuple[str, ...]:
 
 
 def flat(said: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """Returns the normalizers of a part of `tokenizer.json`, those of sequences one after another.
-
-    Args:
-        said: The part `normalizer`; None if the file has no such part.
-    """
+    """Returns the normalizers of a part of `tokenizer.json`, those of sequences one after another."""
     if not said:
         return []
     if said.get("type") == "Sequence":
@@ -98,11 +87,7 @@ def flat(said: dict[str, Any] | None) -> list[dict[str, Any]]:
 
 
 def in_sequence(normalizers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Returns the part `normalizer` that does what normalizers do one after another.
-
-    Args:
-        normalizers: Normalizers in their order.
-    """
+    """Returns the part `normalizer` that does what normalizers do one after another."""
     if len(normalizers) > 1:
         return {"type": "Sequence", "normalizers": list(normalizers)}
     return normalizers[0] if normalizers else None

@@ -28,15 +28,7 @@ _NOTHING: dict[str, tuple[Any, ...]] = {
 
 
 def vocabulary_of(file: str, model: dict[str, Any]) -> dict[str, int]:
-    """Returns the ids of the pieces of a model, added tokens left out.
-
-    Args:
-        file: Path of the file, for the error.
-        model: Part `model` of `tokenizer.json`.
-
-    Raises:
-        InteropError: if a piece has no score, or is there twice.
-    """
+    """Returns the ids of the pieces of a model, added tokens left out."""
     vocabulary = model.get("vocab")
     if model.get("type") == "BPE":
         if not isinstance(vocabulary, dict):
@@ -58,18 +50,7 @@ def vocabulary_of(file: str, model: dict[str, Any]) -> dict[str, int]:
 def model_of_json(
     file: str, said: dict[str, Any], pieces: Sequence[str], added: Sequence[AddedToken], is_split: bool
 ) -> Any:
-    """Returns the `ModelProto` that gives the same ids as a model of the `tokenizers` package.
-
-    Args:
-        file: Path of the file, for the error.
-        said: Part `model` of `tokenizer.json`.
-        pieces: Pieces in the order of their ids, added tokens included.
-        added: Added tokens, which are found in text before the model reads it.
-        is_split: Whether text is split at spaces, so that no piece holds one after its begin.
-
-    Raises:
-        InteropError: for what cannot be expressed.
-    """
+    """Returns the `ModelProto` that gives the same ids as a model of the `tokenizers` package."""
     for index, piece in enumerate(pieces):
         if len(piece.encode()) > LONGEST_PIECE:
             raise InteropError(
@@ -177,34 +158,17 @@ def _merged(
 
 
 def splits(piece: str, known: Collection[str]) -> list[str]:
-    """Returns the left parts of a piece, each of which is a piece, as is what follows it.
-
-    Args:
-        piece: Piece.
-        known: Pieces that parts may be.
-    """
+    """Returns the left parts of a piece, each of which is a piece, as is what follows it."""
     return [piece[:end] for end in range(1, len(piece)) if piece[:end] in known and piece[end:] in known]
 
 
 def unknown_of(model: Any) -> str:
-    """Returns the piece for unknown text.
-
-    Args:
-        model: A `ModelProto` that `check_model` passes.
-    """
+    """Returns the piece for unknown text."""
     return next(str(piece.piece) for piece in model.pieces if piece.type == PieceType.UNKNOWN)
 
 
 def check_model(file: str, model: Any) -> None:
-    """Passes if a model can be read here.
-
-    Args:
-        file: Path of the file, for the error.
-        model: A `ModelProto`.
-
-    Raises:
-        InteropError: if it has no pieces, or cannot be expressed here.
-    """
+    """Passes if a model can be read here."""
     unknown = [piece.piece for piece in model.pieces if piece.type == PieceType.UNKNOWN]
     if len(unknown) != 1:
         raise InteropError(
@@ -217,15 +181,7 @@ def check_model(file: str, model: Any) -> None:
 
 
 def check_map(key: str, model: bytes) -> None:
-    """Passes if a model's map of characters is one.
-
-    Args:
-        key: File and key of the map, for the error.
-        model: Bytes of a model.
-
-    Raises:
-        InteropError: if it is broken.
-    """
+    """Passes if a model's map of characters is one."""
     try:
         TextSteps([(OWN_MAP,)], model)
     except tf.errors.OpError as error:
@@ -233,16 +189,7 @@ def check_map(key: str, model: bytes) -> None:
 
 
 def appended(file: str, model: Any, added: Sequence[AddedToken]) -> bytes:
-    """Returns what follows the bytes of a model to add tokens that it lacks; text does not become them.
-
-    Args:
-        file: Path of the file, for the error.
-        model: A `ModelProto`.
-        added: Added tokens, those that the model lacks with their ids.
-
-    Raises:
-        InteropError: if ids are missing, or differ from those of the model.
-    """
+    """Returns what follows the bytes of a model to add tokens that it lacks; text does not become them."""
     pieces = [piece.piece for piece in model.pieces]
     more = ModelProto()
     for each in sorted((each for each in added if each.id is not None), key=lambda each: each.id or 0):

@@ -31,16 +31,7 @@ _PREPENDING = {True: "always", False: "never"}
 def read_preparation(
     file: str, normalizer: dict[str, Any], pre_tokenizer: dict[str, Any]
 ) -> tuple[Preparation, bytes, bool]:
-    """Returns what is done to text, the map of characters, and whether text is split at spaces.
-
-    Args:
-        file: Path of the file, for the error.
-        normalizer: Part `normalizer` of `tokenizer.json`.
-        pre_tokenizer: Part `pre_tokenizer`.
-
-    Raises:
-        InteropError: for what cannot be expressed here, by key and value.
-    """
+    """Returns what is done to text, the map of characters, and whether text is split at spaces."""
     normalizers = _flat(normalizer, "normalizers")
     steps = [step for each in normalizers for step in _steps(file, each)]
     maps = [_map_of(file, each) for each in normalizers if each.get("type") == "Precompiled"]
@@ -109,11 +100,6 @@ def write_preparation(
     preparation: Preparation, charsmap: bytes, is_split: bool
 ) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """Returns the parts `normalizer` and `pre_tokenizer` that do what is done to text here.
-
-    Args:
-        preparation: What is done to text.
-        charsmap: Map of characters of the model.
-        is_split: Whether text may be split at spaces.
 
     Raises:
         InteropError: for a step that cannot be expressed there.

@@ -29,12 +29,6 @@ def write_parts(tokenizer: SentencePieceTokenizer) -> dict[str, Any]:
     text brings about, such as one in full-width letters, may be found by one and not by the other. And
     Hugging Face applies a model's map of characters to letters with their marks as wholes, of which it drops
     some marks, where SentencePiece applies it to the longest match.
-
-    Args:
-        tokenizer: Tokenizer to express.
-
-    Raises:
-        InteropError: for what cannot be expressed there, with the reason.
     """
     model = parse_model(tokenizer.model)
     vocabulary = Vocabulary.of(tokenizer.get_vocabulary(), tokenizer.specials)
@@ -70,12 +64,7 @@ def write_parts(tokenizer: SentencePieceTokenizer) -> dict[str, Any]:
 
 
 def write_model(tokenizer: SentencePieceTokenizer, name: str) -> dict[str, bytes]:
-    """Returns the model as a file, where the sentencepiece package reads text with it as the tokenizer does.
-
-    Args:
-        tokenizer: Tokenizer to express.
-        name: Name of the file.
-    """
+    """Returns the model as a file, where the sentencepiece package reads text with it as the tokenizer does."""
     own, here = Preparation.of_model(tokenizer.model), tokenizer.preparation
     if here.steps != own.steps or here.late:
         return {}

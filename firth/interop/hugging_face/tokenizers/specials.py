@@ -45,12 +45,7 @@ class AddedToken:
 
     @classmethod
     def of(cls, said: Mapping[str, Any], index: int | None = None) -> "AddedToken":
-        """Returns the token that a file describes.
-
-        Args:
-            said: Description, as `tokenizer.json` and `tokenizer_config.json` have it.
-            index: Id of the token, if the description does not say it.
-        """
+        """Returns the token that a file describes."""
         marks = {mark: bool(said[mark]) for mark in _MARKS if mark in said}
         return cls(said["content"], said.get("id", index), **marks)
 
@@ -61,11 +56,7 @@ class AddedToken:
 
 
 def added_of_settings(folder: Folder) -> list[AddedToken]:
-    """Returns the added tokens that a folder's settings list, which has no `tokenizer.json`.
-
-    Args:
-        folder: Folder of the tokenizer.
-    """
+    """Returns the added tokens that a folder's settings list, which has no `tokenizer.json`."""
     said = folder.optional(SETTINGS_FILE).get("added_tokens_decoder") or {}
     if said:
         return [AddedToken.of(each, int(index)) for index, each in said.items()]
@@ -98,19 +89,7 @@ def _named(folder: Folder) -> dict[str, Any]:
 def read_specials(
     folder: Folder, pieces: Sequence[str], added: Iterable[AddedToken], usual: Mapping[str, str | None]
 ) -> SpecialPieces:
-    """Returns the special pieces of a folder, by their roles.
-
-    Args:
-        folder: Folder of the tokenizer.
-        pieces: Pieces of the vocabulary, added ones included.
-        added: Added tokens.
-        usual: Names of the tokens, such as `cls_token`, where the settings do not say them, if the vocabulary
-            has such pieces.
-
-    Raises:
-        InteropError: if the settings name a piece that the vocabulary lacks, or the pieces cannot be told
-            apart from others.
-    """
+    """Returns the special pieces of a folder, by their roles."""
     known, named = set(pieces), _named(folder)
     found: dict[str, str] = {}
     for name in dict.fromkeys(name for names in _TOKENS_OF_ROLES.values() for name in names):
@@ -141,12 +120,7 @@ def _content(said: Any) -> str | None:
 
 
 def named_specials(specials: SpecialPieces, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Returns the tokens that settings name, as `read_specials` reads them.
-
-    Args:
-        specials: Special pieces by their roles.
-        names: Names of the tokens of `cls` and `sep`, such as `bos_token`.
-    """
+    """Returns the tokens that settings name, as `read_specials` reads them."""
     by_role = dict(specials.by_role)
     if specials.pad == specials.sep:
         # What reads it takes the same piece where none is named.
@@ -155,16 +129,7 @@ def named_specials(specials: SpecialPieces, names: Mapping[str, Sequence[str]]) 
 
 
 def check_added(file: str, added: Iterable[AddedToken], wanted: Mapping[str, bool]) -> None:
-    """Passes if all added tokens are found in text as they can be here.
-
-    Args:
-        file: Path of the file, for the error.
-        added: Added tokens.
-        wanted: Values of marks that can be expressed.
-
-    Raises:
-        InteropError: for another value, by the token and the mark.
-    """
+    """Passes if all added tokens are found in text as they can be here."""
     for each in added:
         for mark, value in wanted.items():
             if getattr(each, mark) != value:
@@ -174,16 +139,7 @@ def check_added(file: str, added: Iterable[AddedToken], wanted: Mapping[str, boo
 
 
 def read_spaces_before(file: str, added: Iterable[AddedToken], specials: SpecialPieces) -> SpacesBefore:
-    """Returns which spaces before the mask and the sentinels are a part of them.
-
-    Args:
-        file: Path of the file, for the error.
-        added: Added tokens.
-        specials: Special pieces by their roles.
-
-    Raises:
-        InteropError: if other pieces include spaces, or some of these do and some do not.
-    """
+    """Returns which spaces before the mask and the sentinels are a part of them."""
     strips = {each.content: each.lstrip for each in added}
     may = [piece for piece in strips if piece == specials.mask or is_sentinel(piece)]
     for piece in may:

@@ -9,14 +9,7 @@ from firth.interop.hugging_face.tokenizers.specials import AddedToken
 
 
 class TokenizerJson:
-    """The content of `tokenizer.json`.
-
-    Args:
-        folder: Folder of the tokenizer.
-
-    Raises:
-        InteropError: if the file is not one of the `tokenizers` package.
-    """
+    """The content of `tokenizer.json`."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder, self.file = folder, folder.place(TOKENIZER_FILE)
@@ -25,11 +18,7 @@ class TokenizerJson:
             raise InteropError(f"{self.file}: holds no model")
 
     def part(self, name: str) -> dict[str, Any]:
-        """Returns a part, such as `normalizer`; empty if the file lacks it.
-
-        Args:
-            name: Key of the part.
-        """
+        """Returns a part, such as `normalizer`; empty if the file lacks it."""
         found = self.content.get(name) or {}
         if not isinstance(found, dict):
             raise InteropError(f"{self.file}: {name}: must be a mapping")
@@ -49,12 +38,7 @@ class TokenizerJson:
             raise InteropError(f"{self.file}: added_tokens: a token without {error}") from None
 
     def pieces(self) -> list[str]:
-        """Returns the pieces in the order of their ids, added ones included.
-
-        Raises:
-            InteropError: if the vocabulary is not a mapping, an added token has another id in it, or ids are
-                missing or there twice.
-        """
+        """Returns the pieces in the order of their ids, added ones included."""
         vocabulary = self.model.get("vocab")
         if not isinstance(vocabulary, dict):
             raise InteropError(f"{self.file}: model.vocab: must be a mapping from pieces to ids")
@@ -62,16 +46,7 @@ class TokenizerJson:
 
 
 def with_added(file: str, vocabulary: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
-    """Returns the ids of all pieces.
-
-    Args:
-        file: Path of the file, for the error.
-        vocabulary: Ids by piece.
-        added: Added tokens.
-
-    Raises:
-        InteropError: if an added token has another id in the vocabulary.
-    """
+    """Returns the ids of all pieces."""
     ids = dict(vocabulary)
     for each in added:
         if each.id is None:

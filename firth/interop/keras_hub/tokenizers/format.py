@@ -33,11 +33,6 @@ class PresetTokenizer:
     reads_otherwise_of: Callable[[Any], str] = lambda tokenizer: ""
 
     def reads_otherwise(self, name: str, tokenizer: Any = None) -> str:
-        """Returns which texts a class reads otherwise than ours; empty if it reads all texts alike.
-
-        Args:
-            name: Name of KerasHub's class.
-            tokenizer: Tokenizer of ours that goes out; None for one that comes in.
-        """
+        """Returns which texts a class reads otherwise than ours; empty if it reads all texts alike."""
         own = self.read_otherwise or ("" if tokenizer is None else self.reads_otherwise_of(tokenizer))
         return f"KerasHub's {name} reads {own} otherwise" if own else ""

@@ -21,15 +21,7 @@ _UNKNOWN = "<unk>"
 
 
 def specials_of(theirs: Any, pieces: Set[str]) -> SpecialPieces:
-    """Returns the special pieces of KerasHub's class, by their roles.
-
-    Args:
-        theirs: Tokenizer of the class.
-        pieces: Pieces of the vocabulary.
-
-    Raises:
-        ValueError: if the vocabulary lacks one that every text needs.
-    """
+    """Returns the special pieces of KerasHub's class, by their roles."""
     named: dict[str, Any] = {role: getattr(theirs, attribute, None) for attribute, role in _ROLES.items()}
     if not any(named.values()):
         named = dict(zip(ROLES, SPECIAL_PIECES)) if pieces >= set(SPECIAL_PIECES) else dict(_XLNET)
@@ -47,15 +39,7 @@ def specials_of(theirs: Any, pieces: Set[str]) -> SpecialPieces:
 
 
 def renamed(tokenizer: PieceTokenizer, theirs: Any) -> list[str]:
-    """Returns all pieces in the order of their ids, the special ones by the names that KerasHub's class has.
-
-    Args:
-        tokenizer: Tokenizer of ours.
-        theirs: Tokenizer of the class.
-
-    Raises:
-        InteropError: if the class has a piece that ours lacks, or its name is that of another piece.
-    """
+    """Returns all pieces in the order of their ids, the special ones by the names that KerasHub's class has."""
     pieces, ours = tokenizer.get_vocabulary(), tokenizer.specials.by_role
     name, taken = type(theirs).__name__, set[int]()
     for piece, role in _roles_by_name(theirs).items():
