@@ -5,30 +5,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterator
 
-from scripts.lint.sources import Fault, Repository, Source, entry_fault
-
-# The folders and modules whose docstrings are complete. The lists only grow.
-FOLDERS: tuple[str, ...] = (
-    "analysis",
-    "cli",
-    "components",
-    "corpus",
-    "evaluation",
-    "generation",
-    "layers",
-    "models",
-    "objectives",
-    "pipelines",
-    "recipes",
-    "scores",
-    "serving",
-    "storage",
-    "tasks",
-    "tokenizers",
-    "training",
-    "tuning",
-)
-MODULES: tuple[str, ...] = ("features.py",)
+from scripts.lint.sources import Fault, Repository, Source
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SECTION = re.compile(r"^ *(\w+):$")
@@ -36,30 +13,14 @@ _ENTRY = re.compile(r"^( *)(\*{0,2}[\w.]+)(?: \([^)]*\))?: *(\S.*)$")
 
 
 def faults(repository: Repository) -> Iterator[Fault]:
-    """Yields a fault for each gap in a file of `FOLDERS` and `MODULES`, and for each entry without files.
-
-    Args:
-        repository: The files.
-    """
-    listed = {place: owner for place in repository.sources if (owner := _listed(place))}
-    for place in listed:
-        yield from docstring_faults(repository.sources[place])
-        yield from annotation_faults(repository.sources[place])
-    for owner in {*FOLDERS, *MODULES} - set(listed.values()):
-        yield entry_fault(__file__, owner, "there are no such files; remove the entry")
-
-
-def _listed(place: str) -> str:
-    """The entry of `FOLDERS` or `MODULES` that a file belongs to."""
-    folder = place.partition("/")[0]
-    return folder if folder in FOLDERS or folder in MODULES else ""
+    """Yields a fault for each gap in the docstring of an exported name, and for each bare signature."""
+    for place, source in repository.sources.items():
+        yield from docstring_faults(source, repository.exports.get(place, frozenset()))
+        yield from annotation_faults(source)
 
 
 def sections_of(docstring: str) -> dict[str, dict[str, str]]:
     r"""Returns {section: {entry: its first line}} of a docstring in Google's style.
-
-    Args:
-        docstring: The docstring.
 
     Example:
 
@@ -80,33 +41,21 @@ def sections_of(docstring: str) -> dict[str, dict[str, str]]:
 
 
 def arguments_of(function: Function) -> list[ast.arg]:
-    """Returns the arguments of a function without `self` and `cls`.
-
-    Args:
-        function: The function.
-    """
+    """Returns the arguments of a function without `self` and `cls`."""
     of = function.args
     given = [*of.posonlyargs, *of.args, *of.kwonlyargs, *filter(None, (of.vararg, of.kwarg))]
     return [each for each in given if each.arg not in ("self", "cls")]
 
 
 def is_plain_data(node: ast.ClassDef) -> bool:
-    """Whether a class is a dataclass, a named tuple or a typed dict, whose docstring lists its fields.
-
-    Args:
-        node: The class.
-    """
+    """Whether a class is a dataclass, a named tuple or a typed dict, whose docstring lists its fields."""
     bases = {ast.unparse(base) for base in node.bases}
     is_dataclass = any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list)
     return is_dataclass or bool(bases & {"NamedTuple", "typing.NamedTuple", "TypedDict"})
 
 
 def public_parts(tree: ast.Module) -> Iterator[tuple[str, Function | ast.ClassDef]]:
-    """Yields (qualified name, node) of public functions and classes, and of the classes' public methods.
-
-    Args:
-        tree: The file.
-    """
+    """Yields (qualified name, node) of public functions and classes, and of the classes' public methods."""
     for node in tree.body:
         if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
             yield node.name, node
@@ -116,14 +65,7 @@ def public_parts(tree: ast.Module) -> Iterator[tuple[str, Function | ast.ClassDe
 
 
 def missing_names(docstring: str, name: str, section: str, wanted: Collection[str]) -> Iterator[str]:
-    """Yields a sentence for each argument or field that is not named, or whose text begins with 'Of'.
-
-    Args:
-        docstring: The docstring.
-        name: Qualified name of its function or class.
-        section: `Args` or `Attributes`.
-        wanted: Names of the arguments or fields.
-    """
+    """Yields a sentence for each argument or field that is not named, or whose text begins with 'Of'."""
     sections = sections_of(docstring)
     listed = sections.get(section, {})
     for each in wanted:
@@ -136,16 +78,16 @@ def missing_names(docstring: str, name: str, section: str, wanted: Collection[st
                 yield f"{name}: the entry `{entry}` begins with 'Of'; begin with a noun"
 
 
-def docstring_faults(source: Source) -> Iterator[Fault]:
-    """Yields a fault for each argument, field or error that the docstring of a public part does not name.
+def docstring_faults(source: Source, exports: Collection[str]) -> Iterator[Fault]:
+    """Yields a fault for each argument, field or error that the docstring of an exported name does not name.
 
-    A method without a docstring overrides one of a base class, which describes it: ruff demands the others.
-
-    Args:
-        source: The file.
+    One sentence is enough for other names. A method without a docstring overrides one of a base class, which
+    describes it: ruff demands the others.
     """
     raised = list(source.nodes(ast.Raise))
     for name, node in public_parts(source.tree):
+        if name.partition(".")[0] not in exports:
+            continue
         docstring = ast.get_docstring(node)
         if isinstance(node, ast.ClassDef):
             section, wanted = class_names(node)
@@ -161,11 +103,7 @@ def docstring_faults(source: Source) -> Iterator[Fault]:
 
 
 def class_names(node: ast.ClassDef) -> tuple[str, list[str]]:
-    """Returns the section that the docstring of a class must have, and the names in it.
-
-    Args:
-        node: The class.
-    """
+    """Returns the section that the docstring of a class must have, and the names in it."""
     if is_plain_data(node):
         fields = [each.target for each in node.body if isinstance(each, ast.AnnAssign)]
         names = [each.id for each in fields if isinstance(each, ast.Name)]
@@ -175,12 +113,7 @@ def class_names(node: ast.ClassDef) -> tuple[str, list[str]]:
 
 
 def undeclared_errors(docstring: str, raised: list[ast.Raise]) -> list[str]:
-    """Returns the names of the errors that a docstring does not name.
-
-    Args:
-        docstring: The docstring of a function.
-        raised: The `raise` statements in the function.
-    """
+    """Returns the names of the errors that a docstring does not name."""
     called = [each.exc.func for each in raised if isinstance(each.exc, ast.Call)]
     errors = [each.id for each in called if isinstance(each, ast.Name)]
     listed = sections_of(docstring).get("Raises", {})
@@ -188,11 +121,7 @@ def undeclared_errors(docstring: str, raised: list[ast.Raise]) -> list[str]:
 
 
 def annotation_faults(source: Source) -> Iterator[Fault]:
-    """Yields a fault for each signature that is not annotated, of private functions too.
-
-    Args:
-        source: The file.
-    """
+    """Yields a fault for each signature that is not annotated, of private functions too."""
     for node in source.nodes(ast.FunctionDef, ast.AsyncFunctionDef):
         bare = [each.arg for each in arguments_of(node) if each.annotation is None]
         if node.returns is None:

@@ -91,8 +91,7 @@ def size_faults(repository: Repository) -> Iterator[Fault]:
 def class_faults(sources: Iterable[Source]) -> Iterator[Fault]:
     """Yields a fault for each public class that has the name of an earlier one.
 
-    A recipe type and the class that is built from it have two names. Each component of TFX has an `Executor`
-    in its `executor.py`.
+    A recipe type and the class that is built from it have two names. Each component of TFX has an `Executor`.
 
     Args:
         sources: The files.
@@ -103,7 +102,7 @@ def class_faults(sources: Iterable[Source]) -> Iterator[Fault]:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append((source, node.lineno))
     for name, found in places.items():
-        executors = [each for each in found if name == "Executor" and each[0].place.endswith("/executor.py")]
+        executors = [each for each in found if name == "Executor" and each[0].place.startswith("components/")]
         first, *others = [*executors, *(each for each in found if each not in executors)]
         for source, line in others[max(0, len(executors) - 1) :]:
             yield source.fault(line, f"another class is called {name}: {first[0].path}:{first[1]}")

@@ -110,6 +110,7 @@ class Repository(NamedTuple):
         targets: Targets of BUILD.
         tests: Paths of the tests from their folder, without a suffix, such as `layers/norms_test`.
         folders: Paths of all folders of the package from its own, those of data among them.
+        exports: Names that packages export, by the place of the file that defines them.
         changed: Changed files by their path from the root; None in a checkout without history.
     """
 
@@ -118,6 +119,7 @@ class Repository(NamedTuple):
     targets: dict[str, Target]
     tests: frozenset[str]
     folders: frozenset[str]
+    exports: dict[str, frozenset[str]]
     changed: dict[str, Changed] | None = None
 
 
@@ -125,16 +127,41 @@ def repository_of(texts: dict[str, str], build: str = "", tests: tuple[str, ...]
     """Returns a repository whose files are given as texts.
 
     Args:
-        texts: Content of the package's files by their place.
+        texts: Content of the package's files by their place, the stubs of packages among them.
         build: Content of BUILD.
         tests: Paths of the tests, as `Repository` has them.
 
     Raises:
         SyntaxError: A text is not Python.
     """
-    sources = {place: Source(place, text) for place, text in texts.items()}
+    sources = {place: Source(place, text) for place, text in texts.items() if place.endswith(".py")}
     folders = {str(parent) for place in texts for parent in pathlib.PurePath(place).parents} - {"."}
-    return Repository(sources, build, read_targets(build), frozenset(tests), frozenset(folders))
+    return Repository(
+        sources, build, read_targets(build), frozenset(tests), frozenset(folders), exports_of(texts)
+    )
+
+
+def exports_of(texts: dict[str, str]) -> dict[str, frozenset[str]]:
+    """Returns the names that packages export by the place of the file that defines them.
+
+    A package exports the imports of its stub, or of its `__init__.py` where it has none.
+
+    Example:
+
+    >>> exports_of({"layers/__init__.pyi": "from .norms import Norm as Norm", "layers/norms.py": ""})
+    {'layers/norms.py': frozenset({'Norm'})}
+    """
+    found: dict[str, set[str]] = {}
+    for place, text in texts.items():
+        folder, _, name = place.rpartition("/")
+        if name == "__init__.pyi" or (name == "__init__.py" and f"{place}i" not in texts):
+            package = ".".join(filter(None, (PACKAGE, *folder.split("/"))))
+            for node in ast.parse(text).body:
+                if isinstance(node, ast.ImportFrom):
+                    module = ".".join(filter(None, (package if node.level else "", node.module)))
+                    home = module.removeprefix(f"{PACKAGE}.").replace(".", "/") + ".py"
+                    found.setdefault(home, set()).update(each.name for each in node.names)
+    return {place: frozenset(names) for place, names in found.items() if place in texts}
 
 
 def read_repository(root: pathlib.Path) -> Repository:
@@ -147,7 +174,7 @@ def read_repository(root: pathlib.Path) -> Repository:
         SyntaxError: A file of the package is not Python.
     """
     package, tests = root / PACKAGE, root / "tests"
-    files = sorted(package.rglob("*.py"))
+    files = sorted([*package.rglob("*.py"), *package.rglob("__init__.pyi")])
     texts = {path.relative_to(package).as_posix(): path.read_text("utf-8") for path in files}
     names = tuple(path.relative_to(tests).with_suffix("").as_posix() for path in tests.rglob("*_test.py"))
     folders = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_dir()}

@@ -67,10 +67,10 @@ EXECUTOR = "class Executor: ..."
             {"a.py": "class A: ...", "b.py": "\nclass A: ..."},
             ["firth/b.py:2: another class is called A: firth/a.py:1"],
         ),
-        ({"x/a/executor.py": EXECUTOR, "x/b/executor.py": EXECUTOR}, []),
+        ({"components/a.py": EXECUTOR, "components/b.py": EXECUTOR}, []),
         (
-            {"a.py": EXECUTOR, "x/executor.py": EXECUTOR, "y/executor.py": EXECUTOR},
-            ["firth/a.py:1: another class is called Executor: firth/x/executor.py:1"],
+            {"a.py": EXECUTOR, "components/x.py": EXECUTOR, "components/y.py": EXECUTOR},
+            ["firth/a.py:1: another class is called Executor: firth/components/x.py:1"],
         ),
     ],
 )
