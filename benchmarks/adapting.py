@@ -21,9 +21,9 @@ from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.scores import Collected
-from firth.scores.lead import lead
+from firth.scores.rouge import lead
 from firth.serving.evaluate import evaluator
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_labelled_data
 from firth.tasks.labelled.examples import to_example

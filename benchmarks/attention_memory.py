@@ -46,7 +46,7 @@ def measure(stack: str, length: int, way: str, layers_of_stack: int, steps: int)
     import tensorflow as tf
 
     from firth import layers
-    from firth.layers.attention import by_rows
+    from firth.layers.attention import row_chunked_attention as by_rows
     from firth.layers.elements.noise import example_noise
 
     if way == "whole":

@@ -38,7 +38,7 @@ def write_bundle(name, root):
 
 def export(bundle, root):
     """Returns the seconds and the megabytes of the export to each format, by its name."""
-    from firth.interop.table import FORMATS
+    from firth.interop.formats import FORMATS
 
     figures = {}
     for name in ("onnx", "ctranslate2"):

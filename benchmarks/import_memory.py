@@ -57,7 +57,7 @@ def shapes(layers: int, width: int) -> dict[str, tuple[int, ...]]:
 
 def write_checkpoint(folder: pathlib.Path, layers: int, width: int) -> tuple[int, int]:
     """Writes a checkpoint; returns the bytes of all tensors and of the largest."""
-    from firth.interop.hugging_face.checkpoint.shards import write_shards
+    from firth.interop.hugging_face.checkpoint_folder import write_shards
     from firth.storage.tensor_files import TensorSpec
 
     random = np.random.default_rng(0)
@@ -91,8 +91,8 @@ def bring_out(source: str, target: str) -> None:
 
 
 def bring_in_whole(source: str, target: str) -> None:
-    from firth.interop.table import FORMATS
-    from firth.pipelines.imported import import_run
+    from firth.interop.formats import FORMATS
+    from firth.pipelines.imported_models import import_run
 
     import_run(FORMATS["hf"], source, pathlib.Path(target))
 
@@ -115,7 +115,7 @@ def measure(step: str, source: str, target: str) -> None:
     import keras
 
     from firth.interop.hugging_face import export_model, import_model
-    from firth.pipelines.imported import import_run
+    from firth.pipelines.imported_models import import_run
     from firth.serving import export_bundle
     from firth.tokenizers import load_tokenizer
 

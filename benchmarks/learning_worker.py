@@ -23,8 +23,8 @@ from firth.objectives import OBJECTIVES
 from firth.recipes.run.recipe import Recipe
 from firth.serving.evaluate import evaluator
 from firth.serving.rows import parse_rows
-from firth.serving.served import Served
-from firth.serving.unigram import unigram_log_probabilities
+from firth.serving.saved_model import unigram_log_probabilities
+from firth.serving.served_model import Served
 from firth.training.history import read_history
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
 from firth.training.unigram import count_pieces

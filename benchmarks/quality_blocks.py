@@ -18,7 +18,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.io.records import read_batches
 from firth.models import build_model
 from firth.recipes.run.recipe import Recipe
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.training.pretraining import load_recipe_tokenizer
 
 # Documents are joined to texts of so many characters, which fill rows but for the last one of each.

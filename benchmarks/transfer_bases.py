@@ -187,7 +187,7 @@ def _make(
 def _pretrain(recipe: "Recipe", prepared: "Prepared", place: pathlib.Path) -> None:
     from benchmarks.learning_worker import HELD_OUT_ROWS, evaluate, held_out_rows
     from firth.models import save_model
-    from firth.serving.served import Served
+    from firth.serving.served_model import Served
     from firth.tokenizers import load_tokenizer
     from firth.training.pretraining import open_rows, train
     from firth.training.unigram import count_pieces

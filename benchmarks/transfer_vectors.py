@@ -17,7 +17,7 @@ from firth import features as names
 from firth.corpus.documents.document import Document
 from firth.corpus.io.record_files import read_records
 from firth.models.backbones.bilstm import BiLSTMBackbone
-from firth.models.tables import BACKBONES
+from firth.models.model_kinds import BACKBONES
 from firth.tokenizers import load_tokenizer
 
 # As in the reference implementation, but for the share from which words are left out, which fits small texts.

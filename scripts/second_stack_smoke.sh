@@ -13,7 +13,7 @@ tests=(
   tests/tokenizers/word_piece_test.py
   tests/tokenizers/byte_pair_test.py
   tests/corpus/filters/normalize_test.py
-  tests/interop/hugging_face/loading_test.py
+  tests/interop/hugging_face/importing_loading_test.py
   tests/interop/hugging_face/tokenizers/tokenizers_ids_test.py
   tests/interop/keras_hub/importing_test.py
   tests/cli/main_test.py

@@ -14,16 +14,16 @@ import tensorflow as tf
 
 
 def main(kind: str, backbone: str, folder: str) -> dict:
-    from firth.analysis.record import RunRecord
-    from firth.analysis.report import render_report
     from firth.cli.summary import ask_with, perplexity_line
     from firth.evaluation.metrics import metrics_of
     from firth.features import evaluation_sums
     from firth.recipes import Recipe
     from firth.recipes.counting import memory_bytes, parameter_counts, training_flops_per_step
+    from firth.reports.record import RunRecord
+    from firth.reports.report import render_report
     from firth.serving import Client, export
-    from firth.serving.cases import cases
-    from firth.serving.description import read_description
+    from firth.serving.descriptions.model_description import read_description
+    from firth.serving.validation import cases
     from firth.tokenizers import load_tokenizer
     from firth.training.objective_rates import measure_objective
     from firth.training.pretraining import train

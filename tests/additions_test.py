@@ -200,7 +200,11 @@ def stated(row: str) -> int:
 def test_an_objective_touches_its_type_its_file_its_test_and_one_table(tree):
     add_objective(tree)
     touched = changed(tree)
-    assert touched == [f"objectives/{KIND}.py", "objectives/table.py", "recipes/objectives/masking.py"]
+    assert touched == [
+        f"objectives/{KIND}.py",
+        "objectives/objective_kinds.py",
+        "recipes/objectives/masking.py",
+    ]
     assert len(touched) + 1 == stated("Objective")
 
 
@@ -209,7 +213,7 @@ def test_a_backbone_touches_its_type_its_file_its_test_and_one_table(tree):
     touched = changed(tree)
     assert touched == [
         f"models/backbones/{BACKBONE}.py",
-        "models/tables.py",
+        "models/model_kinds.py",
         "recipes/models/transformers.py",
     ]
     assert len(touched) + 1 == stated("Backbone")
@@ -218,7 +222,11 @@ def test_a_backbone_touches_its_type_its_file_its_test_and_one_table(tree):
 def test_heads_touch_their_counts_their_file_their_test_and_one_table(tree):
     add_heads(tree)
     touched = changed(tree)
-    assert touched == [f"models/objective_heads/{HEADS}.py", "models/tables.py", "recipes/counting/heads.py"]
+    assert touched == [
+        f"models/objective_heads/{HEADS}.py",
+        "models/model_kinds.py",
+        "recipes/counting/heads.py",
+    ]
     assert len(touched) + 1 == stated("Heads")
 
 
@@ -232,7 +240,11 @@ def test_a_signature_touches_its_file_its_test_and_one_table(tree):
 def test_a_tokenizer_kind_touches_its_type_its_file_its_test_and_one_table(tree):
     add_tokenizer(tree)
     touched = changed(tree)
-    assert touched == ["recipes/tokenizers/tokenizer.py", "tokenizers/copied.py", "tokenizers/table.py"]
+    assert touched == [
+        "recipes/tokenizers/tokenizer.py",
+        "tokenizers/copied.py",
+        "tokenizers/tokenizer_kinds.py",
+    ]
     assert len(touched) + 1 == stated("Tokenizer kind")
 
 
@@ -270,8 +282,8 @@ def test_a_component_touches_its_folder_its_tests_the_stub_and_one_pipeline():
     assert sorted(str(path.relative_to(package)) for path in touched) == [
         "components/__init__.pyi",
         "components/objective_validator/__init__.py",
-        "components/objective_validator/component.py",
-        "components/objective_validator/executor.py",
+        "components/objective_validator.py",
+        "components/objective_validator.py",
         "pipelines/pretrain.py",
     ]
     assert len(touched) + 2 == stated("Component")

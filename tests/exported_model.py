@@ -16,7 +16,7 @@ import tensorflow as tf
 from firth import recipes
 from firth.models import build_pretraining_model
 from firth.serving.saved_model import export
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.tokenizers import WordPieceTokenizer
 from tests.made_once import made_once_of_run
@@ -87,7 +87,7 @@ def first_signature_alone() -> Iterator[None]:
 
     with (
         mock.patch("firth.serving.saved_model.text_signatures", offered),
-        mock.patch("firth.serving.samples.text_signatures", offered),
+        mock.patch("firth.serving.warmup.text_signatures", offered),
     ):
         yield
 

@@ -14,14 +14,14 @@ from firth import features as names
 from firth.corpus.io.record_files import write_records
 from firth.interop.hugging_face.tokenizers import read_tokenizer
 from firth.pipelines.labels import with_labels
-from firth.recipes.base.choices import config_of
+from firth.recipes.base.recipe_type import config_of
 from firth.recipes.models import blocks
 from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from firth.tasks import TASKS
-from firth.tasks.encoded import EncodedRecord
+from firth.tasks.inputs import EncodedRecord
 from firth.tasks.labelled.data import LABELLED_DATA
 from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord, RefusedFileError

@@ -67,8 +67,8 @@ def compiled_step(recipe: Recipe, features: batches.Features) -> tuple[Any, dict
 
     from firth import features as names
     from firth.models import build_model
-    from firth.training.optimizers.table import build_optimizer
-    from firth.training.order import noise_keys
+    from firth.training.data_order import noise_keys
+    from firth.training.optimizers.optimizer_kinds import build_optimizer
     from firth.training.steps import build_train_step
 
     training, rows = recipe.training, np.arange(recipe.training.batch_size)
@@ -96,7 +96,7 @@ def measure(case: Case) -> dict[str, float]:
 
     from benchmarks.workers.allocations import peak_of
     from firth.recipes.counting import memory_bytes
-    from firth.recipes.counting.step_time import step_seconds
+    from firth.recipes.counting.accelerators import step_seconds
     from firth.training.cpu_rates import measure_cpu
 
     recipe = case.recipe

@@ -12,9 +12,8 @@ from benchmarks.workers.families import (
 from firth.recipes.corpus.sources import TextSource
 from firth.recipes.models import bilstm, blocks, positions, transformers, two_stream_transformer
 from firth.recipes.objectives.denoising import Denoising, SpanCorruption
-from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM
+from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PermutationLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
-from firth.recipes.objectives.permutation import PermutationLM
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig, WordTokenizerConfig
 from firth.recipes.training.training import Training

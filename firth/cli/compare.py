@@ -12,7 +12,7 @@ from firth.cli.output import ExitCode, fail
 from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, find_run
 
 if TYPE_CHECKING:
-    from firth.analysis.compare import ComparedRun
+    from firth.reports.compare import ComparedRun
 
 RunNames = Annotated[
     list[str],
@@ -36,8 +36,8 @@ def _compare(
     """
     found = [find_run(root, run) for run in runs]
     _require_different(found)
-    from firth.analysis.compare import FEWEST_RUNS, render_comparison
-    from firth.analysis.plots import MOST_RUNS
+    from firth.reports.compare import FEWEST_RUNS, render_comparison
+    from firth.reports.plots import MOST_RUNS
 
     if not FEWEST_RUNS <= len(found) <= MOST_RUNS:
         fail(f"from {FEWEST_RUNS} to {MOST_RUNS} runs can be compared, not {len(found)}", ExitCode.USAGE)
@@ -67,10 +67,10 @@ def _column_names(runs: Sequence[RunOnDisk]) -> list[str]:
 def _compared(run: RunOnDisk, name: str) -> "ComparedRun":
     import dataclasses
 
-    from firth.analysis.collect import ReportInputs, collect_run
-    from firth.analysis.compare import ComparedRun
     from firth.recipes import RecipeError
     from firth.recipes.reading.loading import load_run_recipe
+    from firth.reports.collect import ReportInputs, collect_run
+    from firth.reports.compare import ComparedRun
 
     try:
         recipe = load_run_recipe(run.directory / RECIPE_FILE)

@@ -1,6 +1,9 @@
 """Parameters, operations and memory of a recipe, in sentences."""
 
-from firth.analysis.quantities import bytes_text
+import math
+
+from firth.layers.elements.divided_weights import divided_axes
+from firth.models.build import build_outline
 from firth.recipes import Recipe
 from firth.recipes.counting import (
     memory_bytes,
@@ -10,10 +13,10 @@ from firth.recipes.counting import (
     training_flops_per_step,
     training_tokens,
 )
-from firth.recipes.counting.accelerators import Accelerator
-from firth.recipes.counting.step_time import step_seconds
+from firth.recipes.counting.accelerators import Accelerator, step_seconds
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.stages import RunStage, stages_of
+from firth.reports.quantities import bytes_text
 
 _TOTALS = ("total", "total_with_heads")
 # Of these a device of a mesh holds a part.
@@ -82,7 +85,6 @@ def device_bytes(recipe: Recipe) -> dict[str, int]:
     memory["activations"] //= rows
     if training.mesh is not None:
         # Keras takes seconds to import, and a model without a mesh is counted by its types alone.
-        from firth.models.held import held_parameters
 
         held, parameters = held_parameters(recipe), parameter_counts(recipe)["total_with_heads"]
         for name in memory.keys() & _OF_WEIGHTS:
@@ -120,3 +122,22 @@ def count_text(count: int) -> str:
         value /= 1000
     digits = 0 if not unit or value >= 99.95 else 1 if value >= 9.995 else 2
     return f"{value:.{digits}f}{unit}"
+
+
+def held_parameters(recipe: RunRecipe) -> int:
+    """Returns how many of the trained parameters each device of `training.mesh` holds; all without a mesh.
+
+    Example:
+
+    >>> from firth.recipes import load_recipe
+    >>> divided = "training.backend=jax", "training.strategy=model_parallel", "training.mesh={model: 2}"
+    >>> [held_parameters(load_recipe("llama_tiny", settings)) for settings in ([], divided)]
+    [2460288, 1230464]
+    """
+    outline = build_outline(recipe)
+    parts = recipe.training.mesh.model if recipe.training.mesh else 1
+    divided = divided_axes(outline)
+    return sum(
+        math.prod(each.shape) // (parts if each.path in divided else 1)
+        for each in outline.trainable_variables
+    )

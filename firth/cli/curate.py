@@ -37,10 +37,9 @@ def _curate(recipe: "Recipe", execute: execution.Execute, root: pathlib.Path) ->
 def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     from rich.console import Console
 
-    from firth.analysis.distances import distance_lines
-    from firth.cli.funnel import corpus_line, funnel_table
-    from firth.cli.summary import next_commands, schema_lines
-    from firth.corpus.report.report_warnings import report_warnings
+    from firth.cli.summary import corpus_line, funnel_table, next_commands, schema_lines
+    from firth.corpus.report.limits import report_warnings
+    from firth.reports.distances import distance_lines
 
     console = Console(highlight=False, soft_wrap=True, width=WIDEST)
     report = storage.read_json(result.outputs["Curator"]["report"] / "corpus_report.json")

@@ -2,18 +2,17 @@
 
 import os
 import pathlib
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from firth.cli import commands
-from firth.cli.exporting.stored_weights import export_as
 from firth.cli.output import ExitCode, fail
-from firth.cli.quietly import quietly
-from firth.interop.table import FORMATS, Format
+from firth.cli.quiet_work import quietly
+from firth.interop.formats import FORMATS, Format
 
 if TYPE_CHECKING:
-    from firth.interop.written import Written
+    from firth.interop.messages import Written
 
 _WRITABLE = {each.name: each for each in FORMATS.values() if each.writes}
 Name = Annotated[
@@ -150,7 +149,7 @@ def _export_adapters(name: str, adapters: list[str], place: str, root: pathlib.P
 
     def work() -> str:
         from firth.recipes.run.base import TOKENIZER_FOLDER
-        from firth.serving.adapters.export import export_adapters
+        from firth.serving.adapter_export import export_adapters
         from firth.tokenizers import load_tokenizer
         from firth.tuning import load_adapters
 
@@ -173,3 +172,21 @@ def _named(said: str) -> tuple[str, str]:
     if not name:
         fail(f"--adapter {said}: the adapter has no name; write NAME=ADAPTER", ExitCode.USAGE)
     return name, place
+
+
+def export_as(name: str, weights: str, place: str, root: pathlib.Path) -> None:
+    """Writes a SavedModel, and prints its size and what the model loses on held-out rows of the run."""
+    from firth.serving.descriptions.listing import weights_line
+
+    def work() -> dict[str, Any]:
+        from firth.cli.bundles import bundle_of
+        from firth.pipelines.results import held_out_rows
+        from firth.serving.bundle import export_stored
+        from firth.serving.storage_loss import HELD_OUT_ROWS
+
+        rows = held_out_rows(root / name, HELD_OUT_ROWS)
+        return export_stored(bundle_of(name, root), place, weights, rows)
+
+    described = quietly(work, "export", {ValueError: ExitCode.USAGE})
+    typer.echo(f"{place}: a SavedModel; weights: {weights_line(described)}")
+    typer.echo(f"To ask it: firth predict {place}")

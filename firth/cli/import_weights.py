@@ -1,21 +1,24 @@
 """`firth import`: models of other libraries."""
 
+import contextlib
+import logging
 import os
 import pathlib
 import shlex
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from firth.cli import commands
-from firth.cli.importing.progress import drawing_import
 from firth.cli.output import ExitCode, fail, terminal
-from firth.cli.quietly import quietly
-from firth.interop.table import FORMATS, Format
+from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
+from firth.cli.quiet_work import quietly
+from firth.interop.formats import FORMATS, Format
 
 if TYPE_CHECKING:
-    from firth.interop.read import Read
+    from firth.interop.messages import Read
 
 Directory = Annotated[str, typer.Argument(metavar="DIR", help="Folder of the model.", show_default=False)]
 Name = Annotated[
@@ -74,7 +77,7 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> No
         fail(str(error), ExitCode.USAGE)
 
     def work() -> "Read":
-        from firth.pipelines.imported import import_run
+        from firth.pipelines.imported_models import import_run
 
         return import_run(format, directory, place)
 
@@ -90,7 +93,7 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> No
 def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> list[str]:
     from firth.cli.summary import ask_with, next_commands
     from firth.pipelines.blessing import newest_version
-    from firth.serving.description import read_description
+    from firth.serving.descriptions.model_description import read_description
 
     described = read_description(str(newest_version(place / "serving")))["signatures"]
     # A fresh head answers at random.
@@ -104,3 +107,63 @@ def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> l
         f"firth run --base {name} --text 'notes/*.txt'{at}",
         f"python -c \"from firth.models import load_model; load_model('{place / 'bundle'}').summary()\"",
     ]
+
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_PROGRESS = logging.getLogger("firth.progress")
+Draw = Callable[[str, int, int], None]
+
+
+@contextlib.contextmanager
+def drawing_import(console: "Console", clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+    """Draws what is logged of the parts of an import for as long as the block runs."""
+    with contextlib.ExitStack() as stack:
+        if console.is_terminal:
+            draw = _live(stack.enter_context(live_progress(console)))
+        else:
+            draw = _plain(console, clock)
+        level = _PROGRESS.level
+        handler = _Parts(draw)
+        _PROGRESS.setLevel(logging.INFO)
+        _PROGRESS.addHandler(handler)
+        try:
+            yield
+        finally:
+            _PROGRESS.removeHandler(handler)
+            _PROGRESS.setLevel(level)
+
+
+class _Parts(logging.Handler):
+    def __init__(self, draw: Draw) -> None:
+        super().__init__(logging.INFO)
+        self._draw = draw
+
+    def emit(self, record: logging.LogRecord) -> None:
+        event: dict[str, Any] = getattr(record, "firth", {})
+        if event.get("kind") == "import":
+            self._draw(event["part"], event["done"], event["of"])
+
+
+def _live(progress: Any) -> Draw:
+    task = progress.add_task("import", total=None, detail="")
+
+    def draw(part: str, done: int, of: int) -> None:
+        detail = f"{part}, {done:,} of {of:,}" if of else part
+        progress.update(task, total=of or None, completed=done, detail=detail)
+
+    return draw
+
+
+def _plain(console: "Console", clock: Callable[[], float]) -> Draw:
+    shown, last = "", clock()
+
+    def draw(part: str, done: int, of: int) -> None:
+        nonlocal shown, last
+        if part == shown and clock() - last < PLAIN_INTERVAL_SECONDS:
+            return
+        console.print(f"{part}: {done:,} of {of:,}" if of and part == shown else part, markup=False)
+        shown, last = part, clock()
+
+    return draw

@@ -16,6 +16,7 @@ from firth import storage
 from firth.cli import (
     commands,
     compare,
+    compile,
     curate,
     export_weights,
     import_weights,
@@ -27,11 +28,10 @@ from firth.cli import (
     show,
     train_worker,
 )
-from firth.cli.asking import curation, generate, predict
-from firth.cli.orchestrators import compile
+from firth.cli.finetuning import finetune, glue
 from firth.cli.output import ExitCode, print_error
-from firth.cli.quietly import import_without_logs
-from firth.cli.tasks import finetune, glue
+from firth.cli.quiet_work import import_without_logs
+from firth.cli.requests import curation, generate, predict
 
 HELP = """Raw text to a validated, served language model.
 

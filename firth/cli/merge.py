@@ -8,7 +8,7 @@ import typer
 
 from firth.cli import commands
 from firth.cli.output import ExitCode
-from firth.cli.quietly import quietly
+from firth.cli.quiet_work import quietly
 
 if TYPE_CHECKING:
     from firth.recipes.run.adapting import AdaptingRecipe
@@ -59,7 +59,7 @@ def _merge(
     place = free_place(root, made)
 
     def work() -> "AdaptingRecipe":
-        from firth.pipelines.imported import merge_run
+        from firth.pipelines.imported_models import merge_run
 
         return merge_run(bundle_of(base, root), adapter_of(adapter, root), place)
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from firth.analysis.quantities import bytes_text, seconds_text
+from firth.reports.quantities import bytes_text, seconds_text
 
 if TYPE_CHECKING:
     from rich.console import Console

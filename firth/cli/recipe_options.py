@@ -20,7 +20,7 @@ def recipe_or_exit(
 ) -> "Recipe":
     """Loads a recipe; if it is not valid, prints one problem a line and ends the command."""
     from firth.recipes import RecipeError
-    from firth.recipes.reading.base_notices import base_notices
+    from firth.recipes.reading.bases import base_notices
     from firth.recipes.reading.loading import load_with_places
     from firth.recipes.reading.requirements import missing, too_few_documents
     from firth.recipes.run.advice import notices

@@ -2,9 +2,9 @@
 
 import typer
 
-from firth.analysis.quantities import seconds_text
 from firth.cli import commands
 from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, all_runs
+from firth.reports.quantities import seconds_text
 
 _WIDEST = 10_000
 
@@ -31,8 +31,8 @@ def _runs(root: commands.Root = commands.DEFAULT_ROOT) -> None:
 
 
 def _cells(run: RunOnDisk) -> tuple[str, ...]:
-    from firth.analysis.losses import main_perplexity
-    from firth.analysis.threshold_results import overall
+    from firth.reports.record import main_perplexity
+    from firth.reports.threshold_results import overall
 
     metrics = overall(run.summary.get("evaluation", {}))
     perplexities = [main_perplexity(metrics), metrics.get("unigram_perplexity")]
@@ -49,10 +49,10 @@ def _cells(run: RunOnDisk) -> tuple[str, ...]:
 
 def _score(run: RunOnDisk, metrics: dict[str, float]) -> str:
     """Returns the first of a task's scores; a dash for a run that is judged by its perplexity."""
-    from firth.analysis.tasks.scores import held_out_scores
     from firth.recipes import RecipeError
     from firth.recipes.goals.goal import LOW
     from firth.recipes.reading.loading import load_run_recipe
+    from firth.reports.task_pages.scores import held_out_scores
 
     # Recipes are read of those alone that have scores.
     if not any(name.endswith(LOW) for name in metrics):

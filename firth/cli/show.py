@@ -8,7 +8,7 @@ import typer
 
 from firth.cli import commands
 from firth.cli.output import ExitCode, fail, note
-from firth.cli.quietly import quietly
+from firth.cli.quiet_work import quietly
 from firth.cli.recipe_options import base_option, recipe_or_exit
 from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, all_runs, run_named
 
@@ -103,7 +103,7 @@ def _print(lines: list[str], text: str) -> None:
 
 def _run_of(name: str, root: pathlib.Path) -> RunOnDisk | None:
     """Returns the run of a name below the root, or in a folder; a preset of the same name comes first."""
-    from firth.recipes.reading.presets import preset_names
+    from firth.recipes.reading.families import preset_names
 
     return None if name in preset_names() else run_named(root, name)
 
@@ -111,7 +111,7 @@ def _run_of(name: str, root: pathlib.Path) -> RunOnDisk | None:
 def _check_name(name: str, root: pathlib.Path) -> None:
     """Ends the command for a name of which the nearest is that of a run."""
     from firth.recipes.base.errors import suggest
-    from firth.recipes.reading.presets import preset_names
+    from firth.recipes.reading.families import preset_names
     from firth.recipes.reading.recipe_files import SUFFIXES
 
     runs, presets = [run.directory.name for run in all_runs(root)], preset_names()
@@ -144,8 +144,8 @@ def _scores_of(run: RunOnDisk, recipe: Any) -> list[str]:
     """Returns the scores of a run that has ended, and what of its held-out records its base may have seen."""
     if not (evaluation := run.summary.get("evaluation")):
         return []
-    from firth.analysis.tasks.clean import contamination_line
-    from firth.analysis.tasks.score_lines import score_lines
+    from firth.reports.task_pages.score_lines import score_lines
+    from firth.reports.task_pages.scores import contamination_line
 
     known = contamination_line(run.summary.get("contamination"))
     return [*score_lines(evaluation, recipe.goal.told_metrics), known]
@@ -178,8 +178,8 @@ def _labelled(recipe: "AdaptingRecipe") -> "tuple[AdaptingRecipe, str]":
 
 
 def _adapting_lines(recipe: Any) -> list[str]:
-    from firth.analysis.quantities import bytes_text
     from firth.cli.costs import backbone_lines
+    from firth.reports.quantities import bytes_text
 
     costs = costs_of_method(recipe, "show")
     held = (f"{name} {bytes_text(getattr(costs, name))}" for name in ("weights", "gradients", "moments"))

@@ -2,17 +2,19 @@
 
 import pathlib
 import shlex
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
-from firth.analysis.distances import distance_lines
-from firth.analysis.losses import main_perplexity
-from firth.analysis.tensorboard import tensorboard_command
-from firth.analysis.threshold_results import overall
 from firth.cli import commands
-from firth.cli.funnel import corpus_line
 from firth.cli.runs_on_disk import REPORT_FILE
+from firth.reports.corpus_view import FunnelLine, funnel_lines
+from firth.reports.distances import distance_lines
+from firth.reports.page import tensorboard_command
+from firth.reports.quantities import bytes_text
+from firth.reports.record import main_perplexity
+from firth.reports.threshold_results import overall
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -141,7 +143,7 @@ def weights_lines(description: Mapping[str, Any]) -> list[str]:
 
 def description_of(pushed: pathlib.Path) -> dict[str, Any]:
     """Returns what an exported model describes; nothing if an earlier version exported it."""
-    from firth.serving.description import read_description
+    from firth.serving.descriptions.model_description import read_description
 
     try:
         return read_description(str(pushed))
@@ -162,3 +164,58 @@ def next_commands(name: str, root: pathlib.Path, asked: list[str], has_report: b
     run = shlex.quote(name)
     reports = [f"firth report {run}{place} --open"] if has_report else []
     return [*reports, *(f"firth predict {run}{place} {arguments}" for arguments in asked)]
+
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+COLUMNS = ("step", "in", "kept", "lost", "share", "bytes kept")
+
+
+def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> "Table":
+    """Returns a row for each step, over all sources, and below it one for each reason."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for column in COLUMNS:
+        table.add_column(column, justify="left" if column == "step" else "right", no_wrap=True)
+    steps: dict[str, list[FunnelLine]] = {}
+    for line in funnel_lines(funnel):
+        steps.setdefault(line.step, []).append(line)
+    for step, (came, *losses, kept) in steps.items():
+        lost = came.documents - kept.documents
+        sizes = f"{came.documents:,}", f"{kept.documents:,}", f"{lost:,}", _share(lost, came)
+        table.add_row(f"[bold]{step}[/]", *sizes, bytes_text(kept.bytes))
+        for loss in losses:
+            count, share = f"{loss.documents:,}", _share(loss.documents, came)
+            table.add_row(f"  {loss.what}", "", "", count, share, "", style="dim")
+    return table
+
+
+def corpus_line(funnel: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the numbers of documents read, kept, dropped and rejected, in words.
+
+    Example:
+
+    >>> rejected = {"invalid_utf8": {"documents": 2}}
+    >>> dropped = {"too_few_words": {"documents": 3}}
+    >>> read = {"step": "read", "documents_in": 9, "dropped": {}, "rejected": rejected}
+    >>> length = {"step": "length", "documents_in": 7, "dropped": dropped, "rejected": {}}
+    >>> corpus_line([read, length])
+    'corpus: 9 documents read, 4 kept, 3 dropped (too_few_words 3), 2 rejected (invalid_utf8 2)'
+    """
+    read = sum(row["documents_in"] for row in funnel if row["step"] == funnel[0]["step"])
+    counts = {"dropped": Counter[str](), "rejected": Counter[str]()}
+    for row in funnel:
+        for fate, reasons in counts.items():
+            reasons.update({reason: count["documents"] for reason, count in row[fate].items()})
+    kept = read - sum(reasons.total() for reasons in counts.values())
+    parts = [f"{read:,} documents read", f"{kept:,} kept"]
+    for fate, reasons in counts.items():
+        named = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
+        parts.append(f"{reasons.total():,} {fate}" + (f" ({named})" if named else ""))
+    return f"corpus: {', '.join(parts)}"
+
+
+def _share(documents: int, came: FunnelLine) -> str:
+    return f"{100 * documents / max(came.documents, 1):.2f} %"

@@ -1,4 +1,4 @@
-from .anomaly_validator.component import AnomalyValidator as AnomalyValidator
+from .anomaly_validator import AnomalyValidator as AnomalyValidator
 from .artifacts import (
     CorpusPage as CorpusPage,
     CorpusReport as CorpusReport,
@@ -13,23 +13,23 @@ from .artifacts import (
     ServingReport as ServingReport,
     Tokenizer as Tokenizer,
 )
-from .corpus_example_gen.component import CorpusExampleGen as CorpusExampleGen
-from .corpus_exporter.component import CorpusExporter as CorpusExporter
-from .corpus_reporter.component import CorpusReporter as CorpusReporter
-from .corpus_validator.component import CorpusValidator as CorpusValidator
-from .curator.component import Curator as Curator
-from .distribution_validator.component import DistributionValidator as DistributionValidator
-from .labelled_example_gen.component import LabelledExampleGen as LabelledExampleGen
-from .objective_validator.component import ObjectiveValidator as ObjectiveValidator
-from .pinned_schema_gen.component import PinnedSchemaGen as PinnedSchemaGen
-from .prediction_exporter.component import PredictionExporter as PredictionExporter
-from .pusher.component import Pusher as Pusher
-from .reporter.component import Reporter as Reporter
-from .request_example_gen.component import RequestExampleGen as RequestExampleGen
-from .sequence_gen.component import SequenceGen as SequenceGen
-from .serving_validator.component import ServingValidator as ServingValidator
-from .task_data_validator.component import TaskDataValidator as TaskDataValidator
-from .task_reporter.component import TaskReporter as TaskReporter
-from .task_row_gen.component import TaskRowGen as TaskRowGen
-from .task_schema_gen.component import TaskSchemaGen as TaskSchemaGen
-from .tokenizer_gen.component import TokenizerGen as TokenizerGen
+from .data.corpus_example_gen import CorpusExampleGen as CorpusExampleGen
+from .data.corpus_exporter import CorpusExporter as CorpusExporter
+from .data.corpus_reporter import CorpusReporter as CorpusReporter
+from .data.corpus_validator import CorpusValidator as CorpusValidator
+from .data.curator import Curator as Curator
+from .data.distribution_validator import DistributionValidator as DistributionValidator
+from .data.sequence_gen import SequenceGen as SequenceGen
+from .data.tokenizer_gen import TokenizerGen as TokenizerGen
+from .objective_validator import ObjectiveValidator as ObjectiveValidator
+from .pinned_schema_gen import PinnedSchemaGen as PinnedSchemaGen
+from .pusher import Pusher as Pusher
+from .records.labelled_example_gen import LabelledExampleGen as LabelledExampleGen
+from .records.prediction_exporter import PredictionExporter as PredictionExporter
+from .records.request_example_gen import RequestExampleGen as RequestExampleGen
+from .records.task_data_validator import TaskDataValidator as TaskDataValidator
+from .records.task_reporter import TaskReporter as TaskReporter
+from .records.task_row_gen import TaskRowGen as TaskRowGen
+from .records.task_schema_gen import TaskSchemaGen as TaskSchemaGen
+from .reporter import Reporter as Reporter
+from .serving_validator import ServingValidator as ServingValidator

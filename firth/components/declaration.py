@@ -6,6 +6,7 @@ from typing import Any
 
 from tfx import types
 from tfx.dsl.components.base import base_beam_component, base_component, executor_spec
+from tfx.types import Artifact
 from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
 
 Types = Mapping[str, Any]
@@ -79,3 +80,25 @@ class BeamComponent(_Declared, base_beam_component.BaseBeamComponent):
     """
 
     _runs = executor_spec.BeamExecutorSpec
+
+
+# Artifacts by the name of the input or output.
+Artifacts = dict[str, list[Artifact]]
+# Values by the name of the parameter.
+Properties = dict[str, Any]
+
+
+def only_artifact(inputs: Artifacts, name: str) -> Artifact:
+    """Returns the artifact of an input that takes one.
+
+    Example:
+
+    >>> only_artifact({"examples": []}, "examples")
+    Traceback (most recent call last):
+    ValueError: examples: this input takes one artifact, and none came in
+    """
+    found = inputs.get(name, [])
+    if len(found) != 1:
+        came = f"{len(found)} came in: {', '.join(each.uri for each in found)}" if found else "none came in"
+        raise ValueError(f"{name}: this input takes one artifact, and {came}")
+    return found[0]

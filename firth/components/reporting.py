@@ -12,10 +12,10 @@ from tfx.types.artifact import Artifact
 from tfx.utils import path_utils
 
 from firth import storage
-from firth.analysis import ArtifactRecord, ReportInputs
-from firth.analysis.lineage import directory_digest
-from firth.components.execution import Artifacts, Properties
+from firth.components.declaration import Artifacts, Properties
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.reports import ArtifactRecord, ReportInputs
+from firth.reports.lineage import directory_digest
 
 REPORT_FILE = "report.html"
 

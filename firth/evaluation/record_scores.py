@@ -23,7 +23,7 @@ from firth.recipes.tasks.task import Task
 from firth.scores import Collected, Interval, Score, compute, compute_interval, score_of, sliced
 from firth.scores.bootstrap import RESAMPLES
 from firth.scores.inputs import label_type
-from firth.scores.table import PROBABILITIES, SCORED_ANSWERS
+from firth.scores.score_table import PROBABILITIES, SCORED_ANSWERS
 
 # The slice of the whole split.
 OVERALL = "overall"

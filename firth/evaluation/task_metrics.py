@@ -23,7 +23,7 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_from_json
 from firth.scores import Collected, score_of
-from firth.scores.table import PROBABILITIES
+from firth.scores.score_table import PROBABILITIES
 from firth.tasks import TASKS
 
 metric_types = tfma.metrics.metric_types

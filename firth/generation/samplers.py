@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from firth.generation.beams import BeamSearcher
+from firth.generation.beam_search import BeamSearcher
 from firth.generation.choices import likeliest, sampled
 from firth.generation.contrastive_search import ContrastiveSearcher
 from firth.generation.reading import TokenReader

@@ -1,5 +1,6 @@
-from .additions.holding import TuningError as TuningError
-from .additions.table import ADDITIONS as ADDITIONS
+from .additions.addition_kinds import ADDITIONS as ADDITIONS
+from .additions.addition_places import TuningError as TuningError
+from .backbone_with_heads import PretrainingModel as PretrainingModel, TaskModel as TaskModel
 from .backbones.bilstm import BiLSTMBackbone as BiLSTMBackbone, BiLSTMConfig as BiLSTMConfig
 from .backbones.causal_transformer import (
     CausalTransformerBackbone as CausalTransformerBackbone,
@@ -24,8 +25,6 @@ from .build import (
 )
 from .bundle import BundleError as BundleError, load_model as load_model, save_model as save_model
 from .elmo_import import load_elmo as load_elmo
-from .outputs.example_sums import example_sums as example_sums, total_loss as total_loss
-from .outputs.predictions import Predictions as Predictions, predictions_of_logits as predictions_of_logits
-from .pretraining import PretrainingModel as PretrainingModel
-from .tables import BACKBONES as BACKBONES, HEADS as HEADS
-from .task_model import TaskModel as TaskModel
+from .example_sums import example_sums as example_sums, total_loss as total_loss
+from .model_kinds import BACKBONES as BACKBONES, HEADS as HEADS
+from .predictions import Predictions as Predictions, predictions_of_logits as predictions_of_logits

@@ -9,11 +9,9 @@ import numpy.typing as npt
 
 from firth.layers.elements.rematerialisation import rematerialise_blocks
 from firth.layers.elements.types import Seed
-from firth.models.additions.table import extend
-from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.pretraining import PretrainingModel
-from firth.models.tables import BACKBONES
-from firth.models.task_model import TaskModel
+from firth.models.additions.addition_kinds import extend
+from firth.models.backbone_with_heads import BackboneWithHeads, PretrainingModel, TaskModel
+from firth.models.model_kinds import BACKBONES
 from firth.recipes.models.model import AnyModel
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.run_recipe import RunRecipe

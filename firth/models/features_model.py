@@ -8,7 +8,7 @@ from typing import Any
 import keras
 
 from firth import features as names
-from firth.layers.elements.inner_layers import inner_layers
+from firth.layers.elements.layer import inner_layers
 from firth.layers.elements.types import Tensor
 from firth.recipes.base.errors import suggest
 

@@ -7,10 +7,11 @@ import keras
 from keras import ops
 
 from firth import features as names
+from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Shape, Tensor
 from firth.layers.heads.masked_lm_head import MaskedLMHead
-from firth.models.outputs.predictions import Predictions, predictions_of_logits
+from firth.models.predictions import Predictions, predictions_of_logits
 
 Features = Mapping[str, Tensor]
 Generator: TypeAlias = keras.random.SeedGenerator
@@ -150,3 +151,23 @@ def every_position(features: Features) -> Tensor:
 def masked_labels(features: Features) -> tuple[Tensor, Tensor]:
     """Returns the tokens that stood at the chosen positions, and their weights, each [batch, predictions]."""
     return features[names.MASKED_LABELS], features[names.MASKED_WEIGHTS]
+
+
+def states_of(backbone: Any, features: Features, encoder_alone: bool, training: bool | None = None) -> Tensor:
+    """Returns the last states of a backbone, float [batch, length, width]."""
+    read = backbone.encoder_states if encoder_alone else backbone
+    return read(features, training=training)
+
+
+def states_at(
+    backbone: Any, features: Features, places: Tensor, encoder_alone: bool, training: bool | None = None
+) -> Tensor:
+    """Returns the last states of a backbone at some places of each row, float [batch, places, width].
+
+    Args:
+        places: int32 [batch, places], places of tokens.
+    """
+    if encoder_alone:
+        return gather_tokens(states_of(backbone, features, encoder_alone, training), places)
+    states: Tensor = backbone.states_at(features, places, training)
+    return states

@@ -7,8 +7,8 @@ import tensorflow as tf
 from firth import features
 from firth.objectives.base import Features, ObjectiveFunction, Row, Specs
 from firth.objectives.rates.label_rates import bidirectional_lm_rates
+from firth.objectives.transforms.documents import next_tokens, previous_tokens
 from firth.objectives.transforms.layout import Frame
-from firth.objectives.transforms.neighbours import next_tokens, previous_tokens
 from firth.objectives.transforms.spelling import spell
 
 

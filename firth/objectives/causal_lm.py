@@ -5,8 +5,8 @@ import tensorflow as tf
 from firth import features
 from firth.objectives.base import Features, ObjectiveFunction, Row, Specs, Tokenizer
 from firth.objectives.rates.label_rates import causal_lm_rates
+from firth.objectives.transforms.documents import next_tokens
 from firth.objectives.transforms.layout import Frame
-from firth.objectives.transforms.neighbours import next_tokens
 
 
 class CausalLMObjective(ObjectiveFunction):

@@ -11,17 +11,20 @@ BulkInferrer after the Pusher asks the blessed model, and PredictionExporter wri
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from tfx.components import ExampleValidator, Pusher as TfxPusher, StatisticsGen, Trainer
+from tfx.components import BulkInferrer, ExampleValidator, Pusher as TfxPusher, StatisticsGen, Trainer
 from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.components.common.importer import Importer
 from tfx.dsl.components.common.resolver import ResolverStrategy
 from tfx.orchestration.pipeline import Pipeline
+from tfx.proto import bulk_inferrer_pb2
 
 from firth.components import (
     LabelledExampleGen,
+    PredictionExporter,
     Pusher,
+    RequestExampleGen,
     TaskDataValidator,
     TaskReporter,
     TaskRowGen,
@@ -35,11 +38,12 @@ from firth.pipelines.distributions import (
     request_statistics,
     requests_of,
 )
-from firth.pipelines.predictions import bulk_predictions
-from firth.pipelines.trained import import_base, model_components
+from firth.pipelines.trained_model import import_base, model_components
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.validation import TaskValidation
 from firth.recipes.training.evaluation import TaskEvaluation
+from firth.serving.batch.asked_columns import check_asked
+from firth.serving.descriptions.describing import PREDICT_EXAMPLES
 
 # What the Trainer does not read, so that its cache does not depend on it.
 _NOT_TRAINED_BY = {
@@ -164,3 +168,36 @@ def _request_statistics(recipe: AdaptingRecipe, digests: FileDigests) -> list[Ba
         return []
     requests = requests_of(recipe, path, digests)
     return [requests, request_statistics(requests)]
+
+
+EXAMPLE_GEN = "PredictionExampleGen"
+
+
+def bulk_predictions(
+    recipe: AdaptingRecipe, model: Mapping[str, BaseNode], digests: FileDigests
+) -> list[BaseNode]:
+    """Returns the components from a file to predictions; none for a recipe without such a file.
+
+    Raises:
+        ValueError: if the file does not exist, or if the model cannot be asked about any of its records.
+    """
+    asked = recipe.predictions
+    if asked is None:
+        return []
+    trained = model["trainer"].outputs["model"]
+    digest = digests.of_requests(asked.input)
+    # Where a pipeline is compiled, the file may not be there yet.
+    if digest:
+        check_asked(recipe)
+    examples = RequestExampleGen(asked.input, asked.columns, digest, trained, asked.quoted)
+    examples = examples.with_id(EXAMPLE_GEN)
+    inferrer = BulkInferrer(
+        examples=examples.outputs["examples"],
+        model=trained,
+        model_blessing=model["evaluator"].outputs["blessing"],
+        model_spec=bulk_inferrer_pb2.ModelSpec(model_signature_name=[PREDICT_EXAMPLES]),
+    )
+    # It takes no input from the Pusher; what cannot be served is not asked either.
+    inferrer.add_upstream_node(model["pusher"])
+    exporter = PredictionExporter(inferrer.outputs["inference_result"], examples.outputs["examples"], trained)
+    return [examples, inferrer, exporter]

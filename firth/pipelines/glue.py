@@ -10,13 +10,13 @@ from firth import storage
 from firth.evaluation.glue import SUBMISSION, SubmissionFile, write_submission
 from firth.pipelines.labels import published_data, task_of_format
 from firth.recipes.base.errors import first_of, suggest
-from firth.recipes.base.paths import suggest_path
+from firth.recipes.base.file_names import suggest_path
 from firth.recipes.reading.raw_recipes import Option
 from firth.recipes.tasks.task import Task
 from firth.scores import collect, compute
 from firth.tasks.readers import LabelledRecord, RefusedFileError, read_split, split_file
+from firth.tasks.readers.formats import has_split
 from firth.tasks.readers.glue import GLUE
-from firth.tasks.readers.table import has_split
 
 TRAIN, DEV = "train", "dev"
 SCORES_FILE, SUBMISSION_FOLDER = "glue.json", "submission"

@@ -13,13 +13,13 @@ from firth.recipes.tasks.tasks import task_types
 from firth.recipes.tasks.text_to_text import BLEU
 from firth.scores import score_of
 from firth.scores.bleu import check_tokenizer, fitting_tokenizer
-from firth.scores.table import SCORES
+from firth.scores.score_table import SCORES
 from firth.tasks.docstrings.records import DOCSTRING_TASKS
 from firth.tasks.labelled.data import LabelledData, published_scores, read_labelled_data, read_to_train
+from firth.tasks.labelled.mixing import TRAIN
 from firth.tasks.readers import FORMATS, format_of
+from firth.tasks.readers.formats import has_split
 from firth.tasks.readers.records import PAIR, QUESTION, TEXT
-from firth.tasks.readers.table import has_split
-from firth.tasks.splits.mixing import TRAIN
 
 # Keys of tasks that a format's labels state.
 _STATED = ("positive", "unanswerable")

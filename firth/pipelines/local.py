@@ -16,7 +16,7 @@ from firth import storage
 from firth.pipelines import logs
 from firth.pipelines.events import TIMINGS_FILE, ComponentEvents, Event, Timings, reporting
 from firth.pipelines.metadata.estimates import RunEstimate, earlier_times
-from firth.pipelines.metadata.of_run import METADATA_FILE, keep_metadata_in, metadata_of
+from firth.pipelines.metadata.run_metadata import METADATA_FILE, keep_metadata_in, metadata_of
 from firth.pipelines.results import (
     CORPUS_PAGE_FILE,
     ComponentResult,
@@ -273,8 +273,7 @@ def _prepared(job: _Job, components: ComponentEvents) -> tuple[Any, Any]:
     from firth.training.distribution import prepare_devices
 
     prepare_devices(job.recipe.training, is_pipeline=True)
-    from firth.pipelines.metadata.leftovers import remove_leftovers
-    from firth.pipelines.metadata.repair import remove_dangling_rows
+    from firth.pipelines.metadata.leftovers import remove_dangling_rows, remove_leftovers
     from firth.pipelines.observed_runner import ObservedDagRunner
 
     run_dir, metadata = job.run_dir, metadata_of(job.run_dir)
@@ -300,7 +299,7 @@ def create_local_pipeline(
 def _create_curation_pipeline(
     recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str]
 ) -> "Pipeline":
-    from firth.pipelines.curate import create_pipeline
+    from firth.pipelines.corpus import create_pipeline
 
     places = _corpus_places(recipe, run_dir)
     return create_pipeline(recipe, **places, beam_pipeline_args=beam_pipeline_args)

@@ -21,7 +21,7 @@ from tfx.orchestration.portable import (
 from tfx.proto.orchestration import executable_spec_pb2
 from tfx.utils import telemetry_utils
 
-from firth.pipelines.metadata.ordered import OrderedMetadata
+from firth.pipelines.metadata.ordered_store import OrderedMetadata
 
 
 class Observer(Protocol):

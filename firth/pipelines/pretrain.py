@@ -23,10 +23,9 @@ from tfx.types import BaseChannel
 
 from firth.components import ObjectiveValidator, Pusher, Reporter, SequenceGen, TokenizerGen
 from firth.components.file_digests import FILES, FileDigests
-from firth.pipelines.baseline import MODEL
 from firth.pipelines.corpus import assemble, corpus_components
 from firth.pipelines.distributions import distances_in
-from firth.pipelines.trained import import_base, latest_blessed, model_components
+from firth.pipelines.trained_model import MODEL, import_base, latest_blessed, model_components
 from firth.recipes import Evaluation, Recipe
 from firth.recipes.run.stages import stages_of
 from firth.recipes.run.validation import CorpusValidation

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from firth import storage
 from firth.pipelines.blessing import newest_version, reasons_against
-from firth.pipelines.metadata.of_run import metadata_of
+from firth.pipelines.metadata.run_metadata import metadata_of
 from firth.pipelines.source_schema import propose_schema
 from firth.storage import BUNDLE_FOLDER, is_whole
 
@@ -105,7 +105,7 @@ class RunResult(CurationResult):
 
     @property
     def start(self) -> dict[str, Any] | None:
-        """What the run's model started from, as `firth.training.starting` writes it; None for no base."""
+        """What the run's model started from, as `firth.training.initial_weights` writes it; None for no base."""
         curve = self.outputs.get("Trainer", {}).get("model_run")
         return storage.read_json(curve / START_FILE) if curve is not None else None
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from firth import storage
-from firth.pipelines.metadata.of_run import metadata_of
+from firth.pipelines.metadata.run_metadata import metadata_of
 from firth.pipelines.run_errors import RunFolderError, is_full
 from firth.recipes import RecipeError
+from firth.recipes.base.file_names import suggest_path
 from firth.recipes.base.names import check_folder_name
-from firth.recipes.base.paths import suggest_path
 from firth.recipes.base.yaml_text import read_yaml
 from firth.recipes.reading.adapting import run_yaml
 from firth.recipes.reading.differences import differences

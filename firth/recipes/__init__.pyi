@@ -17,6 +17,8 @@ from .corpus.domains import (
     DomainRule as DomainRule,
     DomainRulesStep as DomainRulesStep,
     EachDomainCap as EachDomainCap,
+    UrlList as UrlList,
+    UrlListsStep as UrlListsStep,
 )
 from .corpus.duplicates import (
     DatasetDuplicatesStep as DatasetDuplicatesStep,
@@ -33,10 +35,10 @@ from .corpus.filters import (
     FineWebStep as FineWebStep,
     GopherQualityStep as GopherQualityStep,
     GopherRepetitionStep as GopherRepetitionStep,
+    GutenbergStep as GutenbergStep,
     LanguageStep as LanguageStep,
     WordList as WordList,
 )
-from .corpus.gutenberg import GutenbergStep as GutenbergStep
 from .corpus.limits import CorpusLimits as CorpusLimits, StepLimit as StepLimit
 from .corpus.mixture import (
     AsIs as AsIs,
@@ -62,7 +64,6 @@ from .corpus.sources import (
     WetSource as WetSource,
     WikiextractorSource as WikiextractorSource,
 )
-from .corpus.urls import UrlList as UrlList, UrlListsStep as UrlListsStep
 from .models.bilstm import BiLSTMConfig as BiLSTMConfig, CharacterCNNConfig as CharacterCNNConfig
 from .models.blocks import (
     AttentionConfig as AttentionConfig,
@@ -95,6 +96,7 @@ from .objectives.denoising import (
 from .objectives.language_models import (
     BidirectionalLM as BidirectionalLM,
     CausalLM as CausalLM,
+    PermutationLM as PermutationLM,
     PrefixLM as PrefixLM,
 )
 from .objectives.masking import (
@@ -104,9 +106,8 @@ from .objectives.masking import (
     SpanMasking as SpanMasking,
     UniLM as UniLM,
 )
-from .objectives.permutation import PermutationLM as PermutationLM
+from .reading.families import preset_names as preset_names
 from .reading.loading import load_recipe as load_recipe, recipe_to_yaml as recipe_to_yaml
-from .reading.presets import preset_names as preset_names
 from .run.adapting import AdaptingRecipe as AdaptingRecipe
 from .run.recipe import Recipe as Recipe
 from .run.run_recipe import RunRecipe as RunRecipe
@@ -127,14 +128,12 @@ from .training.optimizers import (
     AdafactorConfig as AdafactorConfig,
     AdagradConfig as AdagradConfig,
     AdamWConfig as AdamWConfig,
-    LambConfig as LambConfig,
-    MuonConfig as MuonConfig,
-)
-from .training.schedules import (
     ConstantScheduleConfig as ConstantScheduleConfig,
     CosineScheduleConfig as CosineScheduleConfig,
     InverseSquareRootScheduleConfig as InverseSquareRootScheduleConfig,
+    LambConfig as LambConfig,
     LinearScheduleConfig as LinearScheduleConfig,
+    MuonConfig as MuonConfig,
     WarmupStableDecayScheduleConfig as WarmupStableDecayScheduleConfig,
 )
 from .training.training import Stage as Stage, Training as Training

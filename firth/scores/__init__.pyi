@@ -1,6 +1,6 @@
 from .bootstrap import Interval as Interval
 from .calibration import ReliabilityBin as ReliabilityBin, reliability_table as reliability_table
-from .collected import (
+from .collected_scores import (
     Collected as Collected,
     ScoreValue as ScoreValue,
     collect as collect,
@@ -18,6 +18,6 @@ from .no_answer import (
     best_threshold as best_threshold,
 )
 from .score import Score as Score
+from .score_table import SCORES as SCORES
 from .slices import SLICES as SLICES, compute_slices as compute_slices, sliced as sliced
-from .table import SCORES as SCORES
 from .vectors import TextVectors as TextVectors

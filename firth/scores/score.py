@@ -45,7 +45,7 @@ class Score:
         of_places: From references, predictions and options to a function of the places of some examples,
             which has the score's value of them: fast, for many resamples; None to call `function` for each.
         needs_variety: Whether it is defined only where references differ from each other, and predictions do.
-        of_summaries: Whether it is a score of summaries, whose baseline is Lead-3; see `firth.scores.lead`.
+        of_summaries: Whether it is a score of summaries, whose baseline is Lead-3; see `firth.scores.rouge`.
         of_chance: Value of answers by chance, from references, where no constant answer has a value; None
             where one has, or nothing is known.
         signature_of: What was computed, from references and options; None for the implementation's version

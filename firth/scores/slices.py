@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from firth.recipes.base.errors import suggest
-from firth.scores.collected import Collected, ScoreValue, compute
+from firth.scores.collected_scores import Collected, ScoreValue, compute
 from firth.scores.inputs import label_type
 
 # Greatest lengths of the slices by length; the last slice has the longer ones.

@@ -6,7 +6,7 @@ from .client import (
     forget_client as forget_client,
     shared_client as shared_client,
 )
-from .description import read_description as read_description
+from .descriptions.model_description import read_description as read_description
 from .saved_model import export as export
 from .slots.batcher import (
     ContinuousBatcher as ContinuousBatcher,

@@ -11,9 +11,9 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
 from firth import storage
-from firth.serving.description import read_description
+from firth.serving.descriptions.model_description import read_description
+from firth.serving.parameter import WITH_PARAMETERS, values_of
 from firth.serving.versions import newest_model
-from firth.serving.writing.parameter import WITH_PARAMETERS, values_of
 from firth.tokenizers.graph.special_pieces import MASK
 
 # A text, or a list of texts.
@@ -73,7 +73,7 @@ class Client:
 
     @functools.cached_property
     def description(self) -> dict[str, Any]:
-        """What the model says about itself; see `firth.serving.description.read_description`."""
+        """What the model says about itself; see `firth.serving.descriptions.model_description.read_description`."""
         return read_description(self.path)
 
     def _described(self, name: str) -> dict[str, Any]:

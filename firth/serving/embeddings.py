@@ -8,11 +8,10 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, reading
-from firth.serving.descriptions.reading import Reading
+from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.encoding import Encoded
 from firth.serving.evaluate import in_chunks
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.serving.signature import Answer, Signature
 from firth.tasks.windows import read_lengths, windows_of
 

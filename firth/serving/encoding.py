@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import tensorflow as tf
 
 from firth import features as names
-from firth.serving.descriptions.reading import Reading
+from firth.serving.descriptions.output import Reading
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer

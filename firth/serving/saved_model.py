@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import keras
+import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
 from firth import storage
 from firth.features import evaluation_sums, is_over_vocabulary
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.description import DESCRIPTION, FOLDER
 from firth.serving.descriptions.describing import (
     EVALUATE,
     OTHER_SIGNATURES,
@@ -23,19 +23,17 @@ from firth.serving.descriptions.describing import (
     described_on_examples,
     described_signature,
 )
+from firth.serving.descriptions.model_description import DESCRIPTION, FOLDER
 from firth.serving.evaluate import evaluator
-from firth.serving.samples import warmup_requests
-from firth.serving.served import Served
+from firth.serving.parameter import WITH_PARAMETERS
+from firth.serving.served_model import Served
 from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
 from firth.serving.slots.requests import idle_requests
 from firth.serving.slots.signatures import SlotSignatures
-from firth.serving.storing.loss import described_weights
-from firth.serving.tf_serving.batching import write_batching
-from firth.serving.unigram import unigram_log_probabilities
-from firth.serving.warmup import Request, write_warmup
+from firth.serving.storage_loss import described_weights
+from firth.serving.warmup import Request, warmup_requests, write_warmup
 from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, held_weights
-from firth.serving.writing.parameter import WITH_PARAMETERS
 from firth.storage.tensor_files import TensorFile
 
 if TYPE_CHECKING:
@@ -304,3 +302,61 @@ def _description(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, 
         "evaluation_sums": list(evaluation_sums(losses)) if _is_evaluated(served, unigram) else [],
         "versions": {"python": platform.python_version(), **versions},
     }
+
+
+FILE = "batching_parameters.txt"
+
+# Fields of TF Serving's `BatchingParameters`. Graphs take batches of any size, so that none is padded to one
+# that is allowed, and a text is one value, so that no input is padded.
+PARAMETERS = {
+    # Requests' rows that are answered together at most.
+    "max_batch_size": 32,
+    # What a request waits for others at most: less than a small model needs for a batch.
+    "batch_timeout_micros": 2_000,
+    # Batches that are computed at once. Each also uses the session's own threads.
+    "num_batch_threads": 4,
+    # Batches that may wait; a request that comes later is refused at once.
+    "max_enqueued_batches": 100,
+}
+
+
+def batching_text() -> str:
+    """Returns the parameters as the text of a protocol buffer.
+
+    Example:
+
+    >>> print(batching_text().splitlines()[0])
+    max_batch_size { value: 32 }
+    """
+    return "".join(f"{name} {{ value: {value} }}\n" for name, value in PARAMETERS.items())
+
+
+def write_batching(directory: str) -> None:
+    """Writes the parameters into the folder of a SavedModel, next to the warm-up requests."""
+    storage.write_text(os.path.join(directory, FOLDER, FILE), batching_text())
+
+
+def unigram_log_probabilities(counts: npt.NDArray[Any], vocabulary_size: int) -> npt.NDArray[Any]:
+    """Smooths counts by adding one to each piece (Laplace's rule).
+
+    Args:
+        counts: Number of occurrences of each piece in the training split, int64 [rows]. Rows after the
+            vocabulary must be zero.
+
+    Returns:
+        float32 [vocabulary_size], natural logarithms of probabilities that sum to one.
+
+    Example:
+
+    >>> np.exp(unigram_log_probabilities(np.array([0, 2, 0]), 2)).round(2).tolist()
+    [0.25, 0.75]
+    """
+    counts = np.asarray(counts, np.int64)
+    if counts.ndim != 1 or len(counts) < vocabulary_size:
+        raise ValueError(
+            f"unigram counts of shape {counts.shape} for a vocabulary of {vocabulary_size} pieces"
+        )
+    if counts.min(initial=0) < 0 or counts[vocabulary_size:].any():
+        raise ValueError(f"unigram counts are negative, or not zero after the {vocabulary_size} pieces")
+    smoothed = counts[:vocabulary_size].astype(np.float64) + 1.0
+    return np.log(smoothed / smoothed.sum()).astype(np.float32)

@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from firth.serving.descriptions.output import Output, input_of_strings
-from firth.serving.writing.parameter import Parameter
+from firth.serving.parameter import Parameter
 
 TEXT = {"text": "text to ask about"}
 _LONGEST_LIST = 3

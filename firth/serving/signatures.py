@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving import embeddings, fill_mask, score
+from firth.serving import continuation, embeddings, fill_mask, score
 from firth.serving.signature import Signature
-from firth.serving.tasks import answer, choose, classify, generate, reply, tag
-from firth.serving.writing import continuation
+from firth.serving.task_signatures import answer, choose, classify, generate, reply, tag
 from firth.tokenizers.graph.special_pieces import MASK
 
 # Each from a recipe to its signature, or to None if the recipe's model has no such signature.

@@ -1,19 +1,121 @@
 """Validation of an exported model in a fresh process, which loads it as TF Serving does."""
 
 import base64
+import dataclasses
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from firth import storage
-from firth.serving.cases import Case, cases
-from firth.serving.description import read_description
-from firth.serving.descriptions.checking import description_problems
+from firth.serving.descriptions.model_description import read_description
+from firth.serving.parameter import WITH_PARAMETERS
+from firth.serving.signature import inputs_with
+from firth.serving.slots.requests import slot_requests
+from firth.serving.warmup import TEXTS, Request, read_warmup
+from firth.tokenizers.graph.special_pieces import MASK
+
+MEGABYTE = 2**20
+
+TEXT_CASES: dict[str, list[bytes]] = {
+    "one": [TEXTS[0].encode()],
+    "many": [TEXTS[index % len(TEXTS)].encode() * (index % 4 + 1) for index in range(9)],
+    "empty batch": [],
+    "empty text": [b""],
+    "only masks": [b"[MASK] " * 600],
+    "huge text": [b"all the words in the world " * (3 * MEGABYTE // 27)],
+    "huge word": [b"a" * MEGABYTE],
+    "huge text of masks": [b"[MASK]" * (MEGABYTE // 6)],
+    "invalid UTF-8": [b"\xff\xfe abc \xc3", b"\xed\xa0\x80", bytes(range(256))],
+    "control characters": [b"a\x00b\x07\x1b[0m\r\n\t c", "\u200b\ufeff\u202e".encode()],
+}
+# Cases of texts that are masks, which ask a signature that fills no masks nothing that others do not.
+OF_MASKS = ("only masks", "huge text of masks")
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A request and the expected answer.
+
+    Attributes:
+        name: Name of the case.
+        request: Call of a signature.
+        refused: True if the model must refuse it, with an error of its own, instead of answering.
+        compare: Outputs that must be the same for each row asked alone.
+    """
+
+    name: str
+    request: Request
+    refused: bool = False
+    compare: tuple[str, ...] = ()
+
+
+def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
+    """Yields the cases of a SavedModel: each signature on good and bad input, then the warm-up requests."""
+    warmup = list(read_warmup(directory))
+    description = read_description(directory)
+    signatures = description["signatures"]
+    for signature, described in signatures.items():
+        mask = (described.get("needs") or MASK).encode()
+        for name, texts in _text_cases(described).items():
+            texts = [text.replace(MASK.encode(), mask) for text in texts]
+            compare = tuple(described["invariant"]) if len(texts) > 1 else ()
+            yield Case(name, Request(signature, inputs_with(described, texts)), compare=compare)
+        yield from _parameter_cases(signature, described)
+    default = next(iter(signatures.values()))
+    yield Case("one", Request("serving_default", inputs_with(default, TEXT_CASES["one"])))
+    made_up = [row for request in warmup for row in request.inputs.get("examples", ())]
+    if sums := description["evaluation_sums"]:
+        yield from _row_cases(list(rows) or made_up, sums)
+    if "slots" in description:
+        yield from _slot_cases(description["slots"])
+    for index, request in enumerate(warmup):
+        yield Case(f"warm-up request {index}", request)
+
+
+def _text_cases(described: Mapping[str, Any]) -> dict[str, list[bytes]]:
+    """Returns the texts that a signature is asked about, without those of masks where it fills none."""
+    return {
+        name: texts for name, texts in TEXT_CASES.items() if described.get("needs") or name not in OF_MASKS
+    }
+
+
+def _parameter_cases(signature: str, described: Mapping[str, Any]) -> Iterator[Case]:
+    """Yields the cases of a signature's parameters: valid values, and for each one that is not."""
+    parameters = described.get("parameters", {})
+    name, texts = f"{signature}{WITH_PARAMETERS}", [text.encode() for text in TEXTS]
+    inputs: dict[str, list[Any]] = {**inputs_with(described, texts)}
+    inputs |= {key: [each["example"]] * len(texts) for key, each in parameters.items()}
+    if parameters:
+        yield Case("parameters", Request(name, inputs), compare=tuple(described["invariant"]))
+    for key, each in parameters.items():
+        wrong = {**inputs, key: [*inputs[key][1:], each["least"] - 1]}
+        yield Case(f"{key} out of range", Request(name, wrong), refused=True)
+
+
+def _slot_cases(described: Mapping[str, Any]) -> Iterator[Case]:
+    for name, texts in TEXT_CASES.items():
+        inputs = {"text": texts, "max_new_tokens": [16] * len(texts)}
+        compare = ("length", "truncated") if len(texts) > 1 else ()
+        yield Case(name, Request("tokenize", inputs), compare=compare)
+    for each in slot_requests(described):
+        inputs = {name: values.tolist() for name, values in each.request.inputs.items()}
+        yield Case(each.name, Request(each.request.signature, inputs), each.refused)
+
+
+def _row_cases(rows: list[bytes], sums: list[str]) -> Iterator[Case]:
+    # Hits follow from an argmax.
+    compare = tuple(name for name in sums if not name.endswith("correct_sum"))
+    if rows:
+        yield Case("one", Request("evaluate", {"examples": rows[:1]}))
+        yield Case("many", Request("evaluate", {"examples": rows}), compare=compare)
+    yield Case("empty batch", Request("evaluate", {"examples": []}))
+    yield Case("no row", Request("evaluate", {"examples": [b"not an Example"]}), refused=True)
+
 
 SCRIPT = pathlib.Path(__file__).with_name("isolated_check.py")
 LOG_BYTES = 2_000
@@ -176,3 +278,55 @@ def _by_signature(
 
 def _size_bytes(directory: str) -> int:
     return sum(storage.size_of(os.path.join(directory, name)) for name in storage.files_below(directory))
+
+
+_DEFAULT = "serving_default"
+Tensors = Mapping[str, Mapping[str, Any]]
+
+
+def description_problems(description: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+    """Yields how a model differs from its description, a sentence each.
+
+    Example:
+
+    >>> text = {"dtype": "string", "shape": ["batch"], "meaning": "text"}
+    >>> said = {"signatures": {"embed": {"inputs": {"text": text}, "outputs": {}}}, "other_signatures": {}}
+    >>> loaded = {"embed": {"inputs": {"texts": {"dtype": "string", "shape": [None]}}, "outputs": {}}}
+    >>> list(description_problems(said, loaded))
+    ['embed: the inputs are texts, and text in its description']
+    """
+    said = _signatures(description)
+    for name in found.keys() - said.keys() - {_DEFAULT}:
+        yield f"{name}: the description lacks this signature"
+    for name, described in said.items():
+        if name not in found:
+            yield f"{name}: the description has it, and the model lacks this signature"
+            continue
+        for part in ("inputs", "outputs"):
+            yield from _differences(name, part, described[part], found[name][part])
+
+
+def _signatures(description: Mapping[str, Any]) -> dict[str, Mapping[str, Tensors]]:
+    """Returns inputs and outputs of all signatures, those with parameters among them."""
+    whole = {**description["signatures"], **description["other_signatures"]}
+    for name, described in description["signatures"].items():
+        if parameters := described.get("parameters"):
+            numbers = {key: {"dtype": each["dtype"], "shape": ["batch"]} for key, each in parameters.items()}
+            whole[f"{name}{WITH_PARAMETERS}"] = {
+                "inputs": {**described["inputs"], **numbers},
+                "outputs": described["outputs"],
+            }
+    return whole
+
+
+def _differences(name: str, part: str, said: Tensors, found: Tensors) -> Iterator[str]:
+    if said.keys() != found.keys():
+        yield f"{name}: the {part} are {', '.join(sorted(found))}, and {', '.join(said)} in its description"
+        return
+    for key, each in said.items():
+        sizes = [axis if isinstance(axis, int) else None for axis in each["shape"]]
+        if (each["dtype"], sizes) != (found[key]["dtype"], found[key]["shape"]):
+            yield (
+                f"{name}: {key} is {found[key]['dtype']} {found[key]['shape']}, and {each['dtype']} {sizes} "
+                "in its description"
+            )

@@ -20,20 +20,17 @@ from .folders import (
     ADAPTER_FOLDER as ADAPTER_FOLDER,
     BEGUN as BEGUN,
     BUNDLE_FOLDER as BUNDLE_FOLDER,
-    copy_folder as copy_folder,
-    move as move,
-    whole_folder as whole_folder,
-)
-from .growing import GrowingText as GrowingText
-from .local import local_copy as local_copy, local_folder as local_folder
-from .markers import (
     MARKER as MARKER,
     NotWholeError as NotWholeError,
     check_whole as check_whole,
+    copy_folder as copy_folder,
     is_unchanged as is_unchanged,
     is_whole as is_whole,
+    move as move,
+    whole_folder as whole_folder,
     write_marker as write_marker,
 )
+from .local import local_copy as local_copy, local_folder as local_folder
 from .paths import is_local as is_local
 from .temporary import (
     keep_temporary_files as keep_temporary_files,
@@ -43,6 +40,7 @@ from .temporary import (
 )
 from .unfinished import scratch_folder as scratch_folder
 from .writing import (
+    GrowingText as GrowingText,
     copy_file as copy_file,
     whole_file as whole_file,
     write_json as write_json,

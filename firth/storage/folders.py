@@ -5,12 +5,11 @@ import os
 import shutil
 from collections.abc import Iterator
 
-from firth.storage.files import files_below, list_folder
+from firth.storage.files import exists, files_below, list_folder, read_json, size_of
 from firth.storage.local import local_copy
-from firth.storage.markers import sizes_of, write_marker
 from firth.storage.paths import gfile_of, is_local
 from firth.storage.unfinished import scratch_folder, unfinished_folder
-from firth.storage.writing import write_text
+from firth.storage.writing import write_json, write_text
 
 # In a bucket, until the marker is there.
 BEGUN = "_BEGUN"
@@ -117,3 +116,68 @@ def _upload(folder: str, target: str) -> None:
         gfile.copy(os.path.join(folder, name), place)
     write_marker(target, sizes)
     gfile.remove(begun)
+
+
+# As Hadoop and Spark name it.
+MARKER = "_SUCCESS"
+
+
+class NotWholeError(OSError):
+    """A folder is missing, or what wrote it was cut short."""
+
+
+def is_whole(path: str | os.PathLike[str]) -> bool:
+    """Returns whether a folder has its marker.
+
+    Args:
+        path: Folder on any file system.
+    """
+    return exists(_marker(path))
+
+
+def check_whole(path: str | os.PathLike[str]) -> None:
+    """Passes if a folder has its marker.
+
+    Args:
+        path: Folder on any file system.
+
+    Raises:
+        NotWholeError: if there is no folder, or it lacks the marker.
+    """
+    if not is_whole(path):
+        what = "lacks its marker: what wrote it was cut short" if exists(path) else "does not exist"
+        raise NotWholeError(f"{os.fspath(path)} {what}")
+
+
+def is_unchanged(path: str | os.PathLike[str]) -> bool:
+    """Returns whether a folder is whole and its files have the sizes that they were written with.
+
+    Args:
+        path: Folder on any file system.
+    """
+    try:
+        sizes = read_json(_marker(path))
+    except ValueError:
+        return False
+    places = {os.path.join(path, name): size for name, size in (sizes or {}).items()}
+    return sizes is not None and all(exists(file) and size_of(file) == size for file, size in places.items())
+
+
+def _marker(folder: str | os.PathLike[str]) -> str:
+    return f"{os.fspath(folder).rstrip('/')}/{MARKER}"
+
+
+def sizes_of(folder: str) -> dict[str, int]:
+    """Returns the size of each file below a local folder in bytes, by its path relative to it."""
+    names = [name for name in files_below(folder) if name != MARKER]
+    return {name: os.path.getsize(os.path.join(folder, name)) for name in names}
+
+
+def write_marker(folder: str, sizes: dict[str, int]) -> None:
+    """Writes the marker of a folder, after all its files.
+
+    Args:
+        folder: Folder on any file system.
+        sizes: Sizes of its files, as `sizes_of` returns them.
+    """
+    write_json(_marker(folder), sizes)

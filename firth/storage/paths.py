@@ -1,10 +1,10 @@
 """Which file system a path is on."""
 
+import ctypes
+import functools
 import os
 import re
 from typing import Any
-
-from firth.storage.s3 import register_s3
 
 
 def is_local(path: str | os.PathLike[str]) -> bool:
@@ -39,3 +39,28 @@ def gfile_of(path: str | os.PathLike[str]) -> Any:
                 f"{path}: s3:// needs Python 3.10 and tensorflow-io: pip install 'firth[s3]'"
             ) from error
     return tf.io.gfile
+
+
+@functools.cache
+def register_s3() -> None:
+    """Lets TensorFlow read `s3://` in this process, which then ends with its own status.
+
+    Raises:
+        ImportError: if there is no tensorflow-io.
+    """
+    import tensorflow_io  # noqa: F401
+
+    exit_before_destructors()
+
+
+def exit_before_destructors() -> None:
+    """Lets this process end before the destructors of libraries that are loaded by now.
+
+    That of tensorflow-io's file system calls a method that is gone, and aborts the process after all its
+    work, so that an orchestrator would count the task as failed. Python ends as ever, with its `atexit`
+    functions and the status that it gives.
+    """
+    libc = ctypes.CDLL(None)
+    # It is called with the status, before what was registered earlier. Systems without it have no such call.
+    if hasattr(libc, "on_exit"):
+        libc.on_exit(libc._exit, None)

@@ -1,1 +1,1 @@
-from .table import TASKS as TASKS
+from .task_kinds import TASKS as TASKS

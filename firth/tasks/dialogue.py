@@ -8,12 +8,12 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
+from firth.objectives.transforms.documents import next_tokens
 from firth.objectives.transforms.layout import Frame, lay_out
-from firth.objectives.transforms.neighbours import next_tokens
 from firth.objectives.transforms.pairs import single_segments
 from firth.recipes.tasks.dialogue import Dialogue
 from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.tasks.encoded import EncodedRecord
+from firth.tasks.inputs import EncodedRecord
 from firth.tasks.readers.records import MESSAGES, LabelledRecord
 from firth.tasks.texts import key_of
 from firth.tokenizers.chat import Chat, EncodedDialogue, Message, without_oldest

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from firth.corpus.packing.pack import pack_in_order
-from firth.corpus.packing.packed_rows import Chunk, Row, make_row
+from firth.corpus.packing.packed_rows import Chunk, Row, make_row, pack_in_order
 from firth.features import Spec
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.tasks.encoded import EncodedRecord
+from firth.tasks.inputs import EncodedRecord
 from firth.tasks.texts import key_of
 
 NO_TOKENS = "no_tokens"

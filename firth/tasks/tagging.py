@@ -16,12 +16,11 @@ from firth.recipes.base.tag_schemes import OUTSIDE
 from firth.recipes.tasks.tagging import WORDS_A_TOKEN, Tagging
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
-from firth.tasks.encoded import EncodedRecord
-from firth.tasks.inputs import frame_of, inputs_of, specs_of_inputs, told_segments
+from firth.tasks.inputs import EncodedRecord, frame_of, inputs_of, specs_of_inputs, told_segments
 from firth.tasks.readers.records import WORDS, LabelledRecord
 from firth.tasks.texts import ServedAnswers, key_of, split_rows
 from firth.tasks.windows import WordWindows, word_windows
-from firth.tasks.words import pieces_of_words
+from firth.tasks.word_offsets import pieces_of_words
 
 # The answer for a word that the model did not see, which counts as `O`.
 _UNSEEN = -1

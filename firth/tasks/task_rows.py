@@ -15,11 +15,11 @@ from firth.corpus.io.record_files import read_records, write_records
 from firth.corpus.packing.packed_rows import Row
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.tasks.encoded import EncodedRecord
+from firth.tasks.inputs import EncodedRecord
 from firth.tasks.labelled.examples import from_example, parts_of
+from firth.tasks.labelled.mixing import EVAL
 from firth.tasks.packing import TaskRowsError, pack_records
 from firth.tasks.readers import LabelledRecord
-from firth.tasks.splits.mixing import EVAL
 
 REPORT_FILE = "report.json"
 _BATCH = 4096
@@ -45,7 +45,7 @@ def make_task_rows(
         OSError: if a file cannot be read or written.
         ValueError: if a file is damaged.
     """
-    from firth.tasks.table import TASKS
+    from firth.tasks.task_kinds import TASKS
 
     kind = TASKS[task.kind](task, sequences, tokenizer)
     report: dict[str, dict[str, Any]] = {}

@@ -12,8 +12,8 @@ import tensorflow as tf
 from firth import features as names
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.scores import Collected, score_of
-from firth.scores.lead import lead
-from firth.tasks.encoded import EncodedRecord
+from firth.scores.rouge import lead
+from firth.tasks.inputs import EncodedRecord
 from firth.tasks.readers.records import Label, LabelledRecord
 from firth.tasks.writing import WritingFunction
 

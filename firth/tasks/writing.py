@@ -14,8 +14,8 @@ from firth.objectives.transforms.pairs import Pairs, chunk_starts
 from firth.recipes.tasks.text_to_text import WritingTask
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
-from firth.tasks.encoded import EncodedRecord
 from firth.tasks.fitting import fit_texts
+from firth.tasks.inputs import EncodedRecord
 from firth.tasks.readers.records import Label, LabelledRecord
 from firth.tasks.texts import ServedAnswers, collect, key_of, split_rows
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from firth.tokenizers.graph.preparation import Preparation
 from firth.tokenizers.graph.sentence_piece_kernel import SentencePieceKernel
-from firth.tokenizers.graph.sentencepiece_proto import parse_model
+from firth.tokenizers.graph.sentencepiece_model import parse_model
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.kind import WordCounter
 from firth.tokenizers.piece_marks import META_SPACE, marked_suffix

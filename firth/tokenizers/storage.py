@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from firth import storage
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
-from firth.tokenizers.table import TOKENIZERS
+from firth.tokenizers.tokenizer_kinds import TOKENIZERS
 from firth.tokenizers.word import WordTokenizer
 
 AnyTokenizer = PieceTokenizer | WordTokenizer

@@ -12,7 +12,7 @@ import tensorflow as tf
 from firth import features, storage
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.training.held_out_samples import sampler
-from firth.training.records import RecordsError, records_of
+from firth.training.row_files import RecordsError, records_of
 from firth.training.rows import RowsError
 
 _SAMPLES = 3
@@ -60,7 +60,7 @@ class HeldOut:
 
     def _make(self) -> tuple[Callable[..., dict[str, tf.Tensor]], Callable[[], list[dict[str, Any]]]]:
         from firth.serving.evaluate import evaluator
-        from firth.serving.served import Served
+        from firth.serving.served_model import Served
 
         served = Served(*self._parts)
         goal = served.recipe.goal

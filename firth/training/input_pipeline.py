@@ -8,8 +8,8 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features
+from firth.training.data_order import choose_negatives, noise_keys, objective_seeds, shuffled_rows
 from firth.training.distribution import WHOLE, BatchShare
-from firth.training.order import choose_negatives, noise_keys, objective_seeds, shuffled_rows
 from firth.training.rows import Rows
 
 

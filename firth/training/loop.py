@@ -13,11 +13,9 @@ import numpy.typing as npt
 
 from firth.recipes.training.training import Training
 from firth.training.checkpoints import Checkpoints, Progress
-from firth.training.clock import Clock
 from firth.training.distribution import Workers
 from firth.training.history import HELD_OUT_LOSS, History
 from firth.training.steps import Block, StepResult
-from firth.training.steps.pace import TIMED_STEPS, Pace
 from firth.training.termination import StopRequested, Termination, TrainingTerminated
 
 _PROGRESS = logging.getLogger("firth.progress")
@@ -250,3 +248,73 @@ def _announce(left: float, timed: tuple[float, float], steps: int) -> None:
     }
     message = "about %.0f s for %d steps, %.0f tokens/s"
     _PROGRESS.info(message, event["seconds"], steps, tokens_per_second, extra={"firth": event})
+
+
+class Clock:
+    """Wall time and tokens of this start. Before its first step has compiled, it knows no speed.
+
+    Moments are times of `time.monotonic`.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._start, self._before = time.monotonic(), progress.seconds
+        self._mark: tuple[float, int, int] | None = None
+
+    def seconds(self, moment: float) -> float:
+        """Returns the seconds of training up to a moment, over all starts."""
+        return self._before + moment - self._start
+
+    def mark(self, moment: float, step: int, tokens: int) -> None:
+        """Starts a new stretch, over which the speed is measured next."""
+        self._mark = (moment, step, tokens)
+
+    def speed(self, moment: float, step: int, tokens: int) -> tuple[float, float] | None:
+        """Returns tokens a second and seconds a step since the last mark; None if no step was made since."""
+        if self._mark is None or step == self._mark[1]:
+            return None
+        then, step_then, tokens_then = self._mark
+        seconds = max(moment - then, 1e-9)
+        return (tokens - tokens_then) / seconds, seconds / (step - step_then)
+
+
+# A block that is chosen by time takes about as long: long enough that its start costs nothing, short enough
+# that a request to end is soon seen.
+_SECONDS = 1.0
+# Steps after the one that compiles, whose speed says how long the rest will take.
+TIMED_STEPS = 5
+
+
+class Pace:
+    """The number of steps of the next block: a fixed one, or as many as take about a second.
+
+    The first block is one step, which compiles.
+
+    Example:
+
+    >>> pace = Pace(None)
+    >>> pace.next(step=0, borders=[1000])
+    1
+    >>> pace.made(steps=1, seconds=20.0)
+    >>> pace.next(step=1, borders=[1000])
+    5
+    >>> pace.made(steps=5, seconds=0.5)
+    >>> pace.next(step=6, borders=[1000]), pace.next(step=6, borders=[1000, 8])
+    (10, 2)
+    """
+
+    def __init__(self, steps: int | None) -> None:
+        self._fixed = steps
+        self._next, self._has_compiled = 1, False
+
+    def next(self, step: int, borders: Iterable[int]) -> int:
+        """Returns the number of steps of the next block, which ends at the next border at the latest."""
+        return min(self._next, min(borders) - step)
+
+    def made(self, steps: int, seconds: float) -> None:
+        """Takes the time that a block took."""
+        if self._fixed:
+            self._next = self._fixed
+        elif not self._has_compiled:
+            self._next, self._has_compiled = TIMED_STEPS, True
+        else:
+            self._next = max(1, round(_SECONDS * steps / max(seconds, 1e-6)))

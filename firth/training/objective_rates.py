@@ -13,8 +13,8 @@ from firth import features, storage
 from firth.objectives import OBJECTIVES, measure_rates
 from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.training.data_order import objective_seeds
 from firth.training.input_pipeline import take_negatives
-from firth.training.order import objective_seeds
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
 

@@ -23,6 +23,7 @@ from firth.tasks import TASKS
 from firth.tokenizers import load_tokenizer
 from firth.training.backends import TENSORFLOW, BackendParts, check_backend
 from firth.training.checkpoints import Checkpoints, Progress, run_folder, run_key, state_by_name
+from firth.training.data_order import stage_seed
 from firth.training.distribution import (
     BatchShare,
     Workers,
@@ -31,16 +32,15 @@ from firth.training.distribution import (
     lost_workers_told,
 )
 from firth.training.history import History
+from firth.training.initial_weights import show_start, take_start
 from firth.training.input_pipeline import training_batches
 from firth.training.jax_process import train_on_jax
 from firth.training.loop import Loop
-from firth.training.optimizers.table import build_optimizer
-from firth.training.order import stage_seed
+from firth.training.optimizers.optimizer_kinds import build_optimizer
 from firth.training.resume_notice import tell_resume
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
 from firth.training.shared_rows import read_rows_together
-from firth.training.starting import show_start, take_start
 from firth.training.termination import TrainingTerminated, termination_deferred
 from firth.tuning import METHODS
 

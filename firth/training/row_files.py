@@ -1,19 +1,21 @@
 """Converts the TFRecord files of a split to `Rows`, checked row by row, once."""
 
+import gzip
 import hashlib
 import os
 import re
+import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features, storage
+from firth.corpus.io.record_files import read_record
 from firth.serving.rows import row_parser
 from firth.tokenizers.graph.word_characters import word_characters
-from firth.training.records import RecordsError, records_of
 from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows
 
 _FORMAT = 1
@@ -192,3 +194,27 @@ def _pad(column: tf.RaggedTensor, spec: features.Spec) -> npt.NDArray[Any]:
     if isinstance(column, tf.RaggedTensor):
         return column.to_tensor(shape=[None, *spec.shape]).numpy()
     return column.numpy()
+
+
+class RecordsError(ValueError):
+    """A file whose records cannot be read to its end."""
+
+
+def records_of(path: str) -> Iterator[bytes]:
+    """Yields the records of a file, with their checksums checked."""
+    try:
+        with storage.open_file(path) as file, _content_of(path, file) as content:
+            while (record := read_record(content)) is not None:
+                yield record
+    except (EOFError, gzip.BadGzipFile, zlib.error, ValueError) as error:
+        raise RecordsError(str(error)) from error
+
+
+def _content_of(path: str, file: IO[bytes]) -> BinaryIO:
+    if not path.endswith(".gz"):
+        return cast("BinaryIO", file)
+    # A file of nothing is none that holds nothing.
+    if not file.read(1):
+        raise EOFError("0 bytes are not a gzip stream")
+    file.seek(0)
+    return cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb"))

@@ -12,4 +12,4 @@ from .counts import (
     tuning_costs as tuning_costs,
 )
 from .groups import TuningError as TuningError
-from .table import METHODS as METHODS
+from .method_kinds import METHODS as METHODS

@@ -10,11 +10,11 @@ import keras
 import numpy as np
 
 from firth import storage
-from firth.models.additions.sharing import share_base
+from firth.models.additions.addition_places import share_base
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.build import build_model
 from firth.models.bundle import specs_of, weights_by_path
-from firth.models.starting import start_from
+from firth.models.bundle_weights import start_from
 from firth.recipes.base.errors import first_of
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
@@ -23,7 +23,7 @@ from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import open_tensors, write_tensors
 from firth.tuning.adding import merge
-from firth.tuning.table import METHODS
+from firth.tuning.method_kinds import METHODS
 
 _FORMAT = 1
 _WEIGHTS = "adapter.safetensors"
@@ -108,7 +108,7 @@ def load_adapters(
         AdapterError: as for `load_adapter`.
         firth.models.BundleError: as for `load_adapter`.
 
-    Example: see `tests/serving/adapters/export_test.py`.
+    Example: see `tests/serving/adapter_export_test.py`.
     """
     held: dict[str, keras.Variable] = {}
     loaded = {}

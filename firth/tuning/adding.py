@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from firth.layers.elements.extensible import Addition, Place
-from firth.models.additions.holding import TuningError, hold, keywords_of, path_below, places_of
+from firth.models.additions.addition_places import TuningError, hold, keywords_of, path_below, places_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.base.errors import first_of, suggest
 from firth.tuning.groups import freeze_base

@@ -1,11 +1,11 @@
 """What is trained of a model with bottleneck adapters."""
 
+from firth.models.additions.addition_kinds import extend
 from firth.models.additions.bottleneck import norms_of
-from firth.models.additions.table import extend
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.bottleneck import BottleneckMethod
 from firth.tuning.groups import freeze_base
-from firth.tuning.multipliers import Multipliers
+from firth.tuning.rate_multipliers import Multipliers
 
 
 def prepare_bottleneck(

@@ -8,7 +8,7 @@ import keras
 
 from firth.models.build import build_model
 from firth.recipes.run.adapting import AdaptingRecipe
-from firth.tuning.table import METHODS
+from firth.tuning.method_kinds import METHODS
 
 _FLOAT32 = 4
 

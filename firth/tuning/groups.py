@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import keras
 
-from firth.models.additions.holding import TuningError
+from firth.models.additions.addition_places import TuningError
 from firth.models.backbone_with_heads import BackboneWithHeads
 
 Weights = list[keras.Variable]

@@ -9,7 +9,7 @@ from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import IA3
 from firth.tuning.adding import add, projections_of
-from firth.tuning.multipliers import Multipliers
+from firth.tuning.rate_multipliers import Multipliers
 
 
 class Rescaling(Addition):

@@ -1,10 +1,10 @@
 """Methods that choose which layers are trained, and at which rate; they add nothing to the model."""
 
-from firth.models.additions.holding import require_fit
+from firth.models.additions.addition_places import require_fit
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.methods import Discriminative, Full, GradualUnfreezing, Head, LastLayers
 from firth.tuning.groups import TuningError, freeze, groups_of
-from firth.tuning.multipliers import Multipliers, StartsAt
+from firth.tuning.rate_multipliers import Multipliers, StartsAt
 
 
 def prepare_full(model: BackboneWithHeads, method: Full, steps_per_epoch: int) -> Multipliers:

@@ -13,7 +13,7 @@ from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoRA
 from firth.tuning.adding import add_low_ranks, low_rank_targets
-from firth.tuning.multipliers import Multipliers
+from firth.tuning.rate_multipliers import Multipliers
 
 
 class LowRankAddition(Addition):

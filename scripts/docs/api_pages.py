@@ -13,7 +13,7 @@ PACKAGES = {
     "components": ("firth.components",),
     "pipelines": (
         "firth.pipelines.pretrain.create_pipeline",
-        "firth.pipelines.curate.create_pipeline",
+        "firth.pipelines.corpus.create_pipeline",
         "firth.pipelines.local.run",
         "firth.pipelines.local.RunOptions",
         "firth.pipelines.local.curate",

@@ -19,12 +19,12 @@ _INDEX = "Keras's page on the base of optimizers names it to those who write the
 _RESOURCE = "TensorFlow's page on `TrackableResource` names it to those who write their own"
 # By file and name, each with why no public part serves.
 EXCEPTIONS = {
-    ("components/corpus_exporter/executor.py", "_make_beam_pipeline"): _EXECUTORS,
-    ("components/curator/executor.py", "_make_beam_pipeline"): _EXECUTORS,
-    ("components/sequence_gen/executor.py", "_make_beam_pipeline"): _EXECUTORS,
-    ("components/tokenizer_gen/executor.py", "_make_beam_pipeline"): _EXECUTORS,
-    ("serving/slots/kept.py", "_create_resource"): _RESOURCE,
-    ("serving/slots/kept.py", "_initialize"): _RESOURCE,
+    ("components/data/corpus_exporter.py", "_make_beam_pipeline"): _EXECUTORS,
+    ("components/data/curator.py", "_make_beam_pipeline"): _EXECUTORS,
+    ("components/data/sequence_gen.py", "_make_beam_pipeline"): _EXECUTORS,
+    ("components/data/tokenizer_gen.py", "_make_beam_pipeline"): _EXECUTORS,
+    ("serving/slots/signatures.py", "_create_resource"): _RESOURCE,
+    ("serving/slots/signatures.py", "_initialize"): _RESOURCE,
     ("tokenizers/graph/model_kernel.py", "_create_resource"): _RESOURCE,
     ("tokenizers/piece_tokenizer.py", "_add_special_token"): "KerasHub's tokenizers name special pieces so",
     ("training/optimizers/summed_gradients.py", "_all_reduce_sum_gradients"): _OPTIMIZERS,

@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 from firth.pipelines import local
-from tests.analysis.records import corpus_report
+from tests.reports.records import corpus_report
 
 
 @pytest.fixture

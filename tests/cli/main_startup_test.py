@@ -50,7 +50,7 @@ def test_commands_load_no_more_than_they_need(make_run, tmp_path):
 
 
 def test_predict_loads_no_more_than_tensorflow_needs(tmp_path):
-    from tests.analysis.stub_model import save_stub_model
+    from tests.reports.stub_model import save_stub_model
 
     save_stub_model(tmp_path)
     program = (

@@ -1,7 +1,13 @@
 import pytest
 
-from firth.evaluation.glue_averages import BERT_COLUMNS, bert_table_average
-from firth.evaluation.references import PUBLISHED, SPLITS, comparison_table, rows_of
+from firth.evaluation.references import (
+    BERT_COLUMNS,
+    PUBLISHED,
+    SPLITS,
+    bert_table_average,
+    comparison_table,
+    rows_of,
+)
 from firth.scores import SCORES
 from firth.tasks.readers import FORMATS
 

@@ -6,8 +6,8 @@ import pytest
 
 from firth.interop.bundles import open_bundle
 from firth.interop.errors import InteropError
+from firth.interop.formats import FORMATS
 from firth.interop.hugging_face import import_model
-from firth.interop.table import FORMATS
 from firth.models import build_model, save_model
 from firth.tokenizers import save_tokenizer
 from tests.exported_model import RECIPE, make_served

@@ -12,7 +12,7 @@ from firth.interop.given_files import check_file, read_json
 from firth.interop.hugging_face import import_model
 from firth.interop.keras_hub import import_model as import_preset
 from firth.interop.peft import load_adapter
-from firth.tokenizers.graph.sentencepiece_proto import LONGEST_PIECE, ModelProto, parse_model
+from firth.tokenizers.graph.sentencepiece_model import LONGEST_PIECE, ModelProto, parse_model
 from tests.interop.hugging_face.checkpoints import checkpoint
 from tests.interop.hugging_face.tokenizers.sentence_piece_shapes import t5
 

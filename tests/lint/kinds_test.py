@@ -101,9 +101,9 @@ def test_tables_are_asked_and_needed():
     (found,) = faults(repository_of({**texts, "a.py": "\nisinstance(goal, Masked)"}))
     assert str(found).startswith("firth/a.py:2: `isinstance(goal, Masked)` tells kinds apart")
     for other in (
-        {**texts, "tuning/table.py": ""},
-        {each: texts[each] for each in texts if each != "tuning/table.py"},
+        {**texts, "tuning/method_kinds.py": ""},
+        {each: texts[each] for each in texts if each != "tuning/method_kinds.py"},
     ):
         (found,) = faults(repository_of(other))
         assert found.path == "scripts/lint/kinds.py" and found.line > 1
-        assert found.sentence == "`tuning/table.py`: the file lists no kinds; remove the entry"
+        assert found.sentence == "`tuning/method_kinds.py`: the file lists no kinds; remove the entry"

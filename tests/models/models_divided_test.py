@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from firth.layers.elements.divided import divided_axes
+from firth.layers.elements.divided_weights import divided_axes
 from firth.models.build import build_outline
 from firth.recipes import load_recipe
 

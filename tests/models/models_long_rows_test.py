@@ -6,7 +6,7 @@ import pytest
 
 from firth import features as names
 from firth.layers import CausalTransformer, MaskedTransformer
-from firth.layers.attention import by_rows
+from firth.layers.attention import row_chunked_attention as by_rows
 from tests.backends.gradients import gradients
 from tests.backends.made_tensors import made_shapes
 from tests.models.models_rematerialisation_test import (

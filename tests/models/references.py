@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import keras
 import numpy as np
 
-from firth.interop.hugging_face.blocks import bert_block, blocks as block_rules
 from firth.interop.hugging_face.encoders import electra_masked_lm
 from firth.interop.hugging_face.families import FAMILIES
-from firth.interop.hugging_face.rules import Rule, below, linear
+from firth.interop.hugging_face.rules import Rule, below, bert_block, blocks as block_rules, linear
 from firth.models import PretrainingModel
 from firth.recipes.models import blocks, positions, transformers, two_stream_transformer
 from firth.recipes.objectives.denoising import Denoising, SpanCorruption

@@ -14,7 +14,7 @@ from firth.recipes.models.transformers import (
 )
 from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
 from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
-from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PrefixLM
+from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PermutationLM, PrefixLM
 from firth.recipes.objectives.masking import (
     EnhancedMaskDecoder,
     MaskedLM,
@@ -22,7 +22,6 @@ from firth.recipes.objectives.masking import (
     SpanMasking,
     UniLM,
 )
-from firth.recipes.objectives.permutation import PermutationLM
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from firth.recipes.training.training import Training

@@ -20,7 +20,7 @@ from firth.generation.choices import likeliest
 from firth.generation.controls import neutral_controls
 from firth.generation.writing import AT_END
 from firth.models import TaskModel, example_sums, total_loss
-from firth.recipes.tasks.text_forms import BARTTextForm, T5Form
+from firth.recipes.tasks.forms import BARTTextForm, T5Form
 from firth.recipes.tasks.text_to_text import TextToText
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks import TASKS

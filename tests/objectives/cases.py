@@ -9,9 +9,8 @@ import numpy as np
 from firth import features
 from firth.objectives import OBJECTIVES
 from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
-from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PrefixLM
+from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PermutationLM, PrefixLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection, SpanMasking, UniLM
-from firth.recipes.objectives.permutation import PermutationLM
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.graph.vocabulary import sentinel_pieces

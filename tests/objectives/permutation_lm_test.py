@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from firth.objectives import OBJECTIVES
-from firth.recipes.objectives.permutation import PermutationLM
+from firth.recipes.objectives.language_models import PermutationLM
 from firth.recipes.tokenizers.tokenizer import Sequences
 from tests.objectives.cases import make
 from tests.objectives.words import LECTURE, spoken, word_row, word_tokenizer

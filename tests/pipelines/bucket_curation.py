@@ -14,7 +14,7 @@ def main(metadata: str, recipe: str) -> None:
     import tensorflow_io  # noqa: F401
     from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
-    from firth.pipelines.curate import create_pipeline
+    from firth.pipelines.corpus import create_pipeline
     from firth.recipes import load_recipe
 
     LocalDagRunner().run(create_pipeline(load_recipe(recipe), ROOT, metadata_path=metadata))

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from firth.analysis.distances import distance_lines
 from firth.pipelines import finetune, local, pretrain
 from firth.pipelines.local import RunFailedError
 from firth.recipes import load_recipe
 from firth.recipes.reading.adapting import load_adapting_recipe
+from firth.reports.distances import distance_lines
 from tests.recipes.bundles import write_bundle
 
 RECIPE = """\

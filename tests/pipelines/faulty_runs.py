@@ -136,11 +136,11 @@ def load() -> None:
     import tensorflow_data_validation  # noqa: F401
     import tensorflow_model_analysis  # noqa: F401
 
-    import firth.analysis.report
     import firth.corpus.curation.curate
     import firth.evaluation
     import firth.pipelines.local
     import firth.pipelines.pretrain
+    import firth.reports.report
     import firth.training.pretraining  # noqa: F401
 
 

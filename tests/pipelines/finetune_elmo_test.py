@@ -15,10 +15,10 @@ from firth.recipes.objectives.language_models import BidirectionalLM
 from firth.recipes.tokenizers.tokenizer import WordTokenizerConfig
 from firth.recipes.training.training import Training
 from firth.scores.entities import entity_f1
-from firth.tasks.readers.table import read_file
+from firth.tasks.readers.formats import read_file
 from firth.tokenizers import save_tokenizer
 from firth.tokenizers.word import WordTokenizer
-from tests.tasks.words_forms_test import CHARACTERS, MODEL, WORDS
+from tests.tasks.word_offsets_words_forms_test import CHARACTERS, MODEL, WORDS
 
 SENTENCES = (("the cat sat", "O B-person O"), ("a mat sat on the cat", "O O O O O B-person"))
 

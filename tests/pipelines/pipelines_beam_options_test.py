@@ -18,7 +18,7 @@ from tfx.orchestration.local.local_dag_runner import LocalDagRunner  # noqa: F40
 
 from firth.corpus import ReadSources, count_corpus_words, curate, make_sequences, write_outputs
 from firth.corpus.io.record_files import write_records
-from firth.pipelines.curate import create_pipeline
+from firth.pipelines.corpus import create_pipeline
 from firth.recipes import Cleaning, ParquetOutput, TextSource, load_recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from tests.corpus.helpers import document

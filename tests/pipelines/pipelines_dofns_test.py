@@ -13,9 +13,9 @@ from apache_beam.internal import pickler
 
 import firth
 from firth.corpus.curation.clean import _Count, _Measure
-from firth.corpus.curation.write_splits import MeasureRead
+from firth.corpus.curation.curate import MeasureRead
 from firth.corpus.decontamination import decontaminate
-from firth.corpus.documents.counting_fn import CountingFn
+from firth.corpus.documents.steps import CountingFn
 from firth.corpus.grouping import values
 from firth.corpus.io import records
 from firth.corpus.packing.tokenization import Tokenize

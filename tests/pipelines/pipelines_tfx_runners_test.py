@@ -12,10 +12,10 @@ from firth.models import build_model
 from firth.recipes.tasks.classification import Classification
 from firth.serving.saved_model import PREDICT_EXAMPLES, export
 from firth.tokenizers import WordPieceTokenizer
-from tests.analysis.tasks.records import adapting_recipe
 from tests.components.components_corpus_test import run
 from tests.exported_model import VOCABULARY
 from tests.pipelines.pipelines_beam_options_test import OPTIONS, NotRun, Translated, no_bucket  # noqa: F401
+from tests.reports.task_pages.records import adapting_recipe
 
 pytestmark = pytest.mark.repeated
 

@@ -14,8 +14,8 @@ from firth.cli.main import app
 from firth.models import load_model
 from firth.models.bundle import weights_by_path
 from firth.pipelines.metadata.lineage import metadata_store
-from firth.pipelines.metadata.of_run import metadata_of
-from firth.pipelines.trained import BASE_IMPORTER
+from firth.pipelines.metadata.run_metadata import metadata_of
+from firth.pipelines.trained_model import BASE_IMPORTER
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.tokenizers import load_tokenizer
 from tests.docs.snippets import all_snippets, commands

@@ -17,7 +17,7 @@ from firth.pipelines import local, results
 from firth.recipes.reading.loading import load_recipe
 from firth.recipes.run.stages import rows_folder
 from firth.serving import Client
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.tokenizers import load_tokenizer
 

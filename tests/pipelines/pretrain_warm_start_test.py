@@ -7,7 +7,7 @@ from firth import storage
 from firth.models import load_model
 from firth.models.bundle import weights_by_path
 from firth.pipelines import local, pretrain
-from firth.pipelines.trained import WARM_START
+from firth.pipelines.trained_model import WARM_START
 from firth.recipes import RecipeError, load_recipe
 from tests.recipes.bundles import write_bundle
 

@@ -7,8 +7,8 @@ import yaml
 
 from firth.recipes import preset_names
 from firth.recipes.counting import parameter_counts
+from firth.recipes.reading.families import family_of_preset
 from firth.recipes.reading.loading import load_with_places
-from firth.recipes.reading.presets import family_of_preset
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 # What a preset states besides is for the user to replace, and in no paper.

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from firth.scores.bootstrap import RESAMPLES
-from firth.scores.collected import Collected, compute_interval
+from firth.scores.collected_scores import Collected, compute_interval
 from firth.scores.vectors import TextVectors, cosine_spearman, retrieval_accuracy
 
 

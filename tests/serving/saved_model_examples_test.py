@@ -15,9 +15,9 @@ from firth.recipes.tasks.classification import Classification
 from firth.serving import Client
 from firth.serving.saved_model import PREDICT_EXAMPLES, export
 from firth.tokenizers import WordPieceTokenizer
-from tests.analysis.tasks.records import adapting_recipe
 from tests.components.components_corpus_test import run
 from tests.exported_model import VOCABULARY, first_signature_alone
+from tests.reports.task_pages.records import adapting_recipe
 
 PAIRS = [
     ("the cat sat .", "the mat"),

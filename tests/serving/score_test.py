@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from firth.generation import Prompts, last_states
 from firth.serving.score import score, score_target
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from tests.generation import cases
 from tests.generation.plain_reader import PlainReader
 

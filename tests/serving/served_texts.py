@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from tests.exported_model import RECIPE, VOCABULARY, exported_model
 
 ids = {piece: index for index, piece in enumerate(VOCABULARY)}

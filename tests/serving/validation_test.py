@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from firth.serving import read_description, validate_serving
-from firth.serving.cases import OF_MASKS, TEXT_CASES
-from firth.serving.description import FOLDER
+from firth.serving.descriptions.model_description import FOLDER
+from firth.serving.validation import OF_MASKS, TEXT_CASES
 from tests.exported_model import exported_rows
 from tests.forked_validation import forked_validation
 from tests.serving.storing.models import exported_in_8_bits

@@ -12,7 +12,7 @@ from firth.models.build import build_outline
 from firth.models.bundle import open_weights, weights_by_path
 from firth.serving import export_bundle
 from firth.serving.embeddings import embed
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.serving.weights import StreamedWeights
 from firth.storage.tensor_files import TensorFile

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from firth.storage import paths
-from firth.storage.s3 import register_s3
+from firth.storage.paths import register_s3
 
 
 def test_s3_is_refused_without_tensorflow_io(monkeypatch):

@@ -233,7 +233,7 @@ def test_a_growing_text_is_on_disk_at_once(tmp_path):
 
 def test_a_growing_text_is_in_a_bucket_when_it_is_flushed(monkeypatch):
     writes = []
-    monkeypatch.setattr("firth.storage.growing.write_text", lambda path, text: writes.append(text))
+    monkeypatch.setattr("firth.storage.writing.write_text", lambda path, text: writes.append(text))
     lines = storage.GrowingText("ram://storage/lines", "one\n")
     lines.append("two\n")
     assert writes == ["one\n"]

@@ -18,8 +18,8 @@ from firth.recipes.tasks.forms import GPTForm
 from firth.recipes.tasks.tasks import task_from_json
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import compute
-from firth.serving.served import Served
-from firth.serving.tasks.choose import choose
+from firth.serving.served_model import Served
+from firth.serving.task_signatures.choose import choose
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_labelled_data
 from firth.tasks.packing import pack_records

@@ -14,7 +14,7 @@ from firth.recipes.tasks.dialogue import Dialogue
 from firth.recipes.tokenizers.chat_template import TEMPLATES
 from firth.recipes.training.evaluation import TaskEvaluation
 from firth.serving.evaluate import evaluator
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.tasks import TASKS
 from firth.tasks.packing import pack_records

@@ -14,7 +14,7 @@ from firth.scores import compute
 from firth.serving.embeddings import embed
 from firth.serving.evaluate import evaluator
 from firth.serving.rows import parse_rows
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.tasks import TASKS
 from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord

@@ -13,15 +13,15 @@ from firth.recipes.tasks.data import PublishedData
 from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tasks.tasks import task_from_json
 from firth.scores import compute
-from firth.serving.served import Served
-from firth.serving.tasks.records import features_of_pieces
-from firth.serving.tasks.tag import tag, tag_words
+from firth.serving.served_model import Served
+from firth.serving.task_signatures.records import features_of_pieces
+from firth.serving.task_signatures.tag import tag, tag_words
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_labelled_data
 from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
 from firth.tasks.texts import key_of
-from firth.tasks.words import pieces_of_words
+from firth.tasks.word_offsets import pieces_of_words
 from tests.exported_model import RECIPE, make_served
 from tests.shared_data import shared_data
 from tests.tasks.texts_test import SMALL, of_forms, recipe_of

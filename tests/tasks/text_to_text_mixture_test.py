@@ -15,8 +15,8 @@ from firth.pipelines.labels import with_labels
 from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.data import ColumnData, DataMixture, PublishedData
+from firth.recipes.tasks.forms import PrefixForm
 from firth.recipes.tasks.tasks import task_from_json
-from firth.recipes.tasks.text_forms import PrefixForm
 from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.scores import Collected

@@ -12,13 +12,13 @@ from firth.evaluation.task_metrics import ScoreRecords, metric_types
 from firth.models import build_model
 from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
-from firth.recipes.tasks.text_forms import BARTTextForm, PrefixForm, T5Form
+from firth.recipes.tasks.forms import BARTTextForm, PrefixForm, T5Form
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.recipes.training.evaluation import TaskEvaluation
-from firth.scores.lead import lead
-from firth.scores.table import SCORES
+from firth.scores.rouge import lead
+from firth.scores.score_table import SCORES
 from firth.serving.evaluate import evaluator
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.tasks import TASKS
 from firth.tasks.packing import pack_records

@@ -17,10 +17,10 @@ from firth.recipes.tasks.forms import BARTForm, BERTForm, EncoderForm, GPTForm, 
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.training.evaluation import TaskEvaluation
 from firth.serving.evaluate import evaluator
-from firth.serving.served import Served
-from firth.serving.tasks.records import encode_texts, features_of_pieces
+from firth.serving.served_model import Served
+from firth.serving.task_signatures.records import encode_texts, features_of_pieces
 from firth.tasks import TASKS
-from firth.tasks.encoded import EncodedRecord
+from firth.tasks.inputs import EncodedRecord
 from firth.tasks.readers import LabelledRecord
 from tests.exported_model import RECIPE, make_served
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth.serving.main_loss import bytes_of_tokens
+from firth.serving.evaluate import bytes_of_tokens
 from firth.tokenizers import (
     BytePairTokenizer,
     SentencePieceTokenizer,

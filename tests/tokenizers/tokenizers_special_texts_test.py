@@ -19,7 +19,7 @@ from firth.tokenizers import (
 from firth.tokenizers.graph.byte_pieces import byte_pieces
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES, SpecialPieces
 from firth.tokenizers.graph.vocabulary import sentinel_pieces
-from firth.tokenizers.table import TOKENIZERS
+from firth.tokenizers.tokenizer_kinds import TOKENIZERS
 
 END = "<|endoftext|>"
 ANGLED = SpecialPieces("<pad>", "<unk>", "<s>", "</s>", "<mask>", others=("<mask>s", "<｜think｜>"))

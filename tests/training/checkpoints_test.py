@@ -13,7 +13,7 @@ from firth.recipes import load_recipe
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.training.checkpoints import Checkpoints, Progress, run_key, state_by_name
-from firth.training.optimizers.table import build_optimizer
+from firth.training.optimizers.optimizer_kinds import build_optimizer
 from tests.training.artifacts import tiny_recipe
 
 

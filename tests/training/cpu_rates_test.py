@@ -1,6 +1,6 @@
 import pytest
 
-from firth.recipes.counting.step_time import step_seconds
+from firth.recipes.counting.accelerators import step_seconds
 from firth.training.cpu_rates import StoppedClockError, measure_cpu
 from tests.training.artifacts import tiny_recipe
 

@@ -11,7 +11,7 @@ from firth.recipes.models.positions import LearnedPositionsConfig
 from firth.recipes.models.transformers import CausalTransformerConfig
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import ReplacedTokenDetection
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.tokenizers import WordPieceTokenizer
 from firth.training.held_out_samples import sampler
 from tests.training.artifacts import LENGTH, VOCABULARY, tiny_recipe

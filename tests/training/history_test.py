@@ -68,7 +68,7 @@ def test_no_history(tmp_path):
 def test_lines_are_in_a_bucket_when_a_checkpoint_is_saved(tmp_path, monkeypatch):
     # TensorFlow's ram:// appends to a file that is written again, which no bucket does.
     uploads = {}
-    monkeypatch.setattr("firth.storage.growing.write_text", lambda path, text: uploads.update({path: text}))
+    monkeypatch.setattr("firth.storage.writing.write_text", lambda path, text: uploads.update({path: text}))
     history = History("ram://kept", str(tmp_path / "run"), 0)
     history.append(line(1))
     assert uploads["ram://kept/history.jsonl"] == ""

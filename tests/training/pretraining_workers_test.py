@@ -6,10 +6,10 @@ import pytest
 
 from firth.training import pretraining
 from firth.training.distribution import Workers
-from firth.training.starting import START_FILE
+from firth.training.initial_weights import START_FILE
 from tests.training.artifacts import tiny_recipe, write_artifact, write_bundle
+from tests.training.initial_weights_test import recipe_on, run
 from tests.training.kills import copies_after, steps_made
-from tests.training.starting_test import recipe_on, run
 
 
 class Second(Workers):

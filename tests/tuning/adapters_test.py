@@ -12,7 +12,7 @@ from firth.models.bundle import weights_by_path
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.serving import load_served
-from firth.serving.tasks.classify import classify
+from firth.serving.task_signatures.classify import classify
 from firth.tuning import AdapterError, load_adapter
 from tests.training.artifacts import VOCABULARY, tiny_recipe, write_bundle
 from tests.tuning.runs import adapting, run

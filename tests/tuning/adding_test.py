@@ -9,7 +9,7 @@ from firth.models.bundle import weights_by_path
 from firth.recipes.training.optimizers import AdamWConfig
 from firth.recipes.tuning import adalora, adding, bottleneck
 from firth.recipes.tuning.methods import Full
-from firth.training.optimizers.table import build_optimizer
+from firth.training.optimizers.optimizer_kinds import build_optimizer
 from firth.training.steps.step import build_train_step
 from firth.tuning import METHODS, TuningError, merge
 from firth.tuning.adding import places_of

@@ -9,7 +9,7 @@ from firth.interop.bundles import recipe_of
 from firth.interop.errors import InteropError
 from firth.models import ADDITIONS, BundleError, build_model, load_model
 from firth.models.bundle import weights_by_path
-from firth.models.starting import start_from
+from firth.models.bundle_weights import start_from
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.reading.adapting import load_adapting_recipe

@@ -3,7 +3,7 @@
 import numpy as np
 
 from firth.models import build_model
-from firth.models.starting import start_from
+from firth.models.bundle_weights import start_from
 from firth.tuning import METHODS, save_adapter
 from tests.tuning.runs import adapting
 

@@ -8,10 +8,10 @@ import pytest
 import tensorflow as tf
 
 from firth.models import PretrainingModel
-from firth.models.tables import BACKBONES
+from firth.models.model_kinds import BACKBONES
 from firth.recipes.training.optimizers import AdamWConfig
 from firth.recipes.tuning import methods
-from firth.training.optimizers.table import build_optimizer
+from firth.training.optimizers.optimizer_kinds import build_optimizer
 from firth.training.steps.step import build_train_step
 from firth.tuning import METHODS, TuningError
 from firth.tuning.groups import groups_of

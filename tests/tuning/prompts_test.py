@@ -22,7 +22,7 @@ def adapted(tmp_path_factory):
     """A folder with a run of the Trainer's own function, and its recipe."""
     folder = tmp_path_factory.mktemp("prefix")
     recipe = adapting("bert", folder, PREFIX)
-    # Its export is asked in `tests/serving/adapters/export_test.py`.
+    # Its export is asked in `tests/serving/adapter_export_test.py`.
     run(folder, recipe, served=False)
     return folder, recipe
 

@@ -17,8 +17,7 @@ from firth.recipes.models.transformers import (
 )
 from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
 from firth.recipes.objectives.denoising import Denoising
-from firth.recipes.objectives.language_models import CausalLM
-from firth.recipes.objectives.permutation import PermutationLM
+from firth.recipes.objectives.language_models import CausalLM, PermutationLM
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.recipe import Recipe

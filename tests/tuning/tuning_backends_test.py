@@ -9,8 +9,7 @@ from firth.models import PretrainingModel, TuningError
 from firth.models.bundle import weights_by_path
 from firth.recipes.tuning.adalora import AdaLoRA
 from firth.tuning import METHODS, merge
-from firth.tuning.adalora import SingularValueAddition
-from firth.tuning.rank_allocation import RankAllocator
+from firth.tuning.adalora import RankAllocator, SingularValueAddition
 from tests.models.table import MODELS, TRAINED, VOCABULARY, training_features
 from tests.tuning.table import ADDING, small
 

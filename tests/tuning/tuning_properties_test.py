@@ -7,8 +7,8 @@ import tensorflow as tf
 from firth.models import PretrainingModel
 from firth.models.additions.keeping import keep
 from firth.models.bundle import weights_by_path
-from firth.models.tables import BACKBONES
-from firth.training.optimizers.table import build_optimizer
+from firth.models.model_kinds import BACKBONES
+from firth.training.optimizers.optimizer_kinds import build_optimizer
 from firth.training.steps.step import build_train_step
 from firth.tuning import METHODS, TuningError, merge
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features

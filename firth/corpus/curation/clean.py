@@ -10,11 +10,12 @@ from firth.corpus.curation.dropped import DROPPED_FOLDER, WriteDropped, dropped_
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, CorpusCounts, Count, DroppedExample, Flow
-from firth.corpus.documents.counting_fn import CORPUS_COUNTS, CountingFn
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import (
+    CORPUS_COUNTS,
     IN_RUNNER,
     CorpusStep,
+    CountingFn,
     Decision,
     DocumentStep,
     Drop,

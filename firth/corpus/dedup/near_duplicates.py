@@ -3,8 +3,8 @@
 from firth.corpus.dedup.clusters import Describe, Described, decide_similar
 from firth.corpus.dedup.earlier_documents import ReadEarlier
 from firth.corpus.documents.steps import CorpusStep, Setting
-from firth.corpus.grouping.identity import source_ranks
 from firth.corpus.grouping.marks import Decisions, Documents
+from firth.corpus.grouping.tables import source_ranks
 from firth.recipes.corpus.duplicates import NearDuplicatesStep
 
 

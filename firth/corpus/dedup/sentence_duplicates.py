@@ -1,19 +1,24 @@
 """The step that removes sentences or lines that occur more than once in the corpus."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import apache_beam as beam
 import numpy as np
 
-from firth.corpus.dedup.repeated_spans import CUT, decide_spans, units_that_stay
 from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
-from firth.corpus.grouping.identity import id_halves, source_first, source_ranks
 from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
-from firth.corpus.grouping.table_groups import GroupTables
-from firth.corpus.grouping.tables import table_of
+from firth.corpus.grouping.tables import (
+    FirstRows,
+    Group,
+    GroupTables,
+    id_halves,
+    source_first,
+    source_ranks,
+    table_of,
+)
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.duplicates import SentenceDuplicatesStep
 from firth.segmentation.sentences import split_sentences
@@ -104,3 +109,47 @@ class _Cut:
         if len(split_sentences(text)) < self._config.min_sentences:
             return Drop("too_few_sentences")
         return Keep(document.with_text(text), {f"{self._config.unit}s_cut": int((~stays).sum())})
+
+
+# Codes of spans that occur several times: a later occurrence, and the first one.
+CUT, FIRST = range(2)
+ORDER = ("order", "id_high", "id_low", "position")
+
+
+def decide_spans(element: Group) -> Iterator[np.ndarray]:
+    """Yields marks about the spans of a group that occur several times, for `JoinMarks`."""
+    group = element[1]
+    first = FirstRows(group.of("spans"), "span", ORDER)
+    for spans in group.of("spans"):
+        best, counts = first.of(spans["span"])
+        several = (counts > 1) & (spans["check"] == best["check"])
+        spans, best = spans[several], best[several]
+        is_first = np.logical_and.reduce([spans[field] == best[field] for field in ORDER])
+        code = np.where(is_first, FIRST, CUT).astype(np.uint8)
+        columns = {field: spans[field] for field in ("id_high", "id_low", "position")}
+        yield table_of(**columns, code=code)
+
+
+def units_that_stay(marks: np.ndarray, units: int, span: int) -> np.ndarray:
+    """Returns which units of a document stay: bool [units].
+
+    A unit goes if a span that contains it is a later occurrence, unless it is also part of the first
+    occurrence of a span.
+    """
+    goes, is_first = (covered(marks["position"][marks["code"] == code], units, span) for code in (CUT, FIRST))
+    return ~goes | is_first
+
+
+def covered(positions: np.ndarray, units: int, span: int) -> np.ndarray:
+    """Returns which units are in one of several spans: bool [units].
+
+    Example:
+
+    >>> covered(np.array([1, 2]), 6, 2).tolist()
+    [False, True, True, True, False, False]
+    """
+    starts = np.asarray(positions, np.int64)
+    changes = np.zeros(units + 1, np.int64)
+    np.add.at(changes, starts, 1)
+    np.add.at(changes, np.minimum(starts + span, units), -1)
+    return changes.cumsum()[:units] > 0

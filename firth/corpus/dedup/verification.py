@@ -1,5 +1,6 @@
 """Verification of pairs of documents by the Jaccard similarity of their word n-grams, on Beam."""
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -7,13 +8,62 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection, TaggedOutput
 
-from firth.corpus.dedup.shingle_sets import ShingleSet, jaccard
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import CorpusCounts, Count
 from firth.corpus.documents.steps import Setting
-from firth.corpus.grouping.table_groups import Group, Tables, part_table
-from firth.corpus.grouping.tables import FOLD_ROWS, distinct, table_of
+from firth.corpus.grouping.tables import FOLD_ROWS, Group, Tables, distinct, part_table, table_of
 from firth.corpus.grouping.values import GroupValues, each_of
+
+# A share for the set itself, next to its numbers.
+_SET_BYTES = 2**7
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ShingleSet:
+    """The word n-grams of a document.
+
+    Attributes:
+        node: The number of the document in the graph of pairs.
+        hashes: uint64 [n-grams], ascending, each once.
+    """
+
+    node: int
+    hashes: np.ndarray
+
+    @property
+    def held_bytes(self) -> int:
+        """An estimate of the memory that the set takes, in bytes."""
+        return self.hashes.nbytes + _SET_BYTES
+
+
+def shingle_sets(nodes: np.ndarray, shingles: np.ndarray, splits: np.ndarray) -> list[ShingleSet]:
+    """Returns the sets of some documents, without those that have no n-gram.
+
+    Args:
+        nodes: uint64 [documents], the numbers of the documents.
+        shingles: uint64 [n-grams], the hashes of all their n-grams.
+        splits: int64 [documents + 1], the index of each document's first n-gram.
+    """
+    return [
+        ShingleSet(node, np.unique(shingles[start:end]))
+        for node, start, end in zip(nodes.tolist(), splits[:-1].tolist(), splits[1:].tolist())
+        if end > start
+    ]
+
+
+def jaccard(one: np.ndarray, other: np.ndarray) -> float:
+    """Returns the size of the intersection of two sets, divided by that of their union.
+
+    Example:
+
+    >>> jaccard(np.array([1, 2, 3]), np.array([2, 3, 4, 5]))
+    0.4
+    """
+    small, large = sorted((one, other), key=len)
+    places = np.minimum(np.searchsorted(large, small), len(large) - 1)
+    shared = int((large[places] == small).sum())
+    return shared / (len(one) + len(other) - shared)
+
 
 _NO_PAIRS = table_of(node=np.zeros(0, np.uint64), label=np.zeros(0, np.uint64))
 

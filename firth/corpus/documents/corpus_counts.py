@@ -2,8 +2,8 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from firth.corpus.documents.errors import CountMismatchError
 
@@ -198,3 +198,18 @@ def merge_counts(partial_totals: Iterable[CorpusCounts]) -> CorpusCounts:
     for totals in partial_totals:
         merged.merge(totals)
     return merged
+
+
+def sum_counters(counts: Iterable[Mapping[Any, int]]) -> dict[Any, int]:
+    """Returns the sum of counts, as a function for Beam's `CombineGlobally`.
+
+    Example:
+
+    >>> sum_counters([{"rows": 3}, {"rows": 2, "tokens": 7}])
+    {'rows': 5, 'tokens': 7}
+    """
+    # Beam turns Counters into plain dicts on their way between workers.
+    total: Counter[Any] = Counter()
+    for each in counts:
+        total.update(each)
+    return dict(total)

@@ -2,9 +2,14 @@
 
 import abc
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+import apache_beam as beam
+from apache_beam.pvalue import TaggedOutput
+from apache_beam.transforms.window import GlobalWindows
+
+from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 
 if TYPE_CHECKING:
@@ -127,3 +132,22 @@ class CorpusStep(_Configured[ConfigT]):
 
 Step = DocumentStep[Any] | CorpusStep[Any]
 StepFactory = Callable[[Any], Step]
+
+
+CORPUS_COUNTS = "totals"
+
+
+class CountingFn(beam.DoFn):
+    """A DoFn that emits one `CorpusCounts` for each bundle of elements, on the output `CORPUS_COUNTS`.
+
+    One for each element would amount to as much data as the corpus itself, which the runner would hold.
+
+    Attributes:
+        totals: Counts of the current bundle so far.
+    """
+
+    def start_bundle(self) -> None:  # noqa: D102
+        self.totals = CorpusCounts()
+
+    def finish_bundle(self) -> Iterator[Any]:  # noqa: D102
+        yield TaggedOutput(CORPUS_COUNTS, GlobalWindows.windowed_value(self.totals))

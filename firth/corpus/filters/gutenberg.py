@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.recipes.corpus.gutenberg import GutenbergStep
+from firth.recipes.corpus.filters import GutenbergStep
 
 _MARK = re.compile(
     r"^[ \t]*\*\*\* ?(START|END) OF TH(?:IS|E) PROJECT GUTENBERG E-?(?:BOOK|TEXT)[^*]{0,300}\*\*\*[ \t\r]*$",

@@ -2,8 +2,7 @@
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.text.language_model import language_model
-from firth.corpus.text.language_samples import language_sample
+from firth.corpus.text.language_model import language_model, language_sample
 from firth.recipes.corpus.filters import LanguageStep
 
 # Other filters identify a document's language by so many characters.

@@ -17,7 +17,7 @@ from firth.corpus.text.web_addresses import (
     host_of,
     path_of,
 )
-from firth.recipes.corpus.urls import UrlListsStep
+from firth.recipes.corpus.domains import UrlListsStep
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _ENTRY = re.compile(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from firth.corpus.filters.spacy_words import SpacyWords
-from firth.corpus.text.unspaced_words import unspaced_words
+from firth.corpus.text.words import unspaced_words
 from firth.segmentation.words import split_words
 
 Splitter = Callable[[str], list[str]]

@@ -12,8 +12,7 @@ from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import CorpusCounts, Count, DroppedExample
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Grouping
-from firth.corpus.grouping.identity import id_halves
-from firth.corpus.grouping.tables import FirstRows, table_of
+from firth.corpus.grouping.tables import FirstRows, id_halves, table_of
 from firth.corpus.grouping.values import GroupValues, Part, Values
 
 # The step under which the counts `ids` and `documents` are kept. The reason of its examples is their source.

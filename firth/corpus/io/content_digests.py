@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
-from firth.corpus.io.file_systems import prepare_file_systems
-from firth.corpus.io.source_files import SourceFile
+from firth.corpus.io.source_files import SourceFile, prepare_file_systems
 from firth.recipes.base.file_names import is_remote
 from firth.storage.kept_digests import kept_digests
 

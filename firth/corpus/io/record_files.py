@@ -1,16 +1,18 @@
 """Gzipped TFRecord files, each written as a whole or not at all."""
 
 import io
+import os
 import posixpath
-from collections.abc import Iterable, Iterator
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, cast
 
+import google_crc32c
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from isal import igzip
 
 from firth import storage
-from firth.corpus.io.record_frames import read_record, write_record
 
 # Written once and read soon.
 COMPRESSION_LEVEL = 1
@@ -78,3 +80,54 @@ def _content(path: str, file: Any) -> Any:
         raise EOFError("the gzip stream is missing")
     file.seek(0)
     return igzip.IGzipFile(fileobj=file, mode="rb")
+
+
+HEADER = struct.Struct("<QI")
+FOOTER = struct.Struct("<I")
+
+
+def masked_checksum(data: bytes) -> int:
+    """Returns the CRC-32C of bytes, masked as TFRecord does: rotated, and a constant added.
+
+    Example:
+
+    >>> hex(masked_checksum(b"123456789"))
+    '0xc78ab0e5'
+    """
+    checksum = google_crc32c.value(data)
+    return ((checksum >> 15 | checksum << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def write_record(file: BinaryIO, record: bytes) -> None:
+    """Writes a record in its frame."""
+    length = struct.pack("<Q", len(record))
+    header = length + FOOTER.pack(masked_checksum(length))
+    file.write(b"".join([header, record, FOOTER.pack(masked_checksum(record))]))
+
+
+def read_record(file: BinaryIO) -> bytes | None:
+    """Returns the next record, or None at the end of the file."""
+    header = file.read(HEADER.size)
+    if not header:
+        return None
+    if len(header) < HEADER.size:
+        raise ValueError("not a TFRecord file: it ends within the length of a record")
+    length, checksum = HEADER.unpack(header)
+    if checksum != masked_checksum(header[:8]):
+        raise ValueError("not a TFRecord file: the checksum of a record's length is wrong")
+    record = file.read(length)
+    footer = file.read(FOOTER.size)
+    if len(footer) < FOOTER.size:
+        raise ValueError("not a TFRecord file: it ends within a record")
+    if footer != FOOTER.pack(masked_checksum(record)):
+        raise ValueError("not a TFRecord file: the checksum of a record is wrong")
+    return record
+
+
+def remove_leftovers(scratch: str, split_folders: Mapping[str, str]) -> None:
+    """Removes the files that an interrupted run left, since the new files will have other names."""
+    storage.remove(scratch)
+    for folder in split_folders.values():
+        unfinished = os.path.join(os.path.dirname(folder.rstrip("/")), ".data_tfrecord-*")
+        for path in storage.glob(f"{folder}/data_tfrecord-*", unfinished):
+            storage.remove(path)

@@ -6,12 +6,43 @@ from typing import IO, NamedTuple, cast
 import apache_beam as beam
 
 from firth import storage
+from firth.corpus.documents.batching import in_batches
 from firth.corpus.documents.document import Document
-from firth.corpus.documents.errors import CountMismatchError
-from firth.corpus.io.records import read_batches
-from firth.corpus.outputs.output_table import OUTPUTS
-from firth.corpus.outputs.shards import Shard, plan_shards
+from firth.corpus.documents.errors import CountMismatchError, EmptyCorpusError
+from firth.corpus.io.records import read_batches, record_files
+from firth.corpus.outputs.output_formats import write_jsonl, write_parquet
 from firth.recipes.corpus.outputs import AnyOutput
+
+
+class Shard(NamedTuple):
+    """One file of an output.
+
+    Attributes:
+        output: The output of the recipe.
+        split: Split of its documents.
+        name: Path in the folder of the output.
+        paths: TFRecord files of the documents, in order.
+    """
+
+    output: AnyOutput
+    split: str
+    name: str
+    paths: tuple[str, ...]
+
+
+def plan_shards(output: AnyOutput, split: str, pattern: str) -> Iterator[Shard]:
+    """Yields the files of one split: `train/train-00000-of-00012.parquet` and so on."""
+    found = record_files(pattern)
+    if not found:
+        raise EmptyCorpusError(f"the {split} split has no file of documents: nothing matches {pattern!r}")
+    parts = [each for each in in_batches(found, output.shard_bytes, lambda file: file[1]) if each]
+    for number, part in enumerate(parts):
+        yield Shard(output, split, _name(output, split, number, len(parts)), tuple(path for path, _ in part))
+
+
+def _name(output: AnyOutput, split: str, number: int, count: int) -> str:
+    return f"{split}/{split}-{number:05d}-of-{count:05d}{output.file_ending}"
+
 
 OUTPUTS_FILE = "outputs.json"
 _WRITTEN_FILE = "written.json"
@@ -134,3 +165,13 @@ def _sizes(written: Sequence[WrittenShard]) -> dict[str, dict[str, dict[str, int
         for name, number in (("files", 1), ("documents", each.documents), ("bytes", each.bytes)):
             of_split[name] = of_split.get(name, 0) + number
     return sizes
+
+
+# Function of the output's type in the recipe, an open file, the documents and their split; and True if the
+# metadata of documents are written too.
+Write = Callable[..., None]
+
+OUTPUTS: dict[str, Write] = {
+    "parquet": write_parquet,
+    "jsonl": write_jsonl,
+}

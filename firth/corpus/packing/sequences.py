@@ -1,23 +1,26 @@
 """Tokenization and packing of cleaned documents into files of rows, on Beam."""
 
+import pickle
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apache_beam as beam
-from apache_beam.pvalue import PCollection, TaggedOutput
+from apache_beam.pvalue import AsSingleton, PCollection, TaggedOutput
+from apache_beam.typehints.decorators import no_annotations
 
 from firth import storage
+from firth.corpus.documents.batching import by_key
 from firth.corpus.documents.coders import Unmeasured
-from firth.corpus.documents.counters import sum_counters
+from firth.corpus.documents.corpus_counts import sum_counters
+from firth.corpus.documents.errors import MixtureError
 from firth.corpus.documents.split import EVAL, TRAIN
 from firth.corpus.documents.steps import IN_RUNNER, Grouping
 from firth.corpus.grouping.values import GroupValues
 from firth.corpus.io.record_files import write_records
 from firth.corpus.io.records import Patterns, ReadBatches
 from firth.corpus.packing.mixing import Group, Mix, MixedGroup, measure
-from firth.corpus.packing.mixture_report import build_mixture_report, check_mixture
-from firth.corpus.packing.negative_rows import AddNegatives
+from firth.corpus.packing.mixture_plan import Cut, Share
 from firth.corpus.packing.pack_rows import pack_rows
 from firth.corpus.packing.packed_rows import Row
 from firth.corpus.packing.sequence_counts import (
@@ -212,3 +215,102 @@ def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, f
         write_records(folder, index, count, (row.to_example(negative) for row, negative in pairs))
     alone = sum(negative is None for _, negative in pairs) if split == EVAL else 0
     return Counter({(split, "written"): len(pairs), (split, "rows_without_negative"): alone})
+
+
+def build_mixture_report(
+    measured: Mapping[tuple[str, str], int], cuts: Sequence[tuple[Share, Cut]], mixture: Mixed
+) -> dict[str, Any]:
+    """Returns the report about a mixture as a JSON object."""
+    total = sum(amount for (_, unit), amount in measured.items() if unit == mixture.unit)
+    return {
+        "mixture": mixture.model_dump(mode="json"),
+        "total": total,
+        "sources": [_row(share, cut, measured, total, mixture) for share, cut in cuts],
+    }
+
+
+def _row(
+    share: Share, cut: Cut, measured: Mapping[tuple[str, str], int], total: int, mixture: Mixed
+) -> dict[str, Any]:
+    taken = {unit: measured.get((share.source, unit), 0) for unit in ("documents", "bytes", "tokens")}
+    amount = taken[mixture.unit]
+    proportion = amount / max(total, 1)
+    deviation = abs(proportion - share.planned) / share.planned if share.planned else float(amount > 0)
+    is_within = deviation <= mixture.tolerance
+    return {
+        "source": share.source,
+        "available": share.available,
+        "asked": share.asked,
+        "planned": share.planned,
+        "measured": proportion,
+        "repeats": amount / max(share.available, 1),
+        "exhausted": share.exhausted,
+        **taken,
+        "deviation": deviation,
+        "within_tolerance": is_within,
+        "too_coarse": not is_within and abs(amount - share.amount) <= cut.largest,
+    }
+
+
+def check_mixture(report: Mapping[str, Any]) -> None:
+    """Checks that the measured proportions are those planned."""
+    for row in report["sources"]:
+        if not row["within_tolerance"] and not row["too_coarse"]:
+            raise MixtureError(
+                f"mixture: source {row['source']!r} is {row['measured']:.4f} of the train split, planned was "
+                f"{row['planned']:.4f}, which deviates by more than {report['mixture']['tolerance']:g}"
+            )
+
+
+# Rows of a bucket are held in memory together. A split with fewer rows is one bucket, so that every row has a
+# negative if there is one.
+BUCKET_ROWS = 2**12
+
+
+def find_negatives(rows: Iterable[Row]) -> list[tuple[Row, Row | None]]:
+    """Returns the rows sorted by example id, each with the next row that shares no document with it.
+
+    The row after the last one is the first. The negative is None if all other rows share a document with the
+    row.
+    """
+    ordered = sorted(rows, key=lambda row: row.example_id)
+    doubled = ordered + ordered
+    return [(row, _first_disjoint(row, doubled[i + 1 : i + len(ordered)])) for i, row in enumerate(ordered)]
+
+
+def _first_disjoint(row: Row, others: Iterable[Row]) -> Row | None:
+    return next((other for other in others if not row.document_keys & other.document_keys), None)
+
+
+@beam.ptransform_fn
+def AddNegatives(groups: PCollection) -> PCollection:
+    """Pairs rows with negatives: (group, rows) to (bucket, number of buckets, [(row, negative)]).
+
+    The bucket of a row depends on its example id, and the number of buckets on the number of all rows, so the
+    pairs do not depend on the number of workers.
+    """
+    rows = groups | "Rows" >> beam.Map(lambda group: len(group[1])) | "Count" >> beam.CombineGlobally(sum)
+    return (
+        groups
+        | "Bucket" >> beam.FlatMap(_rebucket, AsSingleton(rows))
+        | "GroupByKey" >> beam.GroupByKey()
+        | "Pair" >> beam.Map(_pair)
+    )
+
+
+def _buckets(rows: int) -> int:
+    return 1 + rows // BUCKET_ROWS
+
+
+def _rebucket(group: tuple[int, list[Row]], rows: int) -> Iterator[tuple[tuple[int, int], bytes]]:
+    for bucket, members in by_key(group[1], lambda row: row.example_id % _buckets(rows)).items():
+        yield (bucket, _buckets(rows)), pickle.dumps(members, pickle.HIGHEST_PROTOCOL)
+
+
+# Beam infers the type of the result.
+@no_annotations
+def _pair(
+    element: tuple[tuple[int, int], Iterable[bytes]],
+) -> tuple[int, int, list[tuple[Row, Row | None]]]:
+    (bucket, buckets), groups = element
+    return bucket, buckets, find_negatives(row for rows in groups for row in pickle.loads(rows))

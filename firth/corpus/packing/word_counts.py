@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import apache_beam as beam
 
-from firth.corpus.documents.counters import sum_counters
+from firth.corpus.documents.corpus_counts import sum_counters
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import EmptyCorpusError
 from firth.corpus.io.records import Patterns, ReadBatches
@@ -37,7 +37,7 @@ def count_corpus_words(
             need be.
     """
     # Here, and not in the workers, which would load KerasHub with it.
-    from firth.tokenizers.table import TOKENIZERS
+    from firth.tokenizers.tokenizer_kinds import TOKENIZERS
 
     path = os.path.join(scratch_folder, "word_counts.json")
     with make_pipeline() as pipeline:
@@ -70,7 +70,7 @@ def train_tokenizer(
         EmptyCorpusError: if there are no words.
     """
     from firth.tokenizers import save_tokenizer
-    from firth.tokenizers.table import TOKENIZERS
+    from firth.tokenizers.tokenizer_kinds import TOKENIZERS
 
     if not word_counts:
         raise EmptyCorpusError("no tokenizer can be trained: the train split has no word")

@@ -5,9 +5,7 @@ import ipaddress
 import re
 from collections.abc import Iterator, Sequence
 
-from firth.corpus.privacy.boundaries import WORD
-from firth.corpus.privacy.digit_runs import Run, search
-from firth.corpus.privacy.finder import Finder, Span
+from firth.corpus.privacy.finder import WORD, Finder, Run, Span, search
 
 _DOCUMENTATION = tuple(
     map(

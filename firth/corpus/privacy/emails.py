@@ -4,8 +4,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
-from firth.corpus.privacy.digit_runs import Run
-from firth.corpus.privacy.finder import Finder, Span, reshape, without_overlaps
+from firth.corpus.privacy.finder import Finder, Run, Span, reshape, without_overlaps
 
 _MAX_LOCAL_CHARACTERS = 64
 _MAX_USER_CHARACTERS = 128

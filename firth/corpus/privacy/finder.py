@@ -6,11 +6,54 @@ search skips quickly to the next character of the class; a pattern that begins w
 
 import abc
 import hashlib
+import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
 
-from firth.corpus.privacy.digit_runs import Run
 from firth.recipes.corpus.privacy import PiiStep
+
+Run = tuple[int, int]
+# No value on one line has more characters than this between two of its digits.
+_GAP = 8
+# Repeats are counted, since the search keeps a state for each.
+_RUN = re.compile(rf"\d(?:[^\d\n]{{0,{_GAP}}}\d){{0,500}}")
+
+
+def find_runs(text: str) -> list[Run]:
+    """Returns the runs of digits in a text as (start, end), in order.
+
+    Digits belong to the same run if there are no more characters between them than between the digits of a
+    value.
+
+    Example:
+
+    >>> find_runs("In 1999, call 212-736-5000.")
+    [(3, 26)]
+    """
+    runs: list[Run] = []
+    for each in _RUN.finditer(text):
+        start, end = each.span()
+        if runs and start - runs[-1][1] <= _GAP:
+            start = runs.pop()[0]
+        runs.append((start, end))
+    return runs
+
+
+def search(
+    pattern: re.Pattern[str], text: str, runs: Sequence[Run], length: int, before: int = 0, after: int = 4
+) -> Iterator[re.Match[str]]:
+    """Yields the matches of `pattern.finditer(text)`, but searches only in and near runs of digits."""
+    end = 0
+    for start, run_end in runs:
+        if run_end - start < length:
+            continue
+        position = max(end, start - before)
+        for match in pattern.finditer(text, position, run_end + after):
+            if match.start() >= run_end:
+                break
+            end = match.end()
+            yield match
+
 
 Span = tuple[int, int]
 
@@ -69,3 +112,23 @@ def _like(character: str, number: int) -> str:
         alphabet = string.ascii_uppercase if character.isupper() else string.ascii_lowercase
         return alphabet[number % 26]
     return character
+
+
+# Letters and digits of scripts with spaces between words. Letters of other scripts may be next to a value.
+WORD = r"0-9A-Za-z_\u00c0-\u024f\u0370-\u052f"
+_UP_TO_DIGIT = re.compile(r".*[\d\n]", re.DOTALL)
+_MIN_CUE_CHARACTERS = 2
+
+
+def words_before(text: str, start: int, characters: int) -> str:
+    """Returns the text before a place, back to the last digit or line end; empty below two letters.
+
+    Example:
+
+    >>> words_before("in 1999 call me at 212", 19, 40)
+    ' call me at '
+    """
+    first = max(0, start - characters)
+    digit = _UP_TO_DIGIT.match(text, first, start)
+    words = text[digit.end() if digit else first : start]
+    return words if len(words.strip()) >= _MIN_CUE_CHARACTERS else ""

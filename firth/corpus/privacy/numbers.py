@@ -4,9 +4,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
-from firth.corpus.privacy.boundaries import WORD
-from firth.corpus.privacy.digit_runs import Run, search
-from firth.corpus.privacy.finder import Finder, Span
+from firth.corpus.privacy.finder import WORD, Finder, Run, Span, search
 
 _SEPARATORS = re.compile(r"[ \u00a0.-]")
 

@@ -1,29 +1,90 @@
 """The step that drops documents of a crawl that do not resemble a reference."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 import numpy as np
-from apache_beam.pvalue import AsSingleton, TaggedOutput
+from apache_beam.pvalue import AsSingleton, PCollection, TaggedOutput
 
-from firth.corpus.documents.corpus_counts import CorpusCounts
-from firth.corpus.documents.counters import sum_counters
+from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.corpus_counts import CorpusCounts, sum_counters
 from firth.corpus.documents.document import Document
-from firth.corpus.documents.errors import CorpusError
-from firth.corpus.documents.hashing import unit_hash
+from firth.corpus.documents.errors import CorpusError, SourceError
+from firth.corpus.documents.hashing import hash63, unit_hash
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
-from firth.corpus.grouping.document_groups import PutDown, grouped_documents
-from firth.corpus.grouping.marks import Decisions, Documents
-from firth.corpus.grouping.table_groups import Group
-from firth.corpus.quality.hash_sample import HashSample, join_samples, sample_hashes, sample_of
-from firth.corpus.quality.quality_model import QualityModel, save_quality_model
-from firth.corpus.quality.quality_training import SIDES, Examples, join_examples, train
-from firth.corpus.quality.reference_files import ReadReference, reference_name
-from firth.corpus.quality.score_histogram import ScoreCounts, count_score, measured_scores, score_histogram
-from firth.corpus.text.hashed_ngrams import Hashing, hash_ngrams
+from firth.corpus.grouping.marks import Decisions, Documents, PutDown, grouped_documents
+from firth.corpus.grouping.tables import Group
+from firth.corpus.io.source_files import SourceFile
+from firth.corpus.privacy.excerpts import scrubber_for
+from firth.corpus.quality.quality_model import (
+    SIDES,
+    Examples,
+    Hashing,
+    QualityModel,
+    hash_ngrams,
+    join_examples,
+    save_quality_model,
+    train,
+)
+from firth.corpus.quality.scoring import ScoreCounts, count_score, measured_scores, score_histogram
+from firth.corpus.readers.sources import list_files, read_file
 from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.cleaning import Cleaning
+from firth.recipes.corpus.sources import AnySource
 from firth.storage import write_json
+
+
+class HashSample(NamedTuple):
+    """A sample of documents, as the range of their hashes.
+
+    Attributes:
+        seen: Number of documents from which the sample was taken.
+        hashes: uint64 [sample], the smallest hashes of all documents, ascending, each once.
+    """
+
+    seen: int
+    hashes: np.ndarray
+
+    def has(self, hashes: np.ndarray) -> np.ndarray:
+        """Returns whether documents belong to the sample.
+
+        Args:
+            hashes: uint64 [documents], the hashes of documents from which the sample was taken.
+
+        Returns:
+            bool [documents].
+        """
+        return hashes <= self.hashes[-1] if len(self.hashes) else np.zeros(len(hashes), bool)
+
+
+def sample_hashes(ids: Iterable[str], seed: int) -> np.ndarray:
+    """Returns the hashes of ids by which a sample is taken: uint64 [ids]."""
+    return np.array([hash63("sample", str(seed), id) for id in ids], np.uint64)
+
+
+def sample_of(hashes: np.ndarray, size: int) -> HashSample:
+    """Returns the sample of the documents with the smallest hashes.
+
+    Args:
+        hashes: uint64 [documents], from `sample_hashes`.
+
+    Example:
+
+    >>> sample = join_samples([sample_of(np.array([9, 3, 7], np.uint64), 2), sample_of(np.array([5]), 2)], 2)
+    >>> sample.seen, sample.hashes.tolist()
+    (4, [3, 5])
+    """
+    return HashSample(len(hashes), np.unique(hashes)[:size])
+
+
+def join_samples(samples: Iterable[HashSample], size: int) -> HashSample:
+    """Returns the sample of all documents from which the samples were taken, in any order and grouping."""
+    parts = list(samples)
+    hashes = np.concatenate([np.zeros(0, np.uint64), *(each.hashes for each in parts)])
+    return HashSample(sum(each.seen for each in parts), np.unique(hashes)[:size].astype(np.uint64))
+
 
 CRAWL, REFERENCE = range(len(SIDES))
 
@@ -197,3 +258,39 @@ def _write(counts: ScoreCounts, config: ClassifierStep, setting: Setting, traine
     report = {**rule, **trained[1], "scores": score_histogram(counts)}
     write_json(f"{setting.folder}/{setting.name}.json", report)
     return measured_scores(counts) if setting.measures else CorpusCounts()
+
+
+DOCUMENTS_A_BATCH = 1000
+
+
+def reference_name(source: AnySource) -> str:
+    """Returns the name of a reference as a source of documents.
+
+    It has a space, so that it differs from the names of a recipe's sources.
+    """
+    return f"reference {source.name}"
+
+
+@beam.ptransform_fn
+def ReadReference(pipeline: beam.Pipeline, sources: Sequence[AnySource]) -> PCollection[list[Document]]:
+    """Reads sources that are not part of the corpus, as lists of documents.
+
+    Raises:
+        SourceError: when applied, if a source has no file; on a worker, if a record cannot be read, since
+            its absence would go unnoticed; the message names file and line.
+    """
+    files = [(source, file) for source in sources for file in list_files(source)]
+    return pipeline | "Files" >> beam.Create(files) | "Read" >> beam.FlatMapTuple(_read)
+
+
+def _read(source: AnySource, file: SourceFile) -> Iterator[list[Document]]:
+    return in_batches(_documents(source, file), DOCUMENTS_A_BATCH)
+
+
+def _documents(source: AnySource, file: SourceFile) -> Iterator[Document]:
+    for record in read_file(source, file):
+        if not isinstance(record, Document):
+            place = f"{record.file}:{record.line}"
+            excerpt = record.excerpt(scrubber_for(Cleaning()))
+            raise SourceError(f"{reference_name(source)!r}: {place}: {record.reason}: {excerpt}")
+        yield dataclasses.replace(record, source=reference_name(source))

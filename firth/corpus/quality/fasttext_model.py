@@ -1,8 +1,11 @@
 """The step that scores documents by a fastText model."""
 
+import os
+import struct
+from typing import IO
+
 from firth import storage
 from firth.corpus.documents.errors import CorpusError
-from firth.corpus.quality.fasttext_file import check_fasttext_file
 from firth.corpus.quality.scoring import Scoring
 from firth.lazy import import_extra
 from firth.recipes.corpus.scoring import FastTextStep
@@ -49,3 +52,85 @@ class FastText(Scoring):
                 return FastTextClassifier(path)
             except CorpusError as error:
                 raise CorpusError(f"fasttext: {config.path}: {error}") from error
+
+
+_MAGIC = 793712314
+# Magic number and version; twelve numbers and a threshold that the model was trained with.
+_HEADER = struct.Struct("<2i12id")
+# Entries, words, labels, tokens, and pairs of a dictionary that was pruned, -1 for one that was not.
+_DICTIONARY = struct.Struct("<3i2q")
+# After the zero at the end of an entry's text: how often it occurred, and whether it is a label.
+_ENTRY_BYTES = 1 + 8 + 1
+_PAIR_BYTES, _FLOAT_BYTES = 8, 4
+_FLAG, _DENSE, _QUANTIZED, _QUANTIZER = (struct.Struct(each) for each in ("<?", "<2q", "<?2qi", "<4i"))
+_CENTROIDS = 256
+_BLOCK_BYTES = 2**20
+
+
+def check_fasttext_file(path: str) -> None:
+    """Passes if a file has all that the model in it needs. A file of another format passes too.
+
+    fastText itself takes what a file lacks for zeros or for anything else, or reads for ever.
+    """
+    size = storage.size_of(path)
+    with storage.open_file(path) as file:
+        try:
+            end = _end_of(file)
+        except EOFError:
+            raise CorpusError(f"it ends too early, after {size:,} bytes, within its dictionary") from None
+    if end > size:
+        raise CorpusError(f"it ends too early: it has {size:,} bytes of {end:,}")
+
+
+def _end_of(file: IO[bytes]) -> int:
+    start = file.read(_HEADER.size)
+    if start[:4] != _MAGIC.to_bytes(4, "little"):
+        return 0
+    if len(start) < _HEADER.size:
+        raise EOFError
+    entries, _, _, _, pairs = _read(file, _DICTIONARY)
+    _skip_entries(file, entries)
+    file.seek(max(pairs, 0) * _PAIR_BYTES, os.SEEK_CUR)
+    (is_quantized,) = _read(file, _FLAG)
+    _skip_matrix(file, is_quantized)
+    (is_output_quantized,) = _read(file, _FLAG)
+    _skip_matrix(file, is_quantized and is_output_quantized)
+    return file.tell()
+
+
+def _read(file: IO[bytes], numbers: struct.Struct) -> tuple[int, ...]:
+    """Returns numbers; zeros after the end, where the place in the file tells that it is cut."""
+    data = file.read(numbers.size)
+    if len(data) < numbers.size:
+        file.seek(numbers.size - len(data), os.SEEK_CUR)
+    return numbers.unpack(data.ljust(numbers.size, b"\0"))
+
+
+def _skip_entries(file: IO[bytes], count: int) -> None:
+    block, place = b"", 0
+    for _ in range(count):
+        while (end := block.find(b"\0", place)) < 0 or end + _ENTRY_BYTES > len(block):
+            more = file.read(_BLOCK_BYTES)
+            if not more:
+                raise EOFError
+            block, place = block[place:] + more, 0
+        place = end + _ENTRY_BYTES
+    file.seek(place - len(block), os.SEEK_CUR)
+
+
+def _skip_matrix(file: IO[bytes], is_quantized: int) -> None:
+    if not is_quantized:
+        rows, columns = _read(file, _DENSE)
+        file.seek(rows * columns * _FLOAT_BYTES, os.SEEK_CUR)
+        return
+    has_norms, rows, _, codes = _read(file, _QUANTIZED)
+    file.seek(codes, os.SEEK_CUR)
+    _skip_quantizer(file)
+    if has_norms:
+        file.seek(rows, os.SEEK_CUR)
+        _skip_quantizer(file)
+
+
+def _skip_quantizer(file: IO[bytes]) -> None:
+    width, _, _, _ = _read(file, _QUANTIZER)
+    file.seek(width * _CENTROIDS * _FLOAT_BYTES, os.SEEK_CUR)

@@ -3,23 +3,68 @@
 import abc
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 
 from firth import storage
-from firth.corpus.documents.corpus_counts import CorpusCounts
-from firth.corpus.documents.counters import sum_counters
+from firth.corpus.documents.corpus_counts import CorpusCounts, sum_counters
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.marks import Decisions, Documents
-from firth.corpus.quality.score_histogram import ScoreCounts, count_score, measured_scores, score_histogram
 from firth.recipes.base.errors import suggest
 from firth.recipes.corpus.scoring import AnyScoringStep
 from firth.storage import write_json
+
+BINS = 20
+
+# By source, bin of the score, whether the document was kept, and the score to two digits.
+ScoreCounts = Counter[tuple[str, int, bool, float]]
+
+
+def count_score(counts: ScoreCounts, source: str, score: float, kept: bool) -> None:
+    """Counts one document by its source, its score and whether it was kept."""
+    counts[source, min(int(score * BINS), BINS - 1), kept, float(f"{score:.2g}")] += 1
+
+
+def score_histogram(counts: Mapping[tuple[str, int, bool, float], int]) -> dict[str, Any]:
+    """Returns the counts as a JSON object.
+
+    Example:
+
+    >>> counts = Counter()
+    >>> count_score(counts, "web", 0.97, True)
+    >>> score_histogram(counts)["sources"][0]["kept"][-2:]
+    [0, 1]
+    """
+    sums = Counter[tuple[str, int, bool]]()
+    for (source, place, kept, _), documents in counts.items():
+        sums[source, place, kept] += documents
+    sources = sorted({source for source, _, _ in sums})
+    return {
+        "lower": [place / BINS for place in range(BINS)],
+        "sources": [
+            {
+                "source": source,
+                "kept": [sums[source, place, True] for place in range(BINS)],
+                "dropped": [sums[source, place, False] for place in range(BINS)],
+            }
+            for source in sources
+        ],
+    }
+
+
+def measured_scores(counts: Mapping[tuple[str, int, bool, float], int]) -> CorpusCounts:
+    """Returns the counts of the corpus report on what is measured: documents of all sources by score."""
+    totals = CorpusCounts()
+    for (*_, score), documents in counts.items():
+        totals.measure("score", score, documents)
+    return totals
+
 
 _MODELS_HELD = 8
 _LOADING = threading.Lock()

@@ -4,18 +4,22 @@ import ast
 import contextlib
 import functools
 import gc
+import os
+import sys
+import sysconfig
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import SourceError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import RawRecord, read_whole
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import Stated, check_text, read_or_reject, reject
-from firth.corpus.readers.python_packages import package_files, standard_library_files
 from firth.recipes.corpus.sources import DocstringsSource
+from firth.recipes.run.packages import find_package, suggest_package
 
 # The source's limit is one of docstrings, which are the documents, and not of modules.
 MAX_FILE_BYTES = 2**25
@@ -154,3 +158,52 @@ def _definitions(body: list[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDe
 @functools.cache
 def _block_fields(fields: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(field for field in fields if field in BLOCK_FIELDS)
+
+
+# Caches, other packages, and tests, whose docstrings are short and which some Python distributions leave out.
+SKIPPED_FOLDERS = {"__pycache__", "idle_test", "site-packages", "test", "tests"}
+STANDARD_LIBRARY = "python"
+
+
+def package_files(source_name: str, package: str) -> list[SourceFile]:
+    """Returns the .py files of an installed package, sorted by path and named `package/dotted.module`."""
+    spec = find_package(package)
+    if spec is None:
+        nearest = suggest_package(package)
+        raise SourceError(f"source {source_name!r}: no package {package!r} is installed{nearest}")
+    if spec.submodule_search_locations is None:
+        places: Iterable[str] = [spec.origin or ""]
+    else:
+        places = spec.submodule_search_locations
+    files = [file for place in places for file in _files_under(place, package, package)]
+    if not files:
+        raise SourceError(f"source {source_name!r}: package {package!r} has no .py file")
+    return sorted(files)
+
+
+def standard_library_files() -> list[SourceFile]:
+    """Returns the .py files of the standard library, sorted by path and named `python/dotted.module`."""
+    folder = sysconfig.get_paths()["stdlib"]
+    files: list[SourceFile] = []
+    for module in sorted(sys.stdlib_module_names):
+        for place in (os.path.join(folder, module), os.path.join(folder, f"{module}.py")):
+            files += _files_under(place, STANDARD_LIBRARY, module)
+    return sorted(files)
+
+
+def _files_under(place: str, package: str, module: str) -> Iterator[SourceFile]:
+    if place.endswith(".py") and os.path.isfile(place):
+        yield _source_file(place, package, module)
+    for folder, subfolders, names in os.walk(place):
+        subfolders[:] = sorted(set(subfolders) - SKIPPED_FOLDERS)
+        inner = os.path.relpath(folder, place).split(os.sep)
+        for name in names:
+            if name.endswith(".py"):
+                parts = [module, *inner, name.removesuffix(".py")]
+                dotted = ".".join(part for part in parts if part not in (".", "__init__"))
+                yield _source_file(os.path.join(folder, name), package, dotted)
+
+
+def _source_file(path: str, package: str, module: str) -> SourceFile:
+    status = os.stat(path)
+    return SourceFile(path, f"{package}/{module}", status.st_size, status.st_mtime)

@@ -11,7 +11,7 @@ from firth.corpus.documents.example import Example
 from firth.corpus.documents.rejection import BEGINNING_BYTES, Rejection
 from firth.corpus.io.byte_stream import ByteStream
 from firth.corpus.io.lines import RawRecord
-from firth.corpus.io.record_frames import FOOTER, HEADER, masked_checksum
+from firth.corpus.io.record_files import FOOTER, HEADER, masked_checksum
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import read_or_reject, reject_empty
 from firth.corpus.readers.fields import read_fields

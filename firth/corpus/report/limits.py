@@ -120,3 +120,16 @@ def _largest_source(splits: list[dict[str, Any]]) -> tuple[float, str]:
     total, largest = sum(sizes.values()), max(sizes, key=lambda source: sizes[source], default="")
     share = sizes[largest] / total if total else 0.0
     return share, f"{share:.4g} of the bytes that are left are of source {largest!r}"
+
+
+def report_warnings(report: Mapping[str, Any]) -> list[str]:
+    """Returns the warnings of a corpus report, a sentence each.
+
+    Example:
+
+    >>> report_warnings({"held_out": {"warning": ""}, "unstated_keys": ["source 'web': ..."]})
+    ["source 'web': ..."]
+    """
+    warning = report.get("held_out", {}).get("warning")
+    others = (sentence for key in ("unstated_keys", "undecoded") for sentence in report.get(key, []))
+    return [*([warning] if warning else []), *others]

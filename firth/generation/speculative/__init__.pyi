@@ -1,4 +1,7 @@
-from .acceptance import accept as accept
 from .proposals import DraftProposer as DraftProposer, LookupProposer as LookupProposer, Proposer as Proposer
 from .speculative_generator import SpeculativeGenerator as SpeculativeGenerator
-from .speculative_writer import Speculating as Speculating, SpeculativeWriter as SpeculativeWriter
+from .speculative_writer import (
+    Speculating as Speculating,
+    SpeculativeWriter as SpeculativeWriter,
+    accept as accept,
+)

@@ -4,9 +4,9 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
+from firth.generation.choices import uniforms
 from firth.generation.controls import Controls
 from firth.generation.filters import drawn, filtered
-from firth.generation.randomness import uniforms
 from firth.generation.reading import Prompts, ReadRows, TokenReader
 from firth.generation.writing import GOES_ON, Writer, Writing
 

@@ -4,11 +4,10 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from firth.generation.choices import uniforms
 from firth.generation.controls import Controls
 from firth.generation.filters import drawn, filtered
-from firth.generation.randomness import uniforms
 from firth.generation.reading import Prompts, TokenReader
-from firth.generation.speculative.acceptance import accept
 from firth.generation.speculative.proposals import Proposer
 from firth.generation.writing import GOES_ON, OverWriting, Writer, Writing
 
@@ -104,3 +103,38 @@ def _in_rows(*places: tf.Tensor) -> tf.Tensor:
     """Returns tensors [batch, ...] as one, the rows of each example one after another."""
     stacked = tf.stack(places, axis=1)
     return tf.reshape(stacked, tf.concat([[-1], tf.shape(stacked)[2:]], 0))
+
+
+def accept(
+    tokens: tf.Tensor, proposed: tf.Tensor, shares: tf.Tensor, uniform: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns how many proposed tokens each row keeps, and the distribution of the token after them.
+
+    Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding", section 2.3.
+
+    Args:
+        tokens: Proposed tokens, int32 [batch, count].
+        proposed: Distribution that each was drawn from, float32 [batch, count, vocabulary].
+        shares: The model's own at the same places and the next one, float32 [batch, count + 1, vocabulary].
+        uniform: A number in [0, 1) for each proposed token, float32 [batch, count].
+
+    Returns:
+        int32 [batch], and unnormalised shares, float32 [batch, vocabulary]: what the model's distribution has
+        over that of the proposal where a token was refused, and the model's own where all were kept.
+
+    Example:
+
+    >>> proposed, shares = tf.constant([[[1.0, 0.0]]]), tf.constant([[[0.25, 0.75]] * 2])
+    >>> kept, after = accept(tf.constant([[0]]), proposed, shares, tf.constant([[0.5]]))
+    >>> kept.numpy().tolist(), after.numpy().tolist()
+    ([0], [[0.0, 0.75]])
+    """
+    count = tf.shape(tokens)[1]
+    wanted = tf.gather(shares[:, :count], tokens, batch_dims=2)
+    offered = tf.gather(proposed, tokens, batch_dims=2)
+    kept = tf.reduce_sum(tf.math.cumprod(tf.cast(uniform * offered < wanted, tf.int32), axis=1), axis=1)
+    own = tf.gather(shares, kept, batch_dims=1)
+    refused = tf.gather(tf.pad(proposed, [[0, 0], [0, 1], [0, 0]]), kept, batch_dims=1)
+    rest = tf.maximum(own - refused, 0.0)
+    # Rounding may leave nothing where both are the same.
+    return kept, tf.where(tf.reduce_sum(rest, axis=1, keepdims=True) > 0.0, rest, own)

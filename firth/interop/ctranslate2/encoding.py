@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from firth import features as names
-from firth.interop.ctranslate2.converted import converted
-from firth.interop.errors import InteropError
-from firth.interop.extras import import_extra
+from firth.interop.ctranslate2.exporting import converted
+from firth.interop.errors import InteropError, import_extra
 from firth.models.bundle import read_recipe
 
 

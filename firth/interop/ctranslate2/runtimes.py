@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from firth.generation.framing import PromptFraming
 from firth.generation.results import TextInProgress
-from firth.interop.extras import import_extra
+from firth.interop.errors import import_extra
 from firth.recipes.generation.request import GenerationRequest
 
 Scores = npt.NDArray[np.float32]

@@ -1,3 +1,2 @@
 from .exporting import export_model as export_model
-from .importing import import_model as import_model
-from .loading import load_backbone as load_backbone
+from .importing import import_model as import_model, load_backbone as load_backbone

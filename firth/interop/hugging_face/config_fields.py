@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.recipes.base.choices import config_of
+from firth.recipes.base.recipe_type import config_of
 from firth.recipes.models.model import AnyModel
 
 

@@ -1,7 +1,15 @@
 """Rules of the decoders: GPT, GPT-2, Llama and Qwen 3."""
 
-from firth.interop.hugging_face.blocks import blocks, heads_of
-from firth.interop.hugging_face.rules import Rules, feed_forward, norm, same, self_attention, transposed
+from firth.interop.hugging_face.rules import (
+    Rules,
+    blocks,
+    feed_forward,
+    heads_of,
+    norm,
+    same,
+    self_attention,
+    transposed,
+)
 from firth.recipes.models.stack import StackConfig
 from firth.recipes.models.transformers import CausalTransformerConfig, EncoderDecoderConfig
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import decoders, encoder_decoders
-from firth.interop.hugging_face.checkpoint.tensors import Tensors
+from firth.interop.hugging_face.checkpoint_tensors import Tensors
 from firth.interop.hugging_face.config_fields import Field, activation
 from firth.interop.hugging_face.config_keys import Keys
 from firth.interop.hugging_face.family import Family, FamilyHeads

@@ -2,11 +2,12 @@
 
 import functools
 
-from firth.interop.hugging_face.blocks import blocks, heads_of
 from firth.interop.hugging_face.rules import (
     Rules,
+    blocks,
     cross_attention,
     feed_forward,
+    heads_of,
     norm,
     same,
     self_attention,

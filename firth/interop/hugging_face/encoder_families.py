@@ -5,12 +5,12 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face import encoders, two_streams
+from firth.interop.hugging_face import encoders, encoders as two_streams
 from firth.interop.hugging_face.config_fields import Field, activation, whole_number
 from firth.interop.hugging_face.config_keys import Keys
 from firth.interop.hugging_face.family import Family, FamilyHeads
+from firth.recipes.objectives.language_models import PermutationLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
-from firth.recipes.objectives.permutation import PermutationLM
 
 
 def _some_segments(number: int) -> int:

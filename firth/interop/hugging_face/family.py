@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from firth.interop.hugging_face.checkpoint.tensors import Tensors
+from firth.interop.hugging_face.checkpoint_tensors import Tensors
 from firth.interop.hugging_face.config_fields import Field, differences, read_model, write_config
 from firth.interop.hugging_face.config_keys import Keys
 from firth.interop.hugging_face.rules import Rule, Rules, below

@@ -2,10 +2,14 @@
 
 import dataclasses
 import os
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+import keras
+
+from firth.interop.bundle_writing import Imported
 from firth.interop.given_files import expected_shape
-from firth.interop.hugging_face.checkpoint.directory import Directory
-from firth.interop.hugging_face.generation import generation_notes
+from firth.interop.hugging_face.checkpoint_folder import Directory
 from firth.interop.hugging_face.pooling import read_embedding, transformer_place, without_vectors
 from firth.interop.hugging_face.tokenizers import (
     frame_notes,
@@ -14,9 +18,11 @@ from firth.interop.hugging_face.tokenizers import (
     read_tokenizer,
 )
 from firth.interop.hugging_face.tokenizers.files import Folder
-from firth.interop.hugging_face.weights import incoming_weights
-from firth.interop.imported import Imported
-from firth.interop.read import Read
+from firth.interop.hugging_face.weights import assign_weights, incoming_weights
+from firth.interop.messages import Read
+from firth.models.build import build_backbone
+from firth.recipes.goals.goal import Goal
+from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
@@ -71,3 +77,65 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
             name, folder, lambda specs, recipe: incoming_weights(specs, recipe, family, tensors)
         )
     return dataclasses.replace(read, notes=tuple(notes))
+
+
+_FILE = "generation_config.json"
+_START, _END = "decoder_start_token_id", "eos_token_id"
+
+
+def generation_notes(
+    folder: Folder, config: Mapping[str, Any], goal: Goal, tokenizer: PieceTokenizer, has_both: bool
+) -> Iterator[str]:
+    """Yields what of generation stays outside: files, further ends, and another start of a decoder."""
+    if folder.holds(_FILE):
+        keys = ", ".join(key for key in folder.mapping(_FILE) if not key.startswith(("_", "transformers_")))
+        yield f"{_FILE} is not read, and does not go out again: {keys}"
+    ends = config.get(_END)
+    ends = ends if isinstance(ends, list) else [ends] if isinstance(ends, int) and goal.text_end else []
+    if set(ends) - {tokenizer.sep_id}:
+        theirs = " or ".join(_named(each, tokenizer) for each in ends)
+        yield (
+            f"{_END}: texts end at {theirs} in the published model, here at "
+            f"{_named(tokenizer.sep_id, tokenizer)} alone"
+        )
+    start = config.get(_START)
+    if start is None or not has_both:
+        return
+    piece = tokenizer.specials.by_role[goal.decoder_start[0]]
+    if start != tokenizer.token_to_id(piece):
+        yield f"{_START}: the published decoder starts from {start}, here it starts from {piece!r}"
+
+
+def _named(index: Any, tokenizer: PieceTokenizer) -> str:
+    """Returns a piece by its name, or the id of a row without one."""
+    is_piece = isinstance(index, int) and 0 <= index < tokenizer.vocabulary_size()
+    return repr(tokenizer.id_to_token(index)) if is_piece else str(index)
+
+
+def load_backbone(path: str | os.PathLike[str], dtype: Any = None) -> keras.Model:
+    """Returns the backbone of a checkpoint in Hugging Face's format, with its weights.
+
+    BERT, RoBERTa, ALBERT, ELECTRA, DeBERTa v2 and v3, XLNet, GPT-2, Llama, T5 and BART, of any size. Its
+    hidden states are those of transformers' base model. Nothing is unpickled: weights are safetensors.
+
+    Args:
+        path: Path of the folder of `config.json` and `model.safetensors`, or its shards.
+        dtype: A Keras dtype or policy; None takes Keras's own default.
+
+    Raises:
+        firth.interop.errors.InteropError: if a file is missing or damaged, the configuration says what cannot
+            be expressed here, or a tensor is missing or has another shape, each by name.
+
+    Example:
+
+    >>> backbone = load_backbone("all-MiniLM-L6-v2")  # doctest: +SKIP
+    >>> backbone.width, backbone(features).shape  # doctest: +SKIP
+    (384, TensorShape([2, 9, 384]))
+    """
+    directory = Directory(path)
+    family = directory.family
+    model = directory.model()
+    backbone = build_backbone(model, directory.vocabulary_size, dtype)
+    with directory.tensors() as tensors:
+        assign_weights(backbone, family.backbone_rules(model), family, tensors)
+    return backbone

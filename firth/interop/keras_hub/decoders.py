@@ -1,7 +1,6 @@
 """Rules of KerasHub's decoders, GPT-2 and Llama, and of its encoder-decoders, T5 and BART."""
 
-from firth.interop.hugging_face.blocks import heads_of
-from firth.interop.hugging_face.rules import Rules, same, transposed
+from firth.interop.hugging_face.rules import Rules, heads_of, same, transposed
 from firth.interop.keras_hub.encoders import encoder_block
 from firth.interop.keras_hub.layer_rules import (
     PROJECTIONS,
@@ -74,7 +73,7 @@ def _bart_decoder_block(stack: StackConfig, ours: str) -> Rules:
 
 
 def t5(model: EncoderDecoderConfig) -> Rules:
-    """Yields the rules of T5 and T5 1.1, by the names that `firth.interop.keras_hub.variables` gives."""
+    """Yields the rules of T5 and T5 1.1, by the names that `firth.interop.keras_hub.preset` gives."""
     yield same("token_embedding/embeddings", _TOKENS)
     for name, biases, block, stack in (
         ("encoder", "self_attention", _t5_encoder_block, model.stack),

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from firth.interop.hugging_face.blocks import grouped_blocks, heads_of
-from firth.interop.hugging_face.rules import Rules, same
+from firth.interop.hugging_face.encoders import RelativeAttentionNames, relative_attention
+from firth.interop.hugging_face.rules import Rule, Rules, grouped_blocks, heads_of, same
 from firth.interop.keras_hub.layer_rules import (
     PROJECTIONS,
     dense,
@@ -14,8 +14,9 @@ from firth.interop.keras_hub.layer_rules import (
     self_attention,
 )
 from firth.recipes.goals.goal import Goal
-from firth.recipes.models.stack import StackConfig
+from firth.recipes.models.stack import BlocksConfig, StackConfig
 from firth.recipes.models.transformers import MaskedTransformerConfig
+from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
 
 _EMBEDDINGS, _ENCODER = "backbone/embeddings", "backbone/encoder"
 
@@ -100,3 +101,36 @@ def masked_lm_head(model: MaskedTransformerConfig, goal: Goal) -> Rules:
     yield from dense("mlm_head/intermediate_dense", f"{ours}/dense")
     yield from norm("mlm_head/intermediate_layer_norm", f"{ours}/norm")
     yield same("mlm_head/output_bias", f"{ours}/bias")
+
+
+_ATTENTION = RelativeAttentionNames(
+    query="rel_attn/query/kernel",
+    key="rel_attn/key/kernel",
+    value="rel_attn/value/kernel",
+    relative="rel_attn/encoding/kernel",
+    output="rel_attn/attention_output/kernel",
+    content_bias="content_attention_bias",
+    position_bias="positional_attention_bias",
+    segment_bias="segment_attention_bias",
+    segments="segment_encoding",
+)
+
+
+def xlnet(model: TwoStreamTransformerConfig) -> Rules:
+    """Yields the rules of XLNet."""
+    yield same("content_query_embedding/word_embedding/embeddings", "backbone/token_embedding/table")
+    yield Rule(
+        "backbone/mask_embedding/table",
+        ("encoder_block_attn_mask_layer/mask_emb",),
+        lambda tensor: tensor[0],
+        lambda weight: (weight[None],),
+    )
+    yield from numbered("xlnet_encoder", "backbone/encoder", _block, model)
+
+
+def _block(stack: BlocksConfig, ours: str) -> Rules:
+    yield from relative_attention(_ATTENTION, stack, f"{ours}/attention")
+    yield from norm("layer_norm_rel_attn", f"{ours}/attention_norm")
+    inner, outer = "feedforward_intermediate_dense", "feedforward_output_dense"
+    yield from feed_forward(inner, outer, f"{ours}/feed_forward")
+    yield from norm("layer_norm_ff", f"{ours}/feed_forward_norm")

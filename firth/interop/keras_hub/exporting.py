@@ -14,13 +14,18 @@ from firth.interop.bundles import about_untrained, open_bundle, untrained_heads
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Array, Rule
 from firth.interop.keras_hub.families import FAMILIES
-from firth.interop.keras_hub.family import PresetFamily
-from firth.interop.keras_hub.preset import CONFIG_FILE, TASK_FILE, TASK_WEIGHTS_FILE
-from firth.interop.keras_hub.said import plain_weights
+from firth.interop.keras_hub.family import PresetFamily, plain_weights
+from firth.interop.keras_hub.preset import (
+    CONFIG_FILE,
+    TASK_FILE,
+    TASK_WEIGHTS_FILE,
+    arrays_of,
+    by_name,
+    make_backbone,
+)
 from firth.interop.keras_hub.tokenizers import tokenizer_to_write
-from firth.interop.keras_hub.tokenizers.table import CLASSES
-from firth.interop.keras_hub.variables import arrays_of, by_name, make_backbone
-from firth.interop.written import Written
+from firth.interop.keras_hub.tokenizers.tokenizer_classes import CLASSES
+from firth.interop.messages import Written
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import TOKENIZER_FOLDER, weights_by_path
 from firth.recipes.run.run_recipe import RunRecipe

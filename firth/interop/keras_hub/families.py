@@ -2,16 +2,59 @@
 
 from typing import Any
 
+import keras
+
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.config_fields import Field
 from firth.interop.keras_hub import decoders, encoders
-from firth.interop.keras_hub.activations import any_activation, named_activation
+from firth.interop.keras_hub.encoders import xlnet
 from firth.interop.keras_hub.family import PresetFamily
-from firth.interop.keras_hub.xlnet import xlnet
 from firth.recipes.objectives.denoising import Denoising, SpanCorruption
-from firth.recipes.objectives.language_models import CausalLM
+from firth.recipes.objectives.language_models import CausalLM, PermutationLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
-from firth.recipes.objectives.permutation import PermutationLM
+
+_NAMES = {"gelu": "gelu", "relu": "relu", "silu": "silu", "swish": "silu"}
+_APPROXIMATE_ACTIVATIONS, _REGISTERED = "gelu_approximate", "keras_hub>gelu_approximate"
+
+
+def named_activation(key: str = "activation") -> Field:
+    """Returns the field of an activation that Keras knows by name."""
+    return Field(key, "feed_forward.activation", None, _read_name, _write_name)
+
+
+def any_activation(key: str = "activation") -> Field:
+    """Returns the field of an activation that may be KerasHub's approximate GELU, too."""
+    return Field(key, "feed_forward.activation", None, _read, _write)
+
+
+def _read_name(value: Any) -> str:
+    if not isinstance(value, str) or value not in _NAMES:
+        raise InteropError(f"the activation {value!r} is not known; known are {', '.join(_NAMES)}")
+    return _NAMES[value]
+
+
+def _write_name(name: str) -> str:
+    if name not in _NAMES:
+        raise InteropError(f"{name!r} is not known there; known are {', '.join(_NAMES)}")
+    return name
+
+
+def _read(value: Any) -> str:
+    if callable(value) or isinstance(value, dict):
+        # The function itself, or what it is when it is written down.
+        said = value if isinstance(value, dict) else keras.saving.serialize_keras_object(value)
+        value = said.get("config")
+        if value in (_REGISTERED, _REGISTERED.replace("_hub", "_nlp")):
+            return _APPROXIMATE_ACTIVATIONS
+    return _read_name(value)
+
+
+def _write(name: str) -> Any:
+    if name != _APPROXIMATE_ACTIVATIONS:
+        return _write_name(name)
+    # KerasHub registers the function, and exports it by no other public name.
+    return keras.saving.get_registered_object(_REGISTERED)
+
 
 _SHAPE = (
     Field("num_layers", "layers"),

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from firth.interop.hugging_face import rules
-from firth.interop.hugging_face.blocks import blocks
 from firth.interop.hugging_face.rules import (
     Array,
     AttentionHeads,
     Rule,
     Rules,
+    blocks,
     regrouped,
     same,
     transposed,

@@ -1,16 +1,50 @@
 """The graphs of a model: a whole pass of each stack, and a step of each decoder."""
 
-from collections.abc import Collection, Iterator
+import dataclasses
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from keras import ops
 
 from firth import features as names
-from firth.interop.onnx.graph import Graph, Port, Tensors
-from firth.interop.onnx.rows import DECODER_MASK, MASK, order_input, positions, row_features, row_inputs
-from firth.interop.onnx.steps import Caches, grown
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.goals.goal import Goal
+from firth.recipes.models.stack import StackConfig
+
+Tensors = dict[str, Any]
+# A number, or a name of what changes from call to call.
+Axes = tuple[int | str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Port:
+    """A tensor that goes in.
+
+    Attributes:
+        axes: Axes of the tensor: numbers, or names of what changes from call to call.
+        meaning: What it holds, a sentence.
+        dtype: Name of the dtype.
+    """
+
+    axes: Axes
+    meaning: str
+    dtype: str = "int32"
+
+
+@dataclasses.dataclass(frozen=True)
+class Graph:
+    """A function that becomes a file.
+
+    Attributes:
+        name: Name of the file, without its ending.
+        inputs: What goes in, by name.
+        function: Function from tensors by name to tensors by name.
+    """
+
+    name: str
+    inputs: dict[str, Port]
+    function: Callable[[Tensors], Tensors]
+
 
 HIDDEN = "last_hidden_state"
 ENCODED = "encoder_hidden_states"
@@ -141,3 +175,75 @@ def _target_features(given: Tensors, index: Any) -> Tensors:
         names.DECODER_POSITION_IDS: positions(mask)[:, index:],
         names.DECODER_DOCUMENT_IDS: mask,
     }
+
+
+class Caches:
+    """The caches of a stack's layers, which grow by the tokens of a step."""
+
+    def __init__(self, stack: StackConfig, name: str = "cache") -> None:
+        self._stack = stack
+        self.names = [f"{name}_{layer}" for layer in range(stack.layers)]
+
+    def inputs(self, length: str, meaning: str) -> dict[str, Port]:
+        """Returns the inputs, float32 [2, batch, key_value_heads, tokens, head_width] each."""
+        axes = (2, "batch", self._stack.key_value_heads, length, self._stack.head_width)
+        return dict.fromkeys(self.names, Port(axes, meaning, "float32"))
+
+    def read(self, given: Tensors) -> list[Any]:
+        """Returns the caches of all layers, a pair of keys and values each."""
+        return [tuple(ops.unstack(given[name], 2)) for name in self.names]
+
+    def named(self, caches: Any, prefix: str = "") -> Tensors:
+        """Returns caches by their names."""
+        return {f"{prefix}{name}": ops.stack(cache) for name, cache in zip(self.names, caches, strict=True)}
+
+
+def grown(cache: Any, count: Any) -> Any:
+    """Returns a cache with room for the tokens of a step.
+
+    Args:
+        cache: Keys and values, a pair of float32 [batch, key_value_heads, tokens, head_width].
+    """
+    batch, heads, _, width = ops.shape(cache[0])
+    room = ops.zeros((batch, heads, count, width), cache[0].dtype)
+    return tuple(ops.concatenate([each, room], axis=2) for each in cache)
+
+
+MASK = "attention_mask"
+DECODER_MASK = "decoder_attention_mask"
+_MASK = Port(("batch", "length"), "1 on tokens, 0 on padding.")
+
+
+def row_inputs(config: Any) -> dict[str, Port]:
+    """Returns the inputs of a model that reads whole rows."""
+    axes: Axes = ("batch", "length")
+    if config.max_characters:
+        words = Port((*axes, config.max_characters), "Characters of the words, as the tokenizer gives them.")
+        return {names.CHARACTERS: words, MASK: _MASK}
+    segments = {names.SEGMENT_IDS: Port(axes, "Segments of the tokens.")} if config.reads_segments else {}
+    return {names.TOKEN_IDS: Port(axes, "Ids of the tokens."), **segments, MASK: _MASK}
+
+
+def order_input(length: str) -> dict[str, Port]:
+    """Returns the input of the order that says which tokens see each other."""
+    meaning = "A token sees those of its row whose order is not above its own; zeros let all see each other."
+    return {names.ATTENTION_ORDER: Port(("batch", length), meaning)}
+
+
+def row_features(given: Tensors) -> Tensors:
+    """Returns the features of whole rows."""
+    mask = given[MASK]
+    rest = {name: value for name, value in given.items() if name != MASK}
+    return {**rest, names.DOCUMENT_IDS: mask, names.POSITION_IDS: positions(mask)}
+
+
+def positions(mask: Any) -> Any:
+    """Returns the places of tokens among those of their row, which padding before them does not move.
+
+    Args:
+        mask: int32 [batch, length], 1 on tokens and 0 on padding.
+
+    Returns:
+        int32 [batch, length], 0 on padding.
+    """
+    return (ops.cumsum(mask, axis=1) - 1) * mask

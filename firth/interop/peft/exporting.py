@@ -7,9 +7,9 @@ import numpy as np
 
 from firth import storage
 from firth.interop.errors import InteropError
+from firth.interop.messages import Written
 from firth.interop.peft.kinds import KINDS
 from firth.interop.peft.loading import CONFIG_FILE, WEIGHTS_FILE
-from firth.interop.written import Written
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.reading.bundles import NoBundleError
 from firth.recipes.reading.method_sources import adapter_next_to

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from firth.interop.hugging_face.finding import family_of
+from firth.interop.hugging_face.families import family_of
 from firth.interop.hugging_face.rules import Rule
 from firth.layers.elements.extensible import Place
 from firth.models.backbone_with_heads import BackboneWithHeads

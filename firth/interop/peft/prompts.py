@@ -8,7 +8,7 @@ import numpy as np
 from keras import ops
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.finding import family_of
+from firth.interop.hugging_face.families import family_of
 from firth.interop.hugging_face.rules import Array
 from firth.interop.peft.kind import Config, PeftKind
 from firth.models.backbone_with_heads import BackboneWithHeads

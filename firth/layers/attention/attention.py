@@ -5,11 +5,11 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.by_rows import read_by_rows
 from firth.layers.attention.key_value_cache import KeysValues, Write, with_tokens
 from firth.layers.attention.projected_heads import ProjectedHeads
 from firth.layers.attention.read_heads import read_heads
 from firth.layers.attention.row_bias import RowBias
+from firth.layers.attention.row_chunked_attention import read_by_rows
 from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.initializers import normal

@@ -8,12 +8,11 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.divided import Divided
+from firth.layers.elements.divided_weights import Divided
 from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place, by_tokens
 from firth.layers.elements.initializers import NormalColumns, normal
 from firth.layers.elements.seeds import drawn
-from firth.layers.elements.shapes import reshaped
-from firth.layers.elements.types import Tensor
+from firth.layers.elements.types import Tensor, reshaped
 from firth.layers.positions.rotary_positions import rotate
 
 

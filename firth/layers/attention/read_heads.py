@@ -2,9 +2,9 @@
 
 from keras import ops
 
-from firth.layers.attention.attended import attended
 from firth.layers.attention.block_sparse import BLOCK, read_blocks, suits_blocks
 from firth.layers.attention.fused_kernel import read_by_kernel, suits_kernel
+from firth.layers.attention.weighted_values import attended
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.types import Tensor
 

@@ -2,13 +2,12 @@
 
 from keras import ops
 
-from firth.layers.attention.attended import attended
-from firth.layers.attention.by_rows import rows_at_once
 from firth.layers.attention.read_heads import times
 from firth.layers.attention.row_bias import AttentionMask, Block, RowBias, states_from, tokens_from
+from firth.layers.attention.row_chunked_attention import rows_at_once
+from firth.layers.attention.weighted_values import attended
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.row_blocks import OfRows, in_row_blocks
-from firth.layers.elements.row_dropout import RowDropout
+from firth.layers.elements.row_blocks import OfRows, RowDropout, in_row_blocks
 from firth.layers.elements.tensor_holder import TensorHolder
 from firth.layers.elements.types import Tensor
 from firth.layers.positions.relative_shift import relative_shift, relative_shift_at

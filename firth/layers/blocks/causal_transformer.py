@@ -6,9 +6,9 @@ import keras
 from keras import ops
 
 from firth.layers.attention.attention_bias import attention_bias
-from firth.layers.attention.by_rows import described
 from firth.layers.attention.key_value_cache import Write, places_from, values_at, with_tokens
 from firth.layers.attention.row_bias import AttentionMask
+from firth.layers.attention.row_chunked_attention import described
 from firth.layers.blocks.transformer_stack import Cache, TransformerStack
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.layer import document_ids_of

@@ -7,9 +7,9 @@ from keras import ops
 
 from firth.layers.attention.attention_bias import window_bias
 from firth.layers.attention.building import build_positions
-from firth.layers.attention.by_rows import suits_rows
 from firth.layers.attention.key_value_cache import KeysValues, Write, places_from
 from firth.layers.attention.row_bias import AttentionMask, RowBias
+from firth.layers.attention.row_chunked_attention import suits_rows
 from firth.layers.blocks.transformer_block import TransformerBlock
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout

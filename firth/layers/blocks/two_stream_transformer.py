@@ -5,8 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.by_rows import suits_rows
 from firth.layers.attention.row_bias import AttentionMask
+from firth.layers.attention.row_chunked_attention import suits_rows
 from firth.layers.attention.stream_rows import Stream, StreamRows
 from firth.layers.blocks.two_stream_block import TwoStreamBlock
 from firth.layers.elements.configs import AnyTwoStreams, two_streams_of
@@ -15,7 +15,7 @@ from firth.layers.elements.layer import document_ids_of
 from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.layers.positions.relative_sinusoids import relative_sinusoids
+from firth.layers.positions.sinusoidal_positions import relative_sinusoids
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -67,7 +67,7 @@ def positions_of(values: "Positions | Mapping[str, Any] | None") -> "Positions |
         ...
     ValueError: positions: kind: unknown kind 'rotari'; did you mean rotary?
     """
-    from firth.recipes.base.choices import config_of
+    from firth.recipes.base.recipe_type import config_of
     from firth.recipes.models.positions import Positions
 
     return None if values is None else config_of("positions", Positions, values)

@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from keras import ops
 
-from firth.layers.elements.gradient_observer import GradientObserver
-from firth.layers.elements.inner_layers import inner_layers
-from firth.layers.elements.layer import Layer
+from firth.layers.elements.layer import Layer, inner_layers
 from firth.layers.elements.types import Shape, Tensor
 
 # What stands at a place: from states [batch, length, inputs] to states [batch, length, outputs].
@@ -204,3 +202,24 @@ class Additions(keras.layers.Layer):
         self.held: list[Addition] = []
         self.observers: list[GradientObserver] = []
         self.built = True
+
+
+class GradientObserver:
+    """A part of a method that acts after each update of a run, and reads the gradients.
+
+    Its state is in weights that are not trained, of layers that the model holds, so that checkpoints have it.
+    They, and trained weights that it assigns to, are made with `aggregation="only_first_replica"`: each
+    replica computes the same.
+    """
+
+    def plan(self, steps: int) -> None:
+        """Prepares for a run.
+
+        Raises:
+            ValueError: if the run is too short for what it does.
+        """
+        raise NotImplementedError
+
+    def observe(self, gradients: Mapping[str, Tensor], updates: Any) -> None:
+        """Acts after an update."""
+        raise NotImplementedError

@@ -9,8 +9,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.inner_layers import inner_layers
-from firth.layers.elements.layer import Layer
+from firth.layers.elements.layer import Layer, inner_layers
 from firth.layers.elements.noise import current_noise, drawn_keys, example_noise, repeated_noise
 from firth.layers.elements.tensor_holder import TensorHolder
 from firth.layers.elements.types import Tensor

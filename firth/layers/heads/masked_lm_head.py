@@ -8,7 +8,7 @@ from keras import ops
 
 from firth.layers.elements.activations import get_activation
 from firth.layers.elements.checks import check_positive, check_width
-from firth.layers.elements.divided import Divided
+from firth.layers.elements.divided_weights import Divided
 from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.layer import Float32Layer
 from firth.layers.elements.norms import LayerNorm

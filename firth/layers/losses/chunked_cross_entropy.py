@@ -7,8 +7,7 @@ from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.types import Tensor
-from firth.layers.losses.likeliest import likeliest, pick
-from firth.layers.losses.z_loss import with_z_loss, z_loss_slopes
+from firth.layers.losses.cross_entropy import likeliest, pick, with_z_loss, z_loss_slopes
 from firth.recipes.models.block_counts import MAX_LOGITS
 
 

@@ -10,7 +10,7 @@ from firth.layers.elements.extensible import Addition, Base, Place
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.holding import TuningError, hold, keywords_of, places_of
+from firth.models.additions.addition_places import TuningError, hold, keywords_of, places_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.bottleneck import BottleneckMethod
 

@@ -1,7 +1,7 @@
 """What is kept of additions after training."""
 
-from firth.models.additions.holding import places_of
-from firth.models.additions.table import ADDITIONS
+from firth.models.additions.addition_kinds import ADDITIONS
+from firth.models.additions.addition_places import places_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.method import Method
 

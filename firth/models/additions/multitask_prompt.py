@@ -11,7 +11,7 @@ from keras import ops
 from firth import features as names, storage
 from firth.layers.elements.seeds import drawn
 from firth.layers.elements.types import Seed, Tensor
-from firth.models.additions.holding import TuningError, hold, keywords_of, places_of, require_fit
+from firth.models.additions.addition_places import TuningError, hold, keywords_of, places_of, require_fit
 from firth.models.additions.prompt import Prompt
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import MultitaskPromptTuning

@@ -10,7 +10,7 @@ from keras import ops
 from firth.layers.elements.extensible import Addition, Place, extensible_layers
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.holding import hold, keywords_of, places_of, require_fit
+from firth.models.additions.addition_places import hold, keywords_of, places_of, require_fit
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import PrefixMethod
 

@@ -8,13 +8,13 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Dropout, chunked_cross_entropy, sampled_cross_entropy
-from firth.layers.elements.divided import Divided
+from firth.layers.elements.divided_weights import Divided
 from firth.layers.elements.initializers import log_uniform
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.tied_projection import tied_logits
 from firth.models.heads import Features, Generator, Heads
-from firth.models.outputs.predictions import Predictions, predictions_of_losses
+from firth.models.predictions import Predictions, predictions_of_losses
 from firth.recipes.models.bilstm import BiLSTMConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
 

@@ -7,14 +7,13 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers.elements.divided import Divided
+from firth.layers.elements.divided_weights import Divided
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.products import times_rows
-from firth.layers.elements.shapes import reshaped
-from firth.layers.elements.types import Tensor
+from firth.layers.elements.types import Tensor, reshaped
 from firth.layers.losses.chunked_cross_entropy import chunked_cross_entropy
 from firth.models.heads import Features, Generator, Heads
-from firth.models.outputs.predictions import Predictions, predictions_of_losses
+from firth.models.predictions import Predictions, predictions_of_losses
 from firth.recipes.models.transformers import CausalTransformerConfig, EncoderDecoderConfig
 from firth.recipes.objectives.objective_base import Objective
 

@@ -6,12 +6,12 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers import NextSentenceHead, Pooler
+from firth.layers import Embedding, NextSentenceHead, Pooler
+from firth.layers.elements.checks import check_positions
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator, Heads, masked_labels, masked_positions
-from firth.models.objective_heads.mask_decoder import build_mask_positions, decoding
 from firth.recipes.models.transformers import MaskedTransformerConfig
-from firth.recipes.objectives.masking import MaskedLM, UniLM
+from firth.recipes.objectives.masking import EnhancedMaskDecoder, MaskedLM, UniLM
 
 _TASKS = {"nsp": "next_sentence", "sop": "sentence_order"}
 
@@ -70,3 +70,36 @@ class MaskedLMHeads(Heads):
             task = _TASKS[self.task]
             made[self.task] = features[f"{task}_labels"], features[f"{task}_weights"]
         return made
+
+
+def build_mask_positions(decoder: EnhancedMaskDecoder | None, width: int, **start: Any) -> Embedding | None:
+    """Returns the table of absolute positions of a mask decoder, or None without one.
+
+    He et al. 2020, "DeBERTa", section 3.2.
+
+    Example:
+
+    >>> build_mask_positions(EnhancedMaskDecoder(length=8, passes=2), width=4).rows
+    8
+    """
+    if decoder is None:
+        return None
+    return Embedding(decoder.length, width, name="mask_positions", **start)
+
+
+def decoding(
+    decoder: EnhancedMaskDecoder | None, mask_positions: Embedding | None, features: Features
+) -> dict[str, Any]:
+    """Returns the arguments with which a stack decodes masked tokens, none without a decoder.
+
+    Args:
+        features: A batch's features, of which `position_ids`, int32 [batch, length], are read.
+
+    Raises:
+        ValueError: for positions beyond the table, where their values are known.
+    """
+    if decoder is None or mask_positions is None:
+        return {}
+    positions = features[names.POSITION_IDS]
+    check_positions("Mask decoder", positions, **{"mask_decoder.length": decoder.length})
+    return {"absolute": mask_positions(positions), "passes": decoder.passes}

@@ -12,8 +12,8 @@ from firth.layers.elements.noise import current_noise
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator, Heads, masked_labels, masked_positions
-from firth.models.objective_heads.mask_decoder import build_mask_positions, decoding
-from firth.models.outputs.predictions import Predictions, predictions_of_logits
+from firth.models.objective_heads.masked_lm import build_mask_positions, decoding
+from firth.models.predictions import Predictions, predictions_of_logits
 from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.objectives.masking import ReplacedTokenDetection

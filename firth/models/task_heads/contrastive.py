@@ -9,9 +9,9 @@ from keras import ops
 from firth import features as names
 from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.document_means import document_means
+from firth.layers.heads.pooler import document_means
 from firth.models.heads import Features, Generator, Heads
-from firth.models.outputs.predictions import Predictions, predictions_of_logits
+from firth.models.predictions import Predictions, predictions_of_logits
 
 _NEVER = -1e9
 

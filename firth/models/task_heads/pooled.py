@@ -11,10 +11,9 @@ from firth.layers import Pooler
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.document_means import document_means
-from firth.models.heads import Features, Generator, Heads
-from firth.models.outputs.predictions import Predictions, predictions_of_logits, predictions_of_numbers
-from firth.models.task_heads.states import states_at, states_of
+from firth.layers.heads.pooler import document_means
+from firth.models.heads import Features, Generator, Heads, states_at, states_of
+from firth.models.predictions import Predictions, predictions_of_logits, predictions_of_numbers
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -7,7 +7,7 @@ import keras
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator
 from firth.models.objective_heads.language_model import LanguageModelHeads
-from firth.models.outputs.predictions import Predictions
+from firth.models.predictions import Predictions
 from firth.models.task_heads.pooled import PooledHeads
 
 

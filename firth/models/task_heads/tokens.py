@@ -8,8 +8,7 @@ from keras import ops
 from firth import features as names
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.types import Tensor
-from firth.models.heads import Features, Generator, Heads
-from firth.models.task_heads.states import states_of
+from firth.models.heads import Features, Generator, Heads, states_of
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -9,8 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from firth import features
-from firth.objectives.rates.rate_checks import SIGMAS, RateCheck, Rates, between, by_chance, counted, exactly
-from firth.objectives.rates.sample import Sample, padding_share
+from firth.objectives.rates.rate_checks import (
+    SIGMAS,
+    RateCheck,
+    Rates,
+    Sample,
+    between,
+    by_chance,
+    counted,
+    exactly,
+    padding_share,
+)
 from firth.objectives.transforms.infilling import poisson_cdf
 
 

@@ -5,8 +5,15 @@ import math
 import numpy as np
 
 from firth import features
-from firth.objectives.rates.rate_checks import SIGMAS, RateCheck, Rates, between, exactly
-from firth.objectives.rates.sample import Sample, padding_share
+from firth.objectives.rates.rate_checks import (
+    SIGMAS,
+    RateCheck,
+    Rates,
+    Sample,
+    between,
+    exactly,
+    padding_share,
+)
 
 
 def causal_lm_rates(sample: Sample) -> Rates:

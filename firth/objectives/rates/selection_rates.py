@@ -12,14 +12,15 @@ from firth.objectives.rates.rate_checks import (
     SIGMAS,
     RateCheck,
     Rates,
+    Sample,
     between,
     by_chance,
     counted,
     effective_draws,
     exactly,
     near,
+    padding_share,
 )
-from firth.objectives.rates.sample import Sample, padding_share
 from firth.objectives.transforms.runs import geometric_lengths
 
 

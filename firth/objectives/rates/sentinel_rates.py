@@ -11,13 +11,14 @@ from firth import features
 from firth.objectives.rates.rate_checks import (
     RateCheck,
     Rates,
+    Sample,
     between,
     by_chance,
     counted,
     exactly,
     near,
+    padding_share,
 )
-from firth.objectives.rates.sample import Sample, padding_share
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """Outputs of components that a kill or a full disk cut short."""
 
+import contextlib
 import logging
 import pathlib
+import sqlite3
 
 from firth import storage
-from firth.components.pusher.executor import UNFINISHED, VERSION_FILE
-from firth.pipelines.metadata.lineage import WHOLE, executions_of, metadata_store
-from firth.pipelines.metadata.of_run import RunMetadata
+from firth.components.pusher import UNFINISHED, VERSION_FILE
+from firth.pipelines.metadata.lineage import WHOLE, executions_of, has_tables, metadata_store
+from firth.pipelines.metadata.run_metadata import RunMetadata
 from firth.serving.versions import is_version
 
 
@@ -43,3 +45,31 @@ def _pushed(folders: list[pathlib.Path], serving_dir: pathlib.Path) -> list[path
     said = [str(storage.read_json_object(folder / VERSION_FILE).get("version")) for folder in folders]
     versions = (serving_dir / version for version in said if is_version(version))
     return sorted(filter(storage.exists, versions)) + sorted(serving_dir.glob(UNFINISHED))
+
+
+# Table, column, and the table whose `id` the column holds; parents before their children.
+_REFERENCES = (
+    ("ArtifactProperty", "artifact_id", "Artifact"),
+    ("ExecutionProperty", "execution_id", "Execution"),
+    ("ContextProperty", "context_id", "Context"),
+    ("ParentContext", "context_id", "Context"),
+    ("ParentContext", "parent_context_id", "Context"),
+    ("Association", "context_id", "Context"),
+    ("Association", "execution_id", "Execution"),
+    ("Attribution", "context_id", "Context"),
+    ("Attribution", "artifact_id", "Artifact"),
+    ("Event", "artifact_id", "Artifact"),
+    ("Event", "execution_id", "Execution"),
+    ("EventPath", "event_id", "Event"),
+)
+
+
+def remove_dangling_rows(metadata_path: pathlib.Path) -> int:
+    """Removes rows that belong to nothing, and returns their number."""
+    if not has_tables(metadata_path):
+        return 0
+    with contextlib.closing(sqlite3.connect(metadata_path)) as database, database:
+        return sum(
+            database.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT id FROM {parent})").rowcount
+            for table, column, parent in _REFERENCES
+        )

@@ -9,7 +9,7 @@ from ml_metadata import errors
 from ml_metadata.metadata_store import MetadataStore
 from ml_metadata.proto import metadata_store_pb2
 
-from firth.pipelines.metadata.of_run import RunMetadata
+from firth.pipelines.metadata.run_metadata import RunMetadata
 from firth.pipelines.metadata.stores import connection_config
 
 # The types that TFX gives to the contexts of one run, and of all runs of a pipeline.

@@ -7,7 +7,7 @@ from typing import Any
 
 from tfx.orchestration.pipeline import Pipeline
 
-from firth.pipelines import curate, finetune, pretrain
+from firth.pipelines import corpus as curate, finetune, pretrain
 from firth.pipelines.labels import with_labels
 from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.recipes.reading.loading import load_recipe

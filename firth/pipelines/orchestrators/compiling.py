@@ -1,18 +1,19 @@
 """Compiles a recipe's pipeline to the format of Kubeflow Pipelines, which Vertex reads too."""
 
 import dataclasses
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from tfx.components import Pusher, Trainer
+
 from firth.components.file_digests import FILES, UNREAD, FileDigests
 from firth.pipelines.orchestrators.compilable import PIPELINES
-from firth.pipelines.orchestrators.endpoint import pusher_of, read_endpoint
 from firth.pipelines.orchestrators.exit_handler import end_with
-from firth.pipelines.orchestrators.resources import Resources, give_resources
+from firth.pipelines.orchestrators.resources import Resources, give_resources, read_values
 from firth.pipelines.orchestrators.run_time import read_at_run_time
 from firth.pipelines.orchestrators.targets import ORCHESTRATORS, Document, pipeline_name
-from firth.pipelines.orchestrators.training_job import check_workers, read_training_job, trainer_of
 from firth.recipes.run.run_recipe import RunRecipe
 
 # TFX's entry point of a container, after the image's file systems are known to it.
@@ -111,3 +112,171 @@ def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES)
     )
     document: Document = kubeflow.KubeflowV2DagRunner(config).run(pipeline, write_out=False)
     return document
+
+
+_TOGETHER = "multi_worker_mirrored"
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingJob:
+    """The machines of a custom job of Vertex.
+
+    Attributes:
+        project: Project that the job is of.
+        region: Region such as us-central1.
+        machine: Type of the machines, such as n1-standard-8.
+        accelerator: Type of the accelerators, such as NVIDIA_TESLA_T4; empty for none.
+        count: Number of accelerators of each machine.
+        workers: Number of machines, the chief among them. Vertex tells each of the others in TF_CONFIG, which
+            `training.strategy: multi_worker_mirrored` reads.
+    """
+
+    project: str
+    region: str
+    machine: str
+    accelerator: str = ""
+    count: int = 1
+    workers: int = 1
+
+    def worker_pools(self, image: str) -> list[dict[str, Any]]:
+        """Returns the pools of a CustomJobSpec: the chief, and the other workers."""
+        machine: dict[str, Any] = {"machine_type": self.machine}
+        if self.accelerator:
+            machine |= {"accelerator_type": self.accelerator, "accelerator_count": self.count}
+        numbers = [1, self.workers - 1] if self.workers > 1 else [1]
+        return [
+            {"machine_spec": machine, "replica_count": number, "container_spec": {"image_uri": image}}
+            for number in numbers
+        ]
+
+
+def read_training_job(line: str) -> TrainingJob:
+    """Returns the job that a line describes.
+
+    Raises:
+        ValueError: for an unknown key, with the nearest, one that lacks, or something that is not a value.
+
+    Example:
+
+    >>> read_training_job("project=mine,region=us-central1,machine=n1-standard-8").workers
+    1
+    """
+    return read_values(TrainingJob, line, f"--training-job {line}")
+
+
+def check_workers(job: TrainingJob, strategy: str) -> None:
+    """Passes if the machines of a job train one model together."""
+    if job.workers > 1 and strategy != _TOGETHER:
+        raise ValueError(
+            f"--training-job: {job.workers} workers train one model only with training.strategy: "
+            f"{_TOGETHER}, not {strategy}; add --set training.strategy={_TOGETHER}, or leave workers out"
+        )
+
+
+def trainer_of(job: TrainingJob, image: str) -> Callable[..., Trainer]:
+    """Returns what makes the Trainer of TFX that starts such a job and waits for it.
+
+    Raises:
+        ImportError: if Vertex's client is not installed.
+    """
+    from tfx.extensions.google_cloud_ai_platform import constants
+    from tfx.extensions.google_cloud_ai_platform.trainer import component, executor
+
+    of_job = {
+        constants.ENABLE_VERTEX_KEY: True,
+        constants.VERTEX_REGION_KEY: job.region,
+        executor.TRAINING_ARGS_KEY: {
+            "project": job.project,
+            "job_spec": {"worker_pool_specs": job.worker_pools(image)},
+        },
+    }
+    return functools.partial(_make, component.Trainer, of_job)
+
+
+def _make(trainer: type[Trainer], of_job: dict[str, Any], **settings: Any) -> Trainer:
+    return trainer(**{**settings, "custom_config": {**settings["custom_config"], **of_job}})
+
+
+@dataclasses.dataclass(frozen=True)
+class Endpoint:
+    """An endpoint of Vertex, and the machines that a model gets there.
+
+    Attributes:
+        project: Project that the endpoint is of.
+        region: Region such as us-central1.
+        name: Display name of the endpoint, which is made if there is none.
+        image: Name of the container image that serves the SavedModel.
+        machine: Type of the machines, such as n1-standard-4.
+        accelerator: Type of the accelerators, such as NVIDIA_TESLA_T4; empty for none.
+        count: Number of accelerators of each machine.
+        replicas: Number of machines at least.
+        max_replicas: Number of machines at most; as many as `replicas` if 0.
+        traffic: Percentage of the endpoint's requests that the new model answers.
+    """
+
+    project: str
+    region: str
+    name: str
+    image: str
+    machine: str
+    accelerator: str = ""
+    count: int = 1
+    replicas: int = 1
+    max_replicas: int = 0
+    traffic: int = 100
+
+    def serving_arguments(self) -> dict[str, Any]:
+        """Returns what TFX gives to `Model.deploy` of Vertex's client, with the endpoint and its project."""
+        arguments: dict[str, Any] = {
+            "project": self.project,
+            "endpoint_name": self.name,
+            "machine_type": self.machine,
+            "min_replica_count": self.replicas,
+            "max_replica_count": self.max_replicas or self.replicas,
+            "traffic_percentage": self.traffic,
+        }
+        if self.accelerator:
+            arguments |= {"accelerator_type": self.accelerator, "accelerator_count": self.count}
+        return arguments
+
+
+def read_endpoint(line: str) -> Endpoint:
+    """Returns the endpoint that a line describes.
+
+    Example:
+
+    >>> read_endpoint("project=mine,region=us-central1,name=bert,image=a/b:1,machine=n1-standard-4").traffic
+    100
+    """
+    endpoint = read_values(Endpoint, line, f"--endpoint {line}")
+    if 0 < endpoint.max_replicas < endpoint.replicas or endpoint.traffic > 100:
+        raise ValueError(
+            f"--endpoint {line}: max_replicas is at least replicas ({endpoint.replicas}), and traffic at "
+            "most 100"
+        )
+    return endpoint
+
+
+def pusher_of(endpoint: Endpoint) -> Callable[..., Pusher]:
+    """Returns what makes the Pusher of TFX that uploads a blessed model to Vertex and deploys it.
+
+    Raises:
+        ImportError: if Vertex's client is not installed.
+    """
+    from tfx.extensions.google_cloud_ai_platform import constants
+    from tfx.extensions.google_cloud_ai_platform.pusher import component
+
+    config = {
+        constants.ENABLE_VERTEX_KEY: True,
+        constants.VERTEX_REGION_KEY: endpoint.region,
+        constants.VERTEX_CONTAINER_IMAGE_URI_KEY: endpoint.image,
+        constants.SERVING_ARGS_KEY: endpoint.serving_arguments(),
+    }
+    return functools.partial(_make_endpoint, component.Pusher, config)
+
+
+def _make_endpoint(
+    pusher: type[Pusher], config: dict[str, Any], *, push_destination: Any, **inputs: Any
+) -> Pusher:
+    """Returns a Pusher that deploys to an endpoint; it takes no folder."""
+    return pusher(**inputs, custom_config=config)

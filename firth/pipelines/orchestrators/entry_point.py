@@ -7,7 +7,7 @@ would have registered `s3://` by then. Beam's client of S3 refuses to list files
 import runpy
 import sys
 
-from firth.corpus.io.file_systems import prepare_file_systems
+from firth.corpus.io.source_files import prepare_file_systems
 from firth.storage.paths import gfile_of
 
 TFX_ENTRY_POINT = "tfx.orchestration.kubeflow.v2.container.kubeflow_v2_run_executor"

@@ -1,6 +1,7 @@
 """The files that a recipe names, and the resolution of relative names."""
 
 import dataclasses
+import difflib
 import glob
 import os
 import pathlib
@@ -174,3 +175,33 @@ def _leads_somewhere(pattern: str, mark: NamesFiles) -> bool:
 
 def _paths_of(pattern: str, mark: NamesFiles) -> Iterator[str]:
     return glob.iglob(with_wildcards(pattern) if mark.is_pattern else glob.escape(pattern), recursive=True)
+
+
+def suggest_path(pattern: str) -> str:
+    """Returns which path may be meant, as the end of a message; an empty text if no path is near.
+
+    Example:
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     os.mkdir(f"{folder}/books")
+    ...     suggest_path(f"{folder}/boks/*.txt").replace(folder, "/data"), suggest_path(f"{folder}/x")
+    ('; did you mean /data/books/*.txt?', '')
+    """
+    if "://" in pattern:
+        return ""
+    path = pathlib.Path(_ESCAPED.sub(r"\1", pattern))
+    for place in (*reversed(path.parents), path):
+        if os.path.exists(place):
+            continue
+        if glob.has_magic(place.name):
+            break
+        try:
+            names = sorted(os.listdir(place.parent))
+        except OSError:
+            break
+        near = difflib.get_close_matches(place.name, names, n=1)
+        if near:
+            return f"; did you mean {place.parent / near[0] / path.relative_to(place)}?"
+        break
+    return ""

@@ -8,8 +8,9 @@ from typing import Annotated, Any, TypeVar
 
 import pydantic
 
+from firth.recipes.base.errors import suggest
 from firth.recipes.base.problems import problems_of
-from firth.recipes.base.types import descriptions
+from firth.recipes.base.types import configs_in, descriptions, kinds_of
 
 MAX_INTEGER = 2**63 - 1
 # Far above anything published, and low enough that no tensor's shape overflows.
@@ -149,3 +150,27 @@ def _refusal(cls: type[Config], error: pydantic.ValidationError, data: Any) -> V
     found, more = problems_of(error, data, cls)
     lines = [": ".join([cls.__name__, *([".".join(path)] if path else []), text]) for path, text in found]
     return ValueError("\n".join([*lines, *([f"and {more} more problems"] if more else [])]))
+
+
+def config_of(name: str, choices: Any, values: Any) -> Any:
+    """Returns a part as it is, or the part that plain values describe, of the kind that they name.
+
+    Example:
+
+    >>> from firth.recipes.training.optimizers import AnyOptimizer
+    >>> config_of("optimizer", AnyOptimizer, {"kind": "adam_w"}).kind
+    Traceback (most recent call last):
+        ...
+    ValueError: optimizer: kind: unknown kind 'adam_w'; did you mean adamw?
+    """
+    by_kind: dict[str, Any] = {kind: config for config in configs_in(choices) for kind in kinds_of(config)}
+    if isinstance(values, tuple(by_kind.values())):
+        return values
+    kind = values.get("kind") if isinstance(values, Mapping) else None
+    if kind is None:
+        raise ValueError(
+            f"{name}: must be a mapping with a `kind`, one of: {', '.join(by_kind)}; not {values!r}"
+        )
+    if kind not in by_kind:
+        raise ValueError(f"{name}: kind: unknown kind {kind!r}; {suggest(str(kind), by_kind)}")
+    return by_kind[kind].of(values)

@@ -6,8 +6,7 @@ import pydantic
 
 from firth.recipes.base.file_names import NamesFiles
 from firth.recipes.base.recipe_type import Config, Fraction, check_order
-from firth.recipes.corpus.by_language import LanguageRules, StepByLanguage
-from firth.recipes.corpus.codes import Language
+from firth.recipes.corpus.by_language import Language, LanguageRules, StepByLanguage
 from firth.recipes.corpus.step import CleaningStep, DescribingStep
 
 Words = Literal["script", "spaces", "characters", "spacy"]
@@ -297,3 +296,11 @@ class BadWordsStep(CleaningStep):
 
 
 FilterStep = C4Step | GopherQualityStep | GopherRepetitionStep | FineWebStep | LanguageStep | BadWordsStep
+
+
+class GutenbergStep(CleaningStep):
+    """Cuts Project Gutenberg's header and footer, its licence among them."""
+
+    kind: Literal["gutenberg"]
+    credits: bool = True
+    """True to cut, after a header, also the paragraph on who produced the book."""

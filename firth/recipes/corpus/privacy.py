@@ -4,7 +4,7 @@ from typing import Annotated, Literal, get_args
 
 import pydantic
 
-from firth.recipes.corpus.codes import PhoneRegion
+from firth.recipes.corpus.by_language import PhoneRegion
 from firth.recipes.corpus.step import CleaningStep
 
 # Of two that overlap, the former is taken.

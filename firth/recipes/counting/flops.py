@@ -1,7 +1,6 @@
 """Floating point operations of a recipe's training."""
 
-from firth.recipes.counting.heads import heads_of
-from firth.recipes.counting.lengths import lengths_of
+from firth.recipes.counting.heads import heads_of, lengths_of
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.stages import stages_of
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from firth.recipes.counting.lengths import lengths_of
 from firth.recipes.models.block_counts import MAX_LOGITS, block_kept, further_blocks, projection, stack
 from firth.recipes.models.counts import Kept, Lengths, Work, dense
 from firth.recipes.models.transformers import MaskedTransformerConfig
@@ -229,3 +228,21 @@ def heads_of(recipe: RunRecipe) -> HeadCounts:
     """Returns the counts of a recipe's heads."""
     goal, vocabulary = recipe.goal, recipe.tokenizer.vocabulary_size
     return HEADS[goal.heads](recipe.model, goal, vocabulary, lengths_of(recipe))
+
+
+def lengths_of(recipe: RunRecipe) -> Lengths:
+    """Returns the lengths of a recipe's rows.
+
+    Example:
+
+    >>> from firth.recipes.reading.loading import load_recipe
+    >>> lengths_of(load_recipe("bert_base"))
+    Lengths(input=512, target=0, selected=76, documents=8)
+    """
+    objective, sequences = recipe.goal, recipe.sequences
+    return Lengths(
+        objective.input_length(sequences),
+        objective.target_length(sequences),
+        objective.predictions,
+        sequences.max_documents,
+    )

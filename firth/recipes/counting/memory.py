@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from firth.recipes.counting.heads import heads_of
-from firth.recipes.counting.lengths import lengths_of
+from firth.recipes.counting.heads import heads_of, lengths_of
 from firth.recipes.counting.parameters import parameter_counts
 from firth.recipes.models.counts import FLOAT32
 from firth.recipes.run.recipe import Recipe

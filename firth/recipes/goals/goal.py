@@ -1,15 +1,32 @@
 """The base of all that a model can be trained for: objectives, and tasks on labelled records."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from firth.features import Spec, row_specs
 from firth.recipes.base.recipe_type import Config
-from firth.recipes.goals.frames import TextFrame
 from firth.recipes.goals.losses import LM, Loss
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+# The segment of XLNet's `[CLS]`, next to 0 and 1 of the two parts of a document.
+CLS_SEGMENT = 2
+
+
+class TextFrame(NamedTuple):
+    """The special tokens around a text, each by its role: `cls` is the tokenizer's `cls_id`.
+
+    Attributes:
+        before: The tokens in front of the text.
+        after: The tokens after the text.
+        last_segment: The segment of the last token; None if it is the text's own.
+    """
+
+    before: tuple[str, ...] = ("cls",)
+    after: tuple[str, ...] = ("sep",)
+    last_segment: int | None = None
+
 
 # Numbers of epochs: one, or int64 [n].
 Epochs = TypeVar("Epochs", int, npt.NDArray[np.int64])
@@ -28,7 +45,7 @@ class Goal(Config):
         kind: str
 
     heads: ClassVar[str] = ""
-    """The key of its heads in `firth.models.tables.HEADS`."""
+    """The key of its heads in `firth.models.model_kinds.HEADS`."""
     counts_pooler: ClassVar[bool] = False
     """Whether papers count a pooler among the parameters, trained or not."""
     fills_masks: ClassVar[bool] = False
@@ -73,7 +90,7 @@ class Goal(Config):
 
     @property
     def heads_key(self) -> str:
-        """The key of the heads of its models, in `firth.models.tables.HEADS`: `heads`, unless told."""
+        """The key of the heads of its models, in `firth.models.model_kinds.HEADS`: `heads`, unless told."""
         return self.heads
 
     @property

@@ -6,9 +6,8 @@ import pydantic
 
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.objectives.denoising import AnyDenoising
-from firth.recipes.objectives.language_models import AnyLanguageModel
+from firth.recipes.objectives.language_models import AnyLanguageModel, PermutationLM
 from firth.recipes.objectives.masking import AnyMasking
-from firth.recipes.objectives.permutation import PermutationLM
 
 AnyObjective = Annotated[
     AnyMasking | PermutationLM | AnyLanguageModel | AnyDenoising,

@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from firth import storage
@@ -18,6 +20,7 @@ from firth.recipes.reading.bundles import (
 from firth.recipes.reading.differences import differences
 from firth.recipes.reading.raw_recipes import Origin, RawRecipe, assign
 from firth.recipes.run.base import RECIPE_FILE, TRAINING
+from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 
 BASE = "base"
@@ -240,3 +243,27 @@ def _origins(raw: RawRecipe, base: Origin) -> dict[Path, Origin]:
 
 
 _PATHS = tuple((key,) for key in _TAKEN)
+
+
+_FROM_NOTHING = (("training", "steps"), ("training", "optimizer", "learning_rate"))
+
+
+def base_notices(recipe: Recipe, raw: RawRecipe) -> list[str]:
+    """Returns one line for each value of a preset that is meant for weights drawn by a seed.
+
+    Example:
+
+    >>> from firth.recipes.reading.loading import load_with_places
+    >>> base_notices(*load_with_places("bert_base"))
+    []
+    """
+    if recipe.base is None:
+        return []
+    said: Any = recipe.model_dump()
+    of_base: Any = {"training": TRAINING}
+    return [
+        f"{'.'.join(path)}: {reduce(getitem, path, said):,} is the preset's, for a start from nothing; a run "
+        f"with a base and no preset has {reduce(getitem, path, of_base):,}"
+        for path in _FROM_NOTHING
+        if raw.origin(path).of_preset
+    ]

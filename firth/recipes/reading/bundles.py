@@ -6,7 +6,7 @@ import pathlib
 
 from firth import storage
 from firth.recipes.base.errors import suggest
-from firth.recipes.base.paths import suggest_path
+from firth.recipes.base.file_names import suggest_path
 from firth.recipes.run.base import RECIPE_FILE, TOKENIZER_FOLDER, WEIGHTS_FILE
 
 DEFAULT_ROOT = "firth-runs"

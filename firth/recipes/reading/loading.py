@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -11,17 +12,18 @@ import pydantic
 
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.file_names import absolute, named_files
-from firth.recipes.base.yaml_text import Located, read_yaml, write_yaml
+from firth.recipes.base.problems import problems_of
+from firth.recipes.base.recipe_type import Config
+from firth.recipes.base.yaml_text import Located, Path, read_yaml, write_yaml
 from firth.recipes.reading.bases import BASE, with_base
 from firth.recipes.reading.bundles import runs_root
-from firth.recipes.reading.explain import explain
-from firth.recipes.reading.families import suggest_preset
-from firth.recipes.reading.presets import (
+from firth.recipes.reading.families import (
     family_of_preset,
     family_path,
     preset_names,
     read_shared,
     read_size,
+    suggest_preset,
 )
 from firth.recipes.reading.raw_recipes import (
     Option,
@@ -213,3 +215,25 @@ def _split(
     if not isinstance(parent, str | None):
         raise RecipeError([f"{place}: {EXTENDS}: must be a preset's name or a file's path, not {parent!r}"])
     return RawRecipe(data, raw.origins), parent, place
+
+
+_NAMED_KEYS = re.compile(r"([a-z][a-z_0-9]*(?:\.[A-Za-z0-9][\w-]*)*):")
+
+
+def explain(error: pydantic.ValidationError, raw: RawRecipe, root: type[Config]) -> list[str]:
+    """Returns one line for each problem: `place: key: problem`."""
+    found, more = problems_of(error, raw.data, root)
+    lines = [_line(raw, path, problem) for path, problem in found]
+    return lines + ([f"and {more} more problems"] if more else [])
+
+
+def _line(raw: RawRecipe, path: Path, problem: str) -> str:
+    """Returns a problem with the place of the last-set key that it names."""
+    named = [(*path, *key.split(".")) for key in _NAMED_KEYS.findall(problem)]
+    # Names that others have chosen, such as those of features, may hold any character.
+    below = [key for key in raw.origins if key[: len(path)] == tuple(path)]
+    named += [key for key in below if problem.startswith(f"{'.'.join(key[len(path) :])}:")]
+    said = [raw.origins[key] for key in named if key in raw.origins]
+    origin = max(said, key=lambda origin: origin.layer, default=raw.origin(path))
+    key = f"{'.'.join(path)}: " if path else ""
+    return f"{origin.place}: {key}{problem}"

@@ -4,7 +4,7 @@ import difflib
 import pathlib
 
 from firth.recipes.base.errors import RecipeError
-from firth.recipes.base.yaml_bounds import MAX_BYTES
+from firth.recipes.base.yaml_text import MAX_BYTES
 
 SUFFIXES = (".yaml", ".yml")
 

@@ -4,8 +4,7 @@ import os
 from collections.abc import Iterator
 
 from firth import storage
-from firth.recipes.base.file_names import NamedFile, files_of, is_remote, named_files
-from firth.recipes.base.paths import suggest_path
+from firth.recipes.base.file_names import NamedFile, files_of, is_remote, named_files, suggest_path
 from firth.recipes.base.yaml_text import Path
 from firth.recipes.corpus.sources import AnySource
 from firth.recipes.reading.bases import BASE

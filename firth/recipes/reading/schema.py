@@ -9,8 +9,8 @@ import pydantic
 
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.reading.bases import BASE
+from firth.recipes.reading.families import preset_names
 from firth.recipes.reading.loading import EXTENDS
-from firth.recipes.reading.presets import preset_names
 from firth.recipes.run.recipe import Recipe
 
 

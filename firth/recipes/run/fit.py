@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from firth.recipes.base.errors import suggest
 from firth.recipes.models.model import model_kinds
 from firth.recipes.objectives.objective import objective_kinds
-from firth.recipes.run.devices_fit import device_conflicts
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.search import search_conflicts
-from firth.recipes.run.slots import slot_conflicts
 from firth.recipes.run.stages import stages_of
-from firth.recipes.tokenizers.tokenizer import tokenizer_kinds
+from firth.recipes.tokenizers.tokenizer import Sequences, tokenizer_kinds
+from firth.recipes.training.training import nearest_divisor, nearest_multiple
 
 if TYPE_CHECKING:
-    from firth.recipes.run.imported import ImportedRecipe
+    from firth.recipes.run.imported_recipe import ImportedRecipe
     from firth.recipes.run.recipe import Recipe
 
     AnyPretrained: TypeAlias = Recipe | ImportedRecipe
@@ -155,3 +155,68 @@ def _named_sources(recipe: "Recipe") -> Iterator[str]:
     for number, step in enumerate(recipe.cleaning.steps):
         for key, problem in step.conflicts(names):
             yield f"cleaning.steps.{number}.{key}: {problem}"
+
+
+_ROWS = "tokenizer.vocabulary_size"
+
+
+def device_conflicts(recipe: RunRecipe) -> Iterator[str]:
+    """Yields a line for each choice of the training that does not work with the model or the goal."""
+    if recipe.training.flash_attention and (reason := recipe.model.not_fused):
+        yield f"training.flash_attention: true does not work: {reason}"
+    mesh = recipe.training.mesh
+    if mesh is None or mesh.model == 1:
+        return
+    of_model = {f"model.{key}": size for key, size in recipe.model.divided_sizes.items()}
+    sizes = of_model | recipe.goal.divided_sizes(recipe.model)
+    nearest = nearest_divisor(mesh.model, *sizes.values()) if sizes else mesh.model
+    for key, size in sizes.items():
+        if size % mesh.model:
+            yield (
+                f"training.mesh.model: {mesh.model} does not divide {key}: {size}; the nearest number that "
+                f"divides all parts of the model is {nearest}"
+            )
+    rows = recipe.tokenizer.vocabulary_size
+    if rows % nearest:
+        yield (
+            f"training.mesh.model: {nearest} does not divide {_ROWS}: {rows}; the nearest size that it "
+            f"divides is {nearest_multiple(rows, nearest)}"
+        )
+
+
+def slot_conflicts(recipe: RunRecipe) -> Iterator[str]:
+    """Yields a line for each reason why the model does not write in slots, if any are asked for."""
+    export = recipe.export
+    if not export.slots:
+        if export.slot_length is not None:
+            yield "export.slot_length: it needs export.slots: 1 or more"
+    elif reason := _reason(recipe):
+        yield f"export.slots: {reason}; leave it out"
+    else:
+        yield from _lengths_slots(recipe)
+
+
+def _reason(recipe: RunRecipe) -> str:
+    """Returns why the model does not write in slots; empty if it does."""
+    goal = recipe.goal
+    if not goal.text_end:
+        return f"a model that is trained for {goal.kind} writes no text"
+    if recipe.model.max_characters:
+        return "a model that reads words by their characters does not write in slots"
+    if goal.prompted_with != "text" or getattr(goal, "pair", False) or recipe.trained_by.tells_tasks_apart:
+        return f"slots are for models that write after one text, which one of {goal.kind} does not"
+    return ""
+
+
+def _lengths_slots(recipe: RunRecipe) -> Iterator[str]:
+    length, longest, frame = recipe.export.slot_length, recipe.sequences.length, recipe.goal.prompt_frame
+    if length is not None and length > longest:
+        yield f"export.slot_length: {length} is above sequences.length: {longest}"
+    elif recipe.goal.prompt_places(slot_sequences(recipe)) <= len(frame.before) + len(frame.after):
+        yield f"export.slot_length: {length} leaves no place for a prompt"
+
+
+def slot_sequences(recipe: RunRecipe) -> Sequences:
+    """Returns the rows of the recipe's slots."""
+    length = recipe.export.slot_length or recipe.sequences.length
+    return recipe.sequences.model_copy(update={"length": length})

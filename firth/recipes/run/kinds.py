@@ -3,7 +3,7 @@
 import json
 
 from firth.recipes.run.adapting import AdaptingRecipe
-from firth.recipes.run.imported import ImportedRecipe
+from firth.recipes.run.imported_recipe import ImportedRecipe
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 

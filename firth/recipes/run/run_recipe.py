@@ -1,5 +1,6 @@
 """What the recipes of all runs share, whatever they train a model for."""
 
+import urllib.parse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -8,14 +9,36 @@ import pydantic
 from firth.recipes.base.names import FolderName
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.goals.goal import Goal
-from firth.recipes.run.infra_validation import InfraValidation
-from firth.recipes.run.metadata_url import MetadataUrl
 from firth.recipes.run.search import Search
+from firth.recipes.run.validation import InfraValidation
 from firth.recipes.training.evaluation import Evaluation
 from firth.recipes.training.export import Export
 from firth.recipes.training.training import Training
 from firth.recipes.tuning.method import Method
 from firth.recipes.tuning.methods import Full
+
+
+def _checked(url: str) -> str:
+    if "://" not in url:
+        raise ValueError(
+            "is not a URL; write it as postgresql://user@host:port/database, or the same of mysql://, and a "
+            "file of SQLite as --metadata FILE"
+        )
+    try:
+        has_password = bool(urllib.parse.urlsplit(url).password)
+    except ValueError:
+        # Python's own words may quote a part of a password.
+        raise ValueError("cannot be read as a URL") from None
+    if has_password:
+        raise ValueError(
+            "has a password, which would stand in the run's folder and in each bundle; leave it out and set "
+            "FIRTH_METADATA_PASSWORD"
+        )
+    return url
+
+
+MetadataUrl = Annotated[str, pydantic.AfterValidator(_checked)]
+
 
 if TYPE_CHECKING:
     from firth.recipes.models.model import AnyModel

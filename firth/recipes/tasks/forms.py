@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, Union
 import pydantic
 
 from firth.recipes.base.recipe_type import Config
-from firth.recipes.goals.frames import CLS_SEGMENT
+from firth.recipes.goals.goal import CLS_SEGMENT
 
 # States of a record: the first, the last, or the mean of those of its texts.
 Pooling = Literal["first", "last", "mean"]
@@ -39,7 +39,7 @@ class Form(Config):
     of_words: ClassVar[bool] = False
     """Whether tokens are whole words, which are read by their characters."""
     heads: ClassVar[Mapping[str, str]] = {}
-    """Heads that read it in the place of a task's own, keys of `firth.models.tables.HEADS`, by those; a form
+    """Heads that read it in the place of a task's own, keys of `firth.models.model_kinds.HEADS`, by those; a form
     without any is read by a task's own heads."""
     method: ClassVar[str] = "full"
     """The method of a recipe that says none, a kind of `firth.recipes.tuning.methods`."""
@@ -292,3 +292,63 @@ AnyForm = Annotated[
     Union[BERTForm, XLNetForm, GPTForm, LastTokenForm, BARTForm, EncoderForm, ELMoForm],
     pydantic.Field(discriminator="kind"),
 ]
+
+
+class TextForm(Form):
+    """The base of the forms in which a model reads a text, the input, and writes another, the target."""
+
+    before: ClassVar[tuple[str, ...]] = ()
+    """The special tokens in front of the input."""
+    between: ClassVar[tuple[str, ...]] = ()
+    target_start: ClassVar[tuple[str, ...]] = ()
+    """The special tokens that a decoder has read before it writes; empty where the input stands in front of
+    the target."""
+    target_after: ClassVar[tuple[str, ...]] = ("sep",)
+    """The special tokens after the target."""
+    has_own_decoder: ClassVar[bool] = True
+
+    @property
+    def target_before(self) -> tuple[str, ...]:
+        """The special tokens that begin the target, and are predicted: all of the start but the first."""
+        return self.target_start[1:]
+
+
+class T5Form(TextForm):
+    """The encoder reads `text [SEP]`, the decoder `[PAD] target`, with the labels `target [SEP]` (Raffel et
+    al. 2019, section 2.4).
+    """
+
+    architectures: ClassVar[tuple[str, ...]] = ("encoder_decoder",)
+    target_start: ClassVar[tuple[str, ...]] = ("pad",)
+
+    kind: Literal["t5"] = "t5"
+
+
+class BARTTextForm(TextForm):
+    """The encoder reads `[CLS] text [SEP]`, the decoder `[SEP] [CLS] target`, with the labels
+    `[CLS] target [SEP]` (Lewis et al. 2019, section 3.3).
+    """
+
+    before: ClassVar[tuple[str, ...]] = ("cls",)
+    architectures: ClassVar[tuple[str, ...]] = ("encoder_decoder",)
+    target_start: ClassVar[tuple[str, ...]] = ("sep", "cls")
+
+    kind: Literal["bart_text"] = "bart_text"
+
+
+class PrefixForm(TextForm):
+    """One stack reads `[CLS] text [SEP] target`, and predicts `target [SEP]`: the text is a prefix (Raffel et
+    al. 2019, section 3.2.1).
+
+    Only the target is predicted. The tokens of the prefix see one another if the base's model was made for
+    it.
+    """
+
+    before: ClassVar[tuple[str, ...]] = ("cls",)
+    architectures: ClassVar[tuple[str, ...]] = ("decoder",)
+    has_own_decoder: ClassVar[bool] = False
+
+    kind: Literal["prefix"] = "prefix"
+
+
+AnyTextForm = Annotated[Union[T5Form, BARTTextForm, PrefixForm], pydantic.Field(discriminator="kind")]

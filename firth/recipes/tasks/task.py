@@ -7,8 +7,7 @@ import pydantic
 
 from firth.features import CHUNK_LENGTHS, DOCUMENT_KEYS, RECORD_LABELS, Spec
 from firth.recipes.base.size_units import size_features
-from firth.recipes.goals.frames import TextFrame
-from firth.recipes.goals.goal import BEATS_CONSTANT, Goal
+from firth.recipes.goals.goal import BEATS_CONSTANT, Goal, TextFrame
 from firth.recipes.tasks.forms import Form
 from firth.recipes.tokenizers.tokenizer import Sequences
 
@@ -33,7 +32,7 @@ class Task(Goal):
     record_length: ClassVar[int] = 8
     """Tokens of a short record, of which as many as fit share a row."""
     scored_as: ClassVar[tuple[str, ...]] = ("label",)
-    """What its scores take of an answer, names of `Inputs` in `firth.scores.table`."""
+    """What its scores take of an answer, names of `Inputs` in `firth.scores.score_table`."""
     label_column: ClassVar[str] = "label"
     """Column of the label in a file of one's own, where nothing else is said."""
     takes_published_scores: ClassVar[bool] = True
@@ -43,7 +42,7 @@ class Task(Goal):
     trains none."""
     answered_by: ClassVar[str] = "heads"
     """What its answers are read from: the logits of its `heads`, or, where heads write text, a key of
-    `firth.serving.tasks.written.ROW_ANSWERS`."""
+    `firth.serving.task_signatures.text_answers.ROW_ANSWERS`."""
 
     if TYPE_CHECKING:
         form: Any

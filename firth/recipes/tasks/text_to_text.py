@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import pydantic
 
 from firth.features import RECORD_LABELS, Spec
-from firth.recipes.goals.frames import TextFrame
+from firth.recipes.goals.goal import TextFrame
 from firth.recipes.tasks.classification import (
     checked_classes,
     constant_classes,
@@ -15,8 +15,8 @@ from firth.recipes.tasks.classification import (
     problem_of_classes,
 )
 from firth.recipes.tasks.constant_answers import constant_number, most_frequent, title_of
+from firth.recipes.tasks.forms import AnyTextForm, T5Form
 from firth.recipes.tasks.task import Task
-from firth.recipes.tasks.text_forms import AnyTextForm, T5Form
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 # The score that has a tokenizer, and its tokenizers.
@@ -41,7 +41,7 @@ class WritingTask(Task):
     text_end: ClassVar[str] = "sep"
     answers_in_texts: ClassVar[bool] = False
     """Whether a copy of what is read is an answer of the kind that is asked for."""
-    # What its answers come from, a key of `firth.serving.tasks.written.ROW_ANSWERS`.
+    # What its answers come from, a key of `firth.serving.task_signatures.text_answers.ROW_ANSWERS`.
     answered_by: ClassVar[str] = "writing"
     # The input and the target.
     texts: ClassVar[int] = 2

@@ -1,11 +1,11 @@
 """Settings of the training."""
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
 import pydantic
 
-from firth.recipes.base.divisors import nearest_divisor
 from firth.recipes.base.recipe_type import MAX_SIZE, Config
 from firth.recipes.training.optimizers import AdamWConfig, AnyOptimizer
 
@@ -177,3 +177,27 @@ class Training(Config):
     def batch_sizes(self) -> tuple[int, ...]:
         """The rows of a step in each stage."""
         return (*(stage.batch_size for stage in self.earlier_stages), self.batch_size)
+
+
+def nearest_divisor(number: int, *sizes: int) -> int:
+    """Returns the number nearest to another that divides some sizes; of two as near, the smaller.
+
+    Example:
+
+    >>> nearest_divisor(5, 12), nearest_divisor(5, 12, 16), nearest_divisor(3, 7)
+    (4, 4, 1)
+    """
+    whole = math.gcd(*sizes)
+    divisors = [each for each in range(1, whole + 1) if whole % each == 0]
+    return min(divisors, key=lambda each: (abs(each - number), each))
+
+
+def nearest_multiple(size: int, number: int) -> int:
+    """Returns the smallest multiple of a number that is no smaller than a size.
+
+    Example:
+
+    >>> nearest_multiple(50_257, 2), nearest_multiple(30_522, 2)
+    (50258, 30522)
+    """
+    return -(-size // number) * number

@@ -13,9 +13,9 @@ from firth.recipes.tasks.tasks import task_from_json
 from firth.serving.answers import told
 from firth.serving.batch.texts import TEXT, TextRecord, Unread, read_texts
 from firth.serving.client import Client
-from firth.serving.description import read_description
+from firth.serving.descriptions.model_description import read_description
+from firth.tasks.readers.formats import format_of, read_file
 from firth.tasks.readers.records import RefusedFileError, RejectedLine
-from firth.tasks.readers.table import format_of, read_file
 
 # Records that the model is asked about at a time.
 BATCH = 64

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
-from firth.serving.description import read_description
+from firth.serving.descriptions.model_description import read_description
 from firth.serving.isolated_check import Loaded
+from firth.serving.parameter import values_of
 from firth.serving.slots.requests import prefill_request, step_request
 from firth.serving.versions import newest_model
 from firth.serving.warmup import Request
-from firth.serving.writing.parameter import values_of
 
 # From the tokens written so far to those that may come next, bool [vocabulary].
 MayCome = Callable[[tuple[int, ...]], npt.NDArray[np.bool_]]

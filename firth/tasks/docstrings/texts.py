@@ -55,7 +55,7 @@ def python_files(packages: Sequence[str]) -> "list[SourceFile]":
         firth.corpus.SourceError: if a package is not installed.
     """
     # Beam, which this imports, takes seconds.
-    from firth.corpus.readers.python_packages import package_files
+    from firth.corpus.readers.docstrings_source import package_files
 
     return [file for package in packages for file in package_files("docstrings", package)]
 

@@ -14,9 +14,8 @@ from firth.recipes.tasks.data import AnyLabelledData
 from firth.recipes.tasks.task import Task
 from firth.tasks.labelled.data_readers import LABELLED_DATA
 from firth.tasks.labelled.examples import parts_of
+from firth.tasks.labelled.mixing import EVAL, TRAIN, hold_out, key_of_texts, repeated, shares_of
 from firth.tasks.readers import LabelledRecord, LabelledRecords, RefusedFileError, RejectedLine
-from firth.tasks.splits.holding_out import hold_out, key_of_texts
-from firth.tasks.splits.mixing import EVAL, TRAIN, repeated, shares_of
 
 # Of a report: rejections that are told in full, and values of labels that are counted one by one.
 _FIRST = 10

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 from firth import storage
 from firth.recipes.base.errors import suggest
-from firth.recipes.base.paths import suggest_path
+from firth.recipes.base.file_names import suggest_path
 from firth.recipes.tasks.data import ColumnData, DataMixture, DocstringsData, PublishedData
 from firth.recipes.tasks.task import Task
 from firth.tasks.docstrings.records import DocstringTask, docstring_records, docstring_task
 from firth.tasks.docstrings.texts import python_digests
+from firth.tasks.labelled.mixing import EVAL, TRAIN, read_mixture
 from firth.tasks.readers import (
     LABELS,
     LabelledRecords,
@@ -21,10 +22,9 @@ from firth.tasks.readers import (
     read_split,
     split_files,
 )
+from firth.tasks.readers.formats import AnyFormat
 from firth.tasks.readers.labels import NO_ANSWER
 from firth.tasks.readers.row_format import LISTS
-from firth.tasks.readers.table import AnyFormat
-from firth.tasks.splits.mixing import EVAL, TRAIN, read_mixture
 
 
 class DataReader(NamedTuple):

@@ -1,4 +1,12 @@
 from .columns import read_columns as read_columns
+from .formats import (
+    FORMATS as FORMATS,
+    format_of as format_of,
+    read_file as read_file,
+    read_split as read_split,
+    split_file as split_file,
+    split_files as split_files,
+)
 from .labels import (
     LABELS as LABELS,
     ChoiceLabels as ChoiceLabels,
@@ -15,12 +23,4 @@ from .records import (
     RefusedFileError as RefusedFileError,
     RejectedLine as RejectedLine,
     RejectedRecordError as RejectedRecordError,
-)
-from .table import (
-    FORMATS as FORMATS,
-    format_of as format_of,
-    read_file as read_file,
-    read_split as read_split,
-    split_file as split_file,
-    split_files as split_files,
 )

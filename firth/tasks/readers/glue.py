@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from firth.tasks.readers.labels import AnyLabels, ClassLabels, NumberLabels
 from firth.tasks.readers.records import PAIR, TEXT
 from firth.tasks.readers.row_format import RowFormat
-from firth.tasks.readers.rows import TsvRows
+from firth.tasks.readers.rows import JsonlRows, TsvRows
 
 BINARY = ClassLabels(("0", "1"))
 PARAPHRASE = ClassLabels(("0", "1"), positive="1")
@@ -70,5 +70,28 @@ GLUE: dict[str, RowFormat] = {
     "wnli": _glue("WNLI", _SENTENCES, BINARY, ("accuracy",)),
     "ax": _glue(
         "diagnostic", _SENTENCES, INFERENCE, ("matthews",), files={"test": ("diagnostic.tsv", "AX.tsv")}
+    ),
+}
+
+
+_LABELS = ClassLabels(("neutral", "entailment", "contradiction"), no_gold="-")
+
+
+def _inference(title: str, files: Mapping[str, tuple[str, ...]]) -> RowFormat:
+    texts = {TEXT: "sentence1", PAIR: "sentence2"}
+    return RowFormat(
+        title, JsonlRows, texts, _LABELS, "gold_label", files, ("accuracy",), id_columns=("pairID",)
+    )
+
+
+INFERENCE_FILES: dict[str, RowFormat] = {
+    "snli": _inference("SNLI", {split: (f"snli_1.0_{split}.jsonl",) for split in ("train", "dev", "test")}),
+    "mnli_jsonl": _inference(
+        "MultiNLI",
+        {
+            "train": ("multinli_1.0_train.jsonl",),
+            "dev": ("multinli_1.0_dev_matched.jsonl",),
+            "dev_mismatched": ("multinli_1.0_dev_mismatched.jsonl",),
+        },
     ),
 }

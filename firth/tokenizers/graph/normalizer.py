@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.tokenizers.graph import characters
-from firth.tokenizers.graph.characters import Kind
-from firth.tokenizers.graph.double_array import build_double_array
+from firth.tokenizers.graph.characters import CODE_POINTS, Kind
 
 # As integers: operations on members of an enumeration would take longer than all other work here.
 _REMOVED, _SPACES, _PUNCTUATION, _IDEOGRAPHS, _ACCENTS = (
@@ -112,3 +111,142 @@ def _encode(replaced: Mapping[int, str]) -> tuple[npt.NDArray[Any], bytes]:
             pool += encoded
         values[point] = _REPLACED | offsets[encoded] << _LENGTH_BITS | len(encoded)
     return values, bytes(pool)
+
+
+_VALUE_BIT = 1 << 31
+_BLOCK = 256
+# Of each length of a UTF-8 character: its lead bytes, and the first code point that is written so.
+_LEADS = ((2, range(0xC2, 0xE0), 0x80), (3, range(0xE0, 0xF0), 0x800), (4, range(0xF0, 0xF5), 0x10000))
+
+# A value or 0, then pairs of a label and the number of a child.
+Node = tuple[int, tuple[tuple[int, int], ...]]
+
+
+class _Nodes:
+    """Trie nodes, equal ones shared. A node is (value or 0, ((label, child), ...)); 0 stands for no node."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = [(0, ())]
+        self._index = {self.nodes[0]: 0}
+        self._blocks: dict[bytes, int] = {}
+
+    def add_block(self, values: npt.NDArray[Any], malformed: int) -> int:
+        """Adds the node whose children are 64 characters that differ in their last byte only."""
+        key = values.tobytes()
+        if key not in self._blocks:
+            children = [(0x80 + index, self.add(value)) for index, value in enumerate(values.tolist())]
+            self._blocks[key] = self.add(malformed, tuple(children))
+        return self._blocks[key]
+
+    def add(self, value: int, children: tuple[tuple[int, int], ...] = ()) -> int:
+        node = (value, tuple((label, child) for label, child in children if child))
+        if node not in self._index:
+            self._index[node] = len(self.nodes)
+            self.nodes.append(node)
+        return self._index[node]
+
+
+def _below(
+    nodes: _Nodes, values: npt.NDArray[Any], first: int, depth: int, minimum: int, malformed: int
+) -> int:
+    """Adds the node whose characters start at code point `first` and go on for `depth` bytes."""
+    if depth == 1:
+        return nodes.add_block(values[first : first + 64], malformed)
+    size = 64 ** (depth - 1)
+    children = []
+    for index in range(64):
+        start = first + index * size
+        if minimum < start + size and start < CODE_POINTS:
+            children.append((0x80 + index, _below(nodes, values, start, depth - 1, minimum, malformed)))
+    return nodes.add(malformed, tuple(children))
+
+
+def _grow(values: npt.NDArray[Any], malformed: int) -> tuple[list[Node], int]:
+    nodes = _Nodes()
+    ascii_values = [(point, nodes.add(int(values[point]))) for point in range(1, 0x80)]
+    broken = nodes.add(malformed)
+    leads = dict.fromkeys(range(0x80, 0x100), broken)
+    for length, lead_bytes, minimum in _LEADS:
+        for index, lead in enumerate(lead_bytes, start=2 if length == 2 else 0):
+            first = index * 64 ** (length - 1)
+            leads[lead] = _below(nodes, values, first, length - 1, minimum, malformed)
+    return nodes.nodes, nodes.add(0, (*ascii_values, *leads.items()))
+
+
+def _labels(node: Node) -> list[int]:
+    value, children = node
+    return [0] * bool(value) + [label for label, _ in children]
+
+
+class _Slots:
+    """Which positions of the array are taken."""
+
+    def __init__(self) -> None:
+        # Position 0 is the root's. No two nodes share a base, or one would find the other's children.
+        self.taken = bytearray([1]) + bytearray(_BLOCK - 1)
+        self.bases: set[int] = set()
+        self.next_base = 1
+
+    def place(self, labels: list[int]) -> int:
+        """Returns the next base at which all labels fall on free positions, and takes them."""
+        while not self._fits(self.next_base, labels):
+            self.next_base += 1
+        self.bases.add(self.next_base)
+        for label in labels:
+            self.taken[self.next_base ^ label] = 1
+        return self.next_base
+
+    def _fits(self, base: int, labels: list[int]) -> bool:
+        while len(self.taken) < (base | 0xFF) + 1:
+            self.taken.extend(bytes(_BLOCK))
+        return base not in self.bases and not any(self.taken[base ^ label] for label in labels)
+
+
+def build_double_array(values: npt.NDArray[Any], malformed: int) -> npt.NDArray[Any]:
+    """Returns the trie that maps each code point's UTF-8 bytes to its value.
+
+    Returns:
+        uint32 [units], a multiple of 256.
+
+    Example:
+
+    >>> values = np.zeros(0x110000, np.int64)
+    >>> values[ord("é")] = 7
+    >>> look_up(build_double_array(values, malformed=3), "é".encode())
+    7
+    """
+    nodes, root = _grow(values, malformed)
+    slots = _Slots()
+    labels = [_labels(node) for node in nodes]
+    inner = [index for index in range(1, len(nodes)) if len(labels[index]) > 1]
+    bases = {
+        index: slots.place(labels[index]) for index in sorted(inner, key=lambda index: -len(labels[index]))
+    }
+    # Nodes of a single child or value are many: they fill the gaps that the others left.
+    slots.next_base = 1
+    bases |= {index: slots.place(labels[index]) for index in range(1, len(nodes)) if index not in bases}
+    units = np.zeros(len(slots.taken), np.uint32)
+    units[0] = bases[root] << 10
+    for index, base in bases.items():
+        value, children = nodes[index]
+        if value:
+            units[base] = value | _VALUE_BIT
+        for label, child in children:
+            position = base ^ label
+            units[position] = label | bool(nodes[child][0]) << 8 | (position ^ bases[child]) << 10
+    return units
+
+
+def look_up(units: npt.NDArray[Any], key: bytes) -> int:
+    """Returns the value of a key as the kernel does; 0 for a key without a value.
+
+    Args:
+        units: Trie as `build_double_array` returns it, uint32 [units].
+    """
+    position = 0
+    for byte in key:
+        position ^= (int(units[position]) >> 10) ^ byte
+        if int(units[position]) & 0x800000FF != byte:
+            return 0
+    unit = int(units[position])
+    return int(units[position ^ (unit >> 10)]) & ~_VALUE_BIT if unit & 0x100 else 0

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from firth.tokenizers.graph.sentencepiece_proto import parse_model
+from firth.tokenizers.graph.sentencepiece_model import parse_model
 from firth.tokenizers.graph.text_steps import OWN_MAP
 
 Prefix = Literal["first", "always", "never"]

@@ -8,8 +8,8 @@ import tensorflow_text as tf_text
 from firth.tokenizers.graph import letters
 from firth.tokenizers.graph.model_kernel import ModelKernel
 from firth.tokenizers.graph.normalizer import build_replacing_model
-from firth.tokenizers.graph.sentencepiece_proto import ModelProto, parse_model
-from firth.tokenizers.graph.unicode_forms import normalize_utf8
+from firth.tokenizers.graph.sentencepiece_model import ModelProto, parse_model
+from firth.tokenizers.graph.text_normalization import normalize_utf8
 
 # What Unicode, and the languages of the references, count as a space.
 SPACE = r"[\s\pZ\x{0b}\x{85}]"

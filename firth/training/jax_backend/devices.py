@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.layers.attention.fused_kernel import enable_flash_attention, offers_kernel
-from firth.layers.elements.divided import divided_axes
+from firth.layers.elements.divided_weights import divided_axes
 from firth.models.build import build_outline
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.training.training import Mesh, Training

@@ -8,9 +8,13 @@ import keras
 from keras import ops
 
 from firth.layers.elements.types import Tensor
-from firth.recipes.base.choices import config_of
-from firth.recipes.training.optimizers import AnyOptimizer
-from firth.recipes.training.schedules import AnySchedule, ScheduleConfig, WarmupStableDecayScheduleConfig
+from firth.recipes.base.recipe_type import config_of
+from firth.recipes.training.optimizers import (
+    AnyOptimizer,
+    AnySchedule,
+    ScheduleConfig,
+    WarmupStableDecayScheduleConfig,
+)
 
 
 @keras.saving.register_keras_serializable("firth")
@@ -33,7 +37,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
         peak: Highest learning rate.
         warmup_steps: Number of steps of the climb.
         steps: Number of steps of the whole run.
-        decay: Schedule after the climb: one of the recipe types in `firth.recipes.training.schedules`, its
+        decay: Schedule after the climb: one of the recipe types in `firth.recipes.training.optimizers`, its
             name, or a mapping of its values.
         final_fraction: Share of the peak that is left at the last step.
         first: Number of the first update, of an optimizer that has made some before.

@@ -9,8 +9,7 @@ import tensorflow as tf
 from keras import ops
 
 from firth.layers.elements.types import Tensor
-from firth.training.optimizers.decayed import is_decayed
-from firth.tuning.own_rates import OwnRates
+from firth.tuning.rate_multipliers import OwnRates
 
 
 class SummedGradients:
@@ -177,3 +176,25 @@ def _global_norm(gradients: Sequence[Tensor]) -> Tensor:
         # One kernel a gradient.
         return tf.linalg.global_norm(gradients)
     return ops.sqrt(sum(ops.sum(ops.square(ops.cast(each, "float32"))) for each in gradients))
+
+
+_BIAS = "bias"
+# Scales and shifts of norms, and of what else multiplies or shifts each value.
+_SCALES = ("beta", "gamma", "scale")
+# Of a chain of tags, what is added to the scores of its first one and of its last one.
+_ENDS = ("starts", "ends")
+
+
+def is_decayed(variable: keras.Variable) -> bool:
+    """Returns whether weight decay reaches a variable.
+
+    It leaves out biases, also those that have an axis of heads as XLNet's or of directions as ELMo's, and the
+    scales of norms. Kernels and tables are decayed (Devlin et al. 2018, BERT's released code).
+
+    Example:
+
+    >>> [is_decayed(keras.Variable([[1.0]], name=name)) for name in ("kernel", "position_bias")]
+    [True, False]
+    """
+    name = variable.name
+    return not name.endswith(_BIAS) and name not in (*_SCALES, *_ENDS)

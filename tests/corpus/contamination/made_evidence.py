@@ -4,7 +4,7 @@ import numpy as np
 
 from firth.corpus.contamination.found_ngrams import FoundNgrams
 from firth.corpus.decontamination.benchmarks import BenchmarkExample
-from firth.corpus.decontamination.ngram_index import NgramIndex
+from firth.corpus.decontamination.decontaminate import NgramIndex
 
 
 def found_ngrams(examples, corpus, size=3, step="decontaminate", action="keep") -> FoundNgrams:

@@ -11,10 +11,10 @@ from hypothesis import given, settings, strategies as st
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.steps import DocumentStep, Drop, Keep
 from firth.recipes.corpus import cleaning
+from firth.recipes.corpus.domains import UrlList, UrlListsStep
 from firth.recipes.corpus.filters import BadWordsStep, C4Step, GopherQualityStep, LanguageStep, WordList
 from firth.recipes.corpus.normalization import NormalizeStep
 from firth.recipes.corpus.privacy import PiiStep
-from firth.recipes.corpus.urls import UrlList, UrlListsStep
 from tests.corpus.helpers import document
 
 

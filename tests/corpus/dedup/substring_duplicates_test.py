@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from firth.corpus.dedup.repeated_spans import CUT, decide_spans
+from firth.corpus.dedup.sentence_duplicates import CUT, decide_spans
 from firth.corpus.dedup.substring_duplicates import (
     CutSpans,
     anchored,

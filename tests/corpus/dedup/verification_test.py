@@ -6,8 +6,8 @@ import random
 import numpy as np
 import pytest
 
-from firth.corpus.dedup.minhash import MinHash
-from firth.corpus.dedup.shingle_sets import jaccard
+from firth.corpus.dedup.clusters import MinHash
+from firth.corpus.dedup.verification import jaccard
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.duplicates import DatasetDuplicatesStep, NearDuplicatesStep, Verification
 from tests.corpus.duplicates_helpers import random_words, run_steps, with_changes

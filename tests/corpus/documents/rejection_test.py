@@ -8,7 +8,7 @@ import pytest
 from firth.corpus import SourceError
 from firth.corpus.documents.rejection import BEGINNING_BYTES, EXCERPT_CHARACTERS, Rejection
 from firth.corpus.privacy.excerpts import scrubber_for
-from firth.corpus.quality.reference_files import ReadReference
+from firth.corpus.quality.classifier import ReadReference
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import JsonlSource

@@ -9,8 +9,7 @@ import pytest
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.hashing import hash63
-from firth.corpus.filters.domain_caps import FirstBeyond
-from firth.corpus.filters.domain_rules import RuleTable, entries_of
+from firth.corpus.filters.domain_rules import FirstBeyond, RuleTable, entries_of
 from firth.recipes import Cleaning, DomainRule, DomainRulesStep, EachDomainCap, LengthStep, Split
 from tests.corpus.duplicates_helpers import reasons, run_steps
 from tests.corpus.helpers import clean, document, make_pipeline, make_pipeline_of_two
@@ -139,7 +138,7 @@ def test_rows_are_merged_in_parts_as_they_are_at_once(monkeypatch):
     entries = entries_of(corpus(), table, 0)
     at_once = FirstBeyond([entries], table.limits).reached_by(entries)
     assert 0 < at_once.sum() < len(entries)
-    monkeypatch.setattr("firth.corpus.filters.domain_caps.FOLD_ROWS", 10)
+    monkeypatch.setattr("firth.corpus.filters.domain_rules.FOLD_ROWS", 10)
     order = np.random.default_rng(0).permutation(len(entries))
     parts = np.array_split(entries[order], 17)
     np.testing.assert_array_equal(FirstBeyond(parts, table.limits).reached_by(entries), at_once)

@@ -6,7 +6,7 @@ import pytest
 
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.steps import Keep
-from firth.recipes.corpus.codes import Language
+from firth.recipes.corpus.by_language import Language
 from firth.recipes.corpus.filters import LanguageStep
 from tests.corpus.curation.step_table_test import defaults
 from tests.corpus.helpers import document

@@ -2,7 +2,7 @@ import pytest
 
 from firth.corpus.documents.steps import Drop, Keep
 from firth.corpus.filters.gutenberg import Gutenberg
-from firth.recipes.corpus.gutenberg import GutenbergStep
+from firth.recipes.corpus.filters import GutenbergStep
 from tests.corpus.helpers import document
 from tests.shared_data import shared_data
 

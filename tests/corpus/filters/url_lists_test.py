@@ -8,7 +8,7 @@ import pytest
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import Drop, Keep
-from firth.recipes.corpus.urls import UrlList, UrlListsStep
+from firth.recipes.corpus.domains import UrlList, UrlListsStep
 from tests.corpus.helpers import document
 
 BLOCKED = """\

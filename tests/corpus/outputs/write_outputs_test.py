@@ -12,8 +12,8 @@ from firth import storage
 from firth.corpus import CountMismatchError, EmptyCorpusError, write_outputs
 from firth.corpus.io.record_files import write_records
 from firth.corpus.outputs import write_outputs as module
-from firth.corpus.outputs.output_rows import FIELDS
-from firth.corpus.outputs.output_table import OUTPUTS
+from firth.corpus.outputs.output_formats import FIELDS
+from firth.corpus.outputs.write_outputs import OUTPUTS
 from firth.recipes.corpus.outputs import AnyOutput, JsonlOutput, ParquetOutput, outputs_from_json
 from firth.recipes.corpus.sources import JsonlSource, ParquetSource
 from tests.corpus.helpers import document, make_pipeline, make_pipeline_of_two

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from firth.corpus.packing.negative_rows import find_negatives
 from firth.corpus.packing.pack_rows import pack_rows
+from firth.corpus.packing.sequences import find_negatives
 from firth.corpus.packing.tokenization import TokenizedDocument
 from firth.recipes.tokenizers.tokenizer import Sequences
 

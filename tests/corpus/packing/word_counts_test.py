@@ -6,7 +6,7 @@ import pickle
 from firth.corpus.packing.word_counts import _count
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.run.recipe import Recipe
-from firth.tokenizers.table import TOKENIZERS
+from firth.tokenizers.tokenizer_kinds import TOKENIZERS
 from tests.corpus.helpers import document
 from tests.fresh_process import run_python
 

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from firth.corpus.privacy import phone_plans
 from firth.corpus.privacy.addresses import Ipv4Addresses
-from firth.corpus.privacy.digit_runs import find_runs, search
+from firth.corpus.privacy.finder import find_runs, search
 from firth.recipes.corpus.privacy import PiiStep
 
 PATTERN = re.compile(r"[A-Z+(]{0,3}(?<![A-Z].)\d(?:[ .]?\d){2,9}[a-z]{0,2}(?!\d)")

@@ -7,7 +7,7 @@ import re
 import phonenumbers
 import pytest
 
-from firth.corpus.privacy.phone_groups import may_be_groups
+from firth.corpus.privacy.phones import may_be_groups
 from firth.corpus.privacy.pii import Pii
 from firth.recipes.corpus.privacy import PiiStep
 

@@ -2,9 +2,13 @@ import numpy as np
 import pytest
 
 from firth.corpus.documents.errors import CorpusError
-from firth.corpus.quality.quality_model import QualityModel, load_quality_model, save_quality_model
-from firth.corpus.quality.quality_training import train
-from firth.corpus.text.hashed_ngrams import hash_ngrams
+from firth.corpus.quality.quality_model import (
+    QualityModel,
+    hash_ngrams,
+    load_quality_model,
+    save_quality_model,
+    train,
+)
 from tests.corpus.quality.texts import HASHING, examples
 
 

@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from firth.analysis import CorpusView
 from firth.components.file_digests import FILES
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.corpus_counts import Count
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.quality import fasttext_model, scoring
-from firth.pipelines import curate
+from firth.pipelines import corpus as curate
 from firth.recipes import Cleaning, Recipe, TextSource
+from firth.reports import CorpusView
 from tests.corpus.duplicates_helpers import reasons, run_steps
 from tests.corpus.helpers import document, make_pipeline_of_two
 from tests.corpus.quality.models import MADE, fasttext_step, scikit_learn_step

@@ -4,8 +4,7 @@ import random
 
 import numpy as np
 
-from firth.corpus.quality.quality_training import Examples
-from firth.corpus.text.hashed_ngrams import Hashing, hash_ngrams
+from firth.corpus.quality.quality_model import Examples, Hashing, hash_ngrams
 
 HASHING = Hashing((1, 2), 2**18, 1000)
 GOOD = ["the", "captain", "saw", "a", "white", "whale", "rise", "out", "of", "the", "deep", "calm", "sea"]

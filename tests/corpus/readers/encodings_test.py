@@ -7,7 +7,7 @@ import pytest
 
 from firth.corpus import SourceError
 from firth.corpus.readers.read import undecoded
-from firth.corpus.report.report_warnings import report_warnings
+from firth.corpus.report.limits import report_warnings
 from firth.recipes.corpus.sources import JsonlSource, TextSource
 from tests.corpus.helpers import CLEANING, clean, read_to
 from tests.corpus.readers.reading import outcomes

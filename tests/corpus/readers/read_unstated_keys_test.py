@@ -5,7 +5,7 @@ import json
 import pytest
 
 from firth.corpus.readers.read import unstated_keys
-from firth.corpus.report.report_warnings import report_warnings
+from firth.corpus.report.limits import report_warnings
 from firth.recipes.corpus.sources import JsonlSource, ParquetSource, TextSource
 from tests.corpus.helpers import CLEANING, clean, make_pipeline_of_two, read_to
 from tests.corpus.source_files import parquet

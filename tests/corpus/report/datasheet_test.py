@@ -4,8 +4,7 @@ import pytest
 import yaml
 
 from firth.corpus import SPLITS
-from firth.corpus.report.datasheet import OPEN, datasheet_page, make_datasheet
-from firth.corpus.report.spdx import spdx_of
+from firth.corpus.report.datasheet import OPEN, datasheet_page, make_datasheet, spdx_of
 from firth.recipes.corpus.sources import TextSource
 from tests.corpus.helpers import CLEANING, clean, document
 

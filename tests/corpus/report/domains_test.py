@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from firth.analysis import CorpusView, render_corpus_report
 from firth.recipes import Cleaning, LengthStep, Split
+from firth.reports import CorpusView, render_corpus_report
 from tests.corpus.helpers import clean, document, make_pipeline, make_pipeline_of_two
 
 CLEANING = Cleaning(steps=(LengthStep(kind="length", min_words=2),), split=Split(eval_fraction=0.3))

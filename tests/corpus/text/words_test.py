@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from firth.corpus.decontamination.benchmarks import BenchmarkExample
-from firth.corpus.decontamination.decontaminate import cut_ngrams
-from firth.corpus.decontamination.ngram_index import NgramIndex
-from firth.corpus.dedup.minhash import MinHash
+from firth.corpus.decontamination.decontaminate import NgramIndex, cut_ngrams
+from firth.corpus.dedup.clusters import MinHash
 from firth.corpus.documents.steps import Drop
 from firth.corpus.filters.bad_words import BadWords
 from firth.corpus.filters.normalize import normalize_text

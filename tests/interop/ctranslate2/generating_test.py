@@ -8,7 +8,7 @@ import pytest
 
 from firth import storage
 from firth.generation import load_generator
-from firth.interop.ctranslate2.converted import converted
+from firth.interop.ctranslate2.exporting import converted
 from firth.interop.errors import InteropError
 from tests.interop.ctranslate2 import exporting_test as models
 from tests.training.eagerly import eagerly

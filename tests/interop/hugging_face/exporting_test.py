@@ -9,7 +9,7 @@ import pytest
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import export_model, import_model
-from firth.interop.hugging_face.checkpoint.directory import Directory
+from firth.interop.hugging_face.checkpoint_folder import Directory
 from firth.models import build_model, load_model, save_model
 from firth.models.bundle import open_weights, read_recipe
 from firth.recipes import load_recipe

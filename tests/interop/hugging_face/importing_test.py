@@ -13,7 +13,7 @@ from firth.interop.errors import InteropError
 from firth.interop.hugging_face import export_model, import_model
 from firth.models import PretrainingModel, load_model
 from firth.models.bundle import read_recipe
-from firth.recipes.run.imported import ImportedRecipe
+from firth.recipes.run.imported_recipe import ImportedRecipe
 from firth.serving import load_served
 from firth.serving.embeddings import embed
 from firth.serving.score import score

@@ -7,7 +7,7 @@ import pytest
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import import_model
-from firth.interop.hugging_face.checkpoint.directory import Directory
+from firth.interop.hugging_face.checkpoint_folder import Directory
 from firth.models.bundle import open_weights, untrained_weights
 from tests.interop.hugging_face.checkpoints import checkpoint, tensors_of
 

@@ -7,7 +7,7 @@ import pytest
 from firth.interop.keras_hub.exporting import family_of
 from firth.interop.keras_hub.families import FAMILIES
 from firth.interop.keras_hub.importing import incoming_weights
-from firth.interop.keras_hub.variables import arrays_of, by_name
+from firth.interop.keras_hub.preset import arrays_of, by_name
 from firth.models import build_model
 from firth.models.bundle import weights_by_path
 from firth.recipes import load_recipe

@@ -16,7 +16,7 @@ from firth.tokenizers import (
     train_sentencepiece,
 )
 from firth.tokenizers.graph.byte_pieces import byte_pieces
-from firth.tokenizers.graph.sentencepiece_proto import parse_model
+from firth.tokenizers.graph.sentencepiece_model import parse_model
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES, SpecialPieces
 from tests.interop.hugging_face.tokenizers.sentence_piece_shapes import SHAPES
 from tests.interop.keras_hub import tiny

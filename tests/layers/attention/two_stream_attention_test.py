@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth.layers import TwoStreamAttention, TwoStreamTransformer
-from firth.layers.positions.relative_sinusoids import relative_sinusoids
+from firth.layers.positions.sinusoidal_positions import relative_sinusoids
 
 WIDTH, HEADS, LENGTH = 8, 2, 6
 HEAD_WIDTH = WIDTH // HEADS

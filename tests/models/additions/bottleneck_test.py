@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from firth.models import PretrainingModel
+from firth.models.additions.addition_places import path_below, places_of
 from firth.models.additions.bottleneck import add_bottlenecks, norms_of
-from firth.models.additions.holding import path_below, places_of
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.tuning.bottleneck import Houlsby, Pfeiffer
 from tests.models import references

@@ -3,7 +3,7 @@
 import pytest
 
 from firth.models import build_backbone
-from firth.models.tables import BACKBONES
+from firth.models.model_kinds import BACKBONES
 from tests.models.table import MODELS, OTHERS, VOCABULARY
 
 ALL = {**MODELS, **OTHERS}

@@ -8,7 +8,7 @@ from firth.interop.hugging_face.families import FAMILIES
 from firth.models import example_sums, total_loss
 from firth.models.backbones.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.models.objective_heads.permutation_lm import PermutationLMHeads
-from firth.recipes.objectives.permutation import PermutationLM
+from firth.recipes.objectives.language_models import PermutationLM
 from tests.backends.gradients import compiled
 from tests.models import references, weights
 from tests.models.references import VOCABULARY, read_golden

@@ -9,7 +9,7 @@ from firth.models.backbones.two_stream_transformer import TwoStreamTransformerBa
 from firth.models.objective_heads.permutation_lm import PermutationLMHeads
 from firth.recipes.models import blocks
 from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
-from firth.recipes.objectives.permutation import PermutationLM
+from firth.recipes.objectives.language_models import PermutationLM
 from tests.backends.gradients import compiled, compiled_where_it_pays, gradients
 
 VOCABULARY, LENGTH, BATCH = 23, 12, 3

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from firth.models import TaskModel
-from firth.recipes.tasks.class_shares import bias_of_shares
-from firth.recipes.tasks.classification import Classification
+from firth.recipes.tasks.classification import Classification, bias_of_shares
 from firth.recipes.tasks.forms import ELMoForm
 from firth.recipes.tasks.tagging import Tagging
 from tests.models.table import ENCODERS, OTHERS

@@ -7,7 +7,7 @@ from ml_metadata.proto import metadata_store_pb2
 
 from firth.pipelines.metadata.leftovers import remove_leftovers
 from firth.pipelines.metadata.lineage import has_completed, newest_outputs
-from firth.pipelines.metadata.of_run import RunMetadata
+from firth.pipelines.metadata.run_metadata import RunMetadata
 from tests.pipelines.sqlite_stores import open_store
 
 HALF_WRITTEN = """

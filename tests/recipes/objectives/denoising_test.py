@@ -5,8 +5,13 @@ import itertools
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
-from firth.recipes.objectives.largest_row import largest_row
+from firth.recipes.objectives.denoising import (
+    Denoising,
+    IidDenoising,
+    SalientSpans,
+    SpanCorruption,
+    largest_row,
+)
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 

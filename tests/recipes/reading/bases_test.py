@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from firth.recipes import RecipeError, SpanMasking, load_recipe, recipe_to_yaml
-from firth.recipes.reading.base_notices import base_notices
+from firth.recipes.reading.bases import base_notices
 from firth.recipes.reading.loading import load_with_places
 from firth.recipes.reading.requirements import missing
 from firth.recipes.run.base import TRAINING

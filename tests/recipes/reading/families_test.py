@@ -9,9 +9,16 @@ import firth.recipes
 from firth.recipes import load_recipe, preset_names
 from firth.recipes.base.yaml_text import read_yaml
 from firth.recipes.counting import parameter_counts
-from firth.recipes.reading.families import FAMILIES, family_of, in_order, suggest_preset
+from firth.recipes.reading.families import (
+    FAMILIES,
+    family_of,
+    family_of_preset,
+    in_order,
+    read_shared,
+    read_size,
+    suggest_preset,
+)
 from firth.recipes.reading.loading import load_with_places
-from firth.recipes.reading.presets import family_of_preset, read_shared, read_size
 
 PRESETS = pathlib.Path(firth.recipes.__file__).parent / "presets"
 

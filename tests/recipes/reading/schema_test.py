@@ -8,7 +8,7 @@ import firth.recipes
 from firth.recipes import load_recipe, preset_names, recipe_to_yaml
 from firth.recipes.base.yaml_text import read_yaml
 from firth.recipes.goals.goal import TEXT_METRICS
-from firth.recipes.reading.presets import family_of_preset, read_shared, read_size
+from firth.recipes.reading.families import family_of_preset, read_shared, read_size
 from firth.recipes.reading.schema import metric_names, recipe_schema, schema_text
 
 FOLDER = pathlib.Path(firth.recipes.__file__).parent

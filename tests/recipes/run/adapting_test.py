@@ -18,7 +18,7 @@ from firth.serving import Client, load_served
 from firth.serving.evaluate import evaluator
 from firth.serving.rows import parse_rows
 from firth.serving.saved_model import export
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.serving.signatures import SIGNATURES, text_signatures
 from firth.serving.validation import validate_serving
 from firth.tasks import TASKS

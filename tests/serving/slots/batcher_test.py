@@ -12,8 +12,8 @@ from firth.models.build import build_outline
 from firth.models.bundle import open_weights
 from firth.recipes.generation.request import GenerationRequest
 from firth.serving import ContinuousBatcher, SlotPrompt
-from firth.serving.description import DESCRIPTION, FOLDER
-from firth.serving.served import Served
+from firth.serving.descriptions.model_description import DESCRIPTION, FOLDER
+from firth.serving.served_model import Served
 from firth.serving.slots.requests import prefill_request, step_request
 from firth.serving.weights import StreamedWeights
 from tests.generation.cases import LENGTH, PIECES, PROMPTS, eagerly, generator_of

@@ -10,7 +10,7 @@ import tensorflow as tf
 from firth.generation import Generator
 from firth.serving import ContinuousBatcher
 from firth.serving.saved_model import export
-from firth.serving.served import Served
+from firth.serving.served_model import Served
 from firth.serving.slots.signatures import SlotSignatures
 from tests.generation.cases import eagerly, generator_of
 

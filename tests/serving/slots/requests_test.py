@@ -7,10 +7,10 @@ import pytest
 import tensorflow as tf
 
 from firth.serving import ContinuousBatcher, validate_serving
-from firth.serving.cases import TEXT_CASES
+from firth.serving.continuation import PARAMETERS
 from firth.serving.slots.requests import slot_requests
+from firth.serving.validation import TEXT_CASES
 from firth.serving.warmup import read_warmup
-from firth.serving.writing.continuation import PARAMETERS
 from tests.serving.slots.models import batcher_of, exported, generator_of_exported
 
 OWN = ("prefill", "step", "tokenize", "detokenize")

@@ -2,11 +2,9 @@
 
 import pytest
 
-from firth.tasks.readers.endings import ROWS, ending_of
-from firth.tasks.readers.json_rows import JsonRows
+from firth.tasks.readers.endings import ROWS, ConllRows, ConlluRows, JsonRows, ending_of
 from firth.tasks.readers.records import RefusedFileError
 from firth.tasks.readers.rows import CsvRows, UnquotedTsvRows
-from firth.tasks.readers.sentence_rows import ConllRows, ConlluRows
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ GLUE = {
 }
 
 
-@pytest.mark.needs_data("glue", twin="tests/tasks/readers/table_test.py::test_what_is_written_is_read")
+@pytest.mark.needs_data("glue", twin="tests/tasks/readers/formats_test.py::test_what_is_written_is_read")
 @pytest.mark.parametrize(("name", "split"), GLUE)
 def test_glue(name, split):
     found = read_split(name, str(shared_data("glue")), split)
@@ -42,7 +42,7 @@ def test_glue(name, split):
     assert {record.label is None for record in found.records} == {split == "test"}
 
 
-@pytest.mark.needs_data("glue", twin="tests/tasks/readers/table_test.py::test_what_is_written_is_read")
+@pytest.mark.needs_data("glue", twin="tests/tasks/readers/formats_test.py::test_what_is_written_is_read")
 def test_mrpc_as_it_was_published():
     """3,668 pairs to train on; two thirds of MRPC are paraphrases (Dolan & Brockett, 2005)."""
     found = read_file("mrpc", str(shared_data("glue/MRPC/train.full.tsv")))

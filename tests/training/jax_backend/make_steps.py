@@ -32,9 +32,9 @@ def measured(recipe, artifact):
     from firth.objectives import OBJECTIVES
     from firth.tokenizers import load_tokenizer
     from firth.training.input_pipeline import training_batches
-    from firth.training.jax_backend import block
+    from firth.training.jax_backend import parts as block
     from firth.training.jax_backend.devices import place_batches, use_devices
-    from firth.training.optimizers.table import build_optimizer
+    from firth.training.optimizers.optimizer_kinds import build_optimizer
     from firth.training.pretraining import open_rows
 
     tf.config.set_visible_devices([], "GPU")

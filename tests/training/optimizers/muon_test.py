@@ -6,7 +6,7 @@ import tensorflow as tf
 from firth.models import PretrainingModel, build_pretraining_model
 from firth.recipes import MuonConfig
 from firth.training.optimizers.muon import Muon, matrices_of, orthogonal
-from firth.training.optimizers.table import build_optimizer
+from firth.training.optimizers.optimizer_kinds import build_optimizer
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY
 from tests.training.artifacts import tiny_recipe
 

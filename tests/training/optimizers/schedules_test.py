@@ -5,7 +5,7 @@ import pytest
 
 from firth.recipes import AdamWConfig, WarmupStableDecayScheduleConfig
 from firth.recipes.base.types import configs_in, kinds_of
-from firth.recipes.training.schedules import AnySchedule
+from firth.recipes.training.optimizers import AnySchedule
 from firth.training.optimizers.schedules import SCHEDULES, SHAPES, WarmupSchedule, build_schedule
 
 

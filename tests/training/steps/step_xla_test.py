@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.models import PretrainingModel
-from firth.training.optimizers.table import build_optimizer
+from firth.training.optimizers.optimizer_kinds import build_optimizer
 from firth.training.steps import build_train_step
 from tests.models.table import BATCH, MODELS, OTHERS, TRAINED, VOCABULARY, training_features
 from tests.tuning.adding_test import OPTIMIZER

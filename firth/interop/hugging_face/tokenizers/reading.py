@@ -5,7 +5,7 @@ import os
 from firth.interop.errors import InteropError
 from firth.interop.given_files import expected_shape
 from firth.interop.hugging_face.tokenizers.files import TOKENIZER_FILE, Folder
-from firth.interop.hugging_face.tokenizers.table import FORMATS
+from firth.interop.hugging_face.tokenizers.tokenizer_formats import FORMATS
 from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson
 from firth.recipes.base.errors import suggest
 from firth.tokenizers.piece_tokenizer import PieceTokenizer

@@ -27,7 +27,7 @@ from firth.interop.hugging_face.tokenizers.specials import (
 from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, with_added
 from firth.tokenizers import SentencePieceTokenizer
 from firth.tokenizers.graph.preparation import PREPENDED, Preparation, Step, unknown_step
-from firth.tokenizers.graph.sentencepiece_proto import parse_model
+from firth.tokenizers.graph.sentencepiece_model import parse_model
 from firth.tokenizers.graph.text_steps import TextSteps
 from firth.tokenizers.graph.vocabulary import sentinel_pieces
 

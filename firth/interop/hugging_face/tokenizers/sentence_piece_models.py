@@ -9,8 +9,7 @@ import tensorflow as tf
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers.files import one_of
 from firth.interop.hugging_face.tokenizers.specials import AddedToken
-from firth.tokenizers.graph.sentencepiece_model import PieceType
-from firth.tokenizers.graph.sentencepiece_proto import LONGEST_PIECE, ModelProto
+from firth.tokenizers.graph.sentencepiece_model import LONGEST_PIECE, ModelProto, PieceType
 from firth.tokenizers.graph.text_steps import OWN_MAP, TextSteps
 from firth.tokenizers.piece_marks import META_SPACE
 

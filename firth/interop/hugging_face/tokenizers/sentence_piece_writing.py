@@ -12,8 +12,7 @@ from firth.interop.hugging_face.tokenizers.sentence_piece_text import write_prep
 from firth.interop.hugging_face.tokenizers.specials import AddedToken
 from firth.tokenizers import SentencePieceTokenizer
 from firth.tokenizers.graph.preparation import SINGLE_SPACES, Preparation, unknown_step
-from firth.tokenizers.graph.sentencepiece_model import PieceType
-from firth.tokenizers.graph.sentencepiece_proto import parse_model
+from firth.tokenizers.graph.sentencepiece_model import PieceType, parse_model
 from firth.tokenizers.graph.vocabulary import Vocabulary
 from firth.tokenizers.piece_marks import META_SPACE
 

@@ -9,7 +9,7 @@ from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, SPECIALS_
 from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
 from firth.interop.hugging_face.tokenizers.framing import framing_of
 from firth.interop.hugging_face.tokenizers.specials import named_specials
-from firth.interop.hugging_face.tokenizers.table import FORMATS
+from firth.interop.hugging_face.tokenizers.tokenizer_formats import FORMATS
 from firth.tokenizers.storage import AnyTokenizer
 
 # What transformers takes for no bound.

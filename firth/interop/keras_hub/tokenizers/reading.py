@@ -7,7 +7,7 @@ import keras_hub
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers.files import Folder
-from firth.interop.keras_hub.tokenizers.table import CLASSES
+from firth.interop.keras_hub.tokenizers.tokenizer_classes import CLASSES
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 if TYPE_CHECKING:

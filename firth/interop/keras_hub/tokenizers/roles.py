@@ -61,3 +61,9 @@ def _roles_by_name(theirs: Any) -> dict[str, str]:
         if (piece := getattr(theirs, attribute, None)) is not None:
             roles.setdefault(piece, role)
     return roles
+
+
+def require_ours(key: str, found: Any, wanted: Any) -> None:
+    """Passes if a setting of ours is the only one that KerasHub's classes have."""
+    if found != wanted:
+        raise InteropError(f"tokenizer.{key}: {found!r} cannot be expressed by KerasHub, {wanted!r} can")

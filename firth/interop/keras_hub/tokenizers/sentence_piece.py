@@ -14,8 +14,7 @@ from firth.interop.keras_hub.tokenizers.format import PresetTokenizer
 from firth.interop.keras_hub.tokenizers.roles import specials_of
 from firth.tokenizers import SentencePieceTokenizer
 from firth.tokenizers.graph.preparation import PREPENDED, SINGLE_SPACES, Preparation, unknown_step
-from firth.tokenizers.graph.sentencepiece_model import PieceType, with_sentinels
-from firth.tokenizers.graph.sentencepiece_proto import parse_model
+from firth.tokenizers.graph.sentencepiece_model import PieceType, parse_model, with_sentinels
 from firth.tokenizers.graph.text_steps import OWN_MAP
 from firth.tokenizers.graph.vocabulary import is_sentinel, sentinel_pieces
 from firth.tokenizers.piece_marks import META_SPACE

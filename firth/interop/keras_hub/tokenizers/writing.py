@@ -5,9 +5,8 @@ from typing import Any
 import keras_hub
 
 from firth.interop.errors import InteropError
-from firth.interop.keras_hub.tokenizers.limits import require_ours
-from firth.interop.keras_hub.tokenizers.roles import renamed
-from firth.interop.keras_hub.tokenizers.table import CLASSES
+from firth.interop.keras_hub.tokenizers.roles import renamed, require_ours
+from firth.interop.keras_hub.tokenizers.tokenizer_classes import CLASSES
 
 NEAR = "near"
 

@@ -17,7 +17,7 @@ import tokenizers
 
 from firth.interop.hugging_face.tokenizers import read_tokenizer, write_tokenizer
 from firth.tokenizers import SentencePieceTokenizer, count_spaced_words, train_sentencepiece
-from firth.tokenizers.graph.sentencepiece_proto import parse_model
+from firth.tokenizers.graph.sentencepiece_model import parse_model
 from tests.interop.hugging_face.tokenizers.lines import PLAIN, hostile_lines
 from tests.interop.hugging_face.tokenizers.sentence_piece_shapes import SHAPES, write
 from tests.interop.hugging_face.tokenizers.trained import ids_of, named_ids

@@ -8,7 +8,7 @@ import sentencepiece
 import tokenizers
 from tokenizers import AddedToken, Regex, models, normalizers, pre_tokenizers
 
-from firth.tokenizers.graph.sentencepiece_proto import parse_model
+from firth.tokenizers.graph.sentencepiece_model import parse_model
 from tests.interop.hugging_face.tokenizers.lines import SAMPLE
 
 WORDS = pre_tokenizers.WhitespaceSplit()

@@ -1,1 +1,0 @@
-"""Models as they are exported for servers, by the command."""

@@ -1,0 +1,254 @@
+"""`firth finetune`: from a model and labelled data to a served task model."""
+
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from firth.cli import commands, execution
+from firth.cli.finetuning.read_lines import print_read
+from firth.cli.finetuning.seeds import Seeds, run_seeds
+from firth.cli.output import ExitCode, fail
+from firth.cli.show import costs_of_method
+
+if TYPE_CHECKING:
+    from firth.recipes.reading.raw_recipes import Option
+    from firth.recipes.run.adapting import AdaptingRecipe
+
+Model = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[BASE]",
+        help="The model to start from: a run's name, that of an imported model, or a bundle's path.",
+        show_default=False,
+    ),
+]
+RecipeFile = Annotated[
+    pathlib.Path | None, typer.Option("--recipe", metavar="FILE", help="A recipe as a YAML file.")
+]
+TaskName = Annotated[
+    str | None,
+    typer.Option(
+        "--task",
+        metavar="TASK",
+        help="A published data set, such as sst2, with --data; or the kind of task, such as classification, "
+        "regression, tagging or embedding, with --train, or without any data for one made of docstrings.",
+    ),
+]
+Data = Annotated[str | None, typer.Option("--data", metavar="DIR", help="Folder of the published data set.")]
+Train = Annotated[
+    str | None,
+    typer.Option(
+        "--train",
+        metavar="FILE",
+        help="Records to train on: csv, tsv, jsonl or json; SQuAD's json for span, and a word on a line in a "
+        "conll, bio, iob2 or conllu file for tagging.",
+    ),
+]
+Eval = Annotated[
+    str | None,
+    typer.Option("--eval", metavar="FILE", help="Records to evaluate on; a tenth of --train if not given."),
+]
+TextColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--text",
+        metavar="COLUMN",
+        help="Column of the text, of the question (span), of the words (tagging) or of the messages "
+        "(dialogue); if not given `text`, `question`, `words` or `messages`.",
+    ),
+]
+PairColumn = Annotated[
+    str | None,
+    typer.Option("--pair", metavar="COLUMN", help="Column of the second text, for pairs and questions."),
+]
+NegativeColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--negative", metavar="COLUMN", help="Column of a text that does not belong to the first (embedding)."
+    ),
+]
+QuestionColumn = Annotated[
+    str | None,
+    typer.Option("--question", metavar="COLUMN", help="Column of the question next to the text (choice)."),
+]
+ChoiceColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--choice",
+        metavar="COLUMN",
+        help="Column of a choice, several times; or of a list of choices in JSON (choice).",
+    ),
+]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Column of the label, or of the reply (dialogue); if not given `label`, of tagging `tags`, of "
+        "span `answers`, and none for tasks that learn from texts alone.",
+    ),
+]
+
+MethodName = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="METHOD",
+        help="What is trained or added: full (all) if not given; head, last_layers, gradual_unfreezing, lora "
+        "and others, which docs/how-to/finetune.md lists.",
+    ),
+]
+Epochs = Annotated[
+    float | None,
+    typer.Option("--epochs", min=0.0, help="Times that each record is trained on; 3 if not given."),
+]
+
+
+def _finetune(
+    base: Model = None,
+    recipe: RecipeFile = None,
+    task: TaskName = None,
+    data: Data = None,
+    train: Train = None,
+    eval: Eval = None,
+    text: TextColumn = None,
+    pair: PairColumn = None,
+    negative: NegativeColumn = None,
+    question: QuestionColumn = None,
+    choices: ChoiceColumns = None,
+    label: LabelColumn = None,
+    method: MethodName = None,
+    epochs: Epochs = None,
+    seeds: Seeds = 1,
+    overrides: commands.Overrides = None,
+    root: commands.Root = commands.DEFAULT_ROOT,
+    name: execution.Name = None,
+    reuse_folder: execution.ReuseFolder = False,
+    beam_arg: execution.BeamArgs = None,
+    metadata: execution.Metadata = "",
+    verbose: execution.Verbose = False,
+) -> None:
+    """Trains a model for a task on labelled data, evaluates it, and serves it on raw strings."""
+    if recipe is None and (task is None or base is None):
+        fail("give a BASE and a --task, or a --recipe", ExitCode.USAGE)
+    texts = {"text": text, "pair": pair, "negative": negative, "question": question, "choices": choices}
+    options = [
+        *base_options(base),
+        *_task(task, data, train, eval, texts, label),
+        *method_options(method, epochs),
+        *(overrides or ()),
+    ]
+    beam = execution.beam_args(beam_arg)
+    checked, report = _read_or_exit(recipe, options, root)
+    print_read(report, checked)
+    if seeds > 1:
+        run_seeds(checked, seeds, root, name, verbose, reuse_folder, metadata, beam)
+        return
+    from firth.pipelines import local
+
+    result = execution.execute(local.finetune, checked, root, name, verbose, beam, reuse_folder, metadata)
+    from firth.cli.finetuning.task_summary import print_task_summary
+
+    execution.finish(print_task_summary, result, checked, root)
+
+
+def base_options(base: str | None) -> "list[Option]":
+    """Returns the options that the argument BASE stands for."""
+    return _option("base", base, "BASE")
+
+
+def method_options(method: str | None, epochs: float | None) -> "list[Option]":
+    """Returns what `--method` and `--epochs` stand for."""
+    return [*_option("method.kind", method, "--method"), *_option("epochs", epochs, "--epochs")]
+
+
+def _option(key: str, value: str | float | None, said: str) -> "list[Option]":
+    from firth.recipes.reading.raw_recipes import Option
+
+    return [] if value is None else [Option(f"{key}={json.dumps(value)}", f"{said} {value}")]
+
+
+def _task(
+    task: str | None,
+    data: str | None,
+    train: str | None,
+    eval: str | None,
+    texts: "Mapping[str, str | list[str] | None]",
+    label: str | None,
+) -> "list[Option]":
+    """Returns the options that the arguments stand for."""
+    from firth.recipes.reading.raw_recipes import Option
+
+    if task is None:
+        return []
+    from firth.pipelines import labels
+
+    given = {
+        "--eval": eval,
+        **{f"--{role.rstrip('s')}": said for role, said in texts.items()},
+        "--label": label,
+    }
+    try:
+        labels.check_data_options(task, data, train, [name for name, said in given.items() if said])
+        if data is not None:
+            said, read, described = "--data", labels.published_data(task, data), labels.task_of_format(task)
+        elif train is not None:
+            described, columns = labels.task_on_columns(task, texts)
+            column = label or labels.label_column(task)
+            said = "--train"
+            read = {"kind": "columns", "train": train, "eval": eval, "texts": columns, "label": column}
+        else:
+            said, read, described = "no data", labels.docstring_data(task), {"kind": task}
+    except ValueError as error:
+        fail(str(error), ExitCode.USAGE)
+    return [
+        Option(f"data={json.dumps(read)}", said),
+        Option(f"task={json.dumps(described)}", f"--task {task}"),
+    ]
+
+
+def _read_or_exit(
+    path: pathlib.Path | None, options: "Sequence[str | Option]", root: pathlib.Path
+) -> "tuple[AdaptingRecipe, dict[str, Any]]":
+    from firth.pipelines.labels import read_for, target_sentences
+    from firth.recipes.reading.adapting import load_adapting_with_places
+
+    try:
+        said, raw = load_adapting_with_places(path, options, root)
+        # Before the data are read, which may take long.
+        if said.method.adds:
+            costs_of_method(said, "finetune")
+        if said.predictions is not None:
+            from firth.serving.batch.asked_columns import asked_problem
+
+            if problem := asked_problem(said):
+                key, why = problem
+                fail(f"{raw.origin(key).place}: {'.'.join(key)}: {why}", ExitCode.USAGE)
+        recipe, found = read_for(said)
+        lost = target_sentences(recipe, found)
+    except ValueError as error:
+        fail(str(error), ExitCode.USAGE)
+    return recipe, {**found.report(), "lost": lost}
+
+
+register = commands.registrar(
+    "finetune",
+    _finetune,
+    "firth finetune minilm --task classification --train reviews.csv --text review --label stars",
+    "firth finetune minilm --task sst2 --data glue --epochs 2",
+    "firth finetune minilm --task wnut17 --data wnut17 --method head",
+    "firth finetune minilm --task span --train q.jsonl --text question --pair context --label answers",
+    "firth finetune bert_mini --task regression --train pairs.csv --text a --pair b --label score",
+    "firth finetune bert_mini --task tagging",
+    "firth finetune minilm --task embedding --train pairs.csv --text question --pair answer",
+    "firth finetune minilm --task rte --data glue --seeds 5",
+    "firth finetune minilm --task choice --train q.csv --text start --choice a --choice b --label right",
+    "firth finetune gpt2_tiny --task dialogue --train chat.jsonl",
+    "firth finetune --recipe my_task.yaml --set epochs=5",
+    "firth finetune --recipe my_task.yaml --beam-arg=--runner=FlinkRunner",
+    "firth finetune minilm --task sst2 --data glue --metadata postgresql://firth@localhost:5432/runs",
+    after="Exit codes: 0 done; 1 the run failed; 2 wrong usage, recipe or data; 3 done, but not blessed.",
+)

@@ -1,1 +1,0 @@
-"""The progress of `firth import` on the terminal."""

@@ -1,1 +1,0 @@
-"""The subcommand that compiles pipelines for other orchestrators."""

@@ -1,1 +1,0 @@
-"""AnomalyValidator: stops where records differ from their schema."""

@@ -1,1 +1,0 @@
-"""CorpusExampleGen: from a recipe's sources to documents."""

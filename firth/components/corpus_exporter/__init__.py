@@ -1,1 +1,0 @@
-"""CorpusExporter: the cleaned corpus in formats that others read."""

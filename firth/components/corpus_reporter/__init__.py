@@ -1,1 +1,0 @@
-"""CorpusReporter: one page on the corpus."""

@@ -1,1 +1,0 @@
-"""CorpusValidator: checks that the cleaned corpus keeps the recipe's limits."""

@@ -1,1 +1,0 @@
-"""Curator: cleaning, and the split into train and eval."""

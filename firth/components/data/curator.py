@@ -1,0 +1,98 @@
+"""The declaration of Curator."""
+
+import os
+
+from tfx import types
+from tfx.components.util import examples_utils
+from tfx.dsl.components.base import base_beam_executor
+from tfx.proto import example_gen_pb2
+from tfx.types import artifact_utils, standard_artifacts
+from tfx.types.artifact import Artifact
+
+from firth import storage
+from firth.components.artifacts import CorpusReport, QualityClassifier
+from firth.components.declaration import Artifacts, BeamComponent, Properties, declare
+from firth.components.kept_files import keeping
+from firth.components.split_folders import split_patterns
+from firth.corpus import SPLITS, CorpusError, curate, files_digest as digest_of_files
+from firth.corpus.curation.curate import REPORT_FILE
+from firth.corpus.quality.quality_model import MODEL_FILE
+from firth.recipes.corpus.cleaning import Cleaning
+
+
+class Executor(base_beam_executor.BaseBeamExecutor):
+    """Cleans one corpus."""
+
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
+        """Writes the splits and `corpus_report.json`.
+
+        Raises:
+            firth.corpus.EmptyCorpusError: if nothing is left, or nothing for one of the splits.
+        """
+        documents = input_dict["documents"]
+        patterns = [each for own in split_patterns(documents).values() for each in own]
+        examples = artifact_utils.get_single_instance(output_dict["examples"])
+        examples.split_names = artifact_utils.encode_split_names(list(SPLITS))
+        examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
+        report = artifact_utils.get_single_uri(output_dict["report"])
+        with keeping(report, REPORT_FILE, errors=CorpusError):
+            curate(
+                self._make_beam_pipeline,
+                # The report takes counts of reading from one artifact; those of several are not added up.
+                corpus_folder=documents[0].uri if len(documents) == 1 else report,
+                corpus_patterns=patterns,
+                cleaning=Cleaning.from_json(exec_properties["cleaning"]),
+                split_folders={name: artifact_utils.get_split_uri([examples], name) for name in SPLITS},
+                report_folder=report,
+            )
+        for classifiers in output_dict.get("classifiers", []):
+            _move_classifiers(artifact_utils.get_single_uri(output_dict["report"]), classifiers)
+
+
+def _move_classifiers(report_folder: str, artifact: Artifact) -> None:
+    """Makes what steps trained an artifact of its own, stamped with what they measured."""
+    for path in storage.glob(os.path.join(report_folder, "*", MODEL_FILE)):
+        folder = os.path.dirname(path)
+        step = os.path.basename(folder)
+        storage.copy_folder(folder, os.path.join(artifact.uri, step))
+        storage.remove(folder)
+        auc = storage.read_json(os.path.join(artifact.uri, step, MODEL_FILE))["auc"]
+        artifact.set_float_custom_property(f"{step}_auc", auc)
+
+
+class Curator(BeamComponent, executor=Executor):
+    """Applies the recipe's cleaning steps to documents and splits them into train and eval.
+
+    Args:
+        examples: Output of CorpusExampleGen.
+        cleaning: Cleaning of the recipe: the steps and the split. Its limits are for CorpusValidator.
+        files_digest: Result of `firth.corpus.files_digest(cleaning)`, taken now if it is not given. The
+            cached output is used again only while it stays the same.
+
+    Outputs:
+        examples: The documents that are left, splits `train` and `eval`.
+        report: `corpus_report.json`, see `firth.corpus.report.corpus_report.build_report`, and next to it
+            what single steps report.
+        classifiers: Models that the steps of kind `classifier` trained, if the cleaning has such steps.
+
+    Raises:
+        firth.corpus.CorpusError: without a digest, if a file that a step reads does not exist.
+    """
+
+    SPEC_CLASS = declare(
+        inputs={"documents": standard_artifacts.Examples},
+        outputs={"examples": standard_artifacts.Examples, "report": CorpusReport},
+        optional_outputs={"classifiers": QualityClassifier},
+        parameters={"cleaning": str, "files_digest": str},
+    )
+
+    def __init__(
+        self, examples: types.BaseChannel, cleaning: Cleaning, files_digest: str | None = None
+    ) -> None:
+        trains = any(step.trains_model for step in cleaning.steps)
+        super().__init__(
+            documents=examples,
+            cleaning=cleaning.without_limits().to_json(),
+            files_digest=digest_of_files(cleaning) if files_digest is None else files_digest,
+            classifiers=types.Channel(type=QualityClassifier) if trains else None,
+        )

@@ -1,1 +1,0 @@
-"""DistributionValidator: stops where data have drifted from those of the last run, or from requests."""

@@ -1,1 +1,0 @@
-"""ObjectiveValidator: checks an objective's rates against the recipe before the training."""

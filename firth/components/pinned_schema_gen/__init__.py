@@ -1,1 +1,0 @@
-"""PinnedSchemaGen: a schema that a person has pinned."""

@@ -1,1 +1,0 @@
-"""PredictionExporter: what BulkInferrer predicted, as lines of JSON."""

@@ -1,1 +1,0 @@
-"""Pusher: TFX's, with versions that appear only when they are whole."""

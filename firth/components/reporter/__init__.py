@@ -1,1 +1,0 @@
-"""Reporter: one page on the whole run."""

@@ -1,1 +1,0 @@
-"""RequestExampleGen: from a file of texts without labels to examples."""

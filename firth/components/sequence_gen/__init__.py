@@ -1,1 +1,0 @@
-"""SequenceGen: tokenized documents packed into rows."""

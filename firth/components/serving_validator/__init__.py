@@ -1,1 +1,0 @@
-"""ServingValidator: checks in a fresh process that a model can be served."""

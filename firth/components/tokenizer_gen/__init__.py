@@ -1,1 +1,0 @@
-"""TokenizerGen: a tokenizer trained on the train split."""

@@ -1,1 +1,0 @@
-"""Sources of tables: separated values and Arrow."""

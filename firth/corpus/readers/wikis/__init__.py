@@ -1,1 +1,0 @@
-"""Articles of wikis."""

@@ -1,0 +1,303 @@
+"""Beam search in the graph, over caches of a static shape."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import tensorflow as tf
+
+from firth.generation.controls import Controls
+from firth.generation.penalties import Seen, adjusted
+from firth.generation.reading import Prompts, ReadRows, TokenReader, last_states
+from firth.generation.writing import AT_END, AT_LENGTH, BY_CALLER, GOES_ON, DecodedTexts, repeated
+from firth.recipes.generation.samplers import BeamSearch
+
+
+class Hypotheses(NamedTuple):
+    """Several texts for each row, the best first; minus infinity scores a place that no text has taken.
+
+    Attributes:
+        scores: float32 [batch, texts].
+        ids: Tokens so far, the end among them, int32 [batch, texts, most]; 0 after them.
+        log_probabilities: Natural logarithms of their probabilities, float32 [batch, texts, most], among all
+            tokens that may be written, before biases and penalties.
+        count: Number of tokens so far, int32 [batch, texts].
+        ended: Why a text has ended, int32 [batch, texts], as `Writing` says it.
+    """
+
+    scores: tf.Tensor
+    ids: tf.Tensor
+    log_probabilities: tf.Tensor
+    count: tf.Tensor
+    ended: tf.Tensor
+
+    @classmethod
+    def empty(cls, batch: Any, texts: int, most: Any, score: float) -> "Hypotheses":
+        """Returns texts without a token.
+
+        Args:
+            batch: Number of rows, an int or int32 [].
+            texts: Number of texts for each row.
+            most: Most tokens of a text, an int or int32 [].
+            score: Score of each.
+        """
+        nothing = tf.zeros([batch, texts], tf.int32)
+        return cls(
+            tf.fill([batch, texts], tf.constant(score, tf.float32)),
+            tf.zeros([batch, texts, most], tf.int32),
+            tf.zeros([batch, texts, most]),
+            nothing,
+            nothing,
+        )
+
+    def taken(self, places: tf.Tensor) -> "Hypotheses":
+        """Returns some texts of each row, in any order and as often as is said.
+
+        Args:
+            places: Numbers of texts, int32 [batch, n].
+        """
+        taken: Hypotheses = tf.nest.map_structure(lambda each: tf.gather(each, places, batch_dims=1), self)
+        return taken
+
+    def best(self, count: int) -> tuple["Hypotheses", tf.Tensor]:
+        """Returns the texts of the highest scores, the highest first, and their places, int32 [batch, count].
+
+        Args:
+            count: Number of texts to return, at most as many as there are.
+
+        Example:
+
+        >>> found = Hypotheses.empty(1, 3, 2, 0.0)._replace(scores=tf.constant([[-2.0, -1.0, -3.0]]))
+        >>> found.best(2)[0].scores.numpy().tolist()
+        [[-1.0, -2.0]]
+        """
+        places = tf.math.top_k(self.scores, count).indices
+        return self.taken(places), places
+
+    def joined(self, others: "Hypotheses") -> "Hypotheses":
+        """Returns these texts of each row, and others after them.
+
+        Args:
+            others: Texts of the same rows, with room for as many tokens.
+        """
+        return Hypotheses(*(tf.concat(pair, axis=1) for pair in zip(self, others, strict=True)))
+
+    def only(self, which: tf.Tensor) -> "Hypotheses":
+        """Returns these texts, of which some are out of the question.
+
+        Args:
+            which: Which stay, bool [batch, texts]; the others are scored minus infinity.
+        """
+        return self._replace(scores=tf.where(which, self.scores, -float("inf")))
+
+    def with_tokens(self, tokens: tf.Tensor, gained: tf.Tensor) -> "Hypotheses":
+        """Returns these texts with a token more each.
+
+        Args:
+            tokens: Token of each, int32 [batch, texts].
+            gained: Natural logarithm of its probability, float32 [batch, texts].
+        """
+        here = tf.range(tf.shape(self.ids)[2]) == self.count[:, :, tf.newaxis]
+        return self._replace(
+            ids=tf.where(here, tokens[:, :, tf.newaxis], self.ids),
+            log_probabilities=tf.where(here, gained[:, :, tf.newaxis], self.log_probabilities),
+            count=self.count + 1,
+        )
+
+    def where(self, rows: tf.Tensor, others: "Hypotheses") -> "Hypotheses":
+        """Returns these texts in some rows, and others in the rest.
+
+        Args:
+            rows: Rows that have these, bool [batch].
+            others: Texts, as many.
+        """
+        chosen: Hypotheses = tf.nest.map_structure(
+            lambda own, other: tf.where(tf.reshape(rows, [-1] + [1] * (own.shape.rank - 1)), own, other),
+            self,
+            others,
+        )
+        return chosen
+
+
+class Searching(NamedTuple):
+    """A search that is under way.
+
+    Attributes:
+        rows: What the model has read of each beam, [batch * beams] rows: all but the token written last.
+        running: Texts that are written on, [batch, beams]; their score is the sum of the logarithms of their
+            tokens' probabilities.
+        found: Texts that have ended, [batch, beams]; their score is that sum, divided by their number of
+            tokens to the power of the length penalty.
+        ended: Why each row's search has ended, int32 [batch], as `Writing` says it.
+        seen: What penalties read of each beam's text so far, [batch * beams] rows.
+    """
+
+    rows: ReadRows
+    running: Hypotheses
+    found: Hypotheses
+    ended: tf.Tensor
+    seen: Seen
+
+
+class BeamSearcher:
+    """Writes the likeliest texts that it finds after each prompt: `start`, then `go_on` until all have ended.
+
+    At each step a row's beams are tried with every token, and twice as many texts as it has beams are looked
+    at. Of the better half those that end are kept; of all of them the best that go on are the next beams.
+    What comes out is what `generate` of Hugging Face's transformers 5 finds with the same values, penalties
+    among them: they are taken off the logarithms of probabilities. A row's texts do not depend on what else
+    is in the batch.
+
+    Args:
+        reader: Model that reads.
+        end_id: Id of the token that ends a text.
+        may_write: Which tokens may be written, bool [vocabulary], the end among them.
+        sampler: How to search.
+    """
+
+    def __init__(
+        self, reader: TokenReader, end_id: int, may_write: npt.NDArray[np.bool_], sampler: BeamSearch
+    ) -> None:
+        self._reader, self._end_id, self._sampler = reader, end_id, sampler
+        self._ruled_out = np.where(may_write, 0.0, -np.inf).astype("float32")
+
+    def start(self, prompts: Prompts, controls: Controls, room: Any) -> tuple[Searching, tf.Tensor]:
+        """Reads the prompts and writes the first token of each beam.
+
+        Args:
+            prompts: Prompts of the batch.
+            controls: What each row asks for.
+            room: Most tokens of any row, an int or int32 []; at least `controls.most`.
+
+        Returns:
+            The search so far, and the states of all that was read, float [batch, places, width].
+        """
+        states, rows = self._reader.begin(prompts, room)
+        logits = self._reader.logits(last_states(states, rows))
+        batch, beams = tf.shape(prompts.lengths)[0], self._sampler.beams
+        each = tf.repeat(tf.range(batch), beams)
+        running = Hypotheses.empty(batch, beams, room, 0.0)
+        seen = Seen.of_prompts(prompts, self._reader, len(self._ruled_out), room)
+        searching = Searching(
+            rows.taken(each),
+            # They are all alike: one of them is enough.
+            running.only(tf.broadcast_to(tf.range(beams) == 0, [batch, beams])),
+            Hypotheses.empty(batch, beams, room, -float("inf")),
+            tf.zeros([batch], tf.int32),
+            seen.taken(each),
+        )
+        return self._chosen(tf.gather(logits, each), searching, controls), states
+
+    def go_on(self, searching: Searching, controls: Controls, steps: tf.Tensor | int) -> Searching:
+        """Writes so many more tokens of each beam, or fewer where a row's search ends.
+
+        Args:
+            searching: Search as `start` or the last call returned it.
+            controls: What each row asks for.
+            steps: Most tokens to write, an int or int32 [].
+        """
+        return repeated(self.step, searching, controls, steps, lambda each: each.ended)
+
+    def texts(self, searching: Searching) -> DecodedTexts:
+        """Returns the best text of each row whose search has ended; of the others no token.
+
+        Args:
+            searching: Search as `start` or `go_on` returned it.
+        """
+        best, ended = searching.found, searching.ended
+        count = tf.where(ended != GOES_ON, best.count[:, 0], 0)
+        return DecodedTexts(best.ids[:, 0], best.log_probabilities[:, 0], count, ended, self.best(searching))
+
+    def best(self, searching: Searching) -> Hypotheses:
+        """Returns the best texts of each row that have ended, the best first, [batch, n_best].
+
+        Args:
+            searching: Search as `start` or `go_on` returned it.
+        """
+        return searching.found.best(self._sampler.n_best)[0]
+
+    def with_ended(self, searching: Searching, rows: tf.Tensor) -> Searching:
+        """Returns the search, of which some rows are to go on no further.
+
+        Args:
+            searching: Search so far.
+            rows: Which rows have ended, bool [batch].
+        """
+        goes_on = searching.ended == GOES_ON
+        return searching._replace(ended=tf.where(goes_on & rows, BY_CALLER, searching.ended))
+
+    def step(self, searching: Searching, controls: Controls) -> Searching:
+        """Writes one more token of each beam of the rows that go on; the others stay as they are.
+
+        Args:
+            searching: Search so far.
+            controls: What each row asks for.
+        """
+        running = searching.running
+        rows = searching.rows.standing(tf.repeat(searching.ended != GOES_ON, self._sampler.beams))
+        last = tf.gather(running.ids, tf.maximum(running.count - 1, 0), batch_dims=2)
+        states, rows = self._reader.read(tf.reshape(last, [-1, 1]), rows)
+        return self._chosen(self._reader.logits(states[:, 0]), searching._replace(rows=rows), controls)
+
+    def _chosen(self, logits: tf.Tensor, searching: Searching, controls: Controls) -> Searching:
+        """Returns the search with one more token of each beam of the rows that go on."""
+        candidates, places, tokens = self._candidates(logits, searching, controls)
+        at_length = candidates.count >= controls.most[:, tf.newaxis]
+        ended = tf.where(tokens == self._end_id, AT_END, tf.where(at_length, AT_LENGTH, GOES_ON))
+        candidates = candidates._replace(ended=ended)
+        running, chosen = candidates.only(ended == GOES_ON).best(self._sampler.beams)
+        found = self._found(candidates.only(ended != GOES_ON), searching.found)
+        rows = self._flat(tf.gather(places, chosen, batch_dims=1))
+        tokens = tf.reshape(tf.gather(tokens, chosen, batch_dims=1), [-1])
+        goes_on = searching.ended == GOES_ON
+        return Searching(
+            searching.rows.taken(rows),
+            running.where(goes_on, searching.running),
+            found.where(goes_on, searching.found),
+            tf.where(goes_on, self._ended(running, found, controls), searching.ended),
+            searching.seen.taken(rows).with_token(tokens, tf.ones_like(tokens, tf.bool)),
+        )
+
+    def _candidates(
+        self, logits: tf.Tensor, searching: Searching, controls: Controls
+    ) -> tuple[Hypotheses, tf.Tensor, tf.Tensor]:
+        """Returns the best texts with one more token, two for each beam, their beams and their tokens."""
+        beams, size = self._sampler.beams, len(self._ruled_out)
+        logits = tf.cast(logits, tf.float32) + self._ruled_out
+        of_beams = controls.taken(tf.repeat(tf.range(tf.shape(searching.ended)[0]), beams))
+        if beams == 1:
+            # With one beam, theirs takes penalties off logits.
+            proposed = tf.nn.log_softmax(adjusted(logits, of_beams, searching.seen, self._end_id))
+        else:
+            proposed = adjusted(tf.nn.log_softmax(logits), of_beams, searching.seen, self._end_id)
+        sums = tf.reshape(searching.running.scores, [-1, 1]) + proposed
+        scores, chosen = tf.math.top_k(tf.reshape(sums, [-1, beams * size]), 2 * beams)
+        places, tokens = chosen // size, chosen % size
+        rows = self._flat(places)
+        gained = tf.gather_nd(logits, tf.stack([rows, tf.reshape(tokens, [-1])], axis=1))
+        gained -= tf.gather(tf.reduce_logsumexp(logits, axis=1), rows)
+        texts = searching.running.taken(places).with_tokens(tokens, tf.reshape(gained, [-1, 2 * beams]))
+        return texts._replace(scores=scores), places, tokens
+
+    def _found(self, ended: Hypotheses, found: Hypotheses) -> Hypotheses:
+        """Returns the best texts that have ended, of those of before and those of the better candidates."""
+        beams = self._sampler.beams
+        lengths = tf.cast(ended.count, tf.float32) ** self._sampler.length_penalty
+        better = tf.broadcast_to(tf.range(2 * beams) < beams, tf.shape(ended.scores))
+        return found.joined(ended._replace(scores=ended.scores / lengths).only(better)).best(beams)[0]
+
+    def _ended(self, running: Hypotheses, found: Hypotheses, controls: Controls) -> tf.Tensor:
+        """Returns why each row's search has ended, int32 [batch], by its best text, or that it goes on."""
+        stops, penalty = self._sampler.early_stopping, self._sampler.length_penalty
+        length = controls.most if stops == "never" and penalty > 0 else running.count[:, 0]
+        reachable = running.scores[:, 0] / tf.cast(length, tf.float32) ** penalty
+        worst = tf.reduce_min(found.scores, axis=1)
+        # Places of which no text has been found yet are worse than anything.
+        may_gain = (worst == -float("inf")) if stops is True else (reachable > worst)
+        may_gain &= running.scores[:, 0] > -float("inf")
+        return tf.where(may_gain, GOES_ON, found.ended[:, 0])
+
+    def _flat(self, places: tf.Tensor) -> tf.Tensor:
+        """Returns numbers of rows of the model for beams of each row, int32 [batch * n]."""
+        first = tf.range(tf.shape(places)[0]) * self._sampler.beams
+        return tf.reshape(first[:, tf.newaxis] + places, [-1])

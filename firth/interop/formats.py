@@ -1,0 +1,155 @@
+"""The formats that models come in from and go out to."""
+
+import dataclasses
+import importlib
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from firth.interop.errors import InteropError, check_folder
+from firth.interop.messages import Read, Written
+
+
+@dataclasses.dataclass(frozen=True)
+class Format:
+    """A format of another library.
+
+    Its package has `import_model` or `export_model` or both, and is loaded when it is used.
+
+    Attributes:
+        name: Name on the command line.
+        title: Name for people.
+        package: Package of this library that reads and writes it.
+        contents: What a folder of it holds, for people.
+        example: A folder and options of its import, as they are typed; empty if no models come in from it.
+        download: How people get a folder of it, in which `{model}` and `{folder}` stand for their names.
+        use: What loads a folder that was written, which stands as `{folder}`; empty if no models go out to
+            it.
+        options: What may be chosen when a model goes out, by the names of arguments.
+    """
+
+    name: str
+    title: str
+    package: str
+    contents: str = ""
+    example: str = ""
+    download: str = ""
+    use: str = ""
+    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def reads(self) -> bool:
+        """True if models come in from it."""
+        return bool(self.example)
+
+    @property
+    def writes(self) -> bool:
+        """True if models go out to it."""
+        return bool(self.use)
+
+    def check_folder(self, path: str | os.PathLike[str]) -> None:
+        """Passes if there is a folder. Nothing is loaded for it.
+
+        Raises:
+            firth.interop.errors.InteropError: if there is none, with how people get one.
+        """
+        folder = os.fspath(path)
+        name = os.path.basename(os.path.abspath(folder))
+        model = folder if folder.count("/") == 1 and folder[0] not in "./~" else f"OWNER/{name}"
+        check_folder(folder, self.download.format(model=model, folder=folder, name=name))
+
+    def import_model(self, path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
+        """Writes the model in a folder of this format as a bundle.
+
+        Raises:
+            firth.interop.errors.InteropError: for what cannot be read, or cannot be expressed here.
+            FileExistsError: if there is something in the bundle's place.
+        """
+        self.check_folder(path)
+        read: Read = self._module().import_model(path, folder, name)
+        return read
+
+    def export_model(
+        self, bundle: str | os.PathLike[str], folder: str | os.PathLike[str], **options: str
+    ) -> Written:
+        """Writes a bundle's model in this format.
+
+        Raises:
+            FileExistsError: if there is something in the folder's place.
+        """
+        from firth.recipes.base.errors import suggest
+
+        for name in options:
+            if name not in self.options:
+                known = suggest(name, self.options) if self.options else "it has none"
+                raise InteropError(f"{self.title} has no option {name!r}; {known}")
+        written: Written = self._module().export_model(bundle, folder, **options)
+        return written
+
+    def _module(self) -> Any:
+        return importlib.import_module(self.package)
+
+
+_HEADS = {"heads": "untrained writes heads that nobody has trained, which are left out otherwise"}
+_HUGGING_FACE = Format(
+    "hf",
+    "Hugging Face",
+    "firth.interop.hugging_face",
+    contents="config.json, model.safetensors (or its shards), and tokenizer.json or the older files",
+    example="all-MiniLM-L6-v2 --name minilm",
+    download="`hf download {model} --local-dir {folder}` does that (of the package huggingface_hub), or "
+    "`git clone` with git-lfs",
+    use="transformers.AutoModel.from_pretrained('{folder}')",
+    options={
+        "dtype": "float32, bfloat16 or float16; without it, that of each imported tensor",
+        **_HEADS,
+    },
+)
+
+_ELMO = Format(
+    "elmo",
+    "ELMo",
+    "firth.interop.elmo",
+    contents="*options*.json and *weights*.hdf5, as AllenNLP publishes them",
+    example="elmo_original --name elmo",
+    download="download the options and the weights that AllenNLP publishes into the folder {folder}",
+)
+
+_KERAS_HUB = Format(
+    "keras",
+    "KerasHub",
+    "firth.interop.keras_hub",
+    contents="config.json, model.weights.h5 (or its shards), tokenizer.json and assets/tokenizer",
+    example="bert_tiny_en_uncased --name bert",
+    download="`Backbone.from_preset('{name}').save_to_preset('{folder}')` of keras_hub.models does that",
+    use="keras_hub.models.Backbone.from_preset('{folder}')",
+    options={
+        "tokenizer": "near writes one that reads some texts otherwise, which is left out otherwise",
+        **_HEADS,
+    },
+)
+
+_ONNX = Format(
+    "onnx",
+    "ONNX",
+    "firth.interop.onnx",
+    use="onnxruntime.InferenceSession('{folder}/encoder.onnx'); firth.json says what goes in and comes out",
+    options=_HEADS,
+)
+
+_CTRANSLATE2 = Format(
+    "ctranslate2",
+    "CTranslate2",
+    "firth.interop.ctranslate2",
+    use="ctranslate2.Encoder('{folder}'), Generator or Translator, whose tokens are the tokenizer's pieces",
+    options={"quantization": "type that weights are rounded to, such as int8 or float16", **_HEADS},
+)
+
+_PEFT = Format(
+    "peft",
+    "peft",
+    "firth.interop.peft",
+    use="peft.PeftModel.from_pretrained(base, '{folder}'), with the base of `--format hf` for its task_type",
+)
+
+FORMATS = {each.name: each for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _ONNX, _CTRANSLATE2, _PEFT)}

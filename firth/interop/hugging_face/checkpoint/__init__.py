@@ -1,1 +1,0 @@
-"""Files of a checkpoint: its configuration, and its tensors one by one."""

@@ -1,0 +1,80 @@
+"""The HTML template that all reports share, and its number formats."""
+
+import functools
+import math
+import shlex
+from typing import Any
+
+import jinja2
+
+from firth.reports.quantities import bytes_text, seconds_text
+from firth.serving.descriptions.listing import shape_in_words, valid, weights_line
+
+TEMPLATE = "report.html.j2"
+NOT_RECORDED = "not recorded"
+
+
+def render_page(**values: Any) -> str:
+    """Returns a page as HTML, all text escaped.
+
+    Args:
+        **values: Values of the template: `kind`, `title`, `description`, `headline` (name, value and remark
+            of each figure), `sections` (id and title of each) and what the template `section_<id>.html.j2` of
+            each section reads.
+    """
+    return _template().render(**values)
+
+
+def number(value: Any) -> str:
+    """Returns a figure as the page writes it.
+
+    Example:
+
+    >>> number(None), number(float("inf")), number(1234.56), number(0.12345), number("mean")
+    ('not recorded', 'infinite', '1,234.6', '0.1235', 'mean')
+    """
+    if value is None:
+        return NOT_RECORDED
+    if not isinstance(value, int | float):
+        return str(value)
+    if not math.isfinite(value):
+        return "infinite" if value > 0 else "not a number"
+    if abs(value) >= 100 and value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
+
+
+def count(value: Any) -> str:
+    """Returns a whole number as the page writes it.
+
+    Example:
+
+    >>> count(None), count(12345.0)
+    ('not recorded', '12,345')
+    """
+    return NOT_RECORDED if value is None else f"{round(value):,}"
+
+
+@functools.cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("firth.reports"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=number, count=count, bytes=bytes_text, seconds=seconds_text)
+    environment.filters.update(shape_in_words=shape_in_words, valid=valid, weights_line=weights_line)
+    return environment.get_template(TEMPLATE)
+
+
+def tensorboard_command(folder: str) -> str:
+    """Returns the command that shows the curves in a folder, to be pasted as it is.
+
+    Example:
+
+    >>> tensorboard_command("my runs/demo/pipeline/Trainer/model_run/7")
+    "tensorboard --logdir 'my runs/demo/pipeline/Trainer/model_run/7'"
+    """
+    return f"tensorboard --logdir {shlex.quote(folder)}"

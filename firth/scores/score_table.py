@@ -1,0 +1,187 @@
+"""The scores by name."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from firth.scores.answers import answer_f1_of, exact_match_of, squad_exact_match, squad_f1
+from firth.scores.bleu import bleu, bleu_of_places, bleu_signature
+from firth.scores.calibration import brier, brier_of, brier_of_shares, expected_calibration_error
+from firth.scores.entities import (
+    entity_f1,
+    entity_f1_of_places,
+    entity_f1_strict,
+    entity_f1_strict_of_places,
+    tag_accuracy,
+    tag_accuracy_of_places,
+)
+from firth.scores.exact import exact_match, is_exact
+from firth.scores.held_out_threshold import (
+    ScoredAnswer,
+    exact_match_of_places,
+    f1_of_places as answer_f1_of_places,
+    squad_exact_match_held_out,
+    squad_f1_held_out,
+)
+from firth.scores.labels import accuracy, f1, is_right, macro_f1, matthews
+from firth.scores.resampled_scores import (
+    OfPlaces,
+    f1_of_places,
+    macro_f1_of_places,
+    matthews_of_places,
+    pearson_of_places,
+    spearman_of_places,
+)
+from firth.scores.rouge import rouge_functions
+from firth.scores.score import Inputs, Score
+from firth.scores.vectors import (
+    cosine_spearman,
+    cosine_spearman_of_places,
+    pearson,
+    retrieval_accuracy,
+    retrieval_accuracy_of_places,
+    spearman,
+)
+
+
+def _same(reference: Any) -> Any:
+    return reference
+
+
+def _first(reference: str | Sequence[str]) -> str:
+    """Returns a text, or the first of several right ones; an empty one of none."""
+    return reference if isinstance(reference, str) else next(iter(reference), "")
+
+
+def _scored(reference: Sequence[str]) -> ScoredAnswer:
+    return ScoredAnswer(_first(reference), -1.0 if reference else 1.0)
+
+
+LABELS = Inputs("label", "label: str, int or bool", "label of the same type", right=_same)
+NUMBERS = Inputs("number", "number", "number", right=_same)
+ANSWERS = Inputs(
+    "answers", "right answers, none if the text has no answer", "answer, empty for none", right=_first
+)
+SCORED_ANSWERS = Inputs(
+    "scored answers",
+    "right answers, none if the text has no answer",
+    "best answer, and how much better it is to have none",
+    right=_scored,
+    of_answer=lambda answer: ScoredAnswer(answer, 0.0),
+)
+TAGS = Inputs("tags", "tags of the words of a sentence", "tags of the same words", right=_same)
+TEXTS = Inputs("texts", "one text, or several right ones", "text", right=_first)
+PROBABILITIES = Inputs("probabilities", "place of the right class", "probabilities of all classes")
+VECTORS = Inputs("vectors", "number of two texts", "TextVectors: the vectors of the two texts")
+
+OfAll = Callable[..., float]
+
+_SHARE = (0.0, 1.0)
+_PERCENT = (0.0, 100.0)
+
+
+def _correlation(
+    title: str,
+    function: OfAll,
+    inputs: Inputs,
+    by: str,
+    of_places: Callable[..., OfPlaces],
+    of_chance: Callable[[Sequence[Any]], float] | None = None,
+) -> Score:
+    return Score(
+        *(title, function, inputs, (-1.0, 1.0), by),
+        of_places=of_places,
+        needs_variety=True,
+        of_chance=of_chance,
+    )
+
+
+def _held_out(title: str, function: OfAll, of_places: Callable[..., OfPlaces]) -> Score:
+    return Score(f"{title}, held-out threshold", function, SCORED_ANSWERS, _PERCENT, "", of_places=of_places)
+
+
+def _rouge(variant: str, title: str) -> Score:
+    function, of_one = rouge_functions(variant)
+    return Score(title, function, TEXTS, _SHARE, "rouge-score", of_one=of_one, of_summaries=True)
+
+
+SCORES: dict[str, Score] = {
+    "accuracy": Score("Accuracy", accuracy, LABELS, _SHARE, "scikit-learn", of_one=is_right),
+    "f1": Score("F1 of the positive class", f1, LABELS, _SHARE, "scikit-learn", of_places=f1_of_places),
+    "macro_f1": Score(
+        "F1, mean over classes", macro_f1, LABELS, _SHARE, "scikit-learn", of_places=macro_f1_of_places
+    ),
+    "matthews": _correlation("Matthews' correlation", matthews, LABELS, "scikit-learn", matthews_of_places),
+    "pearson": _correlation("Pearson's correlation", pearson, NUMBERS, "scipy", pearson_of_places),
+    "spearman": _correlation("Spearman's correlation", spearman, NUMBERS, "scipy", spearman_of_places),
+    "squad_exact_match": Score(
+        "SQuAD exact match", squad_exact_match, ANSWERS, _PERCENT, "", of_one=exact_match_of
+    ),
+    "squad_f1": Score("SQuAD F1", squad_f1, ANSWERS, _PERCENT, "", of_one=answer_f1_of),
+    "squad_exact_match_held_out": _held_out(
+        "SQuAD exact match", squad_exact_match_held_out, exact_match_of_places
+    ),
+    "squad_f1_held_out": _held_out("SQuAD F1", squad_f1_held_out, answer_f1_of_places),
+    "entity_f1": Score("Entity F1", entity_f1, TAGS, _SHARE, "seqeval", of_places=entity_f1_of_places),
+    "entity_f1_strict": Score(
+        "Entity F1, strict IOB2",
+        entity_f1_strict,
+        TAGS,
+        _SHARE,
+        "seqeval",
+        of_places=entity_f1_strict_of_places,
+    ),
+    "tag_accuracy": Score(
+        "Accuracy of tags", tag_accuracy, TAGS, _SHARE, "", of_places=tag_accuracy_of_places
+    ),
+    "cosine_spearman": _correlation(
+        "Spearman's correlation with the cosine",
+        cosine_spearman,
+        VECTORS,
+        "scipy",
+        cosine_spearman_of_places,
+        of_chance=lambda references: 0.0,
+    ),
+    "retrieval_accuracy": Score(
+        "Accuracy of the nearest text",
+        retrieval_accuracy,
+        VECTORS,
+        _SHARE,
+        "",
+        of_places=retrieval_accuracy_of_places,
+        of_chance=lambda references: 1.0 / len(references),
+    ),
+    "bleu": Score(
+        "BLEU",
+        bleu,
+        TEXTS,
+        _PERCENT,
+        "sacrebleu",
+        of_places=bleu_of_places,
+        signature_of=bleu_signature,
+    ),
+    "exact_match": Score("Exact match", exact_match, TEXTS, _SHARE, "", of_one=is_exact),
+    "rouge_1": _rouge("rouge_1", "ROUGE-1"),
+    "rouge_2": _rouge("rouge_2", "ROUGE-2"),
+    "rouge_l": _rouge("rouge_l", "ROUGE-L"),
+    "rouge_lsum": _rouge("rouge_lsum", "ROUGE-Lsum"),
+    "expected_calibration_error": Score(
+        "Expected calibration error",
+        expected_calibration_error,
+        PROBABILITIES,
+        _SHARE,
+        "",
+        greater_is_better=False,
+        of_nothing=1.0,
+    ),
+    "brier": Score(
+        "Brier score",
+        brier,
+        PROBABILITIES,
+        (0.0, 2.0),
+        "",
+        greater_is_better=False,
+        of_one=brier_of,
+        of_nothing=2.0,
+        of_chance=brier_of_shares,
+    ),
+}

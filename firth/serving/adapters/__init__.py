@@ -1,1 +1,0 @@
-"""Several adapters of one base in one SavedModel, which an input chooses from."""

@@ -1,0 +1,246 @@
+"""The headline score of a task, from the answers of its own signature to held-out records and from rows."""
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import tensorflow as tf
+
+from firth import features as names
+from firth.recipes.tasks.tasks import task_from_json
+from firth.scores import Collected, compute, score_of
+from firth.scores.score_table import PROBABILITIES, SCORED_ANSWERS
+from firth.serving.client import Client
+from firth.tasks import TASKS
+from firth.tasks.readers.records import LabelledRecord
+from firth.tasks.texts import key_of
+
+MOST_RECORDS = 1000
+# Largest difference of the two values, of a score between 0 and 1: sums of floats have another order.
+TOLERANCE = 1e-6
+# How near numbers are of a precision whose answers follow from choices that are often close ones.
+_FEW_BITS = 1e-3
+_BATCH = 32
+_SHOWN = 5
+
+Rows = Callable[[], Iterable[bytes]]
+Records = Callable[[], Iterable[tuple[LabelledRecord, str]]]
+
+
+class _Scored(NamedTuple):
+    """The answer of rows to a record: as scores take it, its numbers, and the tokens that a row holds."""
+
+    example: Collected
+    numbers: npt.NDArray[Any]
+    tokens: int | None
+
+
+class _Asking(NamedTuple):
+    """The model, its task, and the score that is computed."""
+
+    client: Client
+    task: Any
+    score: str
+    near: float
+
+    @property
+    def kind(self) -> Any:
+        """The class of the task."""
+        return TASKS[self.task.kind]
+
+
+def served_score(client: Client, records: Records, rows: Rows, near: float) -> dict[str, Any] | None:
+    """Returns the headline score of an exported model twice: by its task's own signature, and by rows.
+
+    Both are of the same records, `MOST_RECORDS` of the split at most, drawn by the recipe's seed. An answer
+    that follows from numbers as near to those of the rows as `near` counts as the answer of the rows.
+    """
+    described = client.description
+    stated = described["recipe"].get("task")
+    task: Any = None if stated is None else task_from_json(json.dumps(stated))
+    score = "" if task is None else _headline(task)
+    if not score or task.signature not in described["signatures"] or not described["evaluation_sums"]:
+        return None
+    asking, source = _Asking(client, task, score, near), score.rpartition(".")[0]
+    all_ids = {id for row in map(_fields, rows()) if source in ("", _source(row)) for id in _ids(row)}
+    drawn = sorted(all_ids, key=lambda id: _place(described["recipe"]["seed"], id))[:MOST_RECORDS]
+    scored = _scored(asking, rows, set(drawn))
+    served, cut = _served(asking, records, scored)
+    if not served:
+        return None
+    by_signature, problem = _value(asking, [each.example for each in served.values()])
+    by_rows, _ = _value(asking, [scored[id].example for id in served])
+    found = {
+        "score": score,
+        "signature": task.signature,
+        "served": by_signature,
+        "scored": by_rows,
+        "records": len(served),
+        "of": len(all_ids),
+        "cut": cut,
+    }
+    different = [
+        each.name for id, each in served.items() if each.example.prediction != scored[id].example.prediction
+    ]
+    return {**found, "different": different[:_SHOWN], "reason": _reason(asking, found, different, problem)}
+
+
+class _Served(NamedTuple):
+    """The answer of the signature to a record, and the id that a file has for the record."""
+
+    example: Collected
+    name: str
+
+
+def _headline(task: Any) -> str:
+    """Returns the first score of a task's answers; empty for none."""
+    # The score of an answer is of one window, and a threshold on it is chosen for all records of a split.
+    return next((name for name in task.score_names if score_of(name).inputs is not SCORED_ANSWERS), "")
+
+
+def _place(seed: int, id: str) -> bytes:
+    return hashlib.sha256(f"{seed}/{id}".encode()).digest()
+
+
+def _fields(row: bytes) -> Any:
+    return tf.train.Example.FromString(row).features.feature
+
+
+def _source(fields: Any) -> str:
+    return b"".join(fields[names.SOURCE].bytes_list.value).decode()
+
+
+def _details(fields: Any) -> list[bytes]:
+    return list(fields[names.RECORD_DETAILS].bytes_list.value)
+
+
+def _ids(fields: Any) -> set[str]:
+    """Returns the keys of the records in a row, which those of its windows name."""
+    of_windows = {known["id"] for known in map(json.loads, _details(fields)) if "id" in known}
+    return of_windows or {str(key) for key in fields[names.DOCUMENT_KEYS].int64_list.value}
+
+
+def _scored(asking: _Asking, rows: Rows, drawn: set[str]) -> dict[str, _Scored]:
+    """Returns the answers of rows to the records that are drawn, by their keys."""
+    asked = (row for row in rows() if not drawn.isdisjoint(_ids(_fields(row))))
+    examples: list[Collected] = []
+    numbers: dict[str, npt.NDArray[Any]] = {}
+    tokens: dict[str, int] = {}
+    for batch in _batches(asked):
+        outputs = asking.client.evaluate(batch)
+        for place, fields in enumerate(map(_fields, batch)):
+            own = {name: values[place] for name, values in outputs.items()}
+            if details := _details(fields):
+                own[names.RECORD_DETAILS] = np.array(details, object)
+            for number in np.flatnonzero(own[names.RECORD_WEIGHTS]):
+                key = str(int(own[names.RECORD_KEYS][number]))
+                numbers[key] = np.ravel(own[names.RECORD_PREDICTIONS][number])
+                if names.RECORD_LENGTHS in own:
+                    tokens[key] = int(own[names.RECORD_LENGTHS][number])
+            examples += _collected(asking, own, _source(fields))
+    if join := getattr(asking.kind, "joined", None):
+        examples, tokens = join(asking.task, examples, whole=False)["examples"], {}
+    nothing = np.zeros([0])
+    return {
+        each.id: _Scored(each, numbers.get(each.id, nothing), tokens.get(each.id))
+        for each in examples
+        if each.id in drawn
+    }
+
+
+def _collected(asking: _Asking, outputs: Mapping[str, Any], source: str) -> list[Collected]:
+    """Returns the records of a row as the score takes them."""
+    found: list[Collected] = asking.kind.collected(asking.task, outputs, source)
+    if score_of(asking.score).inputs is not PROBABILITIES:
+        return found
+    places = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
+    labels, given = (
+        outputs[name][places].tolist() for name in (names.RECORD_LABELS, names.RECORD_PREDICTIONS)
+    )
+    return [
+        Collected(each.id, int(label), shares, each.source, each.length)
+        for each, label, shares in zip(found, labels, given, strict=True)
+    ]
+
+
+def _served(
+    asking: _Asking, records: Records, scored: Mapping[str, _Scored]
+) -> tuple[dict[str, _Served], int]:
+    """Returns the answers of the signature by the keys of the records, and how many rows hold a part of."""
+    served: dict[str, _Served] = {}
+    cut = 0
+    known = ((str(key_of(record.id)), record, source) for record, source in records())
+    for batch in _batches(each for each in known if each[0] in scored):
+        answers = _answers(asking, [each[1:] for each in batch])
+        for (key, record, source), outputs in zip(batch, answers, strict=True):
+            of_rows = scored[key]
+            if not asking.kind.is_read_alike(outputs, of_rows.tokens):
+                cut += 1
+                continue
+            numbers = asking.kind.served_numbers(asking.task, outputs)
+            made = asking.kind.served_answer(asking.task, outputs, source)
+            if score_of(asking.score).inputs is PROBABILITIES:
+                made = numbers.tolist()
+            size = len(numbers)
+            if size and np.allclose(numbers, of_rows.numbers[:size], rtol=asking.near, atol=asking.near):
+                made = of_rows.example.prediction
+            example = of_rows.example
+            taken = Collected(example.id, example.reference, made, example.source, example.length)
+            served[key] = _Served(taken, record.id)
+    return served, cut
+
+
+def _answers(asking: _Asking, batch: Sequence[tuple[LabelledRecord, str]]) -> Iterator[list[dict[str, Any]]]:
+    """Yields the outputs of the signature for each record, one for each text where it reads texts alone."""
+    client, name = asking.client, asking.task.signature
+    described = client.description["signatures"][name]
+    # An input that takes names says of which task a record is.
+    named = {each: [source for _, source in batch] for each in described.get("choices", {})}
+    inputs = [each for each in described["inputs"] if each not in named]
+    answers = []
+    for roles in asking.task.asked_roles:
+        texts: dict[str, Any] = {
+            each: [record.texts[role] for record, _ in batch] for each, role in zip(inputs, roles)
+        }
+        first = texts.pop(client.first_input(name))
+        answers.append(client.ask(name, first, **texts, **named))
+    yield from map(list, zip(*answers, strict=True))
+
+
+def _value(asking: _Asking, examples: Sequence[Collected]) -> tuple[float | None, str]:
+    """Returns the score, None where it is no number, and why it cannot be computed."""
+    try:
+        found = compute(asking.score, examples, **asking.task.score_options(asking.score)).value
+    except ValueError as error:
+        return None, str(error)
+    return (float(found) if math.isfinite(found) else None), ""
+
+
+def _reason(asking: _Asking, found: Mapping[str, Any], different: Sequence[str], problem: str) -> str:
+    """Returns why the two values are not the same; empty if they are, or if both are no numbers."""
+    served, scored = found["served"], found["scored"]
+    low, high = score_of(asking.score).range
+    most = (TOLERANCE if asking.near < _FEW_BITS else asking.near) * (high - low)
+    is_near = None not in (served, scored) and abs(served - scored) <= most
+    if (is_near or served == scored) and not problem:
+        return ""
+    values = f"{_text(served)}, and {_text(scored)} by rows, of {found['records']:,} records"
+    named = ", ".join(map(repr, different[:_SHOWN]))
+    return (
+        f"the signature {found['signature']} answers held-out records otherwise than their rows are scored: "
+        f"{found['score']} {problem or values}; {len(different):,} answers differ, those to {named} first"
+    )
+
+
+def _text(value: float | None) -> str:
+    return "no number" if value is None else f"{value:.6f}"
+
+
+def _batches(values: Iterable[Any]) -> Iterator[list[Any]]:
+    given = iter(values)
+    yield from iter(lambda: list(itertools.islice(given, _BATCH)), [])

@@ -1,0 +1,236 @@
+"""Answers of tasks whose model writes text, or finds texts probable: to inputs, and to records of rows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from firth import features as names
+from firth.generation import Prompts, ReadRows, TokenReader, Writer, last_states, reader_of
+from firth.generation.choices import likeliest
+from firth.generation.controls import neutral_controls
+from firth.generation.writing import AT_END
+from firth.serving.descriptions.output import Reading
+from firth.serving.served_model import Served
+from firth.tasks.writing import input_pieces
+
+Tensors = dict[str, tf.Tensor]
+
+
+class WritingInputs(NamedTuple):
+    """Inputs of records.
+
+    Attributes:
+        ids: Tokens with special ones, ragged int32 [batch, (tokens)].
+        reading: How much of the texts of each record is read.
+    """
+
+    ids: tf.RaggedTensor
+    reading: Reading
+
+
+def inputs_of_texts(served: Served, *texts: tf.Tensor) -> WritingInputs:
+    """Returns what the model reads of some records, as it did in training.
+
+    Args:
+        *texts: The texts of the records, string [batch] each.
+    """
+    pieces = input_pieces(served.task, served.recipe.sequences, served.tokenizer, texts)
+    kept = pieces.ids.row_lengths()
+    framed_ids = framed(served, pieces.ids, served.task.form.before, served.task.form.after)
+    return WritingInputs(framed_ids, Reading(kept, kept + pieces.cut))
+
+
+def framed(
+    served: Served, ids: tf.RaggedTensor, before: tuple[str, ...], after: tuple[str, ...]
+) -> tf.RaggedTensor:
+    """Returns tokens with special ones around them.
+
+    Args:
+        ids: Tokens, ragged int32 [batch, (tokens)].
+    """
+    first, last = (
+        tf.tile(tf.constant([each], tf.int32, [1, len(each)]), [ids.nrows(tf.int32), 1])
+        for each in (served.special_ids(before), served.special_ids(after))
+    )
+    made = tf.concat([first, ids, last], axis=1)
+    return made if isinstance(made, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(made)
+
+
+class WrittenTexts(NamedTuple):
+    """Texts that were written.
+
+    Attributes:
+        ids: Tokens, ragged int32 [batch, (tokens)], without the end.
+        log_probability: Sum of the natural logarithms of the probabilities of the tokens and of the end,
+            float32 [batch].
+        is_finished: bool [batch], False if the end did not come within the most tokens.
+    """
+
+    ids: tf.RaggedTensor
+    log_probability: tf.Tensor
+    is_finished: tf.Tensor
+
+
+def write(
+    served: Served, inputs: tf.RaggedTensor, facts: Mapping[str, tf.Tensor] | None = None
+) -> tuple[tf.Tensor, WrittenTexts]:
+    """Returns the text that the model writes after each input, string [batch], and its tokens.
+
+    The likeliest token is taken at each place. Special tokens but the end are never written.
+
+    Args:
+        inputs: Tokens with special ones, ragged int32 [batch, (tokens)].
+        facts: What else the model reads of each text, by name: tensors [batch, ...].
+    """
+    form = served.task.form
+    most = served.task.target_room(served.recipe.sequences) + len(form.target_after)
+    texts = write_likeliest(
+        served,
+        _reader(served),
+        Prompts.of(inputs, served.tokenizer.pad_id, facts),
+        served.special_ids(form.target_after)[0],
+        most,
+    )
+    return served.tokenizer.detokenize(texts.ids), texts
+
+
+def write_likeliest(
+    served: Served, reader: TokenReader, prompts: Prompts, end: int, most: int
+) -> WrittenTexts:
+    """Returns what is written after prompts, the likeliest token at each place."""
+    may_write = served.proposable()
+    may_write[end] = True
+    writer = Writer(reader, end, may_write, likeliest)
+    controls = neutral_controls(tf.shape(prompts.lengths)[0], most)
+    writing, _ = writer.start(prompts, controls, most)
+    found = writer.texts(writer.go_on(writing, controls, most))
+    is_finished = found.ended == AT_END
+    ids = tf.RaggedTensor.from_tensor(found.ids, lengths=found.count - tf.cast(is_finished, tf.int32))
+    return WrittenTexts(ids, tf.reduce_sum(found.log_probabilities, axis=1), is_finished)
+
+
+def _reader(served: Served) -> TokenReader:
+    return reader_of(served.model, served.tokenizer, served.special_ids(served.task.form.target_start))
+
+
+def label_log_probabilities(
+    served: Served, inputs: tf.RaggedTensor, facts: Mapping[str, tf.Tensor] | None = None
+) -> tf.Tensor:
+    """Returns how probable the words of each class are after each input, float32 [batch, classes].
+
+    It is the natural logarithm of the probability of the words and the end after them.
+
+    Args:
+        inputs: Tokens with special ones, ragged int32 [batch, (tokens)].
+        facts: What else the model reads of each text, by name: tensors [batch, ...].
+    """
+    task = served.task
+    with tf.init_scope():
+        words = served.tokenizer.tokenize(tf.constant(task.label_texts)).to_list()
+    end, room = served.special_ids(task.form.target_after), task.target_room(served.recipe.sequences)
+    targets = [[*ids[:room], *end] for ids in words]
+    reader = _reader(served)
+    prompts = Prompts.of(inputs, served.tokenizer.pad_id, facts)
+    states, rows = reader.begin(prompts, max(map(len, targets)))
+    before = last_states(states, rows)
+    return tf.stack([_log_probability(reader, before, rows, target) for target in targets], axis=1)
+
+
+def _log_probability(
+    reader: TokenReader, before: tf.Tensor, rows: ReadRows, target: Sequence[int]
+) -> tf.Tensor:
+    """Returns the log probability of one target after each input, float32 [batch]."""
+    targets = tf.tile(tf.constant([target], tf.int32), [tf.shape(before)[0], 1])
+    states = before[:, tf.newaxis]
+    if len(target) > 1:
+        states = tf.concat([states, reader.read(targets[:, :-1], rows)[0]], axis=1)
+    scores = tf.nn.log_softmax(tf.cast(reader.logits(states), tf.float32))
+    # Not by `tf.gather_nd`, which refuses to look anything up in an empty batch.
+    return tf.reduce_sum(tf.gather(scores, targets, batch_dims=2), axis=1)
+
+
+def _written_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) -> Tensors:
+    texts, written = write(served, inputs, facts)
+    return {names.RECORD_TEXTS: texts, names.RECORD_PREDICTIONS: written.log_probability}
+
+
+def _label_words_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) -> Tensors:
+    return {names.RECORD_PREDICTIONS: tf.nn.softmax(label_log_probabilities(served, inputs, facts))}
+
+
+# From inputs and their facts to what scores read of each, [batch, ...], by a task's `answered_by`.
+ROW_ANSWERS: dict[str, Callable[[Served, tf.RaggedTensor, Tensors], Tensors]] = {
+    "writing": _written_of_rows,
+    "label_words": _label_words_of_rows,
+}
+
+
+def answers_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
+    """Returns the answers that scores are computed from, for the records of some rows.
+
+    Returns:
+        record_keys: int64 [batch, max_documents].
+        record_weights: float32 [batch, max_documents], 0 where there is no record.
+        record_lengths: int32 [batch, max_documents], tokens of the input.
+        record_texts: string [batch, max_documents], what was written; not of `label_words`.
+        record_predictions: float32 [batch, max_documents], log probability of what was written; of
+            `label_words` the probabilities of the classes, [batch, max_documents, classes].
+    """
+    lengths = rows[names.CHUNK_LENGTHS]
+    real = lengths[:, ::2] > 0
+    answers = ROW_ANSWERS[served.task.answered_by](
+        served, _inputs_of_rows(served, rows), _facts_of_rows(rows)
+    )
+    # The n-th record of all rows has the n-th answer; places without a record get the one after the last.
+    number = tf.reshape(tf.cumsum(tf.cast(tf.reshape(real, [-1]), tf.int32), exclusive=True), tf.shape(real))
+    count = tf.reduce_sum(tf.cast(real, tf.int32))
+    places = tf.where(real, number, count)
+    labels = {name: rows[name] for name in (names.RECORD_LABELS,) if name in rows}
+    return {
+        names.RECORD_KEYS: rows[names.DOCUMENT_KEYS][:, ::2],
+        names.RECORD_WEIGHTS: tf.cast(real, tf.float32),
+        names.RECORD_LENGTHS: lengths[:, ::2],
+        **labels,
+        **{name: tf.gather(_with_one_more(each), places) for name, each in answers.items()},
+    }
+
+
+def _inputs_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> tf.RaggedTensor:
+    tokens, lengths = rows[names.RAW_TOKENS], rows[names.CHUNK_LENGTHS]
+    inside = tf.sequence_mask(tf.reduce_sum(lengths, axis=1), tf.shape(tokens)[1])
+    chunks = tf.RaggedTensor.from_row_lengths(tf.boolean_mask(tokens, inside), tf.reshape(lengths, [-1]))
+    places = tf.where(tf.reshape(lengths[:, ::2], [-1]) > 0)[:, 0] * 2
+    form = served.task.form
+    return framed(served, tf.gather(chunks, places), form.before, form.after)
+
+
+def _facts_of_rows(rows: Mapping[str, tf.Tensor]) -> Tensors:
+    """Returns what the model reads of each record next to its tokens, as the loss of the same rows has it."""
+    places = tf.where(tf.reshape(rows[names.CHUNK_LENGTHS][:, ::2], [-1]) > 0)[:, 0]
+    known = {name: tf.reshape(rows[name], [-1]) for name in (names.TASK_IDS,) if name in rows}
+    return {name: tf.gather(each, places)[:, tf.newaxis] for name, each in known.items()}
+
+
+def _with_one_more(values: tf.Tensor) -> tf.Tensor:
+    empty = tf.zeros_like(values[:0])
+    return tf.concat([values, tf.zeros(tf.concat([[1], tf.shape(empty)[1:]], 0), values.dtype)], 0)
+
+
+def numbers_of_texts(texts: tf.Tensor, unreadable: float) -> tf.Tensor:
+    """Returns the numbers that texts are, float32 [batch].
+
+    Args:
+        texts: Texts that a model wrote, string [batch].
+
+    Example:
+
+    >>> numbers_of_texts(tf.constant([" 2.6", "2.6."]), -1.0).numpy().tolist()
+    [2.5999999046325684, -1.0]
+    """
+    stripped = tf.strings.strip(texts)
+    is_number = tf.strings.regex_full_match(stripped, r"[-+]?(\d+\.?\d*|\.\d+)")
+    return tf.where(
+        is_number, tf.strings.to_number(tf.where(is_number, stripped, "0")), np.float32(unreadable)
+    )

@@ -1,1 +1,0 @@
-"""What TF Serving finds next to an exported model."""

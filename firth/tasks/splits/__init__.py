@@ -1,1 +1,0 @@
-"""Records that are held out, and data sets that are mixed."""

@@ -1,0 +1,32 @@
+"""The methods, by their kind in a recipe."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.tuning import adalora, bottleneck, ia3, layers, loha, lora, prompts
+from firth.tuning.rate_multipliers import Multipliers
+
+# From a built model, the recipe's method and the number of steps of an epoch to multipliers of the rates of
+# weights, none where all have the optimizer's own. It says by `trainable` which weights are trained. What it
+# adds is built when it returns: the optimizer is made for the model's trainable weights afterwards.
+Prepare: TypeAlias = Callable[[BackboneWithHeads, Any, int], Multipliers]
+
+METHODS: dict[str, Prepare] = {
+    "full": layers.prepare_full,
+    "head": layers.prepare_head,
+    "last_layers": layers.prepare_last_layers,
+    "discriminative": layers.prepare_discriminative,
+    "gradual_unfreezing": layers.prepare_gradual_unfreezing,
+    "lora": lora.prepare_lora,
+    "adalora": adalora.prepare_adalora,
+    "loha": loha.prepare_loha,
+    "ia3": ia3.prepare_ia3,
+    "houlsby": bottleneck.prepare_bottleneck,
+    "pfeiffer": bottleneck.prepare_bottleneck,
+    "prefix_tuning": prompts.prepare_prompts,
+    "p_tuning_v2": prompts.prepare_prompts,
+    "prompt_tuning": prompts.prepare_prompts,
+    "p_tuning": prompts.prepare_prompts,
+    "multitask_prompt_tuning": prompts.prepare_prompts,
+}

@@ -1,0 +1,16 @@
+"""The codes that recipes may name are those that the packages know."""
+
+from typing import get_args
+
+import phonenumbers
+
+from firth.corpus.text.language_model import language_model
+from firth.recipes.corpus.by_language import Language, PhoneRegion
+
+
+def test_languages_are_those_of_the_model():
+    assert tuple(sorted(language_model().languages)) == get_args(Language)
+
+
+def test_regions_are_those_with_numbers():
+    assert tuple(sorted(phonenumbers.SUPPORTED_REGIONS)) == get_args(PhoneRegion)
