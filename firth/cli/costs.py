@@ -1,9 +1,5 @@
 """Parameters, operations and memory of a recipe, in sentences."""
 
-import math
-
-from firth.layers.elements.divided_weights import divided_axes
-from firth.models.build import build_outline
 from firth.recipes import Recipe
 from firth.recipes.counting import (
     memory_bytes,
@@ -85,6 +81,7 @@ def device_bytes(recipe: Recipe) -> dict[str, int]:
     memory["activations"] //= rows
     if training.mesh is not None:
         # Keras takes seconds to import, and a model without a mesh is counted by its types alone.
+        from firth.models.held_parameters import held_parameters
 
         held, parameters = held_parameters(recipe), parameter_counts(recipe)["total_with_heads"]
         for name in memory.keys() & _OF_WEIGHTS:
@@ -93,7 +90,7 @@ def device_bytes(recipe: Recipe) -> dict[str, int]:
 
 
 def backbone_lines(recipe: RunRecipe) -> list[str]:
-    """Returns the parameters of a model, a line each: those of a model that is not trained here from scratch."""
+    """Returns the parameters of a model, a line each; the model is not trained here from scratch."""
     counts = parameter_counts(recipe)
     parts = (f"{name} {count:,}" for name, count in counts.items() if name not in _TOTALS)
     return [f"parameters: {counts['total']:,}", f"  {', '.join(parts)}"]
@@ -122,22 +119,3 @@ def count_text(count: int) -> str:
         value /= 1000
     digits = 0 if not unit or value >= 99.95 else 1 if value >= 9.995 else 2
     return f"{value:.{digits}f}{unit}"
-
-
-def held_parameters(recipe: RunRecipe) -> int:
-    """Returns how many of the trained parameters each device of `training.mesh` holds; all without a mesh.
-
-    Example:
-
-    >>> from firth.recipes import load_recipe
-    >>> divided = "training.backend=jax", "training.strategy=model_parallel", "training.mesh={model: 2}"
-    >>> [held_parameters(load_recipe("llama_tiny", settings)) for settings in ([], divided)]
-    [2460288, 1230464]
-    """
-    outline = build_outline(recipe)
-    parts = recipe.training.mesh.model if recipe.training.mesh else 1
-    divided = divided_axes(outline)
-    return sum(
-        math.prod(each.shape) // (parts if each.path in divided else 1)
-        for each in outline.trainable_variables
-    )

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 from firth.cli import commands, execution
 from firth.cli.output import terminal
-from firth.recipes import Recipe
-from firth.recipes.counting import training_flops
 from firth.reports.quantities import seconds_text
 
 if TYPE_CHECKING:
     from firth.recipes import Recipe
 
+# A shorter training is not announced.
+LONG_SECONDS = 3600.0
+_SIZE = 1024
+
 
 def _run(recipe: "Recipe", execute: execution.Execute, root: pathlib.Path) -> None:
     """Trains, evaluates, validates and pushes a model, and writes a report on it."""
-
     if line := least_time_line(recipe):
         terminal().print(line)
     from firth.pipelines import local
@@ -47,17 +48,14 @@ register = commands.registrar(
 )
 
 
-# A shorter training is not announced.
-LONG_SECONDS = 3600.0
-_SIZE = 1024
-
-
-def least_time_line(recipe: Recipe) -> str | None:
+def least_time_line(recipe: "Recipe") -> str | None:
     """Returns about how long a whole training takes at least on this machine's CPU; None for under an hour.
 
     None too where the machine's clock does not move. It is the time of the matrix products alone, at the
     speed that the machine has now.
     """
+    from firth.recipes.counting import training_flops
+
     flops, speed = training_flops(recipe), matrix_speed()
     if speed is None or flops / speed < LONG_SECONDS:
         return None

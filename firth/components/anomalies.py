@@ -9,7 +9,7 @@ from firth import storage
 
 
 def anomalies_of(artifact: Artifact) -> list[dict[str, str]]:
-    """Returns the anomalies of all splits, each with its `feature`, its short `anomaly` and a `description`."""
+    """Returns the anomalies of all splits, each with `feature`, `anomaly` (short) and `description`."""
     found = []
     for split in splits_of(artifact):
         path = io_utils.get_only_uri_in_dir(artifact_utils.get_split_uri([artifact], split))

@@ -53,7 +53,7 @@ def load_elmo(
 
 
 def read_options(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Returns the arguments of `BiLSTMBackbone` that an options file asks for, but for the vocabulary's size."""
+    """Returns the arguments of `BiLSTMBackbone` in an options file, without the vocabulary's size."""
     try:
         options = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except ValueError as error:

@@ -85,7 +85,7 @@ class Heads(keras.layers.Layer):
         raise NotImplementedError
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the labels, int32 [batch, predictions or length], and weights of each loss that has some."""
+        """Returns the labels, int32 [batch, predictions or length], and weights of each loss with some."""
         raise NotImplementedError
 
     def answer_scores(self, logits: Tensor, features: Features) -> Tensor:

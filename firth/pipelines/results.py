@@ -105,7 +105,7 @@ class RunResult(CurationResult):
 
     @property
     def start(self) -> dict[str, Any] | None:
-        """What the run's model started from, as `firth.training.initial_weights` writes it; None for no base."""
+        """The start of the run's model, as `firth.training.initial_weights` writes it; None for no base."""
         curve = self.outputs.get("Trainer", {}).get("model_run")
         return storage.read_json(curve / START_FILE) if curve is not None else None
 

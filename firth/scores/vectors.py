@@ -68,7 +68,7 @@ def retrieval_accuracy(
 def retrieval_accuracy_of_places(
     references: Sequence[float], predictions: Sequence[TextVectors], *, positive_from: float | None = None
 ) -> OfPlaces:
-    """Returns the share of first texts whose own second text is the nearest of all, as a function of places."""
+    """Returns a function of places: the share of first texts whose second text is the nearest."""
     check_pairs(references, predictions)
     numbers = finite_numbers(references, "reference")
     asked = np.ones(len(numbers), bool) if positive_from is None else numbers >= positive_from

@@ -73,7 +73,7 @@ class Client:
 
     @functools.cached_property
     def description(self) -> dict[str, Any]:
-        """What the model says about itself; see `firth.serving.descriptions.model_description.read_description`."""
+        """The model's description; see `firth.serving.descriptions.model_description`."""
         return read_description(self.path)
 
     def _described(self, name: str) -> dict[str, Any]:

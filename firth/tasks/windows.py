@@ -186,7 +186,7 @@ def word_windows(lengths: tf.Tensor, first_places: tf.RaggedTensor, room: int) -
 
 
 def stride_of(room: int) -> int:
-    """Returns the pieces from the start of a window to that of the next one, which share a quarter of them."""
+    """Returns the pieces between the starts of neighbouring windows, which share a quarter of them."""
     return room - room // 4
 
 

@@ -121,7 +121,7 @@ class Chat:
         return self._tokenizer
 
     def marked(self, parts: Sequence[Any], mark: str) -> str:
-        """Returns parts of the template as one text, in which the id of each special piece is between marks."""
+        """Returns parts of the template as one text, with the id of each special piece between marks."""
         return "".join(
             f"{mark}{each.piece}{mark}" if each.piece >= 0 else str(each.texts[0])
             for each in self._found(parts)

@@ -75,7 +75,7 @@ class HeldOut:
 
 
 def means_of(sums: Mapping[str, float], recipe: RunRecipe) -> dict[str, float]:
-    """Returns `held_out_loss` and `held_out_<loss>_loss` of each loss, in nats, 0 where nothing is predicted."""
+    """Returns `held_out_loss` and each `held_out_<loss>_loss`, in nats; 0 where nothing is predicted."""
     losses = recipe.goal.losses
     weights = {name: sums[f"{name}_weight_sum"] for name in losses}
     means = {name: sums[f"{name}_loss_sum"] / weights[name] if weights[name] else 0.0 for name in losses}

@@ -10,7 +10,7 @@ import keras
 import numpy as np
 
 from firth import storage
-from firth.models.additions.addition_places import share_base
+from firth.models.additions.kept_additions import share_base
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.build import build_model
 from firth.models.bundle import specs_of, weights_by_path

@@ -34,7 +34,7 @@ def groups_of(model: BackboneWithHeads) -> list[Weights]:
 
 
 def freeze_base(model: BackboneWithHeads) -> None:
-    """Keeps what a model has from its base as it is: the backbone, and of the heads what is not the task's."""
+    """Freezes the weights that a model has from its base: the backbone, and heads other than the task's."""
     freeze([model.backbone.trainable_weights, model.heads.of_base])
 
 

@@ -64,7 +64,7 @@ class OwnRates:
         return value(updates - self._first) if callable(value) else value
 
     def trained(self, grads: Sequence[Any], indices: Sequence[int], updates: Any) -> list[Any]:
-        """Returns gradients, with zeros for the variables that stay as they are in this step, but not in all."""
+        """Returns gradients, with zeros for the variables that are frozen in this step."""
 
         def shown(grad: Any, index: int) -> Any:
             if not callable(self._by_index.get(index)):

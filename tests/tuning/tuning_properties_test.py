@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from firth.models import PretrainingModel
-from firth.models.additions.keeping import keep
+from firth.models.additions.kept_additions import keep
 from firth.models.bundle import weights_by_path
 from firth.models.model_kinds import BACKBONES
 from firth.training.optimizers.optimizer_kinds import build_optimizer

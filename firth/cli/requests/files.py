@@ -44,7 +44,7 @@ def predict_records(
     verbose: bool,
     quoted: bool | None = None,
 ) -> None:
-    """Writes the answers to a file of texts, and prints how many of its records were answered and rejected."""
+    """Writes the answers to a file of texts, and prints the numbers of answered and rejected records."""
     said = dict(each.split("=", 1) for each in columns if "=" in each)
     if len(said) < len(columns):
         fail("--column is given as INPUT=COLUMN, once for each input", ExitCode.USAGE)

@@ -44,7 +44,7 @@ def copy_found(source: str | os.PathLike[str], target: str | os.PathLike[str]) -
 
 
 def read_evidence(bundle: str | os.PathLike[str]) -> list[CorpusEvidence]:
-    """Returns what a bundle carries, the corpus that was first trained on first; empty if it carries nothing."""
+    """Returns the evidence that a bundle carries, in the order of training; empty if it carries none."""
     folder = os.path.join(bundle, FOLDER)
     return [
         CorpusEvidence(each["model"], tuple(os.path.join(folder, name) for name in each["files"]))

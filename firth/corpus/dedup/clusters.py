@@ -135,7 +135,7 @@ def decide_similar(
     by_rank: bool = False,
     outside: str = "",
 ) -> Decisions:
-    """Returns the decisions about documents of which similar ones go, and the counts of buckets and clusters."""
+    """Returns the decisions about similar documents, and the counts of buckets and clusters."""
     entries, buckets = described | "Cluster" >> Cluster(config, setting)
     decided, clusters = decide_copies(documents, entries, setting.grouping, by_rank, outside)
     return decided, (buckets, clusters) | "CorpusCounts" >> beam.Flatten()

@@ -178,7 +178,7 @@ class CorpusCounts:
         return found
 
     def check(self, steps: Iterable[str]) -> None:
-        """Checks in each step that in = kept + dropped + rejected, and that in is what the step before kept."""
+        """Checks in each step that in = kept + dropped + rejected, and in = kept of the step before."""
         totals, steps = self.totals(), tuple(steps)
         for source in sorted({flow.source for flow in self.documents}):
             before = None

@@ -56,7 +56,7 @@ class Rejection:
     beginning: bytes = dataclasses.field(repr=False)
 
     def to_json(self, scrubber: Scrubber) -> str:
-        """Returns the rejection as a line of ASCII JSON, with control and bidirectional characters escaped."""
+        """Returns the rejection as a line of ASCII JSON; control and bidirectional characters are escaped."""
         shown = dataclasses.asdict(self)
         del shown["beginning"]
         return json.dumps(

@@ -90,7 +90,7 @@ _NAME = "documents"
 
 
 def part_documents(documents: list[Document], groups: int) -> Iterator[Part]:
-    """Yields the documents by group, which depends on their ids. Without documents, group 0 is an empty list."""
+    """Yields the documents by group, which depends on their ids; one empty group without documents."""
     # The second half of an id is a hash in hexadecimal.
     parts = by_key(documents, lambda document: int(document.id[-16:], 16) % groups)
     for group, members in (parts or {0: []}).items():

@@ -22,7 +22,7 @@ def _written(form: str) -> Callable[[Check], Check]:
 
 
 def gb_nino(value: str) -> bool:
-    """Returns whether a string has the form of a British National Insurance number, which has no check digit."""
+    """Returns whether a string has the form of a British National Insurance number (no check digit)."""
     return bool(re.fullmatch(r"(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]", value))
 
 

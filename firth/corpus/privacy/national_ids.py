@@ -158,7 +158,7 @@ _BEFORE, _AFTER, _MIN_DIGITS = 8, 32, 6
 
 
 class NationalIds(Finder):
-    """Finds national numbers with right check digits, if their form is unmistakable or a word announces them."""
+    """Finds national numbers with right check digits and a distinctive form or an announcing word."""
 
     def __init__(self, config: PiiStep) -> None:
         self._schemes = tuple(each for each in SCHEMES if each.country in config.id_countries)

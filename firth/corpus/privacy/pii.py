@@ -189,7 +189,7 @@ class Pii(DocumentStep[PiiStep]):
         return findings
 
     def find(self, text: str) -> list[Finding]:
-        """Returns the personal data of a text, in order. Where they overlap, the first of `PII_TYPES` wins."""
+        """Returns the personal data of a text, in order. The first of `PII_TYPES` wins an overlap."""
         found: list[Finding] = []
         text = _PLACEHOLDER.sub(_opaque, text)
         runs = find_runs(text)

@@ -30,7 +30,7 @@ def encoding_of(source: EncodedSource, file: SourceFile) -> str:
 
 
 def guessed_encoding(source: Source, file: SourceFile) -> str:
-    """Returns the encoding that a file was guessed to have; empty if the recipe names it, or there is none."""
+    """Returns the guessed encoding of a file; empty if the recipe names it or none was found."""
     guesses = getattr(source, "encoding", "") == GUESSED and not file.problem
     return _guess(file) if guesses else ""
 

@@ -229,7 +229,7 @@ def sources_that_state_ids(folder: str) -> tuple[str, ...]:
 
 
 def unstated_keys(folder: str) -> list[str]:
-    """Returns a sentence for each key of an address or a licence under which no record of a source has one."""
+    """Returns a sentence for each key of an address or a licence that no record of a source has."""
     keys = {source["name"]: source.get("keys", {}) for source in _sources(folder)}
     unstated = (read_json(f"{folder}/{COUNTS_FILE}") or {}).get("unstated", [])
     return [

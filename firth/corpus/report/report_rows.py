@@ -33,7 +33,7 @@ def sources(totals: CorpusCounts) -> list[str]:
 
 
 def funnel_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the rows of `funnel`: the documents of a source that came into a step, and what became of them."""
+    """Returns the rows of `funnel`: the documents of a source that entered a step, and their outcomes."""
     flows = by_key(sorted(totals.documents), lambda flow: flow[:3])
     names = sources(totals)
     return [
@@ -116,7 +116,7 @@ def histogram(totals: CorpusCounts, name: str) -> dict[str, list[int]]:
 
 
 def measured_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the rows of `measured`: by step and measure the number of documents of each value, ascending."""
+    """Returns the rows of `measured`: documents by step, measure and value, ascending."""
     found = by_key(sorted(totals.histograms), lambda each: each[0])
     return [
         {

@@ -82,6 +82,9 @@ class EncodingModel:
         Args:
             hidden: Their states; not read.
             places: Places that are pooled; only the first is.
+
+        Raises:
+            InteropError: The model has no pooler.
         """
         if self._pooled is None:
             raise InteropError("the model has no pooler")

@@ -134,7 +134,7 @@ class Family:
         return {"model_type": self.model_type, **self.gathered(config)}
 
     def differences(self, model: Any) -> list[str]:
-        """Returns what of a recipe's model the configuration cannot say, by key; nothing if it can say all."""
+        """Returns the keys of a recipe's model that the configuration cannot express; empty if none."""
         return differences(model, self.fields, self.always, self.theirs_always)
 
     def heads_of(self, model: Any, goal: Goal) -> FamilyHeads | None:
@@ -142,7 +142,7 @@ class Family:
         return next((heads for heads in self.heads if heads.say(goal) and heads.compute(model)), None)
 
     def not_computed(self, model: Any, goal: Goal) -> FamilyHeads | None:
-        """Returns the heads of a goal whose class computes something else than ours; None without such heads."""
+        """Returns the heads of a goal whose class computes something other than ours; None if none does."""
         if self.heads_of(model, goal):
             return None
         return next((heads for heads in self.heads if heads.say(goal)), None)

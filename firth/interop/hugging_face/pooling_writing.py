@@ -26,7 +26,7 @@ _DEFAULT = "default"
 def write_embedding(
     folder: str, export: Export, width: int, length: int, tokenizer: AnyTokenizer
 ) -> list[str]:
-    """Writes what sentence-transformers reads of vectors of texts; nothing for a way that it does not have."""
+    """Writes the modules of sentence-transformers; nothing for a pooling that it does not have."""
     modes = {ours: mode for mode, ours in MODES.items()} | {"mean": "mean"}
     if export.pooling not in modes:
         return []

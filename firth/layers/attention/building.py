@@ -39,7 +39,7 @@ def build_attention(stack: "StackConfig", cross: bool = False, **start: Any) -> 
 
 
 def build_positions(stack: "StackConfig", bidirectional: bool, **common: Any) -> AnyPositions | None:
-    """Returns the layer that makes, once for all blocks of a stack, what their attention reads of positions."""
+    """Returns the layer that makes the positions which the attention of all blocks of a stack reads."""
     make = POSITIONS.get(stack.positions.kind)
     start = {"initializer_stddev": stack.initializer_stddev, "name": "positions", **common}
     return None if make is None else make(stack, bidirectional, start)

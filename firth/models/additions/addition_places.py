@@ -8,7 +8,6 @@ import keras
 
 from firth.layers.elements.extensible import Addition, Place, extensible_layers
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.bundle import weights_by_path
 from firth.recipes.tuning.method import Method
 
 
@@ -55,15 +54,3 @@ def hold(
         except ValueError as error:
             raise TuningError(f"method.kind: {kind}: {error}") from None
         model.added.held.append(addition)
-
-
-def share_base(model: BackboneWithHeads, held: dict[str, keras.Variable]) -> None:
-    """Gives a model's weights of its base the memory of those of another model on the same base.
-
-    Example: see `tests/serving/adapter_export_test.py`.
-    """
-    for path, each in weights_by_path(model).items():
-        if each.trainable or path.startswith(f"{model.added.name}/"):
-            continue
-        # Keras has no public way to say that two of its variables are one.
-        each._value = held.setdefault(path, each).value

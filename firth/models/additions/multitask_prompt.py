@@ -41,7 +41,7 @@ class MultitaskPrompt(Prompt):
         super().__init__(length, width, seed, **kwargs)
 
     def build(self, features_shape: Any = None) -> None:
-        """Creates `vectors` [length, width], `columns` [tasks, length, rank] and `rows` [tasks, rank, width]."""
+        """Creates `vectors` [length, width], `columns` [tasks, length, rank], `rows` [tasks, rank, width]."""
         super().build(features_shape)
         start = drawn(keras.initializers.RandomNormal(stddev=_STDDEV, seed=self._generator))
         self.columns = self._weight("columns", (self.tasks, self.length, self.rank), start)

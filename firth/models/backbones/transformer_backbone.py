@@ -213,7 +213,7 @@ class VirtualTokens(ExtensibleLayer):
         return ops.broadcast_to(vectors, (batch, self.length, self.width))
 
     def before(self, features: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
-        """Returns features in which documents, positions, segments and orders are also of the virtual tokens."""
+        """Returns features whose documents, positions, segments and orders include the virtual tokens."""
         if not self.length:
             return features
         documents = features[names.DOCUMENT_IDS]

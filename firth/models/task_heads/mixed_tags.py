@@ -46,7 +46,7 @@ class MixedTagsHeads(TokensHeads):
         self.built = True
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
-        """Returns the scores of each word's tags, without those of neighbours, float32 [batch, length, tags]."""
+        """Returns the scores of each word's tags alone, float32 [batch, length, tags]."""
         states, _ = self.encoder.states(backbone, features, training)
         hidden = self.dropout(states, training=training)
         return {self.loss_term.name: ops.cast(self.dense(hidden), "float32")}

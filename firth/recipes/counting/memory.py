@@ -101,7 +101,7 @@ def activation_bytes(recipe: Recipe) -> int:
 
 
 def written_bytes(recipe: Recipe) -> int:
-    """Returns the bytes that the forward pass of a whole batch writes for its backward pass, and the logits."""
+    """Returns the bytes that a batch's forward pass keeps for its backward pass, and the logits."""
     heads, rows = heads_of(recipe), recipe.training.batch_size
     kept = recipe.model.kept(lengths_of(recipe)) + heads.kept()
     return rows * kept.bytes(_element(recipe)) + FLOAT32 * heads.logits_made(rows)

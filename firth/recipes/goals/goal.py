@@ -90,7 +90,7 @@ class Goal(Config):
 
     @property
     def heads_key(self) -> str:
-        """The key of the heads of its models, in `firth.models.model_kinds.HEADS`: `heads`, unless told."""
+        """The key of the heads of its models, in `firth.models.model_kinds.HEADS`: `heads` by default."""
         return self.heads
 
     @property

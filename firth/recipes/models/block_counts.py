@@ -112,7 +112,7 @@ def block_kept(model: "StackConfig", keys: int) -> Kept:
 
 
 def sublayer_kept(model: "BlocksConfig") -> Kept:
-    """Returns what a norm keeps for each token, its input normalised and its output, and dropout's factors."""
+    """Returns the numbers that a norm and its dropout keep for each token."""
     return Kept((2 if model.dropout else 1) * model.width, model.width)
 
 
@@ -167,5 +167,5 @@ def block_working(model: "BlocksConfig", keys: int, scores: int) -> Kept:
 
 
 def mask_kept(keys: int) -> Kept:
-    """Returns the numbers, for each token, of what tells blocks that are computed again which tokens it sees."""
+    """Returns the numbers for each token of the masks of blocks that are computed again."""
     return Kept(float32=keys if keys <= LONGEST_WHOLE else 0)

@@ -198,7 +198,7 @@ class EmbeddingsConfig(Config):
 
 
 def check_plain_heads(attention: AttentionConfig, reader: str) -> None:
-    """Passes if each query head has keys of its own and none is normalised, which `reader` has no code for."""
+    """Passes if each query head has keys of its own and none is normalised; `reader` supports no others."""
     if attention.query_key_norm:
         raise ValueError(f"attention.query_key_norm: true does not work with {reader}")
     if attention.key_value_heads not in (None, attention.heads):

@@ -39,8 +39,7 @@ class Form(Config):
     of_words: ClassVar[bool] = False
     """Whether tokens are whole words, which are read by their characters."""
     heads: ClassVar[Mapping[str, str]] = {}
-    """Heads that read it in the place of a task's own, keys of `firth.models.model_kinds.HEADS`, by those; a form
-    without any is read by a task's own heads."""
+    """Heads that replace a task's own, keys of `firth.models.model_kinds.HEADS`; none by default."""
     method: ClassVar[str] = "full"
     """The method of a recipe that says none, a kind of `firth.recipes.tuning.methods`."""
     has_bias: ClassVar[bool] = True
@@ -277,7 +276,7 @@ class ELMoForm(Form):
 
     @classmethod
     def learning_rate_for(cls, width: int) -> float:
-        """Returns the learning rate of a recipe that says none: that of a task's own model, which is fresh."""
+        """Returns the learning rate of a recipe without one: that of a task's own, untrained model."""
         return 1e-3
 
 

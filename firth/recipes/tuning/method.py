@@ -47,7 +47,7 @@ class Method(Config):
         return self
 
     def virtual_tokens(self, model: Any) -> int:
-        """Returns the number of positions that it takes before each text of the encoder, or of the one stack."""
+        """Returns the number of positions that it adds before each text of the encoder or decoder."""
         return 0
 
     def decoder_virtual_tokens(self, model: Any) -> int:

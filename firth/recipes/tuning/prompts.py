@@ -25,7 +25,7 @@ class PromptMethod(Method):
     """Number of virtual tokens."""
 
     def virtual_tokens(self, model: Any) -> int:
-        """Returns the number of positions that it takes before each text of the encoder, or of the one stack."""
+        """Returns the number of positions that it adds before each text of the encoder or decoder."""
         return self.length
 
     @classmethod
@@ -282,7 +282,7 @@ class MultitaskPromptTuning(InputPromptMethod):
         return {**said, "tasks": len(tasks)}
 
     def source_conflicts(self, other: Mapping[str, Any]) -> Iterator[str]:
-        """Yields a line for each size that the source's prompt has otherwise, and for a task that it lacks."""
+        """Yields a line for each size that differs from the source's prompt, and for a task that it lacks."""
         for key in ("length",) if self.from_source == "shared" else ("length", "rank"):
             if (own := getattr(self, key)) != other.get(key):
                 yield f"method.{key}: {own}, but method.source: {self.source} has {other.get(key)}"

@@ -58,12 +58,12 @@ Evaluation = Mapping[str, Mapping[str, float]]
 
 
 def clean_scores(evaluation: Evaluation, names: Sequence[str]) -> list[HeldOutScore]:
-    """Returns the scores of the clean records; empty where whole and clean are the same, or nothing is clean."""
+    """Returns the scores of the clean records; empty if all records are clean, or none is."""
     return held_out_scores(evaluation.get(CLEAN, {}), names)
 
 
 def whole_and_clean(evaluation: Evaluation) -> tuple[int, int] | None:
-    """Returns the numbers of all records and of the clean ones; None where they are the same, or not known."""
+    """Returns the numbers of all records and of the clean ones; None if equal or not known."""
     whole, clean = (of.get(EXAMPLE_COUNT) for of in (overall(evaluation), evaluation.get(CLEAN, {})))
     # An older run's evaluation has no such numbers.
     return None if whole is None or clean is None else (int(whole), int(clean))

@@ -36,7 +36,7 @@ class Output:
 
 
 def input_of_strings(meaning: str, *axes: str) -> dict[str, Any]:
-    """Returns what is written of an input: a string for each text of the batch, or several with further axes."""
+    """Describes an input: a string for each text of the batch, or several with further axes."""
     return Output(meaning, "string", ("batch", *axes)).describe()
 
 

@@ -43,7 +43,7 @@ def step_request(described: Mapping[str, Any], active: Any, **others: Any) -> Re
 
 
 def idle_requests(described: Mapping[str, Any]) -> list[Request]:
-    """Returns requests that leave all slots as they are: prompts of each length for none, and an idle step."""
+    """Returns requests that change no slot: prompts of each length for none, and an idle step."""
     prompts = [prefill_request(-1, [described["end_id"]] * length) for length in described["prompt_lengths"]]
     ids, length = np.array([[described["end_id"]]], np.int32), np.array([1], np.int32)
     tokens = {"prompt_ids": ids, "prompt_length": length, "ids": ids, "length": length}

@@ -29,7 +29,7 @@ def with_choice(served: Served, rows: Sequence[bytes]) -> RunRecipe:
 
 
 def answers_to(served: Served, rows: Sequence[bytes]) -> list[Collected]:
-    """Returns the records of some rows with a trained model's answers, as the task's `collected` gives them."""
+    """Returns the records of rows with a trained model's answers, as the task's `collected` gives them."""
     recipe: Any = served.recipe
     evaluate = tf.function(evaluator(served, None), autograph=False)
     examples: list[Collected] = []

@@ -162,7 +162,7 @@ def read_to_train(data: AnyLabelledData, task: Task) -> LabelledData:
 
 
 def published_scores(data: AnyLabelledData) -> tuple[str, ...]:
-    """Returns the names of the scores that are published of the data, the headline first; empty if none are."""
+    """Returns the names of the scores published for the data, the headline first; empty if none."""
     return LABELLED_DATA[data.kind].scores(data)
 
 

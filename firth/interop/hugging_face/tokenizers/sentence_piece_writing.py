@@ -63,7 +63,7 @@ def write_parts(tokenizer: SentencePieceTokenizer) -> dict[str, Any]:
 
 
 def write_model(tokenizer: SentencePieceTokenizer, name: str) -> dict[str, bytes]:
-    """Returns the model as a file, where the sentencepiece package reads text with it as the tokenizer does."""
+    """Returns the model as a file, if the sentencepiece package tokenizes with it as we do."""
     own, here = Preparation.of_model(tokenizer.model), tokenizer.preparation
     if here.steps != own.steps or here.late:
         return {}

@@ -39,7 +39,7 @@ def specials_of(theirs: Any, pieces: Set[str]) -> SpecialPieces:
 
 
 def renamed(tokenizer: PieceTokenizer, theirs: Any) -> list[str]:
-    """Returns all pieces in the order of their ids, the special ones by the names that KerasHub's class has."""
+    """Returns all pieces in the order of their ids; special ones have the names of KerasHub's class."""
     pieces, ours = tokenizer.get_vocabulary(), tokenizer.specials.by_role
     name, taken = type(theirs).__name__, set[int]()
     for piece, role in _roles_by_name(theirs).items():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from firth.cli.costs import held_parameters
+from firth.models.held_parameters import held_parameters
 from firth.recipes import load_recipe
 from firth.recipes.counting import parameter_counts
 
