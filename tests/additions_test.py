@@ -63,7 +63,7 @@ def add_objective(tree: pathlib.Path) -> None:
         renamed(source).replace("import copied_rates", "import masked_lm_rates as copied_rates"),
         encoding="utf-8",
     )
-    table = tree / "objectives" / "table.py"
+    table = tree / "objectives" / "objective_kinds.py"
     line = f'    "{KIND}": CopiedLMObjective,\n'
     replace(table, '    "masked_lm": MaskedLMObjective,\n', f'    "masked_lm": MaskedLMObjective,\n{line}')
     first = "from firth.objectives.bidirectional_lm"
@@ -84,7 +84,7 @@ def add_backbone(tree: pathlib.Path) -> None:
     replace(types, "AnyTransformer = ", f"{copied}\n\n\nAnyTransformer = CopiedTransformerConfig | ")
     source = named((tree / "models" / "backbones" / "masked_transformer.py").read_text(encoding="utf-8"))
     (tree / "models" / "backbones" / f"{BACKBONE}.py").write_text(source, encoding="utf-8")
-    table = tree / "models" / "tables.py"
+    table = tree / "models" / "model_kinds.py"
     line = '    "masked_transformer": MaskedTransformerBackbone,\n'
     replace(table, line, f'{line}    "{BACKBONE}": CopiedTransformerBackbone,\n')
     first = "from firth.models.backbones.encoder_decoder"
@@ -104,7 +104,7 @@ def add_heads(tree: pathlib.Path) -> None:
     (tree / "models" / "objective_heads" / f"{HEADS}.py").write_text(
         source.replace("MaskedLMHeads", "CopiedHeads"), encoding="utf-8"
     )
-    table = tree / "models" / "tables.py"
+    table = tree / "models" / "model_kinds.py"
     line = '    "masked_lm": MaskedLMHeads,\n'
     replace(table, line, f'{line}    "{HEADS}": CopiedHeads,\n')
     first = "from firth.models.backbones.encoder_decoder"
@@ -133,7 +133,7 @@ def add_signature(tree: pathlib.Path) -> None:
     table = tree / "serving" / "signatures.py"
     last = '    "embed_tokens": embeddings.offer_tokens,\n'
     replace(table, last, f'{last}    "copied": copied_signature.offer,\n')
-    replace(table, "import embeddings,", "import copied_signature, embeddings,")
+    replace(table, "continuation, embeddings,", "continuation, copied_signature, embeddings,")
 
 
 def add_tokenizer(tree: pathlib.Path) -> None:
@@ -149,7 +149,7 @@ def add_tokenizer(tree: pathlib.Path) -> None:
     source = (tree / "tokenizers" / "word_piece.py").read_text(encoding="utf-8")
     source = source.replace("WordPieceTokenizer", "CopiedTokenizer").replace('"wordpiece"', '"copied"')
     (tree / "tokenizers" / "copied.py").write_text(source, encoding="utf-8")
-    table = tree / "tokenizers" / "table.py"
+    table = tree / "tokenizers" / "tokenizer_kinds.py"
     first = "from firth.tokenizers.sentence_piece"
     replace(table, first, f"from firth.tokenizers.copied import CopiedTokenizer\n{first}")
     replace(
@@ -223,8 +223,8 @@ def test_heads_touch_their_counts_their_file_their_test_and_one_table(tree):
     add_heads(tree)
     touched = changed(tree)
     assert touched == [
-        f"models/objective_heads/{HEADS}.py",
         "models/model_kinds.py",
+        f"models/objective_heads/{HEADS}.py",
         "recipes/counting/heads.py",
     ]
     assert len(touched) + 1 == stated("Heads")
