@@ -29,6 +29,9 @@ Quoted = Annotated[
 
 def check_quoted(quoted: bool | None, input: str | None) -> None:
     """Ends the command if `--quoted` is given for a file that is not a tsv."""
+    # Recipe types take time to import, and most requests have no such option.
+    if quoted is None:
+        return
     from firth.recipes.tasks.data import quoted_problem
 
     if problem := quoted_problem(quoted, [] if input is None else [input]):
