@@ -15,7 +15,7 @@ _OURS = re.compile(rf"{_CLASS}|[\^$]|[^\\\[\]{{}}.]")
 _THEIRS = re.compile(rf"{_CLASS}|\\[Az]|[^\\\[\]{{}}.^$]")
 
 
-def written(steps: Iterable[Sequence[str]]) -> list[dict[str, Any]]:
+def write_normalizers(steps: Iterable[Sequence[str]]) -> list[dict[str, Any]]:
     r"""Returns normalizers that do what steps do.
 
     Raises:
@@ -23,7 +23,7 @@ def written(steps: Iterable[Sequence[str]]) -> list[dict[str, Any]]:
 
     Example:
 
-    >>> written([("^ +", ""), ("NFC",)])
+    >>> write_normalizers([("^ +", ""), ("NFC",)])
     [{'type': 'Replace', 'pattern': {'Regex': '\\A +'}, 'content': ''}, {'type': 'NFC'}]
     """
     return [_form(*step) if len(step) == 1 else _replacement(*step) for step in steps]
@@ -55,7 +55,7 @@ def _parts(pattern: str, known: re.Pattern[str]) -> list[str] | None:
     return parts if "".join(parts) == pattern and "(?" not in pattern else None
 
 
-def read(file: str, normalizers: Sequence[dict[str, Any]]) -> tuple[tuple[str, ...], ...]:
+def read_normalizers(file: str, normalizers: Sequence[dict[str, Any]]) -> tuple[tuple[str, ...], ...]:
     """Returns the steps that normalizers are.
 
     Raises:
@@ -77,16 +77,16 @@ def _step(file: str, said: dict[str, Any]) -> tuple[str, ...]:
     return "".join(back.get(part, part) for part in parts), str(content)
 
 
-def flat(said: dict[str, Any] | None) -> list[dict[str, Any]]:
+def flat_normalizers(said: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Returns the normalizers of a part of `tokenizer.json`, those of sequences one after another."""
     if not said:
         return []
     if said.get("type") == "Sequence":
-        return [each for part in said.get("normalizers") or () for each in flat(part)]
+        return [each for part in said.get("normalizers") or () for each in flat_normalizers(part)]
     return [said]
 
 
-def in_sequence(normalizers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def join_normalizers(normalizers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """Returns the part `normalizer` that does what normalizers do one after another."""
     if len(normalizers) > 1:
         return {"type": "Sequence", "normalizers": list(normalizers)}
