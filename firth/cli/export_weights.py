@@ -12,7 +12,7 @@ from firth.cli.quiet_work import quietly
 from firth.interop.formats import FORMATS, Format
 
 if TYPE_CHECKING:
-    from firth.interop.messages import Written
+    from firth.interop.formats import Written
 
 _WRITABLE = {each.name: each for each in FORMATS.values() if each.writes}
 Name = Annotated[

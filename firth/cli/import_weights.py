@@ -18,7 +18,7 @@ from firth.cli.quiet_work import quietly
 from firth.interop.formats import FORMATS, Format
 
 if TYPE_CHECKING:
-    from firth.interop.messages import Read
+    from firth.interop.formats import Read
 
 Directory = Annotated[str, typer.Argument(metavar="DIR", help="Folder of the model.", show_default=False)]
 Name = Annotated[

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.generation.framing import PromptFraming
-from firth.generation.reading import Prompts
+from firth.generation.token_reader import Prompts
 
 
 class ReadTexts(NamedTuple):

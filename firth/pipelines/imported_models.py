@@ -14,8 +14,7 @@ from firth.serving.versions import next_version
 from firth.storage import BUNDLE_FOLDER
 
 if TYPE_CHECKING:
-    from firth.interop.formats import Format
-    from firth.interop.messages import Read
+    from firth.interop.formats import Format, Read
     from firth.recipes.run.adapting import AdaptingRecipe
 
 _PROGRESS = logging.getLogger("firth.progress")

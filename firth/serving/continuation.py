@@ -8,11 +8,11 @@ from typing import Any
 import tensorflow as tf
 
 from firth.generation.controls import Controls, neutral_controls
+from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
 from firth.generation.samplers import sampled
 from firth.generation.texts_in_graph import read_texts, written_texts
-from firth.generation.turns import framing_of
-from firth.generation.writing import AT_END, Writer
+from firth.generation.writer import AT_END, Writer
 from firth.recipes.base.types import descriptions
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.generation.samplers import Sampling

@@ -24,7 +24,7 @@ TABLES = {
     "corpus/outputs/write_outputs.py": "formats of a cleaned corpus",
     "corpus/readers/sources.py": "sources",
     "generation/samplers.py": "samplers of requests for a text",
-    "interop/ctranslate2/generating.py": "samplers that CTranslate2 has too",
+    "interop/ctranslate2/generator.py": "samplers that CTranslate2 has too",
     "interop/peft/kinds.py": "methods that peft has too",
     "layers/attention/building.py": "positions that attention reads",
     "layers/blocks/input_embedding.py": "positions that are added to embeddings, the other half",

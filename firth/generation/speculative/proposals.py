@@ -4,11 +4,10 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
-from firth.generation.choices import uniforms
 from firth.generation.controls import Controls
-from firth.generation.filters import drawn, filtered
-from firth.generation.reading import Prompts, ReadRows, TokenReader
-from firth.generation.writing import GOES_ON, Writer, Writing
+from firth.generation.sampling import drawn, filtered, uniforms
+from firth.generation.token_reader import Prompts, ReadRows, TokenReader
+from firth.generation.writer import GOES_ON, Writer, Writing
 
 # Number of the draws of a draft among those of a token; see `uniforms`.
 _DRAFTING = 3

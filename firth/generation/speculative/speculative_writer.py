@@ -4,12 +4,11 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from firth.generation.choices import uniforms
 from firth.generation.controls import Controls
-from firth.generation.filters import drawn, filtered
-from firth.generation.reading import Prompts, TokenReader
+from firth.generation.sampling import drawn, filtered, uniforms
 from firth.generation.speculative.proposals import Proposer
-from firth.generation.writing import GOES_ON, OverWriting, Writer, Writing
+from firth.generation.token_reader import Prompts, TokenReader
+from firth.generation.writer import GOES_ON, OverWriting, Writer, Writing
 
 # Numbers of the draws among those of a token; see `uniforms`. The first token's is 0.
 _ACCEPTING, _AFTER = 1, 2

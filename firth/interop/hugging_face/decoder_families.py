@@ -4,9 +4,8 @@ import dataclasses
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face import decoders
-from firth.interop.hugging_face.config_fields import Field, activation, read_activation, write_activation
-from firth.interop.hugging_face.config_keys import Keys
+from firth.interop.hugging_face.config import Field, Keys, activation, read_activation, write_activation
+from firth.interop.hugging_face.decoders import gpt2_backbone, gpt_backbone, llama_backbone, untied_head
 from firth.interop.hugging_face.family import Family, FamilyHeads
 from firth.recipes.objectives.language_models import CausalLM
 
@@ -56,8 +55,8 @@ GPT2 = Family(
     ),
     {"kind": "causal_transformer", "norm.placement": "pre", "positions.kind": "learned"},
     lambda names: CausalLM(),
-    decoders.gpt2_backbone,
-    (FamilyHeads("GPT2LMHeadModel", *_LM, decoders.untied_head),),
+    gpt2_backbone,
+    (FamilyHeads("GPT2LMHeadModel", *_LM, untied_head),),
     {"scale_attn_by_inverse_layer_idx": False, "scale_attn_weights": True},
     ("attn.bias", "attn.masked_bias"),
     {"lm_head.weight": "transformer.wte.weight"},
@@ -82,7 +81,7 @@ GPT = Family(
     ),
     {"kind": "causal_transformer", "positions.kind": "learned"},
     lambda names: CausalLM(),
-    decoders.gpt_backbone,
+    gpt_backbone,
     (FamilyHeads("OpenAIGPTLMHeadModel", *_LM),),
     {"tie_word_embeddings": True},
     ("attn.bias", "position_ids"),
@@ -173,8 +172,8 @@ LLAMA = Family(
         "dropout": 0.0,
     },
     lambda names: CausalLM(),
-    decoders.llama_backbone,
-    (FamilyHeads("LlamaForCausalLM", *_LM, decoders.untied_head),),
+    llama_backbone,
+    (FamilyHeads("LlamaForCausalLM", *_LM, untied_head),),
     {"attention_bias": False, "mlp_bias": False},
     ("rotary_emb.inv_freq",),
     {"lm_head.weight": "model.embed_tokens.weight"},
@@ -207,7 +206,7 @@ QWEN_3 = dataclasses.replace(
         for field in LLAMA.fields
     ],
     always={**LLAMA.always, "attention.query_key_norm": True},
-    heads=(FamilyHeads("Qwen3ForCausalLM", *_LM, decoders.untied_head),),
+    heads=(FamilyHeads("Qwen3ForCausalLM", *_LM, untied_head),),
     theirs_always={"attention_bias": False, "use_sliding_window": False},
     spread=_spread_qwen_3,
     keys=Keys(

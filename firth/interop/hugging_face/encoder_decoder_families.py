@@ -3,11 +3,11 @@
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face import decoders, encoder_decoders
-from firth.interop.hugging_face.checkpoint_tensors import Tensors
-from firth.interop.hugging_face.config_fields import Field, activation
-from firth.interop.hugging_face.config_keys import Keys
+from firth.interop.hugging_face.config import Field, Keys, activation
+from firth.interop.hugging_face.decoders import untied_head
+from firth.interop.hugging_face.encoder_decoders import bart_backbone, t5_backbone
 from firth.interop.hugging_face.family import Family, FamilyHeads
+from firth.interop.hugging_face.tensors import Tensors
 from firth.recipes.objectives.denoising import Denoising, SpanCorruption
 
 _LM = ("language_model", ("lm",))
@@ -92,8 +92,8 @@ T5 = Family(
         "biases": False,
     },
     lambda names: SpanCorruption(),
-    encoder_decoders.t5_backbone,
-    (FamilyHeads("T5ForConditionalGeneration", *_LM, decoders.untied_head),),
+    t5_backbone,
+    (FamilyHeads("T5ForConditionalGeneration", *_LM, untied_head),),
     copies=_tables("shared.weight"),
     spread=_spread_t5,
     gathered=_gathered_t5,
@@ -154,8 +154,8 @@ BART = Family(
         "embeddings.norm": True,
     },
     lambda names: Denoising(),
-    encoder_decoders.bart_backbone,
-    (FamilyHeads("BartForConditionalGeneration", *_LM, decoders.untied_head),),
+    bart_backbone,
+    (FamilyHeads("BartForConditionalGeneration", *_LM, untied_head),),
     {"scale_embedding": False},
     copies=_tables("model.shared.weight", "model."),
     zeros=("final_logits_bias",),

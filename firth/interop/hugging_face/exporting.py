@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from firth import storage
-from firth.interop.arrays import all_finite, holds_exactly
 from firth.interop.bundles import about_untrained, recipe_of, untrained_heads
 from firth.interop.errors import InteropError
+from firth.interop.formats import Written
 from firth.interop.hugging_face.checkpoint_folder import CONFIG_FILE, SHARD_BYTES, write_shards
 from firth.interop.hugging_face.families import family_of
 from firth.interop.hugging_face.family import Family
-from firth.interop.hugging_face.pooling_writing import write_embedding
+from firth.interop.hugging_face.pooling import write_embedding
 from firth.interop.hugging_face.rules import Array, Rule
+from firth.interop.hugging_face.tensors import all_finite, holds_exactly
 from firth.interop.hugging_face.tokenizers import write_tokenizer
-from firth.interop.messages import Written
 from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
 from firth.recipes.base.errors import first_of, suggest
 from firth.recipes.goals.goal import Goal

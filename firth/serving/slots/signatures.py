@@ -12,11 +12,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
 from firth.generation.slots import Slots, SlotWriter, joined, mask_bits, mask_words, padded
 from firth.generation.texts_in_graph import read_texts, written_texts
-from firth.generation.turns import framing_of
-from firth.generation.writing import GOES_ON
+from firth.generation.writer import GOES_ON
 from firth.recipes.run.fit import slot_sequences
 from firth.serving.continuation import PARAMETERS, checked_values, controls_of_values
 from firth.serving.descriptions.output import Output

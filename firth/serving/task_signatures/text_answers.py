@@ -8,9 +8,9 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.generation import Prompts, ReadRows, TokenReader, Writer, last_states, reader_of
-from firth.generation.choices import likeliest
 from firth.generation.controls import neutral_controls
-from firth.generation.writing import AT_END
+from firth.generation.sampling import likeliest
+from firth.generation.writer import AT_END
 from firth.serving.descriptions.output import Reading
 from firth.serving.served_model import Served
 from firth.tasks.writing import input_pieces

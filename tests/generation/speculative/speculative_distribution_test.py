@@ -7,8 +7,7 @@ import pytest
 import tensorflow as tf
 
 from firth.generation import Prompts, Writer, controls_of, reader_of
-from firth.generation.choices import sampled
-from firth.generation.filters import filtered
+from firth.generation.sampling import filtered, sampled
 from firth.generation.speculative import DraftProposer, LookupProposer, SpeculativeWriter
 from firth.recipes.generation.request import GenerationRequest
 from tests.models.references import VOCABULARY, build_model

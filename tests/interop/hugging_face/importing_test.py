@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth.generation.turns import framing_of
+from firth.generation.framing import framing_of
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import export_model, import_model
 from firth.models import PretrainingModel, load_model

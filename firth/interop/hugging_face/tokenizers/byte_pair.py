@@ -6,12 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.tokenizers.normalization import (
-    flat_normalizers,
-    join_normalizers,
-    read_normalizers,
-    write_normalizers,
-)
 from firth.interop.hugging_face.tokenizers.files import (
     SETTINGS_FILE,
     Folder,
@@ -20,7 +14,6 @@ from firth.interop.hugging_face.tokenizers.files import (
     require,
     require_settings,
 )
-from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
 from firth.interop.hugging_face.tokenizers.specials import (
     AddedToken,
     added_of_settings,
@@ -28,7 +21,15 @@ from firth.interop.hugging_face.tokenizers.specials import (
     read_spaces_before,
     read_specials,
 )
-from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, with_added
+from firth.interop.hugging_face.tokenizers.tokenizer_json import (
+    TokenizerFormat,
+    TokenizerJson,
+    flat_normalizers,
+    join_normalizers,
+    read_normalizers,
+    with_added,
+    write_normalizers,
+)
 from firth.tokenizers import BytePairTokenizer
 from firth.tokenizers.graph.byte_pieces import byte_pieces
 from firth.tokenizers.graph.merges import MergeError, Pair, merges_by_order, ranks_of, read_merges

@@ -4,12 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.tokenizers.normalization import (
-    flat_normalizers,
-    join_normalizers,
-    read_normalizers,
-    write_normalizers,
-)
 from firth.interop.hugging_face.tokenizers.files import (
     SETTINGS_FILE,
     Folder,
@@ -19,14 +13,21 @@ from firth.interop.hugging_face.tokenizers.files import (
     require,
     require_settings,
 )
-from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
 from firth.interop.hugging_face.tokenizers.specials import (
     AddedToken,
     added_of_settings,
     check_added,
     read_specials,
 )
-from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, with_added
+from firth.interop.hugging_face.tokenizers.tokenizer_json import (
+    TokenizerFormat,
+    TokenizerJson,
+    flat_normalizers,
+    join_normalizers,
+    read_normalizers,
+    with_added,
+    write_normalizers,
+)
 from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.graph.special_pieces import CLS, MASK, PAD, SEP, UNK
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK

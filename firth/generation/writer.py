@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from firth.generation.controls import Controls
 from firth.generation.penalties import Seen, adjusted
-from firth.generation.reading import Prompts, ReadRows, TokenReader, last_states
+from firth.generation.token_reader import Prompts, ReadRows, TokenReader, last_states
 
 # Why a row has ended, as `Writing.ended` says it: it goes on, the end was written, there is no more room, or
 # the caller has ended it.

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from firth.generation.framing import framing_of
 from firth.generation.results import TextInProgress
 from firth.generation.text_generator import TextGenerator
-from firth.generation.turns import framing_of
-from firth.generation.writing import AT_END, AT_LENGTH, GOES_ON, DecodedTexts
+from firth.generation.writer import AT_END, AT_LENGTH, GOES_ON, DecodedTexts
 from firth.interop.ctranslate2.exporting import converted
 from firth.interop.ctranslate2.runtimes import RUNTIMES, RuntimeRow, Scores
 from firth.interop.errors import import_extra

@@ -6,7 +6,7 @@ import pathlib
 import pytest
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.config_fields import whole_values
+from firth.interop.hugging_face.config import whole_values
 from firth.interop.hugging_face.families import FAMILIES
 
 GOLDEN = json.loads(pathlib.Path(__file__).with_name("golden").joinpath("defaults.json").read_text())

@@ -1,12 +1,213 @@
-"""Keys of a configuration that no field reads: they change nothing, or are refused by name."""
+"""Values of another library's configuration, and where they stand in a recipe's model, for both ways."""
 
 import dataclasses
 import difflib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.recipes.base.errors import suggest
+from firth.recipes.base.recipe_type import config_of
+from firth.recipes.models.model import AnyModel
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """One value of both.
+
+    Attributes:
+        theirs: Key in their configuration.
+        ours: Path of keys in a recipe's `model`, joined by dots.
+        default: Value where their configuration has none.
+        read: Function from their value to ours.
+        write: Function from our value to theirs.
+    """
+
+    theirs: str
+    ours: str
+    default: Any = None
+    read: Callable[[Any], Any] = _as_it_is
+    write: Callable[[Any], Any] = _as_it_is
+
+
+# Keys whose values follow from others where a recipe does not state them, with the property that is in force.
+_FOLLOWING = {
+    "attention.head_width": "head_width",
+    "attention.key_value_heads": "key_value_heads",
+    "decoder_layers": "blocks_of_decoder",
+    "embeddings.projected": "projects_embeddings",
+    "embeddings.width": "embedding_width",
+    "feed_forward.width": "inner_width",
+}
+# In the names of all keys that only say how weights start.
+_START = "initializer"
+# By their names.
+ACTIVATIONS = {
+    "gelu": "gelu",
+    "gelu_new": "gelu_approximate",
+    "gelu_pytorch_tanh": "gelu_approximate",
+    "gelu_python": "gelu",
+    "relu": "relu",
+    "silu": "silu",
+    "swish": "silu",
+}
+
+
+def whole_number(config: Mapping[str, Any], key: str, default: int) -> int:
+    """Returns a whole number of a configuration.
+
+    Example:
+
+    >>> whole_number({"pad_token_id": 3}, "pad_token_id", 1)
+    3
+    """
+    found = config.get(key, default)
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise InteropError(f"{key}: {found!r} is not a whole number")
+    return found
+
+
+def read_activation(name: str) -> str:
+    """Returns our name of an activation.
+
+    Example:
+
+    >>> read_activation("gelu_new")
+    'gelu_approximate'
+    """
+    if not isinstance(name, str) or name not in ACTIVATIONS:
+        raise InteropError(f"the activation {name!r} is not known; known are {', '.join(ACTIVATIONS)}")
+    return ACTIVATIONS[name]
+
+
+def write_activation(name: str) -> str:
+    """Returns their name of an activation.
+
+    Example:
+
+    >>> write_activation("gelu_approximate")
+    'gelu_new'
+    """
+    return next(theirs for theirs, ours in ACTIVATIONS.items() if ours == name)
+
+
+def activation(theirs: str, default: str = "gelu") -> Field:
+    """Returns the field of an activation."""
+    return Field(theirs, "feed_forward.activation", default, read_activation, write_activation)
+
+
+def read_model(
+    config: Mapping[str, Any],
+    fields: Sequence[Field],
+    always: Mapping[str, Any],
+    theirs_always: Mapping[str, Any],
+) -> Any:
+    """Returns the recipe's model that a configuration describes."""
+    for key, value in theirs_always.items():
+        if (found := config.get(key, value)) != value:
+            raise InteropError(f"{key}: {found!r} cannot be expressed here, {value!r} can")
+    values = dict(always)
+    for field in fields:
+        found = config.get(field.theirs)
+        found = field.default if found is None else found
+        if found is not None:
+            try:
+                values[field.ours] = field.read(found)
+            except InteropError as error:
+                raise InteropError(f"{field.theirs}: {error}") from None
+            except (TypeError, ValueError):
+                raise InteropError(f"{field.theirs}: {found!r} cannot be read") from None
+    try:
+        return config_of("model", AnyModel, _nested(values))
+    except ValueError as error:
+        raise InteropError("; ".join(str(error).splitlines())) from None
+
+
+def write_config(
+    model: Any,
+    fields: Sequence[Field],
+    always: Mapping[str, Any],
+    theirs_always: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Returns the configuration of a recipe's model."""
+    if different := differences(model, fields, always, theirs_always):
+        raise InteropError(different[0])
+    return _written(model, fields, theirs_always)
+
+
+def differences(
+    model: Any,
+    fields: Sequence[Field],
+    always: Mapping[str, Any],
+    theirs_always: Mapping[str, Any],
+) -> list[str]:
+    """Returns what of a recipe's model a configuration cannot say, by key.
+
+    How weights started is not asked: they are there.
+    """
+    try:
+        back = whole_values(read_model(_written(model, fields, theirs_always), fields, always, theirs_always))
+    except InteropError as error:
+        return [f"model: {error}"]
+    ours = whole_values(model)
+    return [
+        f"model.{path}: {_at(ours, path)!r} cannot be expressed there, {_at(back, path)!r} can"
+        for path in _paths(ours)
+        if _at(ours, path) != _at(back, path) and _START not in path
+    ]
+
+
+def _written(model: Any, fields: Sequence[Field], theirs_always: Mapping[str, Any]) -> dict[str, Any]:
+    stated, whole = model.model_dump(mode="json"), whole_values(model)
+    config = dict(theirs_always)
+    for field in fields:
+        # What neither side states follows from the same other values.
+        value = _at(stated if field.default is None else whole, field.ours)
+        if value is not None:
+            config[field.theirs] = field.write(value)
+    return config
+
+
+def whole_values(model: Any) -> dict[str, Any]:
+    """Returns the values of a model, those that follow from others included."""
+    values: dict[str, Any] = model.model_dump(mode="json")
+    for path, name in _FOLLOWING.items():
+        *parents, last = path.split(".")
+        place = values
+        for parent in parents:
+            place = place.get(parent) or {}
+        if last in place:
+            place[last] = getattr(model, name)
+    return values
+
+
+def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for path, value in values.items():
+        *parents, last = path.split(".")
+        place = nested
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value
+    return nested
+
+
+def _at(values: Any, path: str) -> Any:
+    for key in path.split("."):
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return values
+
+
+def _paths(values: Mapping[str, Any], prefix: str = "") -> list[str]:
+    found = []
+    for key, value in values.items():
+        path = f"{prefix}{key}"
+        found += _paths(value, f"{path}.") if isinstance(value, Mapping) and value else [path]
+    return found
 
 
 def _words(text: str) -> frozenset[str]:

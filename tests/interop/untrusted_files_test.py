@@ -8,10 +8,10 @@ import pytest
 
 from firth.interop.elmo import import_model as import_elmo
 from firth.interop.errors import InteropError
-from firth.interop.given_files import check_file, read_json
 from firth.interop.hugging_face import import_model
 from firth.interop.keras_hub import import_model as import_preset
 from firth.interop.peft import load_adapter
+from firth.interop.untrusted_files import check_file, read_json
 from firth.tokenizers.graph.sentencepiece_model import LONGEST_PIECE, ModelProto, parse_model
 from tests.interop.hugging_face.checkpoints import checkpoint
 from tests.interop.hugging_face.tokenizers.sentence_piece_shapes import t5
