@@ -1,4 +1,4 @@
-"""Answers to a text as they are printed, for programs and for people, as the exported model describes it."""
+"""Prints answers to a text, for programs and for people, as the exported model describes them."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 import jinja2.sandbox
 
-# Of every answer, what was read of the texts; see `descriptions.output.reading`.
+# Outputs of every signature on how much of the texts was read; see `descriptions.output.reading`.
 READING = ("truncated", "tokens_read", "tokens_given")
 
 

@@ -1,4 +1,4 @@
-"""The signature `generate` of models that go on with a text, as `firth.generation` does."""
+"""The signature `generate` of models that continue a text, as `firth.generation` does."""
 
 import dataclasses
 import re
@@ -52,7 +52,7 @@ def _parameter(asked: Any, name: str, dtype: str, example: float, **said: float)
 
 
 def _meaning(asked: Any, name: str) -> str:
-    """Returns what the type says of a value, without papers."""
+    """Returns the description of a field of the type, without papers."""
     said = re.sub(r" \([^)]*\)", "", descriptions(asked)[name]).rstrip(".")
     return said[0].lower() + said[1:]
 
@@ -95,7 +95,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
 
 
 def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Returns what is written after each text.
+    """Returns the continuation of each text.
 
     Args:
         text: Texts, string [batch].

@@ -15,7 +15,7 @@ from firth.serving.served_model import Served
 from firth.serving.signature import Answer, Signature
 from firth.tasks.windows import read_lengths, windows_of
 
-# Of the vectors of some texts, float32 [batch, width], and how many there are, float32 [batch, 1].
+# The sums of the vectors of some texts, float32 [batch, width], and their numbers, float32 [batch, 1].
 Sums: TypeAlias = tuple[tf.Tensor, tf.Tensor]
 
 OUTPUTS = {

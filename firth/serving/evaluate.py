@@ -1,4 +1,4 @@
-"""The signature `evaluate`: what each row of a split adds to the metrics."""
+"""The signature `evaluate`: the sums that each row of a split adds to the metrics."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -149,7 +149,7 @@ def text_sums(
 ) -> dict[str, tf.Tensor]:
     """Returns the losses of the model and of a unigram model on the same predicted text.
 
-    Only tokens that stand for text count: a sentinel or the end of a document has no bytes, and a model of
+    Only tokens with text count: a sentinel or the end of a document has no bytes, and a model of
     counts knows nothing of them, so that with them no two objectives would compare.
 
     Args:
@@ -173,10 +173,10 @@ def text_sums(
 
 
 def bytes_of_tokens(tokenizer: "AnyTokenizer") -> npt.NDArray[Any]:
-    """Returns the UTF-8 bytes that each token stands for: float32 [vocabulary].
+    """Returns the number of UTF-8 bytes of each token's text: float32 [vocabulary].
 
     A space counts if it is part of a token, as with byte-pair encoding and SentencePiece; spaces between
-    words that are in no token do not count. Special tokens stand for no text.
+    words that are in no token do not count. Special tokens have no text.
     """
     table = np.array([len(text) for text in tokenizer.piece_texts], np.float32)
     table[list(tokenizer.special_ids)] = 0.0

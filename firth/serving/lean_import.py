@@ -4,7 +4,7 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
-# Keras and TensorFlow go on without these. Loading them takes a third of the time of `import tensorflow`.
+# Keras and TensorFlow work without these. Loading them takes a third of the time of `import tensorflow`.
 # `isolated_check` has the same list, since it loads nothing of firth.
 OPTIONAL = ("IPython", "googleapiclient", "matplotlib", "pandas", "sklearn")
 

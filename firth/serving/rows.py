@@ -14,10 +14,10 @@ def parse_rows(examples: tf.Tensor, specs: Mapping[str, names.Spec]) -> tuple[di
 
     Args:
         examples: string [batch], serialized tf.train.Examples with the fields of `specs` as lists of int64 or
-            float, as long as they need to be; in the place of `characters`, `words` as bytes.
+            float, as long as they need to be; `words` as bytes instead of `characters`.
 
     Returns:
-        rows and negative rows: dicts of [batch, ...] tensors as `specs` says, zeros after each list. A row
+        rows and negative rows: dicts of [batch, ...] tensors as `specs` says, zeros after each list.
 
     Raises (when run):
         tf.errors.InvalidArgumentError: if a text is not a row, or a list is longer than its spec.

@@ -73,7 +73,7 @@ def export(
             no corpus is known, and for a goal whose main loss does not run over the vocabulary. The former
             has no signature `evaluate`.
         directory: Folder that does not exist yet, or is empty, on any file system.
-        rows: Serialized held-out rows, on which it is measured what weights of another type lose.
+        rows: Serialized held-out rows, on which the loss by weights of another type is measured.
 
     Raises:
         FileExistsError: if the directory holds something.
@@ -283,7 +283,7 @@ def _is_evaluated(served: Served, unigram: npt.NDArray[Any] | None) -> bool:
 
 
 def _described(offered: Mapping[str, Signature], functions: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what is written of all signatures."""
+    """Returns the descriptions of all signatures."""
     whole = {name: functions.get(f"{name}{WITH_PARAMETERS}", functions[name]) for name in offered}
     others = [name for name in OTHER_SIGNATURES if name in functions]
     return {

@@ -1,4 +1,4 @@
-"""A signature of an exported model, with all that is said about it elsewhere."""
+"""A signature of an exported model, with its description."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -15,14 +15,14 @@ _LONGEST_LIST = 3
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """How an answer to one text is printed; see `firth.serving.answers`.
+    """The printed form of an answer to one text; see `firth.serving.answers`.
 
     Attributes:
-        outputs: Names under which outputs are told, by the outputs' own names; empty to tell all outputs.
+        outputs: Printed names by the outputs' own names; empty to print all outputs.
         count: Name of the output that counts the entries of the others, where padding follows; empty if
             there is no padding.
-        records: Name of a list that holds the values of each place together; empty to tell each list alone.
-        lines: Jinja template of the lines for people, which reads what is told by name; empty for a line a
+        records: Name of a list that holds the values of each place together; empty to print each list alone.
+        lines: Jinja template of the lines for people, which reads printed values by name; empty for a line a
             value.
     """
 
@@ -39,13 +39,12 @@ class Signature:
     Attributes:
         function: (served, a string [batch] tensor for each input, [batch, texts] for one of lists, a [batch]
             tensor for each parameter) -> tensors by name.
-        outputs: Outputs by name, in the order in which they are told.
-        meaning: What it answers, a sentence.
+        outputs: Outputs by name, in the order in which they are printed.
+        meaning: Its purpose, a sentence.
         inputs: What each input is, by its name; each is a string.
         example: A text for each input, or a list of texts, to ask a model with, for people; empty to propose
             none.
-        choices: Names that an input takes in the place of texts, by the input; where it says nothing, it is
-            empty.
+        choices: Allowed values of an input that takes names, by the input; the input may be empty.
         lists: Inputs that hold a list of texts for each record, string [batch, texts], with empty strings
             after the last one; and what is between the texts where a command is given them in one.
         optional: Inputs that may be empty, and left out.
@@ -57,7 +56,7 @@ class Signature:
         needs: A piece that each text must hold to be asked about; empty for none.
         answer: Description of how an answer is printed, for programs and for people.
         reads_heads: True if answers come from the heads, which a model that was imported may lack.
-        parameters: Numbers that it is asked with, by name.
+        parameters: Numbers next to the texts, by name.
     """
 
     function: Callable[..., dict[str, tf.Tensor]]
@@ -82,7 +81,7 @@ class Signature:
         return tuple(name for name, each in self.outputs.items() if each.is_invariant)
 
     def asking_with(self, piece: str | None) -> "Signature":
-        """Returns the signature of a model whose piece for what it is asked about has another name."""
+        """Returns the signature of a model whose required piece has another name."""
         if not self.needs or piece == self.needs:
             return self
         if piece is None:
@@ -92,7 +91,7 @@ class Signature:
         return dataclasses.replace(self, needs=piece, example=example, answer=answer)
 
     def describe(self) -> dict[str, Any]:
-        """Returns what an exported model says about this signature, fit for JSON.
+        """Returns the description of this signature, fit for JSON.
 
         Example:
 

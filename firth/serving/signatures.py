@@ -28,7 +28,7 @@ SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
 def text_signatures(recipe: RunRecipe, mask: str | None = MASK) -> dict[str, Signature]:
     """Returns the signatures of a recipe's model that read strings, the default one first.
 
-    `fill_mask` where pieces are predicted in the place of `[MASK]`, `score` for language models (with a
+    `fill_mask` where pieces are predicted for `[MASK]`, `score` for language models (with a
     `target` where there is a prefix or an encoder), the signature of a task, `embed` and `embed_tokens` for
     all encoders and biLMs, `generate` for all that write. Those with parameters come last, so that none is
     the default where there is another.

@@ -1,4 +1,4 @@
-"""What a model loses by how its weights are stored, measured on held-out rows."""
+"""The loss of a model by the type of its stored weights, measured on held-out rows."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ HELD_OUT_ROWS = 64
 def described_weights(
     served: Served, weights: HeldWeights | PackedWeights | StreamedWeights, rows: Sequence[bytes]
 ) -> dict[str, Any]:
-    """Returns what an export says about its weights, fit for JSON.
+    """Returns the description of an export's weights, fit for JSON.
 
     Returns:
         held_out: If they were measured, `quantity` (`bits_per_byte`, or `loss`, that of the main loss in nats

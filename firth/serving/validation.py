@@ -180,7 +180,7 @@ def _tolerance(directory: str) -> float:
 def _run(
     directory: str, tried: list[Case], tolerance: float, timeout_seconds: float
 ) -> tuple[dict[str, Any], list[dict[str, Any]], str | None, str]:
-    """Returns what the process said of the model and of each case, why it failed, and the end of its log."""
+    """Returns the process's lines on the model and on each case, its failure, and the end of its log."""
     with tempfile.TemporaryDirectory() as folder:
         requests, results = (os.path.join(folder, name) for name in ("requests.jsonl", "results.jsonl"))
         storage.write_text(requests, "".join(_line(case, tolerance) for case in tried))

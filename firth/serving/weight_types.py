@@ -1,4 +1,4 @@
-"""The types that an export stores weights in: what each keeps of a weight, and how a graph reads it again."""
+"""The types that an export stores weights in: packing of a weight, and unpacking in the graph."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from firth.models.bundle import weights_by_path
 
-# Tensors that stand for one weight, by what their names add to its path.
+# The tensors of one weight, by the suffix that their names add to its path.
 Parts: TypeAlias = dict[str, tf.Tensor]
 _VALUES, _SCALES = "", "/scales"
 _MOST = 127
@@ -20,7 +20,7 @@ _OUTPUTS_FIRST = ("inner_kernel", "gate_kernel", "input_kernel", "recurrent_kern
 
 
 class PartSpec(NamedTuple):
-    """Dtype and shape of a tensor that stands for a weight, or for a part of it.
+    """Dtype and shape of the tensor of a weight, or of a part of it.
 
     Attributes:
         dtype: Name of the dtype.
@@ -32,7 +32,7 @@ class PartSpec(NamedTuple):
 
 
 class WeightType:
-    """The base of the types: what is stored for a weight, and what a graph makes of it."""
+    """Base of the types of stored weights."""
 
     def specs(self, shape: Sequence[int], axis: int) -> dict[str, PartSpec]:
         """Returns the dtypes and shapes of the tensors that are stored."""
@@ -103,7 +103,7 @@ def _inputs_axis(outputs_axis: int, rank: int) -> int:
 
 
 class StoredWeight(NamedTuple):
-    """How one weight is stored.
+    """The type of one stored weight.
 
     Attributes:
         type: Type of it.

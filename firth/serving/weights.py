@@ -32,7 +32,7 @@ class HeldWeights:
 
 
 class _OtherWeights:
-    """Variables in the place of a model's own, one or more for each."""
+    """Variables instead of a model's own, one or more for each."""
 
     sharding: "_ShardsOfFile | None" = None
 
@@ -47,9 +47,9 @@ class _OtherWeights:
         return [part for each in self._stored for part in each.values()]
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns a function that computes with the variables here in the place of the model's own.
+        """Returns a function that computes with these variables instead of the model's own.
 
-        Each call makes float32 weights of what is stored, once, before all that the function does with them.
+        Each call unpacks the stored weights once, before the function runs.
         """
 
         @functools.wraps(function)
@@ -174,7 +174,7 @@ def _read(source: Mapping[str, Any], name: str, packing: StoredWeight | None, en
 
 
 def _parts(path: str, values: Any, packing: StoredWeight) -> Parts:
-    """Returns the tensors that stand for a weight; an error names it."""
+    """Returns the tensors of a weight; an error names it."""
     try:
         return packing.type.pack(values, packing.axis)
     except ValueError as error:

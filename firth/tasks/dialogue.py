@@ -83,7 +83,7 @@ class DialogueTask:
         following, exists = next_tokens(layout.token_ids, layout.document_ids)
         own = row[names.REPLY_TOKENS] * tf.cast(layout.document_ids > 0, tf.int32)
         learned = tf.roll(own, -1, 0) * tf.cast(exists, tf.int32)
-        # What stands before the first token that is learned is a prefix.
+        # The tokens before the first learned one are a prefix.
         so_far, starts = tf.cumsum(own), tf.gather(layout.starts, tf.maximum(layout.document_ids - 1, 0))
         after_first = so_far > tf.gather(so_far - own, starts)
         return {

@@ -1,4 +1,4 @@
-"""What a model reads of a row of records."""
+"""Inputs of a model from a row of records."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ def frame_of(tokenizer: Any, *roles: Sequence[str]) -> Frame:
 
 
 def specs_of_inputs(form: Form, length: int, max_characters: int) -> dict[str, names.Spec]:
-    """Returns the specs of what a model reads of one row."""
+    """Returns the specs of the inputs of one row."""
     if form.of_words:
         words = names.Spec("int32", (length, max_characters))
         return {names.DOCUMENT_IDS: names.Spec("int32", (length,)), names.CHARACTERS: words}
@@ -56,7 +56,7 @@ def with_last_segment(segments: tf.Tensor, documents: tf.Tensor, form: Form) -> 
 def inputs_of(
     layout: Layout, row: Mapping[str, tf.Tensor], form: Form, tokenizer: Any
 ) -> dict[str, tf.Tensor]:
-    """Returns what a model reads of one row, by `specs_of_inputs`."""
+    """Returns the inputs of one row, as `specs_of_inputs` describes them."""
     if form.of_words:
         return {names.DOCUMENT_IDS: layout.document_ids, names.CHARACTERS: spell(layout, row, tokenizer)}
     read = layout.encoder_features(form.has_segments)
@@ -66,8 +66,7 @@ def inputs_of(
 def decoder_side(features: Mapping[str, tf.Tensor], form: Form, tokenizer: Any) -> dict[str, tf.Tensor]:
     """Returns the features of a decoder that reads each record from a start token on, without its last token.
 
-    They are empty if the form has no decoder. A state of the decoder stands in the place of the token
-    that it would write.
+    They are empty if the form has no decoder. The decoder's state at a place predicts the token there.
 
     Args:
         features: Features of the encoder, int32 [..., length] each.
@@ -102,15 +101,15 @@ class EncodedRecord(NamedTuple):
         key: A hash of the record's id, above 0. No two records of a split have the same.
         source: Name of the record's source.
         chunks: The tokens of each of its texts, int32 [length] each, without special tokens: those of
-            one document after another, where it stands as several.
+            one document after another, if it is several documents.
         labels: The record's part of each label field of a row, by the name of the field.
         cut: Number of tokens that were cut off.
         words: The UTF-8 bytes of each token, object [length] for each text, if tokens are whole words;
             otherwise empty.
         id: Id of the record, by which a report names it.
-        details: What its scores need and no model reads, as JSON; empty if they need nothing.
+        details: Further data that its scores need, as JSON; empty if they need none.
         is_found: Whether a corpus of the base was found to hold its texts.
-        rejected: Why it stands in no row, a name to count by; empty if it stands in one.
+        rejected: Reason why it is in no row, a name to count by; empty if it is in one.
     """
 
     key: int

@@ -58,7 +58,7 @@ def pack_records(records: Iterable[EncodedRecord], task: Task, sequences: Sequen
     rows, full = [], 0
     for source, members in by_source.items():
         sizes = [task.place_in_row(tuple(map(len, each.chunks)), sequences) for each in members]
-        full += sum(_size(each, task) for each in members)
+        full += sum(_size_in_row(each, task) for each in members)
         for numbers in pack_in_order(sizes, sequences.length, sequences.max_documents):
             rows.append(_row(source, [members[number] for number in numbers], specs))
     rows.sort(key=lambda row: row.example_id)
@@ -101,7 +101,7 @@ def _sort_out(
     return dict(sorted(by_source.items())), rejected
 
 
-def _size(record: EncodedRecord, task: Task) -> int:
+def _size_in_row(record: EncodedRecord, task: Task) -> int:
     """Returns the tokens of a record, special ones included."""
     return _tokens(record) + len(record.chunks) // task.texts * task.special_tokens
 
@@ -112,14 +112,14 @@ def _tokens(record: EncodedRecord) -> int:
 
 def _row(source: str, members: Sequence[EncodedRecord], specs: Mapping[str, Spec]) -> Row:
     chunks = [chunk for record in members for chunk in _chunks(record)]
-    labels = {name: _joined(members, name, spec) for name, spec in specs.items()}
+    labels = {name: _label_values(members, name, spec) for name, spec in specs.items()}
     details = [each.details.encode() for each in members if each.details]
-    # Of windows over one text, the key of the record that they are of.
+    # Windows over one text count by the key of their record.
     found = sorted({key_of(each.id) for each in members if each.is_found})
     return make_row(source, chunks, labels, details, found)
 
 
-def _joined(members: Sequence[EncodedRecord], name: str, spec: Spec) -> npt.NDArray[Any]:
+def _label_values(members: Sequence[EncodedRecord], name: str, spec: Spec) -> npt.NDArray[Any]:
     values = [value for record in members for value in record.labels[name]]
     return np.asarray(values, spec.dtype).reshape(-1)
 

@@ -26,7 +26,7 @@ from firth.tasks.windows import (
 
 
 class WindowAnswer(NamedTuple):
-    """What a window says of its question.
+    """The answer of a window to its question.
 
     Attributes:
         no_answer: Score of having no answer, a sum of two logits.
@@ -210,14 +210,14 @@ def answers_of(
 
     Args:
         logits: Logits `start` and `end`, float32 [batch, windows, length].
-        nowhere: Place of each window that stands for no answer, int32 [batch, windows].
+        nowhere: Place of each window for "no answer", int32 [batch, windows].
         begins: Place of each window's first piece in its row, int32 [batch, windows].
         lengths: Pieces of each window, int32 [batch, windows].
     """
     start, end = logits["start"], logits["end"]
     found = best_spans(start, end, begins, lengths, config.max_answer, count)
     no_answer = tf.gather(start + end, nowhere, axis=2, batch_dims=2)
-    # Not finite if a logit is not, which a maximum may not tell.
+    # Not finite if a logit is not, which a maximum may hide.
     told = 0.0 * tf.reduce_sum(start + end, axis=2)
     return Answers(no_answer + told, found.scores + told[..., tf.newaxis], found.starts, found.ends)
 

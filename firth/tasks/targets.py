@@ -50,7 +50,7 @@ class TargetCounts:
         return self.unknown_pieces / self.pieces if self.pieces else 0.0
 
     def sentences(self, split: str) -> list[str]:
-        """Returns what is lost of the targets, a sentence each; nothing if all can be written."""
+        """Returns the losses of the targets, a sentence each; none if all can be written."""
         of = f"of {self.targets:,} targets of {split}"
         said = []
         if self.with_unknown:

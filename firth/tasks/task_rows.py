@@ -88,12 +88,12 @@ def _encoded(
 
 def _found(records: Sequence[LabelledRecord], search: HeldOutSearch) -> set[str]:
     """Returns the ids of the records that are found."""
-    texts = [_joined(record.texts.values()) for record in records]
-    labels = [_joined(parts_of(record.label).features.values()) for record in records]
+    texts = [_joined_texts(record.texts.values()) for record in records]
+    labels = [_joined_texts(parts_of(record.label).features.values()) for record in records]
     return {record.id for record, is_found in zip(records, search.find(texts, labels)) if is_found}
 
 
-def _joined(parts: Iterable[Any]) -> str:
+def _joined_texts(parts: Iterable[Any]) -> str:
     """Returns texts, and lists of texts, joined by spaces; numbers are left out."""
     listed = ([part] if isinstance(part, str) else part for part in parts)
     return " ".join(each for part in listed for each in part if isinstance(each, str))

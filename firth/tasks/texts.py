@@ -22,7 +22,7 @@ from firth.tasks.readers.records import LabelledRecord
 
 
 class ServedAnswers:
-    """Base of tasks: what scores take of the answers of the signature that asks a model for its task."""
+    """Base of tasks: turns answers of the task's signature into the inputs of scores."""
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
@@ -134,7 +134,7 @@ class TextsTask(ServedAnswers):
         return told_segments(layout, self._config.form), lengths
 
     def _laid_out_apart(self, row: Mapping[str, tf.Tensor]) -> tuple[Layout, tf.Tensor]:
-        """Returns a row whose texts are each a document of its own, in the place of each record."""
+        """Returns a row in which each text is a document of its own."""
         frame = Frame(before=self.frame.before, after=self.frame.after)
         pad_id, every = self._tokenizer.pad_id, slice(None, None, self._config.texts)
         layout = lay_out(row, None, single_segments(row), self._sequences.length, frame, pad_id)
@@ -203,7 +203,7 @@ class TextsTask(ServedAnswers):
 
     @staticmethod
     def label_of(config: Any, label: Any) -> int | float:
-        """Returns a record's label as it stands in a row."""
+        """Returns a record's label as a row has it."""
         raise NotImplementedError
 
     @staticmethod

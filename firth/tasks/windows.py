@@ -38,7 +38,7 @@ class Windows(NamedTuple):
     lengths: tf.Tensor
 
     def of(self, values: tf.RaggedTensor) -> tf.RaggedTensor:
-        """Returns what the windows hold, ragged [windows, (pieces)].
+        """Returns the values of the windows, ragged [windows, (pieces)].
 
         Args:
             values: Values of the pieces of the texts, ragged [batch, (pieces)].
@@ -54,7 +54,7 @@ def placed_pieces(tokenizer: Any, texts: tf.Tensor) -> PlacedPieces:
 
     A text is split at spaces and around punctuation, as BERT's tokenizer does, and its words are tokenized
     one by one: with a space before them where the text has one, if the tokenizer's pieces hold spaces. A text
-    without any piece is one piece for unknown text, which stands for nothing in it.
+    without any piece is one piece for unknown text, which is no part of it.
 
     Args:
         texts: Texts, string [batch].

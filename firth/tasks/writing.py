@@ -1,4 +1,4 @@
-"""What tasks share in which a model reads a text and writes another."""
+"""Base of tasks in which a model reads a text and writes another."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from firth.tasks.texts import ServedAnswers, collect, key_of, split_rows
 
 
 class InputPieces(NamedTuple):
-    """What a model reads of some records, without special tokens.
+    """The inputs of some records, without special tokens.
 
     Attributes:
         ids: Pieces of each record, ragged int32 [batch, (pieces)], cut to the room there is.
@@ -35,7 +35,7 @@ class InputPieces(NamedTuple):
 def input_pieces(
     config: WritingTask, sequences: Sequences, tokenizer: Any, texts: Sequence[tf.Tensor]
 ) -> InputPieces:
-    """Returns the inputs of records: each text after what stands in front of it, the longest one cut first.
+    """Returns the inputs of records: each text after its prefix, the longest one cut first.
 
     Args:
         texts: The one or two texts of each record, string [batch] each.
@@ -119,7 +119,7 @@ class WritingFunction(ServedAnswers):
 
     @staticmethod
     def details_of(config: Any, record: LabelledRecord) -> str:
-        """Returns what scores read next to a row; empty if the labels of the row are what is right."""
+        """Returns the data of scores next to a row; empty if the labels of the row suffice."""
         return ""
 
     @classmethod
@@ -131,5 +131,5 @@ class WritingFunction(ServedAnswers):
     def reference_and_answer(
         config: Any, outputs: Mapping[str, npt.NDArray[Any]], place: int
     ) -> tuple[Any, Any]:
-        """Returns what is right and what was answered, as scores take them."""
+        """Returns the right answer and the model's, as scores take them."""
         raise NotImplementedError

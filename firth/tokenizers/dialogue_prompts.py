@@ -4,13 +4,13 @@ import tensorflow as tf
 
 from firth.tokenizers.chat import Chat, UserPrompts, without_middle
 
-# Stands around the ids of special pieces; two of them end a text where the model's own begins or ends.
+# Surrounds the ids of special pieces; two of them end a text where the model's own begins or ends.
 _MARK = "\ufdd5"
 _BREAK = _MARK + _MARK
 
 
 def dialogue_prompts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, room: int) -> UserPrompts:
-    """Returns what `Chat.prompt` returns of dialogues, in a graph too.
+    """Returns the prompts of dialogues, as `Chat.prompt` does, in a graph too.
 
     A dialogue that is too long loses its oldest exchanges, as in training, and then the end of its last turn.
 

@@ -129,7 +129,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             return self._kernel(self._normalization(texts), begins)
 
     def tokenize_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
-        """Returns the ids of words that were cut out of texts, each as it stands in its text.
+        """Returns the ids of words that were cut out of texts, each as its text has it.
 
         Args:
             words: Words, string [words].
@@ -270,9 +270,9 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     @property
     def piece_texts(self) -> list[bytes]:
-        """Bytes of text that each piece stands for, with the space before a word if the piece has one.
+        """Bytes of each piece's text, with the space before a word if the piece has one.
 
-        Special pieces stand for their names.
+        The text of a special piece is its name.
         """
         special = set(self.special_ids)
         return [
@@ -283,7 +283,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     @staticmethod
     @abc.abstractmethod
     def _bytes_of(piece: str) -> bytes:
-        """Returns the bytes of text that an ordinary piece stands for."""
+        """Returns the bytes of an ordinary piece's text."""
 
     @property
     def word_bounds(self) -> WordBounds:
@@ -332,7 +332,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     @property
     def _digested(self) -> list[Any]:
-        """What all kinds add to their digest: nothing, where nothing is set."""
+        """Settings that all kinds add to their digest: none, if none is set."""
         of_template = self._template_settings.values()
         asked = self._special_texts_settings.values()
         return [*self._normalization.steps, *self.specials.settings.values(), *of_template, *asked]

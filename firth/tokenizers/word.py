@@ -106,7 +106,7 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     @property
     def kernel(self) -> Any:
-        """What an exported model holds on to: the table of words, for models that write."""
+        """The table of words, which an exported model holds on to."""
         return self._table
 
     def split(

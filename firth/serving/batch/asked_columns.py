@@ -1,4 +1,4 @@
-"""Whether the model of a recipe can be asked about the recipe's file of records, before any is trained."""
+"""Checks the file of records that a recipe's model is to answer, before the model is trained."""
 
 import json
 
@@ -21,7 +21,7 @@ def check_asked(recipe: AdaptingRecipe) -> None:
 
 
 def asked_problem(recipe: AdaptingRecipe) -> tuple[Path, str] | None:
-    """Returns the key that keeps a recipe's file of records from being asked about, and what is wrong.
+    """Returns the key of a recipe's `predictions` that is wrong, and the problem; None if all are right.
 
     The file is read up to the first record that can be read.
     """

@@ -1,4 +1,4 @@
-"""A signature asked about all records of a file."""
+"""Answers of a signature to all records of a file."""
 
 import itertools
 import json
@@ -99,7 +99,7 @@ def read_asked(
     if signature.get("words_by") or signature.get("texts_by"):
         return _read_texts_or_lists(described, name, source, columns, unread, quoted)
     found = _columns(inputs, described, name, columns)
-    # An input that takes names is read where its column is said.
+    # An input that takes names is read if its column is given.
     read = found.keys() - (signature.get("choices", {}).keys() - columns.keys())
     taken = {each: column for each, column in found.items() if each in read}
     return read_texts(source, taken, unread, signature.get("needs", ""), quoted=quoted)
@@ -173,7 +173,7 @@ def answer_records(
     answer: Callable[[Sequence[TextRecord]], Iterable[Mapping[str, Any]]],
     progress: Callable[[int], None] = lambda answered: None,
 ) -> Predicted:
-    """Writes what is answered to records, whole or not at all, a line of JSON each.
+    """Writes the answers to records, whole or not at all, a line of JSON each.
 
     Raises:
         OSError: if the answers cannot be written.
@@ -204,7 +204,7 @@ def _place(line: RejectedLine) -> str:
 
 
 def check_places(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Passes if answers to a file can stand where they are to."""
+    """Checks that the file of answers has the right ending and is not the file of records."""
     if not os.fspath(target).endswith(_ENDING):
         raise RefusedFileError(f"{target}: answers are objects of JSON; give a name that ends in {_ENDING}")
     if os.path.abspath(source) == os.path.abspath(target):

@@ -1,1 +1,1 @@
-"""What an exported model says about its signatures: how it is written, checked and told."""
+"""The description of an exported model: written, read and printed."""

@@ -1,4 +1,4 @@
-"""What an export writes about its signatures, made of what they say and of their graphs."""
+"""Descriptions of signatures, made of their facts and their graphs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from firth.serving.descriptions.output import Output, input_of_strings
 from firth.serving.signature import Signature
 
 EVALUATE, PREDICT_EXAMPLES = "evaluate", "predict_examples"
-# Those that are asked with serialized examples, and what each answers.
+# Signatures on serialized examples, with the meaning of each.
 OTHER_SIGNATURES = {
     EVALUATE: "Gives what each row adds to the metrics, and what scores are computed from.",
     PREDICT_EXAMPLES: (
@@ -18,7 +18,7 @@ OTHER_SIGNATURES = {
 
 
 def described_signature(signature: Signature, function: Any) -> dict[str, Any]:
-    """Returns what an exported model says about a signature on texts, fit for JSON.
+    """Returns the description of a signature on texts, fit for JSON.
 
     Raises:
         ValueError: if the graph has other outputs than the signature describes.
@@ -27,7 +27,7 @@ def described_signature(signature: Signature, function: Any) -> dict[str, Any]:
 
 
 def described_on_examples(name: str, function: Any) -> dict[str, Any]:
-    """Returns what an exported model says about a signature on serialized examples, fit for JSON."""
+    """Returns the description of a signature on serialized examples, fit for JSON."""
     specs = function.get_concrete_function().structured_outputs
     return {
         "meaning": OTHER_SIGNATURES[name],
@@ -37,7 +37,7 @@ def described_on_examples(name: str, function: Any) -> dict[str, Any]:
 
 
 def _described_outputs(outputs: Mapping[str, Output], function: Any) -> dict[str, Any]:
-    """Returns what is written of a graph's outputs, with the sizes that the graph knows."""
+    """Returns the descriptions of outputs, with the sizes that the graph knows."""
     specs = function.get_concrete_function().structured_outputs
     if specs.keys() != outputs.keys():
         raise ValueError(f"the graph answers {', '.join(specs)}; described are {', '.join(outputs)}")
@@ -56,6 +56,6 @@ def _with_sizes(name: str, output: Output, spec: Any) -> dict[str, Any]:
 
 
 def _of_graph(spec: Any) -> Output:
-    """Returns an output as the graph knows it, whose name says what it is."""
+    """Returns an output as the graph knows it, without a meaning: its name has to do."""
     sizes = [f"axis {axis}" if size is None else size for axis, size in enumerate(spec.shape)]
     return Output("", spec.dtype.name, ("batch", *sizes[1:]))

@@ -1,4 +1,4 @@
-"""What an exported model answers, as lines for people, from its description alone."""
+"""Lists the signatures of an exported model for people, from its description alone."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,18 +26,18 @@ def listing(description: Mapping[str, Any]) -> list[str]:
 
 
 def weights_line(weights: Mapping[str, Any]) -> str:
-    """Returns how the weights of a model are stored, and what it loses by it, as a line.
+    """Returns a line on the type of stored weights, their size and the loss by it.
 
     Example:
 
     >>> held_out = {"quantity": "bits_per_byte", "stored": 1.2345, "float32": 1.23, "rows": 64}
     >>> weights_line({"type": "int8", "bytes": 1e6, "float32_bytes": 4e6, "held_out": held_out})
-    'int8, 1.0 MB in the place of 4.0 MB; bits per byte 1.2345, and 1.2300 in float32, on 64 held-out rows'
+    'int8, 1.0 MB instead of 4.0 MB; bits per byte 1.2345, and 1.2300 in float32, on 64 held-out rows'
     """
     size, whole = (f"{weights[name] / 1e6:,.1f} MB" for name in ("bytes", "float32_bytes"))
     if weights["bytes"] == weights["float32_bytes"]:
         return f"{weights['type']}, {size}"
-    said = f"{weights['type']}, {size} in the place of {whole}"
+    said = f"{weights['type']}, {size} instead of {whole}"
     if held_out := weights.get("held_out"):
         quantity, rows = held_out["quantity"].replace("_", " "), f"{held_out['rows']} held-out rows"
         found = f"{held_out['stored']:.4f}, and {held_out['float32']:.4f} in float32"
@@ -61,7 +61,7 @@ def _tensor(name: str, each: Mapping[str, Any]) -> str:
 
 
 def _taken(name: str, described: Mapping[str, Any]) -> str:
-    """Returns what a text must hold, or the names that an input takes."""
+    """Returns the piece that a text must hold, or the names that an input takes."""
     known = described.get("choices", {}).get(name)
     if known:
         return f"; one of {', '.join(known)}"

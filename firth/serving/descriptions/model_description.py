@@ -1,4 +1,4 @@
-"""What an exported model says about itself."""
+"""The description of an exported model."""
 
 import os
 from typing import Any

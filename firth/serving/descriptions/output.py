@@ -8,10 +8,10 @@ import tensorflow as tf
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """What an exported model says of an output, next to its name.
+    """The description of an output.
 
     Attributes:
-        meaning: What it is.
+        meaning: Its meaning, a noun.
         dtype: Name of its dtype.
         shape: Its axes, the batch first: the size of each, or its name where the size depends on the texts or
             on the model.
@@ -25,7 +25,7 @@ class Output:
     is_invariant: bool = True
 
     def describe(self) -> dict[str, Any]:
-        """Returns what is written of it, fit for JSON.
+        """Returns the description, fit for JSON.
 
         Example:
 
@@ -50,7 +50,7 @@ def reading(what: str = "the text was longer than the row and was cut") -> dict[
 
 
 class Reading(NamedTuple):
-    """How much of some texts is read, in tokens without special ones.
+    """Numbers of tokens of texts that are read, without special ones.
 
     Attributes:
         read: Tokens of each record that are read, int [batch].

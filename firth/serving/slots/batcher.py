@@ -1,4 +1,4 @@
-"""Continuous batching: texts that join and leave the slots of an exported model while others go on."""
+"""Continuous batching: texts join and leave the slots of an exported model while others are written."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ class SlotText(NamedTuple):
         text: The text so far.
         ids: Its tokens so far, without the end.
         log_probabilities: Natural logarithms of their probabilities, and of the end's.
-        ended: Why it ended: `end` (the model wrote the end) or `length`; empty while it goes on.
+        ended: Why it ended: `end` (the model wrote the end) or `length`; empty while it is written.
     """
 
     number: int
@@ -198,7 +198,7 @@ class ContinuousBatcher:
         asked = {"prompt_ids": prompt_ids, "prompt_length": prompt_length, "ids": ids, "length": length}
         texts = [each.decode() for each in self.loaded.run("detokenize", asked)["generated"]]
         return [
-            # A character of which not all bytes are there is held back while the text goes on.
+            # A character of which not all bytes are there is held back while the text is written.
             one.so_far._replace(text=text if one.so_far.ended else text.rstrip(_UNFINISHED))
             for one, text in zip(held, texts)
         ]

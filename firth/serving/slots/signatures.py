@@ -28,7 +28,7 @@ Bind = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class SlotSignatures:
-    """The signatures of a model that writes in slots, and what it keeps between them.
+    """The signatures of a model that writes in slots, and the tensors that it keeps between requests.
 
     Attributes:
         kept: Texts of the slots, which the model keeps.
@@ -63,11 +63,11 @@ class SlotSignatures:
         }
 
     def describe_signatures(self) -> dict[str, Any]:
-        """Returns what an exported model says about each signature, fit for JSON."""
+        """Returns the description of each signature, fit for JSON."""
         return {name: each.describe() for name, each in self._descriptions.items()}
 
     def describe(self) -> dict[str, Any]:
-        """Returns what an exported model says about its slots, fit for JSON."""
+        """Returns the description of the slots, fit for JSON."""
         return {
             "count": self._count,
             "prompt_lengths": self._writer.lengths(),
@@ -121,7 +121,7 @@ class SlotSignatures:
             token: int32 [slots], the token that was written; 0 in a slot that wrote no token.
             log_probability: float32 [slots], of the token among those that may be written, before the mask,
                 penalties and the sampler; 0 in a slot that wrote no token.
-            ended: int32 [slots], 0 if the text goes on, 1 if its end was written, 2 if it has all the tokens
+            ended: int32 [slots], 0 if the text continues, 1 if its end was written, 2 if it has all tokens
                 that were asked for, or that there is room for.
 
         Raises (when run):

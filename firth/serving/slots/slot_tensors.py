@@ -1,4 +1,4 @@
-"""What the signatures of slots read and give: graphs are made with it, and the model describes them so."""
+"""Inputs and outputs of the signatures of slots, for their graphs and for the description."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ class SlotDescription(NamedTuple):
     """A signature of slots.
 
     Attributes:
-        meaning: What it does, a sentence.
+        meaning: Its purpose, a sentence.
         inputs: Its inputs by name, in their order.
         outputs: Its outputs by name.
     """
@@ -24,7 +24,7 @@ class SlotDescription(NamedTuple):
     outputs: Mapping[str, Output]
 
     def describe(self) -> dict[str, Any]:
-        """Returns what an exported model says about it, fit for JSON."""
+        """Returns the description, fit for JSON."""
         return {
             "meaning": self.meaning,
             "inputs": {name: each.describe() for name, each in self.inputs.items()},

@@ -123,7 +123,7 @@ def _of_texts(
     firsts = tf.cast(tf.gather(pieces.starts.row_splits, windows.owners), tf.int32) + windows.starts
     start = tf.gather(pieces.starts.flat_values, firsts[:, tf.newaxis] + found["start"])
     end = tf.gather(pieces.ends.flat_values, firsts[:, tf.newaxis] + found["end"])
-    # The piece that stands for a text without pieces is not an answer.
+    # The piece for a text without pieces is not an answer.
     score = tf.where(end > start, found["score"], NO_SPAN)
     by_text = [_by_text(each, windows.owners, batch) for each in (score, start, end)]
     scores, starts, ends = _different(by_text, task.n_best)

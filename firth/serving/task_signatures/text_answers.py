@@ -31,7 +31,7 @@ class WritingInputs(NamedTuple):
 
 
 def inputs_of_texts(served: Served, *texts: tf.Tensor) -> WritingInputs:
-    """Returns what the model reads of some records, as it did in training.
+    """Returns the inputs of some records, as in training.
 
     Args:
         *texts: The texts of the records, string [batch] each.
@@ -99,7 +99,7 @@ def write(
 def write_likeliest(
     served: Served, reader: TokenReader, prompts: Prompts, end: int, most: int
 ) -> WrittenTexts:
-    """Returns what is written after prompts, the likeliest token at each place."""
+    """Returns the continuations of prompts, the likeliest token at each place."""
     may_write = served.proposable()
     may_write[end] = True
     writer = Writer(reader, end, may_write, likeliest)
@@ -118,7 +118,7 @@ def _reader(served: Served) -> TokenReader:
 def label_log_probabilities(
     served: Served, inputs: tf.RaggedTensor, facts: Mapping[str, tf.Tensor] | None = None
 ) -> tf.Tensor:
-    """Returns how probable the words of each class are after each input, float32 [batch, classes].
+    """Returns the log probabilities of the words of each class after each input, float32 [batch, classes].
 
     It is the natural logarithm of the probability of the words and the end after them.
 
@@ -207,7 +207,7 @@ def _inputs_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> tf.RaggedT
 
 
 def _facts_of_rows(rows: Mapping[str, tf.Tensor]) -> Tensors:
-    """Returns what the model reads of each record next to its tokens, as the loss of the same rows has it."""
+    """Returns the further inputs of each record next to its tokens, as the loss of the same rows has them."""
     places = tf.where(tf.reshape(rows[names.CHUNK_LENGTHS][:, ::2], [-1]) > 0)[:, 0]
     known = {name: tf.reshape(rows[name], [-1]) for name in (names.TASK_IDS,) if name in rows}
     return {name: tf.gather(each, places)[:, tf.newaxis] for name, each in known.items()}

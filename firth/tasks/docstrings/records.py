@@ -22,7 +22,7 @@ from firth.tasks.readers.records import CONTEXT, PAIR, QUESTION, TEXT, WORDS, La
 
 NOT_A_PARAMETER, PARAMETER = "O", "B-parameter"
 NO, YES = "no", "yes"
-# Fewest and most words.
+# Fewest and most words of each kind of text.
 _SUMMARY, _BODY, _TEXT, _WORDS = (3, 40), (8, 100), (6, 60), (5, 64)
 # Each package has as many texts of a length, rounded to so many words, as each other package.
 _WORDS_A_BUCKET = 2
@@ -132,7 +132,7 @@ def _summary_records(texts: Sequence[DocstringText]) -> Iterator[LabelledRecord]
 
 
 def _parameter_records(texts: Sequence[DocstringText]) -> Iterator[LabelledRecord]:
-    """Yields the first paragraph of each docstring that names parameters as what they are."""
+    """Yields the first paragraph of each docstring that clearly names parameters."""
     for each in texts:
         names = set(each.parameters)
         for paragraph in PARAGRAPH.split(each.prose) if names else ():

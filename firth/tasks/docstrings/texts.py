@@ -22,7 +22,7 @@ class DocstringText(NamedTuple):
 
     Attributes:
         package: Name of the package.
-        name: Qualified name of what it stands in.
+        name: Qualified name of the function, class or module.
         file: Path of the file.
         line: Line of the definition.
         text: The docstring, with its lines.

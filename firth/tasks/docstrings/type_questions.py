@@ -13,10 +13,10 @@ _TITLE = re.compile(r"^[ \t]*(Parameters[ \t]*\n[ \t]*-{3,}|Args:|Arguments:)[ \
 # The next section: a title with a line under it, or a word with a colon that is not indented.
 _END = re.compile(r"^[ \t]*\w[\w ]*\n[ \t]*-{3,}[ \t]*$|^\w[\w ]*:[ \t]*$", re.MULTILINE)
 # A word of a type: `np.ndarray`, `array-like`, `dict[str, list[int]]`.
-_WORD = r"[\w|-]+(?:\.[\w|-]+)*(?:\[[^\]\n]*\]+)?"
+_TYPE = r"[\w|-]+(?:\.[\w|-]+)*(?:\[[^\]\n]*\]+)?"
 # `name : type` after numpydoc; `name (type): ...` after Google's guide.
 _ENTRY = re.compile(
-    rf"^(?P<name>\w+)(?: : | \()(?P<type>(?=[A-Za-z_]){_WORD}(?: (?!optional){_WORD}){{0,5}})(?=$|,|\.$|\))"
+    rf"^(?P<name>\w+)(?: : | \()(?P<type>(?=[A-Za-z_]){_TYPE}(?: (?!optional){_TYPE}){{0,5}})(?=$|,|\.$|\))"
 )
 
 

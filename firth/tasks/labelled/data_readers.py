@@ -191,7 +191,7 @@ def _scores_of_mixture(data: DataMixture) -> tuple[str, ...]:
 
 
 def _same(values: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Returns what all parts have in common; empty if they differ."""
+    """Returns the value of all parts; empty if they differ."""
     first, *others = values
     return first if all(other == first for other in others) else ()
 

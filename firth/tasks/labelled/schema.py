@@ -33,7 +33,7 @@ def task_schema(task: Task) -> str:
     texts = [_feature(role, BYTES, role in task.roles, role in LISTS) for role in roles]
     sizes = [_feature(name, INT, is_required=False) for name in size_features(roles)]
     features = [_feature(ID, BYTES), _feature(SOURCE, BYTES), *texts, *sizes]
-    features += _LABELS.get(task.label_type, _nothing)(task)
+    features += _LABELS.get(task.label_type, _no_label)(task)
     return text_format.MessageToString(schema_pb2.Schema(feature=features))
 
 
@@ -69,7 +69,7 @@ def _answers(task: Task) -> Features:
     return [_feature(ANSWERS, BYTES, is_required=False), _feature(ANSWER_STARTS, INT, is_required=False)]
 
 
-def _nothing(task: Task) -> Features:
+def _no_label(task: Task) -> Features:
     return []
 
 

@@ -1,4 +1,4 @@
-"""How the records to evaluate on differ from those to train on, from TFX's statistics of both."""
+"""Skew between the records to train on and those to evaluate on, from TFX's statistics of both."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ Statistics = Any
 def find_skew(
     train: statistics_pb2.DatasetFeatureStatistics, evaluated: statistics_pb2.DatasetFeatureStatistics
 ) -> list[dict[str, Any]]:
-    """Returns what differs between two splits by more than chance: labels' shares, numbers, texts' lengths.
+    """Returns differences between two splits above chance: of labels' shares, numbers, texts' lengths.
 
     A label that only one of the splits has is reported however rare it is. Such differences are right in some
     data sets, so they are reported and not refused.
@@ -42,14 +42,14 @@ def _by_name(statistics: statistics_pb2.DatasetFeatureStatistics) -> dict[str, S
 
 def _differences(name: str, train: Statistics, evaluated: Statistics) -> Iterator[dict[str, Any]]:
     if name != LABEL:
-        yield from _lengths(name, train, evaluated)
+        yield from _length_difference(name, train, evaluated)
     elif train.HasField("num_stats"):
-        yield from _numbers(train, evaluated)
+        yield from _mean_difference(train, evaluated)
     else:
-        yield from _shares(train, evaluated)
+        yield from _share_differences(train, evaluated)
 
 
-def _shares(train: Statistics, evaluated: Statistics) -> Iterator[dict[str, Any]]:
+def _share_differences(train: Statistics, evaluated: Statistics) -> Iterator[dict[str, Any]]:
     first, second = _counts(train), _counts(evaluated)
     if not _are_classes(first):
         return
@@ -61,9 +61,9 @@ def _shares(train: Statistics, evaluated: Statistics) -> Iterator[dict[str, Any]
         difference = abs(shares[0] - shares[1])
         is_missing = label not in first
         if is_missing or difference > max(_SHARE, _DEVIATIONS * chance):
-            told = f"{shares[0]:.1%} of train and {shares[1]:.1%} of eval have the label {label!r}"
+            message = f"{shares[0]:.1%} of train and {shares[1]:.1%} of eval have the label {label!r}"
             why = "; no record to train on has it" if is_missing else ""
-            yield _told(LABEL, label, shares[0], shares[1], told + why)
+            yield _difference(LABEL, label, shares[0], shares[1], message + why)
 
 
 def _are_classes(counts: Mapping[str, float]) -> bool:
@@ -75,26 +75,26 @@ def _counts(statistics: Statistics) -> Mapping[str, float]:
     return {each.label: each.sample_count for each in statistics.string_stats.rank_histogram.buckets}
 
 
-def _numbers(train: Statistics, evaluated: Statistics) -> Iterator[dict[str, Any]]:
+def _mean_difference(train: Statistics, evaluated: Statistics) -> Iterator[dict[str, Any]]:
     first, second = train.num_stats, evaluated.num_stats
     counts = [max(each.num_stats.common_stats.num_non_missing, 1) for each in (train, evaluated)]
     spread = max(first.std_dev, second.std_dev)
     chance = spread * math.sqrt(sum(1 / count for count in counts))
     if abs(first.mean - second.mean) > max(_SPREADS * spread, _DEVIATIONS * chance):
-        told = f"labels are {first.mean:.4g} in train and {second.mean:.4g} in eval, on average"
-        yield _told(LABEL, "mean", first.mean, second.mean, told)
+        message = f"labels are {first.mean:.4g} in train and {second.mean:.4g} in eval, on average"
+        yield _difference(LABEL, "mean", first.mean, second.mean, message)
 
 
-def _lengths(name: str, train: Statistics, evaluated: Statistics) -> Iterator[dict[str, Any]]:
+def _length_difference(name: str, train: Statistics, evaluated: Statistics) -> Iterator[dict[str, Any]]:
     counts = [each.string_stats.common_stats.num_non_missing for each in (train, evaluated)]
     lengths = [
         each.string_stats.avg_length * max(each.string_stats.common_stats.avg_num_values, 1.0)
         for each in (train, evaluated)
     ]
     if min(counts) >= _FEWEST and max(lengths) > _TIMES * min(lengths):
-        told = f"{name} has {lengths[0]:.0f} bytes in train and {lengths[1]:.0f} in eval, on average"
-        yield _told(name, "bytes", lengths[0], lengths[1], told)
+        message = f"{name} has {lengths[0]:.0f} bytes in train and {lengths[1]:.0f} in eval, on average"
+        yield _difference(name, "bytes", lengths[0], lengths[1], message)
 
 
-def _told(feature: str, value: str, train: float, evaluated: float, said: str) -> dict[str, Any]:
-    return {"feature": feature, "value": value, "train": train, "eval": evaluated, "said": said}
+def _difference(feature: str, value: str, train: float, evaluated: float, message: str) -> dict[str, Any]:
+    return {"feature": feature, "value": value, "train": train, "eval": evaluated, "said": message}

@@ -70,7 +70,7 @@ def read_columns(
 
 
 def _layout(rule: Any, texts: Mapping[str, str | tuple[str, ...]], label: str | None) -> ColumnLayout:
-    """Returns how records stand in columns: as labels of a kind say it, or each value in one of its own."""
+    """Returns the columns of records: those that the labels state, or one for each value."""
     said = getattr(rule, "layout", None)
     return ColumnLayout(texts, label or "") if said is None else said(texts, label)
 

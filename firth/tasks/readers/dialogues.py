@@ -16,7 +16,7 @@ _SPEAKERS = "role"
 
 
 class ColumnLayout(NamedTuple):
-    """How records stand in the columns of a file.
+    """The columns of a file that hold records.
 
     Attributes:
         texts: Column of each text by its role.
@@ -33,7 +33,7 @@ class ColumnLayout(NamedTuple):
 
 
 def layout_of(texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
-    """Returns how dialogues stand in columns.
+    """Returns the columns of dialogues.
 
     Example:
 
@@ -59,7 +59,7 @@ def layout_of(texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
 
 
 def asked_turns(value: Any, column: str) -> dict[str, Any]:
-    """Returns what is to be replied to: `messages`, turns of the user and replies to them, and `system`.
+    """Returns the prompt of a dialogue: `messages`, turns of the user and replies to them, and `system`.
 
     Example:
 

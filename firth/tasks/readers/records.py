@@ -1,4 +1,4 @@
-"""What readers give: records with labels, and what was rejected, by reason, file and line."""
+"""Labelled records, and rejected ones by reason, file and line."""
 
 import dataclasses
 from collections import Counter

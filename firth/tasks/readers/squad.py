@@ -43,7 +43,7 @@ class SpanFormat:
 
     @property
     def labels(self) -> SpanLabels:
-        """What the label is: answers."""
+        """Answers as labels."""
         return SpanLabels(self.has_impossible)
 
     @property

@@ -70,7 +70,7 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 def split_at_spaces(text: str) -> list[str]:
     r"""Returns the parts of a text between spaces, tabs and line ends.
 
-    Other white space of Unicode, such as the space in `10\u00a0000`, stands within words.
+    Other white space of Unicode, such as the space in `10\u00a0000`, is a part of words.
 
     Example:
 

@@ -138,7 +138,7 @@ def _never_made(merger: ModelKernel, words: Mapping[str, int]) -> tf.lookup.Stat
 
 
 def _with_known(ids: tf.RaggedTensor, known: tf.Tensor) -> tf.RaggedTensor:
-    """Returns the ids of words, in the place of which stands what is known of a word."""
+    """Returns the ids of words, replaced by the known id of a word if it has one."""
     is_known, lengths = known != _NO_PIECE, ids.row_lengths()
     alone = tf.RaggedTensor.from_row_lengths(
         tf.boolean_mask(known, is_known), tf.cast(is_known, lengths.dtype), validate=False

@@ -3,7 +3,7 @@
 import functools
 
 _PRINTABLE = (*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAC + 1), *range(0xAE, 0xFF + 1))
-# What the others are written as starts here, in the order of the bytes.
+# The characters of the other bytes start here, in the order of the bytes.
 _FIRST_STAND_IN = 0x100
 
 
@@ -42,7 +42,7 @@ def to_piece(data: bytes) -> str:
 
 
 def to_bytes(piece: str) -> bytes:
-    r"""Returns the bytes that a piece of a vocabulary stands for.
+    r"""Returns the bytes of a piece of a vocabulary.
 
     Example:
 

@@ -33,7 +33,7 @@ def lower_case_in(name: str) -> dict[int, str]:
 
 @functools.cache
 def table_digest(name: str) -> str:
-    """Returns the SHA-256 of a table, in hex, which stands for it in the digest of a tokenizer.
+    """Returns the SHA-256 of a table, in hex, a part of the digest of a tokenizer.
 
     Example:
 

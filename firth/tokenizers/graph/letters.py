@@ -8,7 +8,7 @@ from firth.tokenizers.graph.frozen_tables import lower_case_in, read_table
 
 
 def lowercase() -> dict[int, str]:
-    """Returns the lower case of each character that has one; each by itself, whatever stands next to it.
+    """Returns the lower case of each character that has one; each by itself, whatever is next to it.
 
     Example:
 

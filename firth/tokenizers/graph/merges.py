@@ -1,7 +1,7 @@
 """Merges of byte-pair encoding: pairs of pieces in the order in which they are merged.
 
-A vocabulary in the order of its merges says them all. One in another order, such as RoBERTa's, which is
-sorted by frequency, has them listed.
+A vocabulary in the order of its merges implies them. One in another order, such as RoBERTa's, which is
+sorted by frequency, has a list of them.
 """
 
 import itertools
@@ -51,8 +51,8 @@ def ranks_of(merges: Sequence[Pair]) -> dict[str, int]:
     """Returns the rank of each piece that merges make, by piece.
 
     Left out are pieces that never come about, because a part of theirs is always merged with a neighbour
-    first. A piece that does comes about from one pair alone, whatever stands around it: within its bytes,
-    the same merges happen as if they stood alone. So its rank tells all that the merges do.
+    first. A piece that does comes about from one pair alone, whatever is around it: within its bytes, the
+    same merges happen as if they were alone. So the ranks are equivalent to the merges.
 
     Example: of `abc`, `b c` is merged first, so that `abc` is never made of `ab c`.
 
@@ -80,7 +80,7 @@ def _is_split(
     lefts, rights = (list(_edge(pair[side], 1 - side, rank, ranks, parts)) for side in (0, 1))
     for (left, left_end), (right, right_end) in itertools.product(lefts, rights):
         crossing = rank_of_pair.get((left, right), rank)
-        # Of two places of one pair, the left one is merged first.
+        # The left one of two places of a pair is merged first.
         if crossing < left_end and crossing <= right_end and (left, right) != pair:
             return True
     return False
@@ -89,7 +89,7 @@ def _is_split(
 def _edge(
     piece: str, side: int, rank: int, ranks: Mapping[str, int], parts: Mapping[str, Pair]
 ) -> Iterator[tuple[str, int]]:
-    """Yields the pieces that stand at a side of a piece while it is made, each with the rank of its end."""
+    """Yields the pieces at a side of a piece while it is made, each with the rank of its end."""
     yield piece, rank
     while piece in parts:
         piece, rank = parts[piece][side], ranks[piece]
@@ -97,7 +97,7 @@ def _edge(
 
 
 def merges_by_order(pieces: Sequence[str]) -> list[Pair]:
-    """Returns the merges that a vocabulary in the order of its merges stands for.
+    """Returns the merges of a vocabulary that is in the order of its merges.
 
     Example:
 
@@ -110,7 +110,7 @@ def merges_by_order(pieces: Sequence[str]) -> list[Pair]:
 
 
 def _halves(piece: str, order: Mapping[str, int]) -> list[str]:
-    """Returns what a piece is made of last; more than two parts if it is never made."""
+    """Returns the two parts of a piece's last merge; more than two if it is never made."""
     parts = list(piece)
     while len(parts) > 2:
         pairs = (("".join(pair), place) for place, pair in enumerate(itertools.pairwise(parts)))

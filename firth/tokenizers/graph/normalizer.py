@@ -39,7 +39,7 @@ def stand_ins() -> dict[int, str]:
 
 
 def replacement(point: int, lowercase: bool, split: bool) -> str:
-    """Returns the text that normalisation puts in the place of a code point.
+    """Returns the text that replaces a code point in normalisation.
 
     Example:
 
@@ -123,7 +123,7 @@ Node = tuple[int, tuple[tuple[int, int], ...]]
 
 
 class _Nodes:
-    """Trie nodes, equal ones shared. A node is (value or 0, ((label, child), ...)); 0 stands for no node."""
+    """Trie nodes, equal ones shared. A node is (value or 0, ((label, child), ...)); 0 is no node."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = [(0, ())]
@@ -149,7 +149,7 @@ class _Nodes:
 def _below(
     nodes: _Nodes, values: npt.NDArray[Any], first: int, depth: int, minimum: int, malformed: int
 ) -> int:
-    """Adds the node whose characters start at code point `first` and go on for `depth` bytes."""
+    """Adds the node whose characters start at code point `first` and have `depth` more bytes."""
     if depth == 1:
         return nodes.add_block(values[first : first + 64], malformed)
     size = 64 ** (depth - 1)

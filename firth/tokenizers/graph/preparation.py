@@ -1,4 +1,4 @@
-"""What is done to text before a model of SentencePiece reads it, as settings."""
+"""Preparation of text for a model of SentencePiece, as settings."""
 
 import dataclasses
 import re
@@ -13,7 +13,7 @@ _PREFIXES = ("first", "always", "never")
 Step = tuple[str, ...]
 # Spaces as the model itself treats them: single, and none at the end.
 SINGLE_SPACES: tuple[Step, ...] = ((" {2,}", " "), (r" +\z", ""))
-# Stands for text that no model knows: not a character, so that no text holds it.
+# Replaces text that no model knows: not a character, so that no text holds it.
 _NO_CHARACTER = "\ufdd3"
 PREPENDED: Step = (r"\A((?s:.))", "\u2581\\1")
 
@@ -33,7 +33,7 @@ def is_unknown_step(step: Step, unknown: str) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Preparation:
-    """What is done to text before a model reads it. Special pieces are split off before.
+    """The preparation of text for a model. Special pieces are split off before.
 
     Attributes:
         steps: Changes of the text between two special pieces, as `TextSteps` takes them.
@@ -59,12 +59,12 @@ class Preparation:
 
     @classmethod
     def of(cls, value: "Preparation | Mapping[str, Any]") -> "Preparation":
-        """Returns the preparation that settings say."""
+        """Returns the preparation of settings."""
         return value if isinstance(value, Preparation) else cls(**value)
 
     @classmethod
     def of_model(cls, model: bytes) -> "Preparation":
-        """Returns what the sentencepiece package does with text before this model reads it.
+        """Returns the preparation that the sentencepiece package does for this model.
 
         Raises:
             ValueError: if they are not a model.

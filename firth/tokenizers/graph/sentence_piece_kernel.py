@@ -13,7 +13,7 @@ from firth.tokenizers.graph.specials import any_of
 from firth.tokenizers.graph.text_steps import SPACE, TextSteps
 
 _META_SPACE = "\u2581".encode()
-# Stands for U+0000, at which the splitting operation ends a text; these code points are not characters.
+# Replaces U+0000, at which the splitting operation ends a text; these code points are not characters.
 _STAND_IN = "\ufdd2\ufdd3"
 _SPACES_BEFORE = {"none": "", "one": " ?", "all": f"{SPACE}*"}
 
@@ -22,8 +22,8 @@ class Segments(NamedTuple):
     """Special pieces, and the texts between them.
 
     Attributes:
-        texts: string [segments], empty where a special piece stands.
-        specials: string [segments], empty where a text stands.
+        texts: string [segments], empty for a special piece.
+        specials: string [segments], empty for a text.
         firsts: bool [segments], True for a text with which its row begins.
         splits: Begin of each row, int64 [batch + 1].
     """

@@ -18,7 +18,7 @@ _NO_CHARACTERS = struct.pack("<I", 1024) + bytes(1024)
 
 
 class PieceType(enum.IntEnum):
-    """What a piece is: made of text, unknown text, found in no text, or never taken apart."""
+    """Kind of a piece: made of text, unknown text, found in no text, or never taken apart."""
 
     NORMAL = 1
     UNKNOWN = 2

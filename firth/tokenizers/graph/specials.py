@@ -27,7 +27,7 @@ def any_of(pieces: Iterable[str]) -> str:
     >>> any_of(["[MASK]", "<extra_id_0>"])
     '(<extra_id_0>|\\[MASK\\])'
     """
-    # Of two that begin alike, the longer one is found.
+    # The longer one of two that begin alike is found.
     return f"({'|'.join(map(re.escape, sorted(pieces, key=lambda piece: (-len(piece), piece))))})"
 
 
@@ -111,7 +111,7 @@ def mark_words(text: tf.Tensor, words: Sequence[str]) -> tf.Tensor:
     text = without_marks(text)
     for number, word in enumerate(words):
         pattern = rf"(^|{_SPACE}){re.escape(word)}({_SPACE}|$)"
-        for _ in range(2):  # Of neighbours with one space between, the first time finds every other one.
+        for _ in range(2):  # The first time finds every other one of neighbours with one space between.
             text = tf.strings.regex_replace(text, pattern, rf"\1{SPECIAL_MARK}{number}{SPECIAL_MARK}\2")
     return text
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from firth.tokenizers.graph import letters
+from firth.tokenizers.graph.letters import lowercase, strip_accents
 from firth.tokenizers.graph.model_kernel import ModelKernel
 from firth.tokenizers.graph.normalizer import build_replacing_model
 from firth.tokenizers.graph.sentencepiece_model import ModelProto, parse_model
@@ -16,7 +16,7 @@ SPACE = r"[\s\pZ\x{0b}\x{85}]"
 OWN_MAP = "own_map"
 _COMPATIBLE = ("NFKC", "NFKD")
 FORMS = ("NFC", "NFD", *_COMPATIBLE)
-_REPLACING = {"lowercase": letters.lowercase, "strip_accents": letters.strip_accents}
+_REPLACING = {"lowercase": lowercase, "strip_accents": strip_accents}
 _WORD, _UNKNOWN, _USER_DEFINED = 3, 2, 4
 
 

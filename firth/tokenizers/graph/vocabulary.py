@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from firth.tokenizers.graph.special_pieces import SpecialPieces
 
-# What pieces that go on inside a word start with.
+# The start of pieces inside a word.
 SUFFIX_MARK = "##"
 # Their numbers have four digits at most, so that each is as short as a special piece while in the kernel.
 MOST_SENTINELS = 10_000
