@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from firth.corpus.documents.hashing import hash63
 from firth.tasks.docstrings.texts import DocstringText
-from firth.tasks.readers.records import CONTEXT, QUESTION, AnswerSpan, LabelledRecord
+from firth.tasks.readers import LabelledRecord
+from firth.tasks.readers.records import CONTEXT, QUESTION, AnswerSpan
 
 _MOST_WORDS = 120
 _TITLE = re.compile(r"^[ \t]*(Parameters[ \t]*\n[ \t]*-{3,}|Args:|Arguments:)[ \t]*\n", re.MULTILINE)
