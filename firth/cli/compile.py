@@ -8,9 +8,8 @@ import typer
 
 from firth import storage
 from firth.cli import commands, execution
-from firth.cli.output import ExitCode, fail, note
-from firth.cli.quiet_work import quietly
-from firth.cli.recipe_options import base_option, recipe_or_exit
+from firth.cli.commands import base_option, recipe_or_exit
+from firth.cli.output import ExitCode, fail, note, quietly
 
 if TYPE_CHECKING:
     from firth.recipes.run.run_recipe import RunRecipe
@@ -113,8 +112,12 @@ def _compile(
 
     Each run may be given another recipe, sources, steps and more; see docs/how-to/vertex.md.
     """
-    from firth.pipelines.orchestrators.resources import read_resources
-    from firth.pipelines.orchestrators.targets import ORCHESTRATORS, checked_root, pipeline_name
+    from firth.pipelines.orchestrators.targets import (
+        ORCHESTRATORS,
+        checked_root,
+        pipeline_name,
+        read_resources,
+    )
     from firth.recipes.base.errors import suggest
 
     if orchestrator not in ORCHESTRATORS:

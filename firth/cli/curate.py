@@ -39,7 +39,7 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
 
     from firth.cli.summary import corpus_line, funnel_table, next_commands, schema_lines
     from firth.corpus.report.limits import report_warnings
-    from firth.reports.distances import distance_lines
+    from firth.reports.threshold_results import distance_lines
 
     console = Console(highlight=False, soft_wrap=True, width=WIDEST)
     report = storage.read_json(result.outputs["Curator"]["report"] / "corpus_report.json")

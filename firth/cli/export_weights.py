@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail
-from firth.cli.quiet_work import quietly
+from firth.cli.output import ExitCode, fail, quietly
 from firth.interop.formats import FORMATS, Format
 
 if TYPE_CHECKING:

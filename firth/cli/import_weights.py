@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail, terminal
+from firth.cli.output import ExitCode, fail, quietly, terminal
 from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
-from firth.cli.quiet_work import quietly
 from firth.interop.formats import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> No
 
 def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> list[str]:
     from firth.cli.summary import ask_with, next_commands
-    from firth.pipelines.blessing import newest_version
+    from firth.pipelines.results import newest_version
     from firth.serving.descriptions.model_description import read_description
 
     described = read_description(str(newest_version(place / "serving")))["signatures"]

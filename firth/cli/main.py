@@ -29,8 +29,7 @@ from firth.cli import (
     train_worker,
 )
 from firth.cli.finetuning import finetune, glue
-from firth.cli.output import ExitCode, print_error
-from firth.cli.quiet_work import import_without_logs
+from firth.cli.output import ExitCode, import_without_logs, print_error
 from firth.cli.requests import curation, generate, predict
 
 HELP = """Raw text to a validated, served language model.

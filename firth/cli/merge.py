@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode
-from firth.cli.quiet_work import quietly
+from firth.cli.output import ExitCode, quietly
 
 if TYPE_CHECKING:
     from firth.recipes.run.adapting import AdaptingRecipe

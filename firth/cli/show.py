@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail, note
-from firth.cli.quiet_work import quietly
-from firth.cli.recipe_options import base_option, recipe_or_exit
+from firth.cli.commands import base_option, recipe_or_exit
+from firth.cli.output import ExitCode, fail, note, quietly
 from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, all_runs, run_named
 
 if TYPE_CHECKING:
@@ -144,8 +143,7 @@ def _scores_of(run: RunOnDisk, recipe: Any) -> list[str]:
     """Returns the scores of a run that has ended, and what of its held-out records its base may have seen."""
     if not (evaluation := run.summary.get("evaluation")):
         return []
-    from firth.reports.task_pages.score_lines import score_lines
-    from firth.reports.task_pages.scores import contamination_line
+    from firth.reports.task_scores import contamination_line, score_lines
 
     known = contamination_line(run.summary.get("contamination"))
     return [*score_lines(evaluation, recipe.goal.told_metrics), known]

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from firth.cli import commands
+from firth.cli.commands import recipe_or_exit
 from firth.cli.output import ExitCode, fail, print_error
-from firth.cli.recipe_options import recipe_or_exit
 
 Rows = Annotated[
     str,

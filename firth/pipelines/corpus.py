@@ -18,9 +18,8 @@ from firth.components import (
 from firth.components.file_digests import FILES, FileDigests
 from firth.corpus.privacy.excerpts import privacy_of
 from firth.corpus.workers.options import options_for
-from firth.pipelines.distributions import compared_with_others, earlier_corpus
-from firth.pipelines.metadata.stores import connection_config
-from firth.pipelines.previous_statistics import REPORT, found_by
+from firth.pipelines.distributions import REPORT, compared_with_others, earlier_corpus, found_by
+from firth.pipelines.metadata_stores import connection_config
 from firth.recipes import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 

@@ -14,9 +14,15 @@ import filelock
 
 from firth import storage
 from firth.pipelines import logs
-from firth.pipelines.events import TIMINGS_FILE, ComponentEvents, Event, Timings, reporting
-from firth.pipelines.metadata.estimates import RunEstimate, earlier_times
-from firth.pipelines.metadata.run_metadata import METADATA_FILE, keep_metadata_in, metadata_of
+from firth.pipelines.events import (
+    TIMINGS_FILE,
+    ComponentEvents,
+    Event,
+    RunEstimate,
+    Timings,
+    earlier_times,
+    reporting,
+)
 from firth.pipelines.results import (
     CORPUS_PAGE_FILE,
     ComponentResult,
@@ -40,9 +46,11 @@ from firth.pipelines.run_folder import (
     remember_recipe,
     require_same_origin,
     run_folder,
+    schema_of,
+    set_schema_aside,
     sources_changed,
 )
-from firth.pipelines.source_schema import schema_of, set_schema_aside
+from firth.pipelines.run_metadata import METADATA_FILE, keep_metadata_in, metadata_of
 from firth.pipelines.termination import ending_with_children
 from firth.recipes import Recipe
 from firth.recipes.run.adapting import AdaptingRecipe
@@ -273,7 +281,7 @@ def _prepared(job: _Job, components: ComponentEvents) -> tuple[Any, Any]:
     from firth.training.distribution import prepare_devices
 
     prepare_devices(job.recipe.training, is_pipeline=True)
-    from firth.pipelines.metadata.leftovers import remove_dangling_rows, remove_leftovers
+    from firth.pipelines.leftovers import remove_dangling_rows, remove_leftovers
     from firth.pipelines.observed_runner import ObservedDagRunner
 
     run_dir, metadata = job.run_dir, metadata_of(job.run_dir)

@@ -4,16 +4,17 @@ import dataclasses
 import datetime
 import os
 import pathlib
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
-from firth.pipelines.blessing import newest_version, reasons_against
-from firth.pipelines.metadata.run_metadata import metadata_of
-from firth.pipelines.source_schema import propose_schema
+from firth.pipelines.run_folder import propose_schema
+from firth.pipelines.run_metadata import metadata_of
+from firth.serving import versions
 from firth.storage import BUNDLE_FOLDER, is_whole
 
 if TYPE_CHECKING:
-    from firth.pipelines.metadata.lineage import Outputs
+    from firth.pipelines.lineage import Outputs
 
 REPORT_FILE = "report.html"
 CORPUS_PAGE_FILE = "corpus_report.html"
@@ -123,7 +124,7 @@ def collect_run(
     run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path
 ) -> RunResult:
     """Returns the result of the newest run in a folder, and puts its pages and its summary there."""
-    from firth.pipelines.metadata.lineage import newest_push
+    from firth.pipelines.lineage import newest_push
 
     of_corpus = collect_curation(run_dir, ended, log_path)
     outputs, pushed = of_corpus.outputs, newest_push(metadata_of(run_dir))
@@ -141,7 +142,7 @@ def collect_run(
 
 def outputs_of(run_dir: pathlib.Path) -> "Outputs":
     """Returns the folders of the newest run's outputs."""
-    from firth.pipelines.metadata.lineage import newest_outputs
+    from firth.pipelines.lineage import newest_outputs
 
     return newest_outputs(metadata_of(run_dir))
 
@@ -208,3 +209,43 @@ def held_out_rows(run_dir: str | os.PathLike[str], count: int) -> list[bytes]:
         if examples and storage.is_folder(os.path.join(examples, "tokenizer")):
             return first_rows([os.path.join(examples, "Split-eval", "*")], count)
     return []
+
+
+if TYPE_CHECKING:
+    from firth.pipelines.lineage import Outputs
+
+SERVING_REPORT = "serving_report.json"
+
+
+def reasons_against(outputs: "Outputs") -> tuple[str, ...]:
+    """Returns the reasons why a run's model is not blessed, in words; empty for a blessed model.
+
+    Each metric out of its bounds and each request that the exported model failed is a reason.
+    """
+    return (*_of_evaluation(outputs.get("Evaluator", {})), *_of_serving(outputs.get("ServingValidator", {})))
+
+
+def _of_evaluation(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
+    if "evaluation" not in made:
+        yield "it was not evaluated"
+        return
+    from firth.evaluation import load_thresholds
+
+    missed = [result.text for result in load_thresholds(str(made["evaluation"])) if not result.ok]
+    yield from missed
+    if not missed and not storage.exists(made["blessing"] / "BLESSED"):
+        yield "the Evaluator did not bless it (see the log)"
+
+
+def _of_serving(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
+    if "report" not in made:
+        yield "it was not tried as a server would ask it"
+        return
+    report = storage.read_json(made["report"] / SERVING_REPORT)
+    yield from (f"the serving validation: {reason}" for reason in report["reasons"])
+
+
+def newest_version(serving_dir: pathlib.Path) -> pathlib.Path | None:
+    """Returns the version of a model that a server takes from a folder; None if the folder has no version."""
+    version = versions.newest_version(str(serving_dir))
+    return None if version is None else serving_dir / version

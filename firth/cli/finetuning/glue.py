@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands, execution
+from firth.cli.execution import in_own_process
 from firth.cli.finetuning.finetune import Epochs, MethodName, base_options, method_options
-from firth.cli.finetuning.own_process import in_own_process
-from firth.cli.finetuning.read_lines import print_read
+from firth.cli.finetuning.labelled_data import print_read
 from firth.cli.output import ExitCode, fail
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _glue(
     """
     from firth.evaluation.record_scores import CLEAN
     from firth.pipelines import glue
-    from firth.reports.task_pages.score_lines import clean_lines
+    from firth.reports.task_scores import clean_lines
 
     try:
         files = glue.find_tasks(data, task or ())

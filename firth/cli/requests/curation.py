@@ -13,7 +13,7 @@ from firth.cli.runs_on_disk import RECIPE_FILE, find_run
 
 if TYPE_CHECKING:
     from firth.corpus.privacy.pii import Pii
-    from firth.pipelines.metadata.lineage import Outputs
+    from firth.pipelines.lineage import Outputs
 
 Wanted = Annotated[
     str,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firth.cli.output import ExitCode, fail, note, terminal
+from firth.cli.output import ExitCode, fail, note, quietly, terminal
 from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
-from firth.cli.quiet_work import quietly
 
 if TYPE_CHECKING:
     from firth.serving.batch.predicting import Predicted

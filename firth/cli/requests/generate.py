@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail, note, terminal
-from firth.cli.quiet_work import quietly
-from firth.cli.requests.engines import DType, EngineName, opened_by
+from firth.cli.bundles import DType, EngineName, opened_by
+from firth.cli.output import ExitCode, fail, note, quietly, terminal
 from firth.cli.requests.files import Quoted, check_quoted, drawing_records, print_counts
 from firth.cli.requests.request_options import RequestCommand, said_request
 

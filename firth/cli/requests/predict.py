@@ -10,11 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail
-from firth.cli.quiet_work import quietly
-from firth.cli.requests.engines import DType, EngineName, opened_by
+from firth.cli.bundles import DType, EngineName, opened_by
+from firth.cli.output import ExitCode, fail, quietly
 from firth.cli.requests.files import Quoted, check_quoted, predict_records
-from firth.cli.requests.signature_inputs import InputsCommand, as_list, inputs_for, said_inputs
+from firth.cli.requests.request_options import InputsCommand, as_list, inputs_for, said_inputs
 from firth.cli.runs_on_disk import RunOnDisk, find_run
 
 
@@ -235,7 +234,7 @@ register = commands.registrar(
 
 def notes(run: RunOnDisk, serving: pathlib.Path, signature: str) -> list[str]:
     """Returns warnings about the model that answers, a line each."""
-    from firth.pipelines.blessing import newest_version
+    from firth.pipelines.results import newest_version
 
     served = newest_version(serving)
     found = [] if served is None else [_other_run(run, served), _fresh_heads(run, served, signature)]

@@ -10,8 +10,8 @@ from tfx.components.util import examples_utils
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts, standard_component_specs
 
+from firth.components.artifact_folders import keep_files
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare
-from firth.components.kept_files import keep_files
 from firth.corpus import ReadSources, SourceError, WriteRecords, check_sources, fingerprint as fingerprint_of
 from firth.corpus.readers.kept_reads import remove_others
 from firth.corpus.readers.read import COUNTS_FILE, REJECTED_FILE

@@ -9,9 +9,9 @@ from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.types.artifact import Artifact
 
+from firth.components.artifact_folders import keep_files
 from firth.components.artifacts import CorpusReport, MeasuredLimits
 from firth.components.declaration import Artifacts, Component, Properties, declare
-from firth.components.kept_files import keep_files
 from firth.corpus import CorpusLimitsError, check_limits, measure_limits
 from firth.corpus.curation.curate import REPORT_FILE
 from firth.corpus.report.limits import report_warnings

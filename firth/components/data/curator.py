@@ -10,10 +10,9 @@ from tfx.types import artifact_utils, standard_artifacts
 from tfx.types.artifact import Artifact
 
 from firth import storage
+from firth.components.artifact_folders import keeping, split_patterns
 from firth.components.artifacts import CorpusReport, QualityClassifier
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare
-from firth.components.kept_files import keeping
-from firth.components.split_folders import split_patterns
 from firth.corpus import SPLITS, CorpusError, curate, files_digest as digest_of_files
 from firth.corpus.curation.curate import REPORT_FILE
 from firth.corpus.quality.quality_model import MODEL_FILE

@@ -15,10 +15,10 @@ from tfx.types.artifact import Artifact
 from tfx.utils import io_utils
 
 from firth import storage
-from firth.components.anomalies import anomalies_of, anomalies_text, splits_of, statistics_of
+from firth.components.anomaly_validator import anomalies_of, anomalies_text, splits_of, statistics_of
+from firth.components.artifact_folders import keep_files
 from firth.components.artifacts import Distances
 from firth.components.declaration import Artifacts, Component, Properties, declare
-from firth.components.kept_files import keep_files
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.validation import TaskValidation, Validation
 

@@ -14,10 +14,9 @@ from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts
 
 from firth import features, storage
+from firth.components.artifact_folders import keeping, split_folders, split_patterns
 from firth.components.artifacts import CorpusReport, Tokenizer
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare, only_artifact
-from firth.components.kept_files import keeping
-from firth.components.split_folders import split_folders, split_patterns
 from firth.corpus import CorpusError, make_sequences
 from firth.corpus.contamination.evidence import copy_found
 from firth.corpus.documents.split import TRAIN

@@ -9,9 +9,9 @@ from tfx.dsl.components.base import base_beam_executor
 from tfx.types import artifact_utils, standard_artifacts
 
 from firth import storage
+from firth.components.artifact_folders import split_patterns
 from firth.components.artifacts import Tokenizer
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare
-from firth.components.split_folders import split_patterns
 from firth.corpus import TRAIN, count_corpus_words, train_tokenizer
 from firth.recipes.reading.bundles import blessed_bundle, check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER

@@ -10,11 +10,10 @@ from tfx.types import artifact_utils, standard_artifacts
 from tfx.utils import io_utils
 
 from firth import storage
-from firth.components.anomalies import anomalies_of, anomalies_text, statistics_of
+from firth.components.anomaly_validator import anomalies_of, anomalies_text, statistics_of
+from firth.components.artifact_folders import keep_files, keeping, split_folders
 from firth.components.artifacts import RecordAnomalies
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
-from firth.components.kept_files import keep_files, keeping
-from firth.components.split_folders import split_folders
 from firth.corpus.io.record_files import read_records
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tasks.task import Task

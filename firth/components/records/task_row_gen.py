@@ -9,9 +9,8 @@ from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts
 
 from firth import features
+from firth.components.artifact_folders import keeping, split_folders, split_patterns
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
-from firth.components.kept_files import keeping
-from firth.components.split_folders import split_folders, split_patterns
 from firth.corpus.contamination.evidence import read_evidence
 from firth.recipes.reading.bundles import check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER

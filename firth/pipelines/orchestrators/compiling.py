@@ -9,11 +9,16 @@ from typing import Any
 from tfx.components import Pusher, Trainer
 
 from firth.components.file_digests import FILES, UNREAD, FileDigests
-from firth.pipelines.orchestrators.compilable import PIPELINES
-from firth.pipelines.orchestrators.exit_handler import end_with
-from firth.pipelines.orchestrators.resources import Resources, give_resources, read_values
-from firth.pipelines.orchestrators.run_time import read_at_run_time
-from firth.pipelines.orchestrators.targets import ORCHESTRATORS, Document, pipeline_name
+from firth.pipelines.orchestrators.on_exit import end_with
+from firth.pipelines.orchestrators.run_time import PIPELINES, read_at_run_time
+from firth.pipelines.orchestrators.targets import (
+    ORCHESTRATORS,
+    Document,
+    Resources,
+    give_resources,
+    pipeline_name,
+    read_values,
+)
 from firth.recipes.run.run_recipe import RunRecipe
 
 # TFX's entry point of a container, after the image's file systems are known to it.

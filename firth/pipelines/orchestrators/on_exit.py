@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from firth.pipelines.orchestrators.exit_handler import COMMAND, STATUS
+from firth.pipelines.orchestrators.targets import Document
 
 
 def main(executor_input: str) -> int:
@@ -40,3 +40,49 @@ def told_of(status: str | Mapping[str, Any]) -> dict[str, str]:
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1]))
+
+
+HANDLER, WHOLE = "ExitHandler", "Pipeline"
+HANDLER_COMMAND = ("python", "-m", "firth.pipelines.orchestrators.on_exit")
+STATUS, COMMAND = "status", "command"
+
+
+def end_with(spec: Document, command: str, image: str) -> None:
+    """Puts all tasks into one, and after it a task that runs a command of the shell however it ends."""
+    defined = spec["root"].get("inputDefinitions", {}).get("parameters", {})
+    spec["components"][WHOLE] = {
+        "dag": spec["root"].pop("dag"),
+        "inputDefinitions": {"parameters": dict(defined)},
+    }
+    spec["components"][HANDLER] = {
+        "executorLabel": f"{HANDLER}_executor",
+        "inputDefinitions": {
+            "parameters": {
+                STATUS: {"parameterType": "TASK_FINAL_STATUS", "isOptional": True},
+                COMMAND: {"parameterType": "STRING"},
+            }
+        },
+    }
+    spec["deploymentSpec"]["executors"][f"{HANDLER}_executor"] = {
+        "container": {"image": image, "command": list(HANDLER_COMMAND), "args": ["{{$}}"]}
+    }
+    given = {name: {"componentInputParameter": name} for name in defined}
+    told = {
+        STATUS: {"taskFinalStatus": {"producerTask": WHOLE}},
+        COMMAND: {"runtimeValue": {"constant": command}},
+    }
+    spec["root"]["dag"] = {
+        "tasks": {
+            WHOLE: {**_task(WHOLE), "inputs": {"parameters": given}},
+            HANDLER: {
+                **_task(HANDLER),
+                "inputs": {"parameters": told},
+                "dependentTasks": [WHOLE],
+                "triggerPolicy": {"strategy": "ALL_UPSTREAM_TASKS_COMPLETED"},
+            },
+        }
+    }
+
+
+def _task(name: str) -> Document:
+    return {"taskInfo": {"name": name}, "componentRef": {"name": name}}

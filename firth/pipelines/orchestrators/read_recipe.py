@@ -10,9 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth import storage
-from firth.pipelines.orchestrators.compilable import OVERRIDES, PIPELINES, RECIPE, Compilable
 from firth.pipelines.orchestrators.compiling import Settings, tfx_job
-from firth.pipelines.orchestrators.run_time import COMPILED, constants, imported, output_name, resolved
+from firth.pipelines.orchestrators.run_time import (
+    COMPILED,
+    OVERRIDES,
+    PIPELINES,
+    RECIPE,
+    Compilable,
+    constants,
+    imported,
+    output_name,
+    resolved,
+)
 from firth.recipes.base.errors import RecipeError, suggest
 from firth.recipes.base.file_names import named_files
 from firth.recipes.reading.raw_recipes import Option, assign
