@@ -98,7 +98,7 @@ class Adapting:
         return float(np.median(timed)) / tokens_per_example
 
     def answers(self, served: Served) -> list[Outputs]:
-        """Returns what a model answers to the held-out records, row by row."""
+        """Returns the answers of a model to the held-out records, row by row."""
         evaluate = tf.function(evaluator(served, None))
         files = sorted(tf.io.gfile.glob(f"{self._rows(served.recipe)}/Split-eval/*"))
         size = served.recipe.evaluation.batch_size

@@ -1,4 +1,4 @@
-"""What it is worth not to score what the mask forbids: causal attention, and packed rows, in blocks.
+"""Gain of blocks without forbidden scores: causal attention, and packed rows.
 
     python -m benchmarks.attention                              # lengths 128, 256, 512 and 1024
     python -m benchmarks.attention 512 --rounds 20 --json figures.json

@@ -29,7 +29,7 @@ SOURCE = DocstringsSource(kind="docstrings", packages=PACKAGES, standard_library
 
 
 class Prepared(NamedTuple):
-    """What a recipe trains on.
+    """Training data of a recipe.
 
     Attributes:
         tokenizer: Directory of the tokenizer.

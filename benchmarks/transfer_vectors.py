@@ -125,9 +125,9 @@ def _batches(
 
 
 def read_vectors_instead(path: pathlib.Path) -> None:
-    """Puts word vectors in the place of the layers of each biLM that this process makes.
+    """Replaces the layers of each biLM that this process makes by word vectors.
 
-    The task's own model stays what it is: its mix of layers is then of equal ones. A word without a vector
+    The task's own model stays the same: its mix of layers is then of equal ones. A word without a vector
     has zeros.
 
     Args:

@@ -39,7 +39,7 @@ def prepare(
     count: int,
     tokenizer: str | None,
 ) -> dict[str, Any]:
-    """Writes rows, examples and the recipe; returns what the data are."""
+    """Writes rows, examples and the recipe; returns a description of the data."""
     try:
         recipe, records = _read(data, task, size)
     except RefusedFileError:
@@ -107,7 +107,7 @@ def _recipe(data: dict[str, Any], task: dict[str, Any], size: FineTuneSize) -> A
 
 
 def _rows_of(task: dict[str, Any]) -> Sequences:
-    """Returns rows as `firth finetune` lays them out where nothing else is said."""
+    """Returns rows as `firth finetune` lays them out by default."""
     made: Any = config_of("task", AnyTask, task)
     return Sequences(length=made.row_length, max_documents=made.row_length // made.record_length)
 

@@ -24,7 +24,7 @@ _SIZE = Size()
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What is trained.
+    """A training to predict.
 
     Attributes:
         family: A key of `benchmarks.workers.families.FAMILIES`.

@@ -1,4 +1,4 @@
-"""What training steps of one recipe take: peak memory above that of the process, and seconds.
+"""Cost of training steps of one recipe: peak memory above that of the process, and seconds.
 
     python -m benchmarks.workers.step_worker '{"family": "bert", "size": {"layers": 4}, "training": {}}'
 

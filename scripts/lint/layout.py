@@ -129,7 +129,7 @@ def mirror_faults(repository: Repository) -> Iterator[Fault]:
 
 
 def is_placed(test: str, names: Mapping[str, set[str]]) -> bool:
-    """Whether a test is named after a module or folder in its folder of the package, or after that folder.
+    """Returns true for a test named after a module or folder in its folder of the package, or that folder.
 
     Args:
         test: Path of the test from the folder of tests, without a suffix.

@@ -65,7 +65,7 @@ def uses(sources: Iterable[Source]) -> Iterator[tuple[Source, int, str, str]]:
 
 
 def is_private(name: str) -> bool:
-    """Whether a part of a dotted name is private.
+    """Returns true if a part of a dotted name is private.
 
     Args:
         name: The part, such as `_layers`.
