@@ -1,6 +1,5 @@
-"""Options that all subcommands share, and the format of examples in their help."""
+"""Options that subcommands share, the recipe that they make, and the format of examples in help texts."""
 
-import json
 import pathlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,11 +8,14 @@ import typer
 
 from firth.cli.output import ExitCode, fail, note
 
+if TYPE_CHECKING:
+    from firth.recipes import Recipe
+    from firth.recipes.reading.raw_recipes import Option
+
 Root = Annotated[
     pathlib.Path, typer.Option("--root", envvar="FIRTH_ROOT", help="Folder of all runs.", file_okay=False)
 ]
 DEFAULT_ROOT = pathlib.Path("firth-runs")
-
 RecipeName = Annotated[
     str,
     typer.Argument(metavar="RECIPE", help="A preset's name, or the path of a YAML file.", show_default=False),
@@ -31,7 +33,7 @@ Base = Annotated[
     typer.Option(
         "--base",
         metavar="NAME",
-        help="Go on from this model, in the place of weights drawn by the seed: a run's name, that of an "
+        help="Continue from this model instead of weights drawn by the seed: a run's name, that of an "
         "imported model, or a bundle's path.",
     ),
 ]
@@ -65,11 +67,6 @@ def registrar(
     return lambda app: app.command(name, epilog=epilog(*examples, after=after), **settings)(command)
 
 
-if TYPE_CHECKING:
-    from firth.recipes import Recipe
-    from firth.recipes.reading.raw_recipes import Option
-
-
 def recipe_or_exit(
     name: str | None,
     options: Sequence["str | Option"] = (),
@@ -95,12 +92,12 @@ def recipe_or_exit(
 
 
 def sources_option(text: Sequence[str], jsonl: Sequence[str], text_key: str) -> list["Option"]:
-    """Returns the option that puts the given files in the place of a recipe's sources, if any are given.
+    """Returns the option that replaces a recipe's sources by the given files, if any are given.
 
     Example:
 
     >>> sources_option(["/b/*.txt"], [], "text")
-    [Option(assignment='sources=[{"kind": "text", "paths": ["/b/*.txt"]}]', said='--text /b/*.txt')]
+    [Option(key='sources', value=[{'kind': 'text', 'paths': ['/b/*.txt']}], place='--text /b/*.txt')]
     >>> sources_option([], [], "text")
     []
     """
@@ -111,18 +108,18 @@ def sources_option(text: Sequence[str], jsonl: Sequence[str], text_key: str) -> 
         sources.append({"kind": "text", "paths": list(text)})
     if jsonl:
         sources.append({"kind": "jsonl", "paths": list(jsonl), "text_key": text_key})
-    said = [f"--text {each}" for each in text] + [f"--jsonl {each}" for each in jsonl]
-    return [Option(f"sources={json.dumps(sources)}", " ".join(said))] if sources else []
+    given = [f"--text {each}" for each in text] + [f"--jsonl {each}" for each in jsonl]
+    return [Option("sources", sources, " ".join(given))] if sources else []
 
 
 def base_option(base: str | None) -> list["Option"]:
-    """Returns the option that a run goes on from a model, if one is given.
+    """Returns the option of the model that a run continues from, if one is given.
 
     Example:
 
     >>> base_option("minilm")
-    [Option(assignment='base.bundle="minilm"', said='--base minilm')]
+    [Option(key='base.bundle', value='minilm', place='--base minilm')]
     """
     from firth.recipes.reading.raw_recipes import Option
 
-    return [] if base is None else [Option(f"base.bundle={json.dumps(base)}", f"--base {base}")]
+    return [] if base is None else [Option("base.bundle", base, f"--base {base}")]

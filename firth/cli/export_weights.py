@@ -31,7 +31,7 @@ AdapterNames = Annotated[
     typer.Option(
         "--adapter",
         metavar="[NAME=]ADAPTER",
-        help="In the place of a format: an adapter of the model, by its folder or the run that trained it. "
+        help="Instead of a format: an adapter of the model, by its folder or the run that trained it. "
         "Give several: one SavedModel answers with them, and its input `adapter` names one for each text.",
         show_default=False,
     ),
@@ -41,7 +41,7 @@ WeightsName = Annotated[
     typer.Option(
         "--weights",
         metavar="TYPE",
-        help="In the place of a format: the type that a SavedModel stores its weights in, float32, bfloat16 "
+        help="Instead of a format: the type that a SavedModel stores its weights in, float32, bfloat16 "
         "or int8. What the model loses by it is measured on held-out rows of the run.",
         show_default=False,
     ),
@@ -153,7 +153,7 @@ def _export_adapters(name: str, adapters: list[str], place: str, root: pathlib.P
         from firth.tuning import load_adapters
 
         bundle = bundle_of(name, root)
-        loaded = load_adapters({each: adapter_of(said, root) for each, said in named}, bundle)
+        loaded = load_adapters({each: adapter_of(given, root) for each, given in named}, bundle)
         export_adapters(loaded, load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER)), place)
         signature: str = loaded[names[0]][1].task.signature
         return signature
@@ -163,18 +163,18 @@ def _export_adapters(name: str, adapters: list[str], place: str, root: pathlib.P
     typer.echo(f"To ask it: firth predict {place} {signature.replace('_', '-')} TEXT --adapter {names[0]}")
 
 
-def _named(said: str) -> tuple[str, str]:
+def _named(given: str) -> tuple[str, str]:
     """Returns the name of an adapter, and where it is: `NAME=ADAPTER`, or the last part of where it is."""
-    name, equals, place = said.partition("=")
+    name, equals, place = given.partition("=")
     if not equals or "/" in name:
-        name, place = pathlib.PurePath(said).name, said
+        name, place = pathlib.PurePath(given).name, given
     if not name:
-        fail(f"--adapter {said}: the adapter has no name; write NAME=ADAPTER", ExitCode.USAGE)
+        fail(f"--adapter {given}: the adapter has no name; write NAME=ADAPTER", ExitCode.USAGE)
     return name, place
 
 
 def export_as(name: str, weights: str, place: str, root: pathlib.Path) -> None:
-    """Writes a SavedModel, and prints its size and what the model loses on held-out rows of the run."""
+    """Writes a SavedModel, and prints its size and its loss of quality on held-out rows of the run."""
     from firth.serving.descriptions.listing import weights_line
 
     def work() -> dict[str, Any]:

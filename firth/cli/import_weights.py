@@ -17,6 +17,8 @@ from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
 from firth.interop.formats import FORMATS, Format
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from firth.interop.formats import Read
 
 Directory = Annotated[str, typer.Argument(metavar="DIR", help="Folder of the model.", show_default=False)]
@@ -24,6 +26,8 @@ Name = Annotated[
     str | None, typer.Option("--name", help="Name among the runs; the folder's name if it is not given.")
 ]
 _SHOWN = 5
+_PROGRESS = logging.getLogger("firth.progress")
+Draw = Callable[[str, int, int], None]
 
 
 def register(app: typer.Typer) -> None:
@@ -106,13 +110,6 @@ def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> l
         f"firth run --base {name} --text 'notes/*.txt'{at}",
         f"python -c \"from firth.models import load_model; load_model('{place / 'bundle'}').summary()\"",
     ]
-
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-_PROGRESS = logging.getLogger("firth.progress")
-Draw = Callable[[str, int, int], None]
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The command itself: its subcommands, and the message after an unexpected error."""
+"""The `firth` command: its subcommands, and the message after an unexpected error."""
 
 import atexit
 import contextlib
@@ -97,16 +97,16 @@ def main() -> None:
 
 
 def as_process(work: Callable[[], object]) -> None:
-    """Calls the function that a process is for, with what the command does around it."""
+    """Calls the work of a whole process, with temporary files, error messages and exit codes."""
     # On a full disk, commands that need no temporary folder still answer.
     with contextlib.suppress(OSError):
         storage.keep_temporary_files()
     atexit.register(_ignore_what_cannot_be_raised)
-    # TensorFlow writes nine lines about the machine before any answer; its errors are raised as well.
+    # TensorFlow prints nine lines about the machine first. Its errors are raised as well.
     if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
         os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
         import_without_logs("tensorflow")
-    # Said of the Python that the lock is for, before the answer, by a package that TensorFlow imports.
+    # A dependency of TensorFlow warns about Python 3.10, before the answer.
     warnings.filterwarnings("ignore", "You are using a non-supported Python version", FutureWarning)
     try:
         work()

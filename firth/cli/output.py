@@ -1,4 +1,4 @@
-"""Output of the command: exit codes, errors and notes."""
+"""Output of the command: exit codes, errors, notes, and logs of noisy work that are kept after an error."""
 
 import contextlib
 import enum
@@ -20,6 +20,10 @@ from firth import storage
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+Made = TypeVar("Made")
+# Lines of Abseil's logs below errors, and the one that comes before the first of them.
+_LOG = re.compile(rb"WARNING: All log messages before absl::InitializeLog\(\)|[IW]\d{4} ")
 
 
 class ExitCode(enum.IntEnum):
@@ -67,15 +71,10 @@ def terminal(err: bool = False) -> "Console":
     return Console(file=stream, highlight=False, soft_wrap=True)
 
 
-Made = TypeVar("Made")
-# Lines of Abseil's logs below errors, and the one that comes before the first of them.
-_LOG = re.compile(rb"WARNING: All log messages before absl::InitializeLog\(\)|[IW]\d{4} ")
-
-
 def quietly(
     work: Callable[[], Made], name: str, expected: Mapping[type[Exception], ExitCode], verbose: bool = False
 ) -> Made:
-    """Returns what a function returns. What TensorFlow prints meanwhile goes to a file.
+    """Returns the result of a function. The output of TensorFlow meanwhile goes to a file.
 
     Ends the command if the function raises: with the sentence of an expected error, or with the name of the
     log.
@@ -109,7 +108,7 @@ def _logged(name: str, expected: tuple[type[Exception], ...]) -> Iterator[None]:
 
 
 def import_without_logs(name: str) -> None:
-    """Hides the logs that a package writes to the file descriptor of stderr while it is imported later.
+    """Hides the logs of a package to the file descriptor of stderr during its later import.
 
     TensorFlow 2.21 logs while it is loaded, whatever `TF_CPP_MIN_LOG_LEVEL` is. Errors are shown.
     """

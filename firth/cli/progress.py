@@ -67,7 +67,7 @@ def training_text(event: Event) -> str:
 
 
 def left_text(seconds: float) -> str:
-    """Returns a time that is left of something that still runs, which is never nothing.
+    """Returns the time left of something that still runs, at least one second.
 
     Example:
 
@@ -78,7 +78,7 @@ def left_text(seconds: float) -> str:
 
 
 def running_text(event: Event) -> str:
-    """Returns which component runs, and how much of the run is left with it, if earlier runs have told.
+    """Returns the running component, and the time left of the run if earlier runs recorded times.
 
     Example:
 
@@ -129,12 +129,12 @@ def changes_text(event: Event) -> str:
 
 
 def notice_text(event: Event) -> str:
-    """Returns what the training says before its first step, with rich's markup.
+    """Returns a notice of the training before its first step, with rich's markup.
 
     Example:
 
-    >>> notice_text({"text": "the run goes on from step 600"})
-    '[yellow]note[/]    the run goes on from step 600'
+    >>> notice_text({"text": "the run resumes at step 600"})
+    '[yellow]note[/]    the run resumes at step 600'
     """
     from rich.markup import escape
 

@@ -48,8 +48,8 @@ def _show(
 ) -> None:
     """Checks a recipe and prints it in full, with its parameter count, FLOPs and memory.
 
-    What is printed is itself a recipe file. Of a run, or of a model that was imported, it is what that was
-    made from.
+    The output is itself a recipe file. For a run or an imported model, it is the recipe that this was made
+    from.
     """
     from firth.recipes.reading.adapting import adapts
 
@@ -140,7 +140,7 @@ def _shown_run(run: RunOnDisk) -> tuple[list[str], str]:
 
 
 def _scores_of(run: RunOnDisk, recipe: Any) -> list[str]:
-    """Returns the scores of a run that has ended, and what of its held-out records its base may have seen."""
+    """Returns lines on the scores of an ended run, and on held-out records in the corpus of its base."""
     if not (evaluation := run.summary.get("evaluation")):
         return []
     from firth.reports.task_scores import contamination_line, score_lines
@@ -166,7 +166,7 @@ def _shown_adapting(
 
 
 def _labelled(recipe: "AdaptingRecipe") -> "tuple[AdaptingRecipe, str]":
-    """Returns a recipe with the labels of its data, or as it is, with what is wrong with the data."""
+    """Returns a recipe with the labels of its data, or the same recipe and the problem of its data."""
     from firth.pipelines.labels import with_labels
 
     try:
@@ -192,7 +192,7 @@ def _adapting_lines(recipe: Any) -> list[str]:
 
 
 def costs_of_method(recipe: "AdaptingRecipe", command: str) -> "TuningCosts":
-    """Returns what a run trains and holds; ends the command if its method does not fit its model."""
+    """Returns the trained parameters and the memory of a run; ends the command if its method does not fit."""
 
     def count() -> "TuningCosts":
         from firth.tuning import tuning_costs
@@ -203,7 +203,7 @@ def costs_of_method(recipe: "AdaptingRecipe", command: str) -> "TuningCosts":
 
 
 def base_lines(recipe: "Recipe") -> list[str]:
-    """Returns what a recipe takes from its base, a line each; none without a base."""
+    """Returns lines on the parts that a recipe takes from its base; none without a base."""
     if recipe.base is None:
         return []
     return [

@@ -1,4 +1,4 @@
-"""The text that is printed when a run has ended."""
+"""The text that is printed when a run has ended, of pre-training or of fine-tuning."""
 
 import pathlib
 import shlex
@@ -21,13 +21,18 @@ from firth.reports.threshold_results import distance_lines, overall
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from firth.pipelines.local import CurationResult, RunResult
     from firth.recipes import Recipe
+    from firth.recipes.run.adapting import AdaptingRecipe
+
+COLUMNS = ("step", "in", "kept", "lost", "share", "bytes kept")
+_SHOWN = 3
 
 
 def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", root: pathlib.Path) -> None:
-    """Prints the evaluation, the blessing, the paths of the results, and what to do next."""
+    """Prints the evaluation, the blessing, the paths of the results, and the commands for the next steps."""
     metrics = overall(result.evaluation)
     console.print()
     if (folder := result.outputs.get("Curator", {}).get("report")) is not None:
@@ -44,12 +49,12 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
         console.print(f"  {tensorboard_command(str(curves))}", markup=False)
 
 
-def print_outcome(console: "Console", result: "RunResult", root: pathlib.Path, said: str) -> None:
-    """Prints the blessing, what is served, the paths of the results, and what to do next."""
+def print_outcome(console: "Console", result: "RunResult", root: pathlib.Path, text: str) -> None:
+    """Prints the blessing, the served version, the paths of the results, and the next commands."""
     from rich.markup import escape
 
     if result.blessed:
-        console.print(f"[green]blessed[/]: {said}")
+        console.print(f"[green]blessed[/]: {text}")
     else:
         console.print("[red]not blessed[/]:", escape("; ".join(result.reasons)))
     console.print(f"pushed: {result.pushed or 'nothing'}")
@@ -97,7 +102,7 @@ def perplexity_line(metrics: dict[str, float], title: str) -> str:
 
 
 def start_line(start: Mapping[str, Any]) -> str:
-    """Returns what a run went on from, and what of its model was made fresh.
+    """Returns a line with the bundle that a run started from, and the layers that were made fresh.
 
     Example:
 
@@ -130,7 +135,7 @@ def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def weights_lines(description: Mapping[str, Any]) -> list[str]:
-    """Returns how the weights of an exported model are stored, if it is in another type than they have.
+    """Returns a line on the type that weights are stored in; none if it is the type of the model.
 
     Example:
 
@@ -145,7 +150,7 @@ def weights_lines(description: Mapping[str, Any]) -> list[str]:
 
 
 def description_of(pushed: pathlib.Path) -> dict[str, Any]:
-    """Returns what an exported model describes; nothing if an earlier version exported it."""
+    """Returns the description of an exported model; empty if an earlier version exported it."""
     from firth.serving.descriptions.model_description import read_description
 
     try:
@@ -156,7 +161,7 @@ def description_of(pushed: pathlib.Path) -> dict[str, Any]:
 
 
 def next_commands(name: str, root: pathlib.Path, asked: list[str], has_report: bool = True) -> list[str]:
-    """Returns commands to go on with, ready to be pasted.
+    """Returns the commands for the next steps, ready to be pasted.
 
     Example:
 
@@ -167,12 +172,6 @@ def next_commands(name: str, root: pathlib.Path, asked: list[str], has_report: b
     run = shlex.quote(name)
     reports = [f"firth report {run}{place} --open"] if has_report else []
     return [*reports, *(f"firth predict {run}{place} {arguments}" for arguments in asked)]
-
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-COLUMNS = ("step", "in", "kept", "lost", "share", "bytes kept")
 
 
 def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> "Table":
@@ -224,19 +223,10 @@ def _share(documents: int, came: FunnelLine) -> str:
     return f"{100 * documents / max(came.documents, 1):.2f} %"
 
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from firth.pipelines.local import RunResult
-    from firth.recipes.run.adapting import AdaptingRecipe
-
-_SHOWN = 3
-
-
 def print_task_summary(
     console: "Console", result: "RunResult", recipe: "AdaptingRecipe", root: pathlib.Path
 ) -> None:
-    """Prints what was read, the scores, the blessing, and what to do next."""
+    """Prints the counts of records, the scores, the blessing, and the commands for the next steps."""
     console.print()
     for line in [*data_lines(result), *distance_lines(result.outputs)]:
         console.print(line, markup=False)
@@ -247,8 +237,8 @@ def print_task_summary(
     if recipe.task.score_names:
         console.print(served_line(_held_out(result)), markup=False)
     console.print(contamination_line(result.contamination), markup=False)
-    said = f"{_kept_bounds(recipe, result)}, and it answered as a server asks"
-    print_outcome(console, result, root, said)
+    text = f"{_kept_bounds(recipe, result)}, and it answered as a server asks"
+    print_outcome(console, result, root, text)
 
 
 def _kept_bounds(recipe: "AdaptingRecipe", result: "RunResult") -> str:
@@ -268,21 +258,21 @@ def _held_out(result: "RunResult") -> dict[str, Any] | None:
 
 
 def data_lines(result: "RunResult") -> list[str]:
-    """Returns what was read of the data, and what was rejected or cut, a line for each split."""
+    """Returns a line for each split with the numbers of records read, rejected and cut."""
     records = _report(result, "LabelledExampleGen")
     rows = _report(result, "TaskRowGen")
     lines = []
     for split, found in records.get("splits", {}).items():
         made = rows.get("splits", {}).get(split, {})
         rejected = Counter(found["rejected"]) + Counter(made.get("rejected", {}))
-        said = rejected_text(rejected)
-        lines.append(f"{split}: {_kept(made, found['kept'])}{said}{_cut(made)}")
+        text = rejected_text(rejected)
+        lines.append(f"{split}: {_kept(made, found['kept'])}{text}{_cut(made)}")
     lines += filter(None, [records.get("told")])
     return lines + [_mixed_line(each) for each in records.get("mixture", ())] + skew_lines(result)
 
 
 def _kept(made: Mapping[str, Any], read: int) -> str:
-    """Returns how many records there are rows of, and of how many windows, where texts are read in those."""
+    """Returns the number of records in rows, and of windows if texts are read in windows."""
     records = made.get("read", read) - sum(made.get("rejected", {}).values())
     windows = made.get("records", records)
     return f"{records:,} records" + (f" in {windows:,} windows" if windows > records else "")
@@ -296,12 +286,12 @@ def _cut(made: Mapping[str, Any]) -> str:
 
 
 def _mixed_line(share: dict[str, Any]) -> str:
-    said = f"{share['amount']:,} times of {share['available']:,} records"
-    return f"mixture: {share['source']} {share['planned']:.3f}, {said}"
+    text = f"{share['amount']:,} times of {share['available']:,} records"
+    return f"mixture: {share['source']} {share['planned']:.3f}, {text}"
 
 
 def skew_lines(result: "RunResult") -> list[str]:
-    """Returns how the records to evaluate on differ from those to train on, a line each."""
+    """Returns a line for each difference between the records to evaluate on and those to train on."""
     folder = result.outputs.get("TaskDataValidator", {}).get("found")
     found = [] if folder is None else storage.read_json(folder / "skew.json")
     shown = [f"the splits differ: {each['said']}" for each in found[:_SHOWN]]

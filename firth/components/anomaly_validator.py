@@ -1,4 +1,4 @@
-"""The declaration of AnomalyValidator."""
+"""The component AnomalyValidator, and the reading of anomalies and statistics from their artifacts."""
 
 import os
 

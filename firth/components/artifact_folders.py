@@ -1,4 +1,4 @@
-"""Folders and files of the splits of examples."""
+"""Folders of artifacts: the splits of examples, and files that are kept after a component failed."""
 
 import contextlib
 import os
@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from tfx.types import Artifact, artifact_utils
 
 from firth import storage
+
+FOLDER = "failed"
 
 
 def split_folders(examples: Artifact) -> dict[str, str]:
@@ -43,9 +45,6 @@ def split_patterns(examples: Sequence[Artifact]) -> dict[str, list[str]]:
     if not found:
         raise ValueError("the input has no examples: no artifact came in, or none has a split")
     return found
-
-
-FOLDER = "failed"
 
 
 def keep_files(folder: str, *names: str) -> str:

@@ -1,4 +1,4 @@
-"""The declaration of ObjectiveValidator."""
+"""The component ObjectiveValidator."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The work of Pusher: a version in one step, under a number that no clock says."""
+"""The component Pusher: a version appears in one step, under a number that does not depend on the clock."""
 
 import errno
 import os

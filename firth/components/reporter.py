@@ -1,4 +1,4 @@
-"""The declaration of Reporter."""
+"""The component Reporter, and the base of the executors of reporters."""
 
 import abc
 import dataclasses
@@ -47,7 +47,7 @@ def describe(name: str, artifact: Artifact, run_dir: str) -> ArtifactRecord:
 
 
 class ReportExecutor(base_executor.BaseExecutor, abc.ABC):
-    """Writes one report; subclasses say of which type the recipe is, and make the page."""
+    """Writes one report; subclasses name the type of the recipe, and make the page."""
 
     recipe_type: ClassVar[type[RunRecipe]]
 

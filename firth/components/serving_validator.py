@@ -1,4 +1,4 @@
-"""The declaration of ServingValidator."""
+"""The component ServingValidator."""
 
 import functools
 import logging
@@ -91,7 +91,7 @@ def _first_rows(examples: types.Artifact, count: int) -> list[bytes]:
 class ServingValidator(Component, executor=Executor):
     """Loads an exported model as TF Serving does and asks it normal, empty, huge and undecodable requests.
 
-    It takes the place of TFX's InfraValidator on machines without containers: its blessing is of the same
+    It replaces TFX's InfraValidator on machines without containers: its blessing is of the same
     type, and Pusher reads it as `infra_blessing`. Where there is an InfraValidator too, a model has to pass
     both.
 

@@ -67,7 +67,7 @@ def corpus_components(
         "corpus_validator": limits,
         **({"previous_report": earlier} if earlier else {}),
     }
-    # What was only measured was not cleaned.
+    # Documents that were only measured were not cleaned.
     if recipe.outputs and recipe.cleaning.measure != "only":
         exporter = CorpusExporter(
             examples=curator.outputs["examples"],
@@ -132,8 +132,8 @@ def create_pipeline(
 ) -> Pipeline:
     """Returns the TFX pipeline that reads, cleans, reports on and validates the recipe's corpus.
 
-    Only the recipe's sources and its cleaning matter. In the same folders, `pretrain.create_pipeline` goes on
-    from its outputs.
+    Only the recipe's sources and its cleaning matter. In the same folders, `pretrain.create_pipeline`
+    continues from its outputs.
 
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.

@@ -21,6 +21,11 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.validation import CorpusValidation, Validation
 
 REQUEST_STATISTICS = "RequestStatistics"
+STATISTICS, REPORT = "statistics", "report"
+# Next to one of the two: in, what this run has; out, the same if an earlier run has taken these data anyway.
+_CURRENT = "current_"
+_FAILED = metadata_store_pb2.Execution.FAILED
+_DONE = (metadata_store_pb2.Execution.COMPLETE, metadata_store_pb2.Execution.CACHED)
 
 
 def compared_with_others(
@@ -94,13 +99,6 @@ def distances_in(nodes: Iterable[BaseNode]) -> BaseChannel | None:
     return next(found, None)
 
 
-STATISTICS, REPORT = "statistics", "report"
-# Next to one of the two: in, what this run has; out, the same if an earlier run has taken these data anyway.
-_CURRENT = "current_"
-_FAILED = metadata_store_pb2.Execution.FAILED
-_DONE = (metadata_store_pb2.Execution.COMPLETE, metadata_store_pb2.Execution.CACHED)
-
-
 class _PreviousStrategy(resolver.ResolverStrategy):
     """Resolves the newest artifact of the same component that is not that of this run.
 
@@ -167,8 +165,8 @@ def was_refused(store: MetadataStore, artifact: int, key: str = STATISTICS) -> b
 def was_taken(store: MetadataStore, artifact: int, key: str = STATISTICS) -> bool:
     """Returns whether a validator has passed an artifact under `on_anomaly: report`."""
     executions = store.get_executions_by_id(list(_readers(store, artifact, key)))
-    said = (each.custom_properties["validation"].string_value for each in executions if _is_judged(each))
-    return any(json.loads(each).get("on_anomaly") == "report" for each in said)
+    stated = (each.custom_properties["validation"].string_value for each in executions if _is_judged(each))
+    return any(json.loads(each).get("on_anomaly") == "report" for each in stated)
 
 
 def _is_judged(execution: metadata_store_pb2.Execution) -> bool:

@@ -1,11 +1,11 @@
-"""Events of a local run: starts and ends of components, and the training's progress.
+"""Events of a local run: starts and ends of components, the training's progress, and the time that is left.
 
-Before the first component, `{"kind": "changes", "lines"}` says which keys differ from the last
-recipe of the folder.
+Before the first component, `{"kind": "changes", "lines"}` lists the keys that differ from the last recipe of
+the folder.
 
 At the first SIGTERM or Ctrl-C, `{"kind": "stopping"}` comes, from a thread of its own.
 
-The runner tells of components; the training loop announces its steps on the logger `firth.progress`. Both
+The runner reports components; the training loop announces its steps on the logger `firth.progress`. Both
 become small dictionaries here, so the code that draws them depends on neither.
 """
 
@@ -25,11 +25,11 @@ from firth import storage
 
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
-
 # In a run's folder.
 TIMINGS_FILE = "timings.json"
 _KEPT = ("state", "seconds", "peak_bytes", "after_steps", "ended")
 _PROGRESS = logging.getLogger("firth.progress")
+Times = Mapping[str, Mapping[str, Any]]
 
 
 class ComponentEvents:
@@ -73,7 +73,7 @@ class ComponentEvents:
 
 
 class _TrainingEvents(logging.Handler):
-    """Calls a function with what the training loop reports, events of kind `training`."""
+    """Calls a function with the events of the training loop."""
 
     def __init__(self, on_event: OnEvent) -> None:
         super().__init__(logging.INFO)
@@ -128,15 +128,16 @@ def resident_bytes() -> int:
 class Timings:
     """Wall time, peak memory and end of each component, kept in a file for report and later estimates.
 
-    Of one that trains there are the seconds after its last step too.
-
-    A cached component keeps the figures of the run that made its output.
+    The Trainer has the seconds after its last step too. A cached component keeps the figures of the run that
+    made its output.
     """
 
     def __init__(self, path: pathlib.Path) -> None:
         self._path = path
         kept = storage.read_json_object(path).items()
-        self.components: dict[str, Event] = {name: said for name, said in kept if isinstance(said, dict)}
+        self.components: dict[str, Event] = {
+            name: timing for name, timing in kept if isinstance(timing, dict)
+        }
 
     def record(self, event: Event) -> None:
         """Takes in one event; writes the file when a component has ended."""
@@ -169,16 +170,13 @@ def reporting(
         absl.logging.set_verbosity(verbosity)
 
 
-Times = Mapping[str, Mapping[str, Any]]
-
-
 class RunEstimate:
-    """Adds to the events of a run where it is and how much of it is left.
+    """Adds to the events of a run its place among the components and the time that is left.
 
-    A component's event says its `number` `of` all, the seconds that are `expected` of it, if they are known,
-    and those that are `left` of the run; those of a
-    training say `run_left`: its steps, what the Trainer does after them, and the components to come. Both are
-    None where a component has no time of an earlier run, and `unknown` counts these.
+    A component's event has its `number` `of` all, the seconds that are `expected` of it, if they are known,
+    and those that are `left` of the run. Events of a training have `run_left`: its steps, the rest of the
+    Trainer, and the components to come. Both are None if a component has no time of an earlier run, and
+    `unknown` counts these.
 
     Example:
 
@@ -241,22 +239,28 @@ class RunEstimate:
 
 
 def earlier_times(run_dir: pathlib.Path) -> Times:
-    """Returns what components took in the run's folder, or else in the newest other run that had them."""
+    """Returns the times of components in the run's folder, or else in the newest other run that had them."""
     others = [path for path in run_dir.parent.glob(f"*/{TIMINGS_FILE}") if path.parent != run_dir]
     read = [(path, storage.read_json_object(path)) for path in others]
     newest_last = [timings for _, timings in sorted(read, key=lambda each: _last_end(*each))]
     times: dict[str, Mapping[str, Any]] = {}
     for timings in [*newest_last, storage.read_json_object(run_dir / TIMINGS_FILE)]:
-        for name, said in timings.items():
+        for name, timing in timings.items():
             # A component that failed did not come to its end.
-            if isinstance(said, dict) and said.get("state") != "failed" and _is_time(said.get("seconds")):
-                times[name] = said
+            if (
+                isinstance(timing, dict)
+                and timing.get("state") != "failed"
+                and _is_time(timing.get("seconds"))
+            ):
+                times[name] = timing
     return times
 
 
 def _last_end(path: pathlib.Path, timings: Mapping[str, Any]) -> float:
     """Returns when a run's last component ended, by its record; by the file's time if there is none."""
-    ends = [storage.seconds_of(said.get("ended")) for said in timings.values() if isinstance(said, dict)]
+    ends = [
+        storage.seconds_of(timing.get("ended")) for timing in timings.values() if isinstance(timing, dict)
+    ]
     return max((end for end in ends if end is not None), default=path.stat().st_mtime)
 
 

@@ -45,7 +45,7 @@ from firth.recipes.training.evaluation import TaskEvaluation
 from firth.serving.batch.asked_columns import check_asked
 from firth.serving.descriptions.describing import PREDICT_EXAMPLES
 
-# What the Trainer does not read, so that its cache does not depend on it.
+# Keys that the Trainer does not read, so that its cache does not depend on them.
 _NOT_TRAINED_BY = {
     "description": "",
     "validation": TaskValidation(),
@@ -54,6 +54,7 @@ _NOT_TRAINED_BY = {
     "metadata": None,
     "evaluation": TaskEvaluation(),
 }
+EXAMPLE_GEN = "PredictionExampleGen"
 
 
 def create_pipeline(
@@ -168,9 +169,6 @@ def _request_statistics(recipe: AdaptingRecipe, digests: FileDigests) -> list[Ba
         return []
     requests = requests_of(recipe, path, digests)
     return [requests, request_statistics(requests)]
-
-
-EXAMPLE_GEN = "PredictionExampleGen"
 
 
 def bulk_predictions(

@@ -1,7 +1,6 @@
 """GLUE with one model: a run for each task whose files are there, scores, and files for GLUE's site."""
 
 import dataclasses
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -55,7 +54,7 @@ class TaskAnswers:
 
 
 def find_tasks(folder: str, wanted: Sequence[str] = ()) -> GlueFiles:
-    """Returns which tasks of GLUE a folder has the files of."""
+    """Returns the tasks of GLUE whose files are in a folder, and the files that are missing."""
     names = [name for name, described in GLUE.items() if TRAIN in described.files]
     for name in wanted:
         if name not in names:
@@ -78,17 +77,17 @@ def find_tasks(folder: str, wanted: Sequence[str] = ()) -> GlueFiles:
 
 
 def options_of(task: str, folder: str) -> list[Option]:
-    """Returns the keys of the recipe that a task of GLUE stands for.
+    """Returns the data and the task of a recipe for a task of GLUE.
 
     Example:
 
-    >>> [option.assignment for option in options_of("rte", "glue")][1]
-    'task={"kind": "classification", "pair": true}'
+    >>> options_of("rte", "glue")[1].value
+    {'kind': 'classification', 'pair': True}
     """
-    said = f"the task {task}"
+    place = f"the task {task}"
     return [
-        Option(f"data={json.dumps(published_data(task, folder))}", said),
-        Option(f"task={json.dumps(task_of_format(task))}", said),
+        Option("data", published_data(task, folder), place),
+        Option("task", task_of_format(task), place),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Models that no run has trained as they are, as folders among the runs: of other libraries, and merged."""
+"""Imported and merged models as folders among the runs."""
 
 import dataclasses
 import datetime
@@ -76,20 +76,20 @@ def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingReci
     return recipe
 
 
-def _tell(part: str) -> None:
+def _report_part(part: str) -> None:
     _PROGRESS.info("%s", part, extra={"firth": {"kind": "import", "part": part, "done": 0, "of": 0}})
 
 
 def _make(run_dir: pathlib.Path, fill: Callable[[str], dict[str, Any]]) -> None:
-    """Writes a folder with the bundle that a function writes, its SavedModel and what the function says."""
+    """Writes a folder with the bundle that a function writes, its SavedModel, and the facts it returns."""
     from firth.serving import export_bundle
 
-    _tell("reading the model")
+    _report_part("reading the model")
     version = next_version(os.path.join(run_dir, SERVING_FOLDER))
     with storage.whole_folder(run_dir) as unfinished:
         bundle = os.path.join(unfinished, BUNDLE_FOLDER)
-        said = fill(bundle)
-        _tell("exporting its SavedModel")
+        facts = fill(bundle)
+        _report_part("exporting its SavedModel")
         export_bundle(bundle, os.path.join(unfinished, SERVING_FOLDER, version))
         storage.copy_file(os.path.join(bundle, RECIPE_FILE), os.path.join(unfinished, RECIPE_FILE))
         home = pathlib.Path(run_dir).absolute()
@@ -98,6 +98,6 @@ def _make(run_dir: pathlib.Path, fill: Callable[[str], dict[str, Any]]) -> None:
             "pushed": str(home / SERVING_FOLDER / version),
             "served": str(home / SERVING_FOLDER / version),
             "bundle": str(home / BUNDLE_FOLDER),
-            **said,
+            **facts,
         }
         storage.write_json(os.path.join(unfinished, SUMMARY_FILE), summary, indent=1)

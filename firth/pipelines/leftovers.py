@@ -11,6 +11,22 @@ from firth.pipelines.lineage import WHOLE, executions_of, has_tables, metadata_s
 from firth.pipelines.run_metadata import RunMetadata
 from firth.serving.versions import is_version
 
+# Table, column, and the table whose `id` the column holds; parents before their children.
+_REFERENCES = (
+    ("ArtifactProperty", "artifact_id", "Artifact"),
+    ("ExecutionProperty", "execution_id", "Execution"),
+    ("ContextProperty", "context_id", "Context"),
+    ("ParentContext", "context_id", "Context"),
+    ("ParentContext", "parent_context_id", "Context"),
+    ("Association", "context_id", "Context"),
+    ("Association", "execution_id", "Execution"),
+    ("Attribution", "context_id", "Context"),
+    ("Attribution", "artifact_id", "Artifact"),
+    ("Event", "artifact_id", "Artifact"),
+    ("Event", "execution_id", "Execution"),
+    ("EventPath", "event_id", "Event"),
+)
+
 
 def remove_leftovers(
     pipeline_root: pathlib.Path, metadata: RunMetadata, serving_dir: pathlib.Path | None = None
@@ -42,26 +58,9 @@ def remove_leftovers(
 
 def _pushed(folders: list[pathlib.Path], serving_dir: pathlib.Path) -> list[pathlib.Path]:
     """Returns the versions that Pushers among the executions wrote, and what they wrote aside."""
-    said = [str(storage.read_json_object(folder / VERSION_FILE).get("version")) for folder in folders]
-    versions = (serving_dir / version for version in said if is_version(version))
+    numbers = [str(storage.read_json_object(folder / VERSION_FILE).get("version")) for folder in folders]
+    versions = (serving_dir / version for version in numbers if is_version(version))
     return sorted(filter(storage.exists, versions)) + sorted(serving_dir.glob(UNFINISHED))
-
-
-# Table, column, and the table whose `id` the column holds; parents before their children.
-_REFERENCES = (
-    ("ArtifactProperty", "artifact_id", "Artifact"),
-    ("ExecutionProperty", "execution_id", "Execution"),
-    ("ContextProperty", "context_id", "Context"),
-    ("ParentContext", "context_id", "Context"),
-    ("ParentContext", "parent_context_id", "Context"),
-    ("Association", "context_id", "Context"),
-    ("Association", "execution_id", "Execution"),
-    ("Attribution", "context_id", "Context"),
-    ("Attribution", "artifact_id", "Artifact"),
-    ("Event", "artifact_id", "Artifact"),
-    ("Event", "execution_id", "Execution"),
-    ("EventPath", "event_id", "Event"),
-)
 
 
 def remove_dangling_rows(metadata_path: pathlib.Path) -> int:

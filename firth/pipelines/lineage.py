@@ -1,4 +1,4 @@
-"""Reads from ML Metadata what the newest run of a pipeline used, cached outputs included."""
+"""Reads the artifacts of a pipeline's newest run from ML Metadata, cached outputs included."""
 
 import contextlib
 import pathlib
@@ -51,7 +51,7 @@ def newest_push(metadata: RunMetadata) -> pathlib.Path | None:
 
 
 def has_completed(metadata: RunMetadata, component: str) -> bool:
-    """Returns whether a component has ended in any run of a local pipeline."""
+    """Returns true if a component has ended in any run of a local pipeline."""
     store = metadata_store(metadata)
     if store is None:
         return False
@@ -116,7 +116,7 @@ def metadata_store(metadata: RunMetadata) -> MetadataStore | None:
 
 
 def has_tables(metadata_path: pathlib.Path) -> bool:
-    """Returns whether ML Metadata has made its tables in a file, which need not exist."""
+    """Returns true if ML Metadata has made its tables in a file, which need not exist."""
     if not metadata_path.exists():
         return False
     # SQLite removes the half-written rows of a killed run only if it may write.

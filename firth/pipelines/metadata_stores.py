@@ -1,4 +1,4 @@
-"""Where ML Metadata keeps what it knows: a file of SQLite, or a database of PostgreSQL or MariaDB."""
+"""Stores of ML Metadata: a file of SQLite, or a database of PostgreSQL or MariaDB."""
 
 import os
 import urllib.parse
@@ -16,7 +16,7 @@ Connect = Callable[[urllib.parse.SplitResult, str], metadata_store_pb2.Connectio
 
 
 def connection_config(place: str) -> metadata_store_pb2.ConnectionConfig:
-    """Returns what TFX's local runner connects to ML Metadata with.
+    """Returns the configuration with which TFX's local runner connects to ML Metadata.
 
     Args:
         place: Path of a file of SQLite, or `postgresql://user:password@host:port/database`, or the same of

@@ -1,4 +1,4 @@
-"""TFX's runner on one machine, observed: it says when each component starts, and how it ended."""
+"""TFX's runner on one machine, which reports the start and the end of each component."""
 
 import datetime
 import uuid
@@ -21,6 +21,8 @@ from tfx.orchestration.portable import (
 )
 from tfx.proto.orchestration import executable_spec_pb2
 from tfx.utils import telemetry_utils
+
+BACKSLASH, ESCAPED = "\\", "%5C"
 
 
 class Observer(Protocol):
@@ -161,13 +163,10 @@ class _PostgreSQLStore(_OrderedStore):
         return lambda *given, **named: method(*without_backslashes(given), **without_backslashes(named))
 
 
-BACKSLASH, IN_ITS_PLACE = "\\", "%5C"
-
-
 def without_backslashes(given: Any) -> Any:
     r"""Returns artifacts, executions and contexts whose values have %5C for each backslash.
 
-    What they are made of goes to components from memory, so that only those who read the store see it.
+    Components get the values from memory, so that only readers of the store see the change.
 
     Example:
 
@@ -188,5 +187,5 @@ def without_backslashes(given: Any) -> Any:
     for properties in (made.properties, made.custom_properties):
         for value in properties.values():
             if BACKSLASH in value.string_value:
-                value.string_value = value.string_value.replace(BACKSLASH, IN_ITS_PLACE)
+                value.string_value = value.string_value.replace(BACKSLASH, ESCAPED)
     return made

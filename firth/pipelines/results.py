@@ -1,4 +1,4 @@
-"""The results of a local run, and where they are kept."""
+"""The results of a local run, and the reasons why its model is not blessed."""
 
 import dataclasses
 import datetime
@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
-from firth.pipelines.run_folder import propose_schema
 from firth.pipelines.run_metadata import metadata_of
 from firth.serving import versions
 from firth.storage import BUNDLE_FOLDER, is_whole
@@ -32,6 +31,7 @@ _PAGES = (
     ("TaskReporter", "report", REPORT_FILE),
     ("CorpusReporter", "page", CORPUS_PAGE_FILE),
 )
+SERVING_REPORT = "serving_report.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +97,7 @@ class RunResult(CurationResult):
 
     @property
     def contamination(self) -> dict[str, Any] | None:
-        """What of the held-out records was found in the corpora of the base; None for a run of no task.
+        """Held-out records found in the corpora of the base; None for a run of no task.
 
         See `firth.corpus.contamination.held_out_search.HeldOutSearch.report`; empty where nothing is known.
         """
@@ -115,6 +115,9 @@ def collect_curation(
     run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path
 ) -> CurationResult:
     """Returns the result of the newest run in a folder, and puts its page there."""
+    # It loads the recipe types, which commands on the results of a run do without.
+    from firth.pipelines.run_folder import propose_schema
+
     outputs = outputs_of(run_dir)
     copy_pages(run_dir, outputs)
     return CurationResult(run_dir, ended, outputs, log_path, propose_schema(run_dir, outputs))
@@ -187,7 +190,7 @@ def _digest(path: pathlib.Path) -> str:
 
 
 def _is_blessed(outputs: "Outputs") -> bool:
-    """Whether both the Evaluator and the ServingValidator blessed the model."""
+    """Returns true if both the Evaluator and the ServingValidator blessed the model."""
     evaluation = outputs.get("Evaluator", {}).get("blessing")
     serving = outputs.get("ServingValidator", {}).get("blessing")
     blessed = evaluation is not None and storage.exists(evaluation / "BLESSED")
@@ -205,16 +208,10 @@ def held_out_rows(run_dir: str | os.PathLike[str], count: int) -> list[bytes]:
     summary = storage.read_json_object(os.path.join(run_dir, SUMMARY_FILE))
     for outputs in summary.get("outputs", {}).values():
         examples = outputs.get("examples", "")
-        # Rows stand next to the tokenizer that they were made with; the examples before them do not.
+        # Rows are next to the tokenizer that they were made with; the examples before them are not.
         if examples and storage.is_folder(os.path.join(examples, "tokenizer")):
             return first_rows([os.path.join(examples, "Split-eval", "*")], count)
     return []
-
-
-if TYPE_CHECKING:
-    from firth.pipelines.lineage import Outputs
-
-SERVING_REPORT = "serving_report.json"
 
 
 def reasons_against(outputs: "Outputs") -> tuple[str, ...]:

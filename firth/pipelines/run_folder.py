@@ -1,4 +1,4 @@
-"""A run's folder: its name, and the recipe and sources that it was made from."""
+"""A run's folder: its name, the recipe and sources that it was made from, and the schema of its records."""
 
 import os
 import pathlib
@@ -18,10 +18,28 @@ from firth.recipes.reading.differences import differences
 from firth.recipes.reading.loading import load_run_recipe
 from firth.recipes.run.run_recipe import RunRecipe
 
+if TYPE_CHECKING:
+    from firth.pipelines.lineage import Outputs
+
 RECIPE_FILE = "recipe.yaml"
 MOST_CHANGES = 8
 # The components that read what a run is made from.
 READERS = ("CorpusExampleGen", "LabelledExampleGen")
+SCHEMA_FILE = "schema.pbtxt"
+# The name that a schema gets when the folder's sources are no longer those that it describes.
+PREVIOUS_FILE = "schema.previous.pbtxt"
+# A source has not changed because one value in a hundred is of a new kind.
+MIN_DOMAIN_MASS = 0.99
+# Broken records are rejected and counted, and `max_rejected_fraction` limits them. A lost key or another type
+# changes more of a source than this.
+MIN_OUTCOME_MASS = 0.9
+HEADER = """\
+# What the records of the sources are: of each source the outcomes of reading, and what records state.
+# Another run stops if theirs differ. `min_domain_mass` is the least share of a feature's values that must be
+# among those listed here: {outcomes:g} of the outcomes, so that a few broken records are only rejected and
+# counted, and {others:g} of the others.
+# To pin it in a recipe: `source_schema: <this file's path>`.
+"""
 
 
 def run_folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
@@ -97,7 +115,7 @@ def require_same_origin(run_dir: pathlib.Path, recipe: RunRecipe) -> None:
 
 
 def sources_changed(run_dir: pathlib.Path, recipe: RunRecipe) -> bool:
-    """Returns whether a recipe's sources differ from those of the folder's last run in any key."""
+    """Returns true if a recipe's sources differ from those of the folder's last run in any key."""
     path = run_dir / RECIPE_FILE
     if not path.exists():
         return False
@@ -160,26 +178,6 @@ def _source_changes(then: Sequence[str], now: Sequence[str]) -> list[str]:
     before, after = Counter(then), Counter(now)
     gone = [f"no longer read: {read}" for read in (before - after)]
     return gone + [f"not read before: {read}" for read in (after - before)]
-
-
-if TYPE_CHECKING:
-    from firth.pipelines.lineage import Outputs
-
-SCHEMA_FILE = "schema.pbtxt"
-# The name that a schema gets when the folder's sources are no longer those that it describes.
-PREVIOUS_FILE = "schema.previous.pbtxt"
-# A source has not changed because one value in a hundred is of a new kind.
-MIN_DOMAIN_MASS = 0.99
-# Broken records are rejected and counted, and `max_rejected_fraction` limits them. A lost key or another type
-# changes more of a source than this.
-MIN_OUTCOME_MASS = 0.9
-HEADER = """\
-# What the records of the sources are: of each source the outcomes of reading, and what records state.
-# Another run stops if theirs differ. `min_domain_mass` is the least share of a feature's values that must be
-# among those listed here: {outcomes:g} of the outcomes, so that a few broken records are only rejected and
-# counted, and {others:g} of the others.
-# To pin it in a recipe: `source_schema: <this file's path>`.
-"""
 
 
 def schema_of(run_dir: pathlib.Path) -> str | None:

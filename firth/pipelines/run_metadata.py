@@ -1,4 +1,4 @@
-"""Where the metadata of a local run are: in a file of its folder, or in a store that several runs share."""
+"""The metadata of a local run: a file of its folder, or a store that several runs share."""
 
 import contextlib
 import dataclasses
@@ -32,7 +32,7 @@ class RunMetadata:
 
 
 def metadata_of(run_dir: pathlib.Path) -> RunMetadata:
-    """Returns where the metadata of a run are."""
+    """Returns the place of the metadata of a run."""
     kept = storage.read_json(run_dir / PLACE_FILE)
     return RunMetadata(str(run_dir / METADATA_FILE)) if kept is None else RunMetadata(**kept)
 
@@ -85,8 +85,8 @@ def _checked(place: str) -> str:
                 open_now.enter_context(socket.create_connection(address, _SECONDS_TO_ANSWER))
             MetadataStore(config)
     except (errors.StatusError, RuntimeError, OSError) as error:
-        said = str(error).strip().splitlines()[0]
-        raise RunFolderError(f"metadata: {place} does not answer: {said}") from None
+        reason = str(error).strip().splitlines()[0]
+        raise RunFolderError(f"metadata: {place} does not answer: {reason}") from None
     return place
 
 

@@ -28,13 +28,17 @@ from firth.serving.descriptions.describing import EVALUATE
 RUN_FN = "firth.training.run_fn.run_fn"
 TUNER_FN = "firth.training.search.tuner_fn.tuner_fn"
 BASE_IMPORTER, WARM_START = "BaseImporter", "WarmStart"
+_PLATFORMS = {
+    "local_docker": {"local_docker": infra_validator_pb2.LocalDockerConfig()},
+    "kubernetes": {"kubernetes": infra_validator_pb2.KubernetesConfig()},
+}
+MODEL, BLESSING, CURRENT = "model", "model_blessing", "current_model"
 
 
 def import_base(base: Base) -> Importer:
     """Returns the node that makes a recipe's base known to ML Metadata.
 
-    Another digest makes another artifact, so that nothing that was made from the bundle that stood in its
-    place before is taken from the cache.
+    A changed digest makes another artifact, which invalidates the cache.
     """
     importer = Importer(
         source_uri=base.bundle,
@@ -148,12 +152,6 @@ def _baseline(trainer: Trainer, strategy: type[ResolverStrategy]) -> Resolver:
     return Resolver(strategy_class=strategy, **channels).with_id("LatestBlessedModel")
 
 
-_PLATFORMS = {
-    "local_docker": {"local_docker": infra_validator_pb2.LocalDockerConfig()},
-    "kubernetes": {"kubernetes": infra_validator_pb2.KubernetesConfig()},
-}
-
-
 def infra_validator(asked: InfraValidation, model: BaseChannel, examples: BaseChannel) -> InfraValidator:
     """Returns the component that tries a model in TensorFlow Serving."""
     serving = infra_validator_pb2.TensorFlowServing(image_name=asked.image, tags=asked.tags)
@@ -174,7 +172,7 @@ def infra_validator(asked: InfraValidation, model: BaseChannel, examples: BaseCh
 
 
 def check_platform(asked: InfraValidation | None) -> None:
-    """Passes if the platform of a recipe's server is there."""
+    """Checks that the platform of a recipe's server answers."""
     if asked is None or asked.platform != "local_docker":
         return
     import docker
@@ -186,9 +184,6 @@ def check_platform(asked: InfraValidation | None) -> None:
             f"infra_validation.platform: local_docker needs Docker, which does not answer here ({error}); "
             "start it, or leave infra_validation out: ServingValidator tries the model without a container"
         ) from None
-
-
-MODEL, BLESSING, CURRENT = "model", "model_blessing", "current_model"
 
 
 class LatestComparableModelStrategy(resolver.ResolverStrategy):
@@ -209,15 +204,15 @@ class LatestComparableModelStrategy(resolver.ResolverStrategy):
             if blessing.get_int_custom_property(constants.ARTIFACT_PROPERTY_BLESSED_KEY)
         }
         current_ids = {artifact.id for artifact in current}
-        readable = [what_it_reads(artifact) for artifact in current]
+        readable = [format_read(artifact) for artifact in current]
         for model in sorted(input_dict[MODEL], key=lambda artifact: artifact.id, reverse=True):
-            if model.id in blessings and model.id not in current_ids and what_it_reads(model) in readable:
+            if model.id in blessings and model.id not in current_ids and format_read(model) in readable:
                 return {MODEL: [model], BLESSING: [blessings[model.id]], CURRENT: current}
         return {MODEL: [], BLESSING: [], CURRENT: current}
 
 
-def what_it_reads(model: Artifact) -> tuple[Any, ...] | None:
-    """Returns the tokenizer, the rows, and the objective or task of an exported model.
+def format_read(model: Artifact) -> tuple[Any, ...] | None:
+    """Returns the tokenizer, the rows, and the objective or task that an exported model reads.
 
     It is None if the model's folder was removed.
     """

@@ -1,4 +1,4 @@
-"""Gathers what the report needs from a run's artifacts."""
+"""Gathers the data of the report from a run's artifacts, with their digests and the versions of packages."""
 
 import dataclasses
 import hashlib
@@ -22,11 +22,25 @@ if TYPE_CHECKING:
 SENTENCES = 12
 # More rows than sentences are read, because not every row has a fit one.
 ROWS_READ = 8 * SENTENCES
+# Larger artifacts are named without a digest: reading them again would cost more than the report is worth.
+MAX_DIGEST_BYTES = 2 * 10**9
+PACKAGES = (
+    "firth",
+    "tfx",
+    "tensorflow",
+    "tensorflow-text",
+    "keras",
+    "keras-hub",
+    "apache-beam",
+    "tensorflow-model-analysis",
+    "ml-metadata",
+    "numpy",
+)
 
 
 @dataclasses.dataclass(frozen=True)
 class ReportInputs:
-    """Folders of a run's artifacts; an empty path stands for an artifact that does not exist.
+    """Folders of a run's artifacts; an empty path is that of an artifact which does not exist.
 
     Attributes:
         recipe: Recipe of the run.
@@ -171,7 +185,7 @@ def _evaluation(folder: str) -> Mapping[str, Mapping[str, float]]:
 
 
 def _blessed(folder: str, serving: Mapping[str, Any] | None) -> bool | None:
-    """Returns whether the model kept its thresholds and, where that was tried, can be served."""
+    """Returns true if the model kept its thresholds and, where that was tried, can be served."""
     if folder and storage.exists(os.path.join(folder, "BLESSED")):
         return serving is None or serving["blessed"]
     return False if folder and storage.exists(os.path.join(folder, "NOT_BLESSED")) else None
@@ -250,24 +264,8 @@ def _rows(examples_uri: str) -> Iterator[HeldOutRow]:
         )
 
 
-# Larger artifacts are named without a digest: reading them again would cost more than the report is worth.
-MAX_DIGEST_BYTES = 2 * 10**9
-PACKAGES = (
-    "firth",
-    "tfx",
-    "tensorflow",
-    "tensorflow-text",
-    "keras",
-    "keras-hub",
-    "apache-beam",
-    "tensorflow-model-analysis",
-    "ml-metadata",
-    "numpy",
-)
-
-
 def directory_digest(directory: str | os.PathLike[str]) -> str:
-    """Returns `sha256:` of a folder's relative paths and contents, or why it was not computed.
+    """Returns `sha256:` of a folder's relative paths and contents, or the reason why it was not computed.
 
     Example:
 

@@ -11,6 +11,8 @@ from firth.corpus.report.limits import MeasuredLimit, measure_limits, report_war
 from firth.recipes import CorpusLimits
 from firth.reports.distributions import Distribution
 
+FATES = ("dropped", "rejected")
+
 
 @dataclasses.dataclass(frozen=True)
 class FunnelLine:
@@ -154,9 +156,6 @@ def _bucket_sum(step: str, rows: Iterable[Mapping[str, Any]]) -> BucketSum:
     )
 
 
-FATES = ("dropped", "rejected")
-
-
 @dataclasses.dataclass(frozen=True)
 class SourceSizes:
     """The sizes of a source, or of all sources, before and after the cleaning.
@@ -179,7 +178,7 @@ class SourceSizes:
 
     @property
     def adds_up(self) -> bool:
-        """Whether documents in = kept + dropped + rejected."""
+        """True if documents in = kept + dropped + rejected."""
         return self.came["documents"] == self.kept["documents"] + self.dropped + self.rejected
 
 

@@ -73,8 +73,7 @@ class ScoredSentence:
 
 @dataclasses.dataclass(frozen=True)
 class RunRecord:
-    """Everything that is known of a run. Fields that were not recorded are None or empty, and the report says
-    so.
+    """Data of a run. Fields that were not recorded are None or empty, and the report shows that.
 
     Attributes:
         recipe: Recipe of the run.

@@ -1,4 +1,4 @@
-"""Gathers what the page on a task needs from a run's artifacts."""
+"""Gathers the data of the page on a task from a run's artifacts."""
 
 import dataclasses
 import itertools
@@ -15,11 +15,16 @@ from firth.scores import Collected
 
 # A table of more classes is too large to be read.
 MOST_CLASSES = 40
+# Rows are in the order of a hash, so that the first ones are a sample.
+MOST_ROWS = 1000
+WRONG = 12
+_BATCH = 64
+_LONGEST = 300
 
 
 @dataclasses.dataclass(frozen=True)
 class Confusion:
-    """How often each class was predicted in the place of each.
+    """Counts of the predicted classes for each right class.
 
     Attributes:
         labels: Names of the classes.
@@ -60,7 +65,7 @@ class WrongAnswer:
     Attributes:
         texts: Texts of the record by their roles.
         right: Its label.
-        given: What the model says.
+        given: Answer of the model.
     """
 
     texts: Mapping[str, str]
@@ -70,7 +75,7 @@ class WrongAnswer:
 
 @dataclasses.dataclass(frozen=True)
 class TaskRecord:
-    """What is known of a run that adapts a model, next to its `RunRecord`.
+    """Data of a run that adapts a model, next to its `RunRecord`.
 
     Attributes:
         records: Report of LabelledExampleGen; None if it was not recorded.
@@ -78,7 +83,7 @@ class TaskRecord:
         skew: How the splits differ, as `firth.tasks.labelled.skew.find_skew` returns it.
         start: The start of the model, as `firth.training.initial_weights` writes it; None if not known.
         trained: Number of parameters that the method trains; None if it was not counted.
-        contamination: What of the held-out records was found in the corpora of the base, as
+        contamination: Report on held-out records in the corpora of the base, as
             `firth.corpus.contamination.held_out_search.HeldOutSearch.report` returns it; empty if not known.
         asked: Number of held-out records that the exported model was asked about.
         confusion: Its answers by class; None for a task without classes.
@@ -98,11 +103,11 @@ class TaskRecord:
 
 @dataclasses.dataclass(frozen=True)
 class TaskReportInputs:
-    """Folders of a run's artifacts; an empty path stands for an artifact that does not exist.
+    """Folders of a run's artifacts; an empty path is that of an artifact which does not exist.
 
     Attributes:
         recipe: Recipe of the run, with its labels.
-        run: What the page on any run is made of.
+        run: Folders for the page on any run.
         records: Folder of LabelledExampleGen's examples, with `report.json`.
         rows: Folder of TaskRowGen's examples, with `report.json`.
         found: Folder of TaskDataValidator's `skew.json`.
@@ -146,13 +151,6 @@ def _trained(recipe: AdaptingRecipe) -> int:
 
 def _read(folder: str, name: str) -> Any:
     return storage.read_json(os.path.join(folder, name)) if folder else None
-
-
-# Rows are in the order of a hash, so that the first ones are a sample.
-MOST_ROWS = 1000
-WRONG = 12
-_BATCH = 64
-_LONGEST = 300
 
 
 def ask_rows(model: str, examples: str, task: Task) -> list[Collected]:
@@ -204,7 +202,7 @@ def wrong_answers(answers: Sequence[Collected], records: str) -> list[WrongAnswe
 
 
 def _is_wrong(reference: Any, prediction: Any) -> bool:
-    """Returns whether an answer is seen to be wrong: not of kinds of answers that this does not know."""
+    """Returns true if an answer is wrong; false for kinds of answers that cannot be compared."""
     match reference, prediction:
         case (str(), str()) | ([str(), *_], [str(), *_]):
             return list(reference) != list(prediction)

@@ -1,4 +1,4 @@
-"""The scores that a model of a task is judged by."""
+"""The scores of a task model on held-out records, of one run and of several seeds, and lines on them."""
 
 import dataclasses
 import statistics
@@ -9,6 +9,10 @@ from firth.evaluation.record_scores import CLEAN, EXAMPLE_COUNT, LEAD
 from firth.recipes.goals.goal import HIGH, LOW
 from firth.reports.threshold_results import overall
 from firth.scores import score_of
+
+# The treatment of documents in which a step found evaluation data, by its `action`.
+_DONE = {"drop": "dropped from it", "cut": "cut out of it", "keep": "kept in it"}
+Evaluation = Mapping[str, Mapping[str, float]]
 
 
 class HeldOutScore(NamedTuple):
@@ -54,12 +58,6 @@ def held_out_scores(metrics: Mapping[str, float], names: Sequence[str]) -> list[
     ]
 
 
-# The treatment of documents in which a step found evaluation data, by its `action`.
-_DONE = {"drop": "dropped from it", "cut": "cut out of it", "keep": "kept in it"}
-
-Evaluation = Mapping[str, Mapping[str, float]]
-
-
 def clean_scores(evaluation: Evaluation, names: Sequence[str]) -> list[HeldOutScore]:
     """Returns the scores of the clean records; empty if all records are clean, or none is."""
     return held_out_scores(evaluation.get(CLEAN, {}), names)
@@ -73,7 +71,7 @@ def whole_and_clean(evaluation: Evaluation) -> tuple[int, int] | None:
 
 
 def clean_words(evaluation: Evaluation) -> str:
-    """Returns a phrase that says which records are clean; empty if all are.
+    """Returns a phrase with the number of clean records; empty if all are clean.
 
     Example:
 
@@ -85,7 +83,7 @@ def clean_words(evaluation: Evaluation) -> str:
 
 
 def contamination_line(report: Mapping[str, Any] | None) -> str:
-    """Returns what is known of held-out records in the corpora of a base, in one line.
+    """Returns a line on held-out records in the corpora of a base.
 
     Example:
 
@@ -104,10 +102,10 @@ def contamination_line(report: Mapping[str, Any] | None) -> str:
     records = report["records"]
     if report["found"]:
         by = ", ".join(f"{_named(model, step)} ({_where(step)})" for model, step in found)
-        said = f"{report['found']:,} of {records:,} found by {by}"
+        line = f"{report['found']:,} of {records:,} found by {by}"
     else:
         by = ", ".join(f"{_named(model, step)} ({', '.join(step['benchmarks'])})" for model, step in searches)
-        said = f"none of {records:,} found by {by}"
+        line = f"none of {records:,} found by {by}"
     rest = {
         "too short to be found": report["too_short"],
         "not among what was looked for": report["not_searched"],
@@ -115,7 +113,7 @@ def contamination_line(report: Mapping[str, Any] | None) -> str:
     others = [f"{number:,} {what}" for what, number in rest.items() if number]
     unknown = [each["model"] for each in report["corpora"] if not each["steps"]]
     others += [f"no report on what {' and '.join(unknown)} was trained on"] if unknown else []
-    return f"{subject}: {'; '.join([said, *others])}"
+    return f"{subject}: {'; '.join([line, *others])}"
 
 
 def _named(model: str, step: Mapping[str, Any]) -> str:
@@ -143,12 +141,12 @@ def score_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
     >>> score_lines({"overall": {"rouge_l": 0.25}, "baseline=lead_3": {"rouge_l": 0.375}}, ("rouge_l",))
     ['held-out rouge_l: 0.250', 'Lead-3, the first three sentences: rouge_l: 0.375']
     """
-    said = f"held-out {_joined(held_out_scores(overall(evaluation), names)) or 'scores: not recorded'}"
+    line = f"held-out {_joined(held_out_scores(overall(evaluation), names)) or 'scores: not recorded'}"
     first = held_out_scores(evaluation.get(LEAD, {}), names)
     baseline = [f"Lead-3, the first three sentences: {_joined(first)}"] if first else []
     if (numbers := whole_and_clean(evaluation)) is None:
-        return [said, *baseline]
-    return [f"{said}, whole: all {numbers[0]:,} records", *clean_lines(evaluation, names), *baseline]
+        return [line, *baseline]
+    return [f"{line}, whole: all {numbers[0]:,} records", *clean_lines(evaluation, names), *baseline]
 
 
 def served_line(found: Mapping[str, Any] | None) -> str:

@@ -1,4 +1,4 @@
-"""Metrics compared with the thresholds of a recipe."""
+"""Metrics compared with the thresholds of a recipe, and lines on the distances of the data of a run."""
 
 import dataclasses
 import os
@@ -25,6 +25,7 @@ _FIRST = (
     "mlm_accuracy",
     "lm_accuracy",
 )
+_OTHERS = {"drift": "the last run", "skew": "the requests"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,14 +80,8 @@ def threshold_results(
     ]
 
 
-_OTHERS = {"drift": "the last run", "skew": "the requests"}
-
-
 def distance_lines(outputs: Mapping[str, Mapping[str, os.PathLike[str]]]) -> list[str]:
-    """Returns how far the data are from those of the last run and from requests.
-
-    There is a line for each feature, and one for the share of each kind that moved furthest.
-    """
+    """Returns a line for each feature's distance, and one for the share of each kind that moved furthest."""
     lines = [
         distance_line(each) for each in _read(outputs, "DistributionValidator", "distances", "distances")
     ]

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 # One press of Ctrl-C may come more than once, where a program in between hands it on.
@@ -104,8 +104,8 @@ class Termination(threading.Event):
 def termination_deferred() -> Iterator[Termination]:
     """Keeps SIGTERM and Ctrl-C from ending the process for as long as the block runs, and tells of them.
 
-    The event is also set by `watching_maintenance`. Python lets only the main thread handle signals; in
-    another one, they end the process as before. A signal that the process ignores stays ignored.
+    The event is also set by `watching_maintenance`. In a thread other than the main one, signals end the
+    process as before.
 
     Example:
 
@@ -115,25 +115,32 @@ def termination_deferred() -> Iterator[Termination]:
     True
     """
     termination = Termination()
-    with watching_maintenance(termination), _signals_taken(termination):
+    with watching_maintenance(termination), signals_handled(termination.take):
         yield termination
 
 
 @contextlib.contextmanager
-def _signals_taken(termination: Termination) -> Iterator[None]:
+def signals_handled(
+    handler: Callable[[int, Any], None], numbers: Sequence[signal.Signals] = _REQUESTS
+) -> Iterator[None]:
+    """Handles signals by a function for as long as the block runs.
+
+    Python lets only the main thread handle signals; in another one, this does nothing. A signal that the
+    process ignores stays ignored.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     previous = {
-        number: signal.signal(number, termination.take)
-        for number in _REQUESTS
+        number: signal.signal(number, handler)
+        for number in numbers
         if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:
         yield
     finally:
-        for number, handler in previous.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        for number, before in previous.items():
+            signal.signal(number, signal.SIG_DFL if before is None else before)
 
 
 # What Google's own libraries read; by it a test stands in for the metadata server.

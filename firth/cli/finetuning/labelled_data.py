@@ -1,4 +1,4 @@
-"""The text that is printed on labelled data when they are read, before anything is trained on them."""
+"""Lines on labelled data that were read, printed before anything is trained on them."""
 
 import os
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ _REJECTED = 5
 
 
 def print_read(report: Mapping[str, Any], recipe: "AdaptingRecipe") -> None:
-    """Prints what was read of labelled data, what is odd about them, and how they are trained on."""
+    """Prints lines on labelled data, with rejections and repeated texts, and on the training."""
     console = terminal()
     for line in [*read_lines(report), training_line(recipe)]:
         console.print(line, markup=False, soft_wrap=True)
 
 
 def training_line(recipe: "AdaptingRecipe") -> str:
-    """Returns how records are trained on, with what decides most about it."""
+    """Returns a line with the method, the epochs and the learning rate."""
     often = f"{recipe.epochs:g} epochs of about {recipe.examples_per_step} records a step"
     return (
         f"training: {recipe.method.kind}, {often}, learning rate {recipe.training.optimizer.learning_rate:g}"
@@ -31,7 +31,7 @@ def training_line(recipe: "AdaptingRecipe") -> str:
 
 
 def read_lines(report: Mapping[str, Any]) -> list[str]:
-    """Returns what was read of labelled data: records, rejections with file and line, and repeated texts."""
+    """Returns lines on the records read, the rejections with file and line, and the repeated texts."""
     lines = []
     for name, split in report["splits"].items():
         lines.append(f"{name}: {_records(split)}{_rest(name, report)}{rejected_text(split['rejected'])}")
@@ -44,7 +44,7 @@ def read_lines(report: Mapping[str, Any]) -> list[str]:
 
 
 def rejected_text(counts: Mapping[str, int]) -> str:
-    """Returns how many records were rejected, by reason, as the end of a line; empty if none were.
+    """Returns the number of rejected records by reason, as the end of a line; empty for no rejection.
 
     Example:
 
@@ -80,8 +80,8 @@ def _duplicates(found: Mapping[str, int]) -> str:
     if not found["records"]:
         return ""
     several = found["texts_with_several_labels"]
-    said = f", texts with several labels: {several:,}" if several else ""
-    return f"records with the text of an earlier one: {found['records']:,}{said}"
+    labels = f", texts with several labels: {several:,}" if several else ""
+    return f"records with the text of an earlier one: {found['records']:,}{labels}"
 
 
 def _in_both(report: Mapping[str, Any]) -> list[str]:

@@ -13,6 +13,8 @@ from firth.cli.output import ExitCode, fail, note, quietly, terminal
 from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from firth.serving.batch.predicting import Predicted
 
 Quoted = Annotated[
@@ -20,7 +22,7 @@ Quoted = Annotated[
     typer.Option(
         "--quoted/--no-quoted",
         help="Whether cells of a tsv of --input may be in quotation marks, or these are a part of the text. "
-        "Without it as in the training data; where these do not say it, a tsv with such a cell is refused.",
+        "Without it as in the training data; if these leave it open, a tsv with such a cell is refused.",
         show_default=False,
     ),
 ]
@@ -28,6 +30,8 @@ Quoted = Annotated[
 
 def check_quoted(quoted: bool | None, input: str | None) -> None:
     """Ends the command if `--quoted` is given for a file that is not a tsv."""
+    if quoted is None:
+        return
     from firth.recipes.tasks.data import quoted_problem
 
     if problem := quoted_problem(quoted, [] if input is None else [input]):
@@ -44,8 +48,8 @@ def predict_records(
     quoted: bool | None = None,
 ) -> None:
     """Writes the answers to a file of texts, and prints the numbers of answered and rejected records."""
-    said = dict(each.split("=", 1) for each in columns if "=" in each)
-    if len(said) < len(columns):
+    named = dict(each.split("=", 1) for each in columns if "=" in each)
+    if len(named) < len(columns):
         fail("--column is given as INPUT=COLUMN, once for each input", ExitCode.USAGE)
 
     console = terminal(err=True)
@@ -56,7 +60,7 @@ def predict_records(
 
         client = Client(os.fspath(directory))
         with drawing_records(console) as draw:
-            return predict_file(client, name, source, target, said, draw, quoted)
+            return predict_file(client, name, source, target, named, draw, quoted)
 
     expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
     found = quietly(work, "predict", expected, verbose)
@@ -73,10 +77,6 @@ def print_counts(found: "Predicted", target: str) -> None:
     typer.echo(
         f"{target}: {found.answered:,} records answered{cut}{unread}{f' ({counts})' if counts else ''}"
     )
-
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 @contextlib.contextmanager

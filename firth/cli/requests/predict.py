@@ -13,7 +13,7 @@ from firth.cli import commands
 from firth.cli.bundles import DType, EngineName, opened_by
 from firth.cli.output import ExitCode, fail, quietly
 from firth.cli.requests.files import Quoted, check_quoted, predict_records
-from firth.cli.requests.request_options import InputsCommand, as_list, inputs_for, said_inputs
+from firth.cli.requests.request_options import InputsCommand, as_list, given_inputs, inputs_for
 from firth.cli.runs_on_disk import RunOnDisk, find_run
 
 
@@ -82,18 +82,18 @@ def _predict(
     each further input, by its name, once for each text: --pair, --target, --question, or --choices with ' | '
     between them or as a list of JSON.
     """
-    said = said_inputs(ctx)
+    given = given_inputs(ctx)
     if task is None:
-        if said or input is not None or output is not None:
+        if given or input is not None or output is not None:
             fail("give a TASK; without options they are listed", ExitCode.USAGE)
         print_listing(_found(run, root)[1], run, root, as_json)
         return
-    _check_options(texts, said, input, output, columns)
+    _check_options(texts, given, input, output, columns)
     check_quoted(quoted, input)
     numbers = _numbers(parameters or (), input)
     name = task.replace("-", "_")
     if engine is not None or dtype is not None:
-        if input is not None or said or numbers:
+        if input is not None or given or numbers:
             fail("--engine answers texts of the command, without further inputs", ExitCode.USAGE)
         _print(texts or [], *_ask_engine(run, root, name, texts or [], engine, dtype, verbose), as_json)
         return
@@ -104,7 +104,7 @@ def _predict(
         predict_records(directory, name, input, output, columns or [], verbose, quoted)
         return
     signature = described(directory)["signatures"].get(name, {})
-    others = inputs_for(said, signature, len(texts or ()))
+    others = inputs_for(given, signature, len(texts or ()))
     # Where the first input of a signature is a list, each text of the command is split into a list.
     between = signature.get("lists", {}).get(next(iter(signature.get("inputs", {})), ""), "")
     asked = [as_list(each, between) if between else each for each in texts or ()]
@@ -135,12 +135,12 @@ def _numbers(parameters: Sequence[str], input: str | None) -> dict[str, Any]:
     """Returns the argument of the client for parameters as they are given; nothing for none."""
     if parameters and input is not None:
         fail("--parameter goes with a TEXT, not with --input", ExitCode.USAGE)
-    said = dict(each.split("=", 1) for each in parameters if "=" in each)
+    given = dict(each.split("=", 1) for each in parameters if "=" in each)
     try:
-        if len(said) < len(parameters):
+        if len(given) < len(parameters):
             raise ValueError
         values = {
-            name: float(value) if set(value) & set(".eE") else int(value) for name, value in said.items()
+            name: float(value) if set(value) & set(".eE") else int(value) for name, value in given.items()
         }
     except ValueError:
         fail("--parameter is given as NAME=NUMBER, once for each parameter", ExitCode.USAGE)
@@ -183,7 +183,7 @@ def _ask_engine(
     dtype: str | None,
     verbose: bool,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Asks the bundle of a run, by an engine in the place of the exported model."""
+    """Asks the bundle of a run by an engine, instead of the exported model."""
     folder, opening = opened_by(run, root, engine, dtype)
 
     def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -197,7 +197,7 @@ def _ask_engine(
 def _answers(
     directory: pathlib.Path, name: str, texts: Sequence[Any], others: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Returns how the signature's answers are printed, and the fields of each answer."""
+    """Returns the description of the signature's answers, and the fields of each answer."""
     from firth.serving.lean_import import without_optional_packages
 
     with without_optional_packages():

@@ -1,4 +1,4 @@
-"""The declaration of CorpusExampleGen."""
+"""The component CorpusExampleGen."""
 
 import os
 from collections.abc import Sequence
@@ -93,7 +93,7 @@ class CorpusExampleGen(BeamComponent, executor=Executor):
             given.
 
     Outputs:
-        examples: The documents. Next to the split stand `rejected.jsonl`, the records that could not be read,
+        examples: The documents. Next to the split are `rejected.jsonl`, the records that could not be read,
             and `source_counts.json`.
         records: What each record is (see `firth.corpus.readers.record_profiles`), read or rejected, without
             its text. Statistics are taken of these.

@@ -1,4 +1,4 @@
-"""The declaration of CorpusExporter."""
+"""The component CorpusExporter."""
 
 import datetime
 import json

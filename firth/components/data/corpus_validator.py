@@ -1,4 +1,4 @@
-"""The declaration of CorpusValidator."""
+"""The component CorpusValidator."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""The declaration of Curator."""
+"""The component Curator."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The declaration of DistributionValidator."""
+"""The component DistributionValidator."""
 
 import logging
 import os
@@ -26,8 +26,9 @@ FOUND_FILE = "distances.json"
 # The split that a model learns from, which requests are compared with.
 TRAIN = "train"
 _MEASURES = {"L_INFTY": "infinity_norm", "JENSEN_SHANNON_DIVERGENCE": "jensen_shannon_divergence"}
-
 logger = logging.getLogger(__name__)
+DRIFT, SKEW = "drift", "skew"
+_FIELDS = {DRIFT: "drift_comparator", SKEW: "skew_comparator"}
 
 
 class DistributionError(ValueError):
@@ -65,16 +66,16 @@ class Executor(base_executor.BaseExecutor):
         folder = artifact_utils.get_single_uri(output_dict["distances"])
         storage.write_json(os.path.join(folder, FOUND_FILE), measured)
         if too_large := anomalies_of(anomalies):
-            said = f"the data are further from others than the recipe allows: {anomalies_text(too_large)}"
+            problem = f"the data are further from others than the recipe allows: {anomalies_text(too_large)}"
             refused = [] if "taken_statistics" in given else too_large
             refused = refused or [each for each in too_large if each["feature"] not in _drifted(measured)]
             if validation.stops and refused:
                 keep_files(folder, FOUND_FILE)
                 raise DistributionError(
-                    f"{said}. If they are right, raise the distances of validation, or say "
+                    f"{problem}. If they are right, raise the distances of validation, or say "
                     "validation.on_anomaly: report"
                 )
-            logger.warning("%s", said)
+            logger.warning("%s", problem)
 
 
 def _drifted(measured: list[dict[str, Any]]) -> set[str]:
@@ -87,7 +88,7 @@ def _drifted(measured: list[dict[str, Any]]) -> set[str]:
 
 
 def _others(given: dict[str, Artifact], split: str) -> dict[str, statistics_pb2.DatasetFeatureStatisticsList]:
-    """Returns what the statistics of a split are compared with, by TFDV's keywords."""
+    """Returns the statistics that those of a split are compared with, by TFDV's keywords."""
     others = {}
     previous, serving = given.get("previous_statistics"), given.get("serving_statistics")
     if previous is not None and split in splits_of(previous):
@@ -111,10 +112,6 @@ def distances_of(anomalies: anomalies_pb2.Anomalies, split: str) -> Iterator[dic
                     "distance": each.value,
                     "threshold": each.threshold,
                 }
-
-
-DRIFT, SKEW = "drift", "skew"
-_FIELDS = {DRIFT: "drift_comparator", SKEW: "skew_comparator"}
 
 
 class UnknownFeatureError(ValueError):
@@ -180,7 +177,7 @@ class DistributionValidator(Component, executor=Executor):
 
     Outputs:
         anomalies: As ExampleValidator writes them, with the measured distances (`drift_skew_info`).
-        distances: `distances.json`, a list of what `executor.distances_of` returns.
+        distances: `distances.json`, a list of the rows that `distances_of` yields.
     """
 
     SPEC_CLASS = declare(

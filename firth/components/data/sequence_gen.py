@@ -1,4 +1,4 @@
-"""The declaration of SequenceGen."""
+"""The component SequenceGen."""
 
 import functools
 import json
@@ -114,11 +114,11 @@ class SequenceGen(BeamComponent, executor=Executor):
 
     Outputs:
         examples: Rows as `firth.features.row_specs` describes them, with `source`; in the split `eval` also
-            a negative row. Next to the splits stand `tokenizer/`, a copy of the tokenizer, and
+            a negative row. Next to the splits are `tokenizer/`, a copy of the tokenizer, and
             `sequence_counts.json`, and of a mixture `mixture_report.json` (see
-            `firth.corpus.packing.sequences`). Rows of each length of `stages` stand in a folder of their
+            `firth.corpus.packing.sequences`). Rows of each length of `stages` are in a folder of their
             own, with a split `train` alone; see `firth.recipes.run.stages`. What the corpus was found to hold
-            of evaluation data stands in `contamination/`, see `firth.corpus.contamination`. Custom property:
+            of evaluation data is in `contamination/`, see `firth.corpus.contamination`. Custom property:
             `tokenizer_digest`.
     """
 

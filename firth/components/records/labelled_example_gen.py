@@ -1,4 +1,4 @@
-"""The declaration of LabelledExampleGen."""
+"""The component LabelledExampleGen."""
 
 import os
 
@@ -53,7 +53,7 @@ class LabelledExampleGen(Component, executor=Executor):
             The cached output is used again only while it stays the same.
 
     Outputs:
-        examples: The records. Next to the splits stands `report.json`; see
+        examples: The records. Next to the splits is `report.json`; see
             `firth.tasks.labelled.data.LabelledData.report`. Custom property: `source`.
 
     Raises:

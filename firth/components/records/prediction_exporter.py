@@ -1,4 +1,4 @@
-"""The declaration of PredictionExporter."""
+"""The component PredictionExporter."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def _text(feature: Any, is_list: bool) -> str | list[str]:
 def _value(tensor: Any, described: Mapping[str, Any]) -> Any:
     # A batch of one record.
     (value,) = plain(tf.make_ndarray(tensor))
-    # Of one value a record, `predict_examples` gives a list.
+    # `predict_examples` gives a list of one for a single value a record.
     return value[0] if len(described["shape"]) == 1 else value
 
 

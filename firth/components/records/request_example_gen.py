@@ -1,4 +1,4 @@
-"""The declaration of RequestExampleGen."""
+"""The component RequestExampleGen."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,8 +78,8 @@ class RequestExampleGen(Component, executor=Executor):
         quoted: Whether cells of a tsv may be in quotation marks; None for as in the model's training data.
 
     Outputs:
-        examples: The records. Next to the split stands `report.json`: how many could be `read`, how many
-            could not by reason in `unread`, and the `first_unread`.
+        examples: The records. Next to the split is `report.json`: the numbers of records `read` and, by
+            reason, `unread`, and the `first_unread`.
     """
 
     SPEC_CLASS = declare(

@@ -1,4 +1,4 @@
-"""The declaration of TaskDataValidator."""
+"""The component TaskDataValidator."""
 
 import dataclasses
 import os
@@ -49,8 +49,8 @@ class Executor(base_executor.BaseExecutor):
         skew = find_skew(*(statistics_of(statistics, split).datasets[0] for split in _SPLITS))
         storage.write_json(os.path.join(folder, SKEW_FILE), skew)
         counts = _targets(input_dict, exec_properties)
-        said = {split: dataclasses.asdict(each) for split, each in counts.items()}
-        storage.write_json(os.path.join(folder, TARGETS_FILE), said)
+        by_split = {split: dataclasses.asdict(each) for split, each in counts.items()}
+        storage.write_json(os.path.join(folder, TARGETS_FILE), by_split)
         if found:
             keep_files(folder, FOUND_FILE, SKEW_FILE, TARGETS_FILE)
             raise TaskDataError(
@@ -85,7 +85,7 @@ def _records(folder: str) -> Iterator[LabelledRecord]:
 
 
 class TaskDataValidator(Component, executor=Executor):
-    """Fails if ExampleValidator found anomalies, or if the base cannot write the targets; tells how the two
+    """Fails if ExampleValidator found anomalies, or if the base cannot write the targets; reports how the two
     splits differ.
 
     The component after it names it: `rows.add_upstream_node(task_data_validator)`.

@@ -1,4 +1,4 @@
-"""The declaration of TaskReporter."""
+"""The component TaskReporter."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The declaration of TaskRowGen."""
+"""The component TaskRowGen."""
 
 import os
 
@@ -29,8 +29,8 @@ class Executor(base_executor.BaseExecutor):
         """Writes the rows, a copy of the tokenizer and the report.
 
         Raises:
-            firth.recipes.reading.bundles.NoBundleError: if another bundle stands in the place of the base.
-            firth.tasks.packing.TaskRowsError: if a split has no rows, or a record stands in it twice.
+            firth.recipes.reading.bundles.NoBundleError: if another bundle is at the path of the base.
+            firth.tasks.packing.TaskRowsError: if a split has no rows, or a record is in it twice.
             firth.tokenizers.TokenizerMismatchError: if the bundle's tokenizer is damaged.
         """
         patterns = split_patterns(input_dict["records"])
@@ -70,7 +70,7 @@ class TaskRowGen(Component, executor=Executor):
 
     Outputs:
         examples: Rows as `task.row_specs` describes them, with `source`, in the splits of the records. Next
-            to the splits stand `tokenizer/`, a copy of the tokenizer, and `report.json`; see
+            to the splits are `tokenizer/`, a copy of the tokenizer, and `report.json`; see
             `firth.tasks.task_rows`. Records of `eval` that the base's corpora were found to hold are marked.
             Custom property: `tokenizer_digest`.
     """

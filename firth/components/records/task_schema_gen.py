@@ -1,4 +1,4 @@
-"""The declaration of TaskSchemaGen."""
+"""The component TaskSchemaGen."""
 
 import os
 
@@ -27,7 +27,7 @@ class Executor(base_executor.BaseExecutor):
 
 
 class TaskSchemaGen(Component, executor=Executor):
-    """Writes the schema of a task's labelled records, in the place of one that is inferred from them.
+    """Writes the schema of a task's labelled records, instead of one that is inferred from them.
 
     Args:
         task: Task of the recipe, with its labels.

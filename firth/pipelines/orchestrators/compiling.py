@@ -24,11 +24,12 @@ from firth.recipes.run.run_recipe import RunRecipe
 # TFX's entry point of a container, after the image's file systems are known to it.
 ENTRY_POINT = ("python", "-m", "firth.pipelines.orchestrators.entry_point")
 MISSING = "compiling needs Kubeflow's format: pip install 'firth[kubeflow]'"
+_TOGETHER = "multi_worker_mirrored"
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What a compiled pipeline is made of, next to its recipe.
+    """Settings of a compiled pipeline, next to its recipe.
 
     Attributes:
         pipeline: Key of `PIPELINES`.
@@ -79,7 +80,7 @@ def compile_pipeline(
 
 
 def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES) -> Document:
-    """Returns the PipelineJob that TFX compiles, which says every value."""
+    """Returns the PipelineJob that TFX compiles, with every value."""
     if recipe.infra_validation:
         raise ValueError(
             "infra_validation: TFX compiles no InfraValidator for Kubeflow and Vertex; leave it out, and "
@@ -117,9 +118,6 @@ def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES)
     )
     document: Document = kubeflow.KubeflowV2DagRunner(config).run(pipeline, write_out=False)
     return document
-
-
-_TOGETHER = "multi_worker_mirrored"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,7 +177,7 @@ def check_workers(job: TrainingJob, strategy: str) -> None:
 
 
 def trainer_of(job: TrainingJob, image: str) -> Callable[..., Trainer]:
-    """Returns what makes the Trainer of TFX that starts such a job and waits for it.
+    """Returns a function that makes the Trainer of TFX which starts such a job and waits for it.
 
     Raises:
         ImportError: if Vertex's client is not installed.
@@ -231,7 +229,7 @@ class Endpoint:
     traffic: int = 100
 
     def serving_arguments(self) -> dict[str, Any]:
-        """Returns what TFX gives to `Model.deploy` of Vertex's client, with the endpoint and its project."""
+        """Returns the arguments of `Model.deploy` of Vertex's client, and the endpoint with its project."""
         arguments: dict[str, Any] = {
             "project": self.project,
             "endpoint_name": self.name,
@@ -263,7 +261,7 @@ def read_endpoint(line: str) -> Endpoint:
 
 
 def pusher_of(endpoint: Endpoint) -> Callable[..., Pusher]:
-    """Returns what makes the Pusher of TFX that uploads a blessed model to Vertex and deploys it.
+    """Returns a function that makes the Pusher which uploads a blessed model to Vertex and deploys it.
 
     Raises:
         ImportError: if Vertex's client is not installed.

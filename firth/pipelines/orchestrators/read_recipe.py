@@ -1,4 +1,4 @@
-"""The program of a compiled pipeline's first task: it says the values of all others.
+"""The program of a compiled pipeline's first task: it writes the values of all others.
 
 python -m firth.pipelines.orchestrators.read_recipe '{"inputs": ..., "outputs": ...}'
 """
@@ -54,8 +54,8 @@ def values_of_run(inputs: Mapping[str, Any]) -> dict[str, Any]:
         RecipeError: if the recipe of the run is not valid.
     """
     compiled = json.loads(inputs[COMPILED])
-    said = compiled["settings"]
-    settings = Settings(**{**said, "beam_pipeline_args": tuple(said["beam_pipeline_args"])})
+    stated = compiled["settings"]
+    settings = Settings(**{**stated, "beam_pipeline_args": tuple(stated["beam_pipeline_args"])})
     kind = PIPELINES[settings.pipeline]
     recipe = kind.prepare(recipe_of_run(kind, compiled["recipe"], inputs))
     spec = tfx_job(recipe, settings)["pipelineSpec"]
@@ -78,12 +78,12 @@ def recipe_of_run(kind: Compilable, compiled: str, inputs: Mapping[str, Any]) ->
         if name not in parameters and name != COMPILED:
             raise RecipeError([f"no run-time parameter is named {name}; {suggest(name, parameters)}"])
     changes = [
-        each.assignment(name, inputs[name])
+        each.option(name, inputs[name])
         for name, each in parameters.items()
         if each.key and inputs.get(name, each.unset) != each.unset
     ]
     lines = [line.strip() for line in str(inputs.get(OVERRIDES) or "").splitlines()]
-    changes += [Option(line, f"run-time parameter {OVERRIDES}: {line}") for line in lines if line]
+    changes += [Option.read(line, f"run-time parameter {OVERRIDES}: {line}") for line in lines if line]
     place = str(inputs.get(RECIPE) or "")
     if not place:
         with storage.scratch_folder() as folder:

@@ -30,6 +30,8 @@ READER_COMMAND = ("python", "-m", "firth.pipelines.orchestrators.read_recipe")
 # The reader's input of what was compiled, as JSON.
 COMPILED = "compiled"
 EXECUTOR = "{}_executor"
+STRING, INTEGER, DOUBLE = "STRING", "NUMBER_INTEGER", "NUMBER_DOUBLE"
+RECIPE, OVERRIDES = "recipe", "overrides"
 
 
 def read_at_run_time(spec: Document, recipe: RunRecipe, settings: "Settings") -> None:
@@ -62,7 +64,7 @@ def constants(spec: Document) -> Iterator[tuple[str, str, Any]]:
 
 
 def imported(spec: Document) -> dict[str, Any]:
-    """Returns what a pipeline imports, by task: a base, with its digest, cannot change from run to run."""
+    """Returns the imports of a pipeline by task: a base, with its digest, cannot change from run to run."""
     executors = spec["deploymentSpec"]["executors"]
     importers = {
         task: executors[EXECUTOR.format(task)].get("importer") for task in spec["root"]["dag"]["tasks"]
@@ -127,10 +129,6 @@ def _add_reader(spec: Document, settings: "Settings", outputs: Document, compile
     }
 
 
-STRING, INTEGER, DOUBLE = "STRING", "NUMBER_INTEGER", "NUMBER_DOUBLE"
-RECIPE, OVERRIDES = "recipe", "overrides"
-
-
 @dataclasses.dataclass(frozen=True)
 class RunParameter:
     """A value that each run of a compiled pipeline may be given.
@@ -150,12 +148,12 @@ class RunParameter:
         """The value that leaves the recipe as it is."""
         return "" if self.type == STRING else 0
 
-    def assignment(self, name: str, value: str | float) -> Option:
-        """Returns what a value says of the recipe."""
+    def option(self, name: str, value: str | float) -> Option:
+        """Returns the option that gives a value to the key."""
         is_whole = self.type == INTEGER and isinstance(value, float) and value.is_integer()
         # The recipe refuses other values, with their key.
         exact = int(value) if is_whole else value
-        return Option(f"{self.key}={exact}", f"run-time parameter {name}")
+        return Option.read(f"{self.key}={exact}", f"run-time parameter {name}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,8 +164,8 @@ class Compilable:
         create: Function of a recipe and a pipeline root, with the keywords of `pretrain.create_pipeline`.
         load: Function of a recipe's path, and of assignments `key=value` on top of it.
         own: Run-time parameters by name, next to `recipe` and `overrides`.
-        prepare: Function that fills in what a recipe leaves open to its data.
-        compares: Whether the pipeline compares its model with an earlier one.
+        prepare: Function that fills in the values that a recipe leaves open to its data.
+        compares: True if the pipeline compares its model with an earlier one.
     """
 
     create: Callable[..., Pipeline]
@@ -201,7 +199,6 @@ _DATA = {"data": RunParameter(STRING, "Labelled data as JSON; empty for the reci
 _EPOCHS = {
     "epochs": RunParameter(DOUBLE, "Times that each record is trained on; 0 for the recipe's.", "epochs")
 }
-
 # By the name that a compiled pipeline carries.
 PIPELINES: Mapping[str, Compilable] = MappingProxyType(
     {

@@ -1,4 +1,4 @@
-"""The orchestrators that pipelines are compiled for, with what each can do."""
+"""The orchestrators that pipelines are compiled for, and the machines of their tasks."""
 
 import dataclasses
 import math
@@ -9,9 +9,9 @@ from typing import Any, TypeVar, get_type_hints
 from firth.recipes.base.errors import suggest
 
 Document = dict[str, Any]
-
 _REFUSED = re.compile(r"[^a-z0-9]+")
 _MOST_LETTERS = 128
+Values = TypeVar("Values")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Orchestrator:
     Attributes:
         title: Name for readers.
         schemes: Beginnings of the pipeline roots that it and TensorFlow both write to.
-        has_resolvers: Whether it can look up artifacts of earlier runs. Kubeflow's compiler to Argo cannot.
-        is_vertex: Whether it runs where Vertex has custom jobs and endpoints.
+        has_resolvers: True if it can look up artifacts of earlier runs. Kubeflow's compiler to Argo cannot.
+        is_vertex: True if it runs where Vertex has custom jobs and endpoints.
         document: Function from a PipelineJob to what is submitted.
         endings: Endings of the names of files that its client reads, the usual one first.
-        submitting: Lines that say how the file is submitted, in which `{file}` stands for it.
+        submitting: Lines of code that submit the file; `{file}` is its path.
     """
 
     title: str
@@ -99,12 +99,9 @@ def checked_root(root: str, orchestrator: str) -> str:
     return root.rstrip("/")
 
 
-Values = TypeVar("Values")
-
-
 @dataclasses.dataclass(frozen=True)
 class Resources:
-    """What a task's container gets.
+    """Resources of a task's container.
 
     Attributes:
         cpu: Number of virtual CPUs; 0 leaves it to the orchestrator.
@@ -148,29 +145,29 @@ def read_resources(lines: Sequence[str]) -> dict[str, Resources]:
     return found
 
 
-def read_values(kind: type[Values], values: str, said: str) -> Values:
-    """Returns what a line of values says."""
+def read_values(kind: type[Values], values: str, option: str) -> Values:
+    """Returns an object of the values in a line."""
     types: dict[str, Any] = get_type_hints(kind)
     fields: Any = kind
     found: dict[str, Any] = {}
     for part in values.split(","):
         key, equals, value = (each.strip() for each in part.partition("="))
         if key not in types:
-            raise ValueError(f"{said}: unknown key {key!r}; {suggest(key, types)}")
+            raise ValueError(f"{option}: unknown key {key!r}; {suggest(key, types)}")
         if key in found:
-            raise ValueError(f"{said}: {key} is there twice")
+            raise ValueError(f"{option}: {key} is there twice")
         try:
             found[key] = types[key](value)
         except ValueError:
             found[key] = math.nan
         if not equals or not value or (types[key] is not str and not 0 < found[key] < math.inf):
             example = "8" if types[key] is not str else "NVIDIA_L4"
-            raise ValueError(f"{said}: {part!r} is not a value; write it as {key}={example}")
+            raise ValueError(f"{option}: {part!r} is not a value; write it as {key}={example}")
     if "count" in found and "accelerator" not in found:
-        raise ValueError(f"{said}: count is a number of accelerators; add accelerator=NVIDIA_L4")
+        raise ValueError(f"{option}: count is a number of accelerators; add accelerator=NVIDIA_L4")
     needed = {each.name for each in dataclasses.fields(fields) if each.default is dataclasses.MISSING}
     if lacking := sorted(needed.difference(found)):
-        raise ValueError(f"{said}: there is no {' and no '.join(lacking)}")
+        raise ValueError(f"{option}: there is no {' and no '.join(lacking)}")
     return kind(**found)
 
 

@@ -25,9 +25,10 @@ def runs(tmp_path, monkeypatch, beam_args):
     monkeypatch.chdir(tmp_path)
     asked = {}
 
-    def execute(run, recipe, root, name, verbose, beam_pipeline_args, reuse_folder, metadata):
+    def execute(run, recipe, root, options):
+        name = options.name
         asked[name] = recipe
-        beam_args.append(beam_pipeline_args)
+        beam_args.append(options.beam_pipeline_args)
         accuracy = VALUES[recipe.seed]
         evaluation = {"overall": {"accuracy": accuracy, "example_count": 9.0}}
         if "clean" in name:

@@ -3,7 +3,7 @@
 import pytest
 import typer
 
-from firth.cli.requests.request_options import InputsCommand, inputs_for, said_inputs
+from firth.cli.requests.request_options import InputsCommand, given_inputs, inputs_for
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def ask():
 
     @app.command(cls=InputsCommand)
     def command(ctx: typer.Context, texts: list[str], output: str = "", as_json: bool = False) -> None:
-        found.update(texts=texts, output=output, as_json=as_json, inputs=said_inputs(ctx))
+        found.update(texts=texts, output=output, as_json=as_json, inputs=given_inputs(ctx))
 
     def call(*arguments):
         found.clear()

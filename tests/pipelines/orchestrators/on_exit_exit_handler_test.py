@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("kfp.pipeline_spec", reason="kfp-pipeline-spec is not installed")
 
 from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline
-from firth.pipelines.orchestrators.on_exit import COMMAND, HANDLER, STATUS, WHOLE, told_of
+from firth.pipelines.orchestrators.on_exit import COMMAND, HANDLER, STATUS, WHOLE, variables_of
 from firth.recipes import load_recipe
 from tests.pipelines.orchestrators.graph_checks import problems_of, read_document
 from tests.pipelines.orchestrators.task_runner import CHECKOUT
@@ -62,5 +62,5 @@ def test_the_command_is_told_how_the_pipeline_ended(tmp_path, status):
 
 @pytest.mark.parametrize("nothing", [{}, {"error": None}, {"error": {"message": None}}])
 def test_of_success_there_is_no_error(nothing):
-    told = told_of({"state": "SUCCEEDED", **nothing})
+    told = variables_of({"state": "SUCCEEDED", **nothing})
     assert told == {"FIRTH_STATE": "SUCCEEDED", "FIRTH_ERROR": "", "FIRTH_JOB": ""}
