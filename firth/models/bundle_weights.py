@@ -97,6 +97,18 @@ def start_from(
     return Start(tuple(fresh), tuple(sorted(shapes.keys() - taken - grown)))
 
 
+def share_base(model: BackboneWithHeads, held: dict[str, keras.Variable]) -> None:
+    """Gives a model's weights of its base the memory of those of another model on the same base.
+
+    Example: see `tests/serving/adapter_export_test.py`.
+    """
+    for path, each in weights_by_path(model).items():
+        if each.trainable or path.startswith(f"{model.added.name}/"):
+            continue
+        # Keras has no public way to say that two of its variables are one.
+        each._value = held.setdefault(path, each).value
+
+
 def _check_additions(folder: str, unused: Iterable[str]) -> None:
     if added := [name for name in unused if name.startswith(_ADDED)]:
         raise BundleError(

@@ -10,8 +10,8 @@ import keras
 import tensorflow as tf
 
 from firth import storage
-from firth.models.additions.kept_additions import share_base
 from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.bundle_weights import share_base
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.serving.saved_model import save_signatures
 from firth.serving.served_model import Served

@@ -10,11 +10,10 @@ import keras
 import numpy as np
 
 from firth import storage
-from firth.models.additions.kept_additions import share_base
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.build import build_model
 from firth.models.bundle import specs_of, weights_by_path
-from firth.models.bundle_weights import start_from
+from firth.models.bundle_weights import share_base, start_from
 from firth.recipes.base.errors import first_of
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
