@@ -39,7 +39,7 @@ def make_step(documents: np.ndarray, causal: bool, way: tuple[int, int]):
     import tensorflow as tf
 
     from firth.layers import Attention
-    from firth.layers.attention import block_sparse, read_heads
+    from firth.layers.attention import block_sparse, softmax_attention as read_heads
     from firth.layers.attention.attention_bias import attention_bias
 
     layer = Attention(WIDTH, HEADS, dropout=0.1, seed=0)

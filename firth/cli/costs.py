@@ -81,7 +81,7 @@ def device_bytes(recipe: Recipe) -> dict[str, int]:
     memory["activations"] //= rows
     if training.mesh is not None:
         # Keras takes seconds to import, and a model without a mesh is counted by its types alone.
-        from firth.models.held_parameters import held_parameters
+        from firth.models.builders import held_parameters
 
         held, parameters = held_parameters(recipe), parameter_counts(recipe)["total_with_heads"]
         for name in memory.keys() & _OF_WEIGHTS:

@@ -14,7 +14,7 @@ from firth import storage
 from firth.interop.errors import InteropError
 from firth.interop.formats import Read
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.build import build_outline, initial_values
+from firth.models.builders import build_outline, initial_values
 from firth.models.bundle import (
     RECIPE_FILE,
     TOKENIZER_FOLDER,

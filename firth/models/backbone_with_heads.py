@@ -8,13 +8,13 @@ import keras
 import numpy.typing as npt
 
 from firth import features as names
-from firth.layers.elements.extensible import Additions
+from firth.layers.elements.extensible_layer import Additions
 from firth.layers.elements.noise import example_noise
 from firth.layers.elements.seeds import plain_seed, seed_generator
 from firth.layers.elements.types import Tensor
-from firth.models.example_sums import EpochMetrics, example_sums, total_loss
 from firth.models.features_model import FeaturesModel, Specs, naming_missing
 from firth.models.model_kinds import BACKBONES, HEADS
+from firth.models.predictions import EpochMetrics, example_sums, total_loss
 from firth.recipes.base.recipe_type import config_of
 from firth.recipes.goals.goal import Goal
 from firth.recipes.models.model import AnyModel

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from firth import storage
 from firth.layers.elements.seeds import undrawn
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.backbones.carried_state import CarriedState
-from firth.models.build import build_model
+from firth.models.backbones.backbone import CarriedState
+from firth.models.builders import build_model
 from firth.recipes import RecipeError, recipe_to_yaml
 from firth.recipes.base.errors import first_of
 from firth.recipes.reading.loading import load_run_recipe

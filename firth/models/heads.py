@@ -7,10 +7,10 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers.elements.gather_rows import gather_tokens
+from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Shape, Tensor
-from firth.layers.heads.masked_lm_head import MaskedLMHead
+from firth.layers.heads.bert_heads import MaskedLMHead
 from firth.models.predictions import Predictions, predictions_of_logits
 
 Features = Mapping[str, Tensor]

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from firth import storage
 from firth.generation.engines import opened
-from firth.models.build import build_outline
+from firth.models.builders import build_outline
 from firth.models.bundle import open_weights, read_recipe
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.base import TOKENIZER_FOLDER

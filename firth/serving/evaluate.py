@@ -8,7 +8,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.models import example_sums
+from firth.models import predictions as example_sums
 from firth.models.predictions import Predictions
 from firth.serving.rows import parse_rows
 from firth.serving.served_model import Served
@@ -22,7 +22,7 @@ def evaluator(
 ) -> Callable[[tf.Tensor], Outputs]:
     """Returns a function from serialized rows, string [batch], to tensors [batch, ...] by name.
 
-    There are the sums of `firth.models.example_sums`, float32 [batch]; if the main loss runs over the
+    There are the sums of `firth.models.predictions`, float32 [batch]; if the main loss runs over the
     vocabulary, those of `text_sums`; and if the task has `answers`, the tensors that it makes of a row, from
     which scores are computed. Masks and pairs are drawn from (recipe seed, example id), and a row's negative
     row is stored with it, so a row's outputs depend neither on its batch nor on the run. However many rows

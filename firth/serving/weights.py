@@ -7,7 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from firth.models.build import initial_values
+from firth.models.builders import initial_values
 from firth.models.bundle import check_weights, weights_by_path
 from firth.serving.weight_types import Parts, PartSpec, StoredWeight, packings_of
 from firth.storage.tensor_files import TensorFile

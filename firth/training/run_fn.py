@@ -18,7 +18,7 @@ from firth.corpus.contamination.evidence import (
 )
 from firth.features import is_over_vocabulary
 from firth.models import save_model
-from firth.models.additions.kept_additions import keep
+from firth.models.additions.addition_kinds import keep
 from firth.models.bundle import read_recipe
 from firth.recipes.reading.bases import check_same_model
 from firth.recipes.reading.bundles import blessed_bundle, digest_of_bundle

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from keras import ops
 
-from firth.layers.elements.extensible import GradientObserver
+from firth.layers.elements.extensible_layer import GradientObserver
 from firth.layers.elements.seeds import drawn
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.additions.addition_places import TuningError
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adalora import AdaLoRA
-from firth.tuning.adding import add_low_ranks, low_rank_targets
+from firth.tuning.additions import add_low_ranks, low_rank_targets
 from firth.tuning.lora import LowRankAddition
 from firth.tuning.rate_multipliers import Multipliers
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from firth import storage
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.build import build_model
+from firth.models.builders import build_model
 from firth.models.bundle import specs_of, weights_by_path
 from firth.models.bundle_weights import share_base, start_from
 from firth.recipes.base.errors import first_of
@@ -21,7 +21,7 @@ from firth.recipes.run.base import ADAPTER_FILE
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import open_tensors, write_tensors
-from firth.tuning.adding import merge
+from firth.tuning.additions import merge
 from firth.tuning.method_kinds import METHODS
 
 _FORMAT = 1

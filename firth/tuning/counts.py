@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import keras
 
-from firth.models.build import build_model
+from firth.models.builders import build_model
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.tuning.method_kinds import METHODS
 

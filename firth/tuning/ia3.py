@@ -4,11 +4,11 @@ from typing import Any
 
 from keras import ops
 
-from firth.layers.elements.extensible import Addition, Base, Place
+from firth.layers.elements.extensible_layer import Addition, Base, Place
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import IA3
-from firth.tuning.adding import add, projections_of
+from firth.tuning.additions import add, projections_of
 from firth.tuning.rate_multipliers import Multipliers
 
 

@@ -7,12 +7,12 @@ import keras
 from keras import ops
 
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.extensible import Addition, Base
+from firth.layers.elements.extensible_layer import Addition, Base
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoRA
-from firth.tuning.adding import add_low_ranks, low_rank_targets
+from firth.tuning.additions import add_low_ranks, low_rank_targets
 from firth.tuning.rate_multipliers import Multipliers
 
 

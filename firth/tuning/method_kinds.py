@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.tuning import adalora, bottleneck, ia3, layers, loha, lora, prompts
+from firth.tuning import adalora, additions as bottleneck, additions as prompts, ia3, layers, loha, lora
 from firth.tuning.rate_multipliers import Multipliers
 
 # From a built model, the recipe's method and the number of steps of an epoch to multipliers of the rates of

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from firth.models import build_pretraining_model
-from firth.models.build import build_outline
+from firth.models.builders import build_outline
 from firth.models.bundle import weights_by_path
 from firth.recipes import load_recipe
 from firth.recipes.training.export import Export

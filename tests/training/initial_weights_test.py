@@ -22,7 +22,7 @@ from firth.training.initial_weights import START_FILE, check_frozen
 from firth.tuning import METHODS
 from tests.training.artifacts import VOCABULARY, tiny_recipe, write_artifact, write_bundle
 from tests.training.kills import copies_after, steps_made
-from tests.tuning.adding_test import model_of
+from tests.tuning.additions_test import model_of
 
 STEPS = 4
 pytestmark = pytest.mark.usefixtures("eager_steps")

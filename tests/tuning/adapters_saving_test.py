@@ -8,7 +8,7 @@ import pytest
 
 from firth import features
 from firth.models import load_model
-from firth.models.additions.kept_additions import keep
+from firth.models.additions.addition_kinds import keep
 from firth.models.bundle import weights_by_path
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.tuning import AdapterError, load_adapter, load_merged, merge, save_adapter

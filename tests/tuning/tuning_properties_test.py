@@ -5,14 +5,14 @@ import pytest
 import tensorflow as tf
 
 from firth.models import PretrainingModel
-from firth.models.additions.kept_additions import keep
+from firth.models.additions.addition_kinds import keep
 from firth.models.bundle import weights_by_path
 from firth.models.model_kinds import BACKBONES
 from firth.training.optimizers.optimizer_kinds import build_optimizer
 from firth.training.steps.step import build_train_step
 from firth.tuning import METHODS, TuningError, merge
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features
-from tests.tuning.adding_test import OPTIMIZER
+from tests.tuning.additions_test import OPTIMIZER
 from tests.tuning.table import ADDING, may_train, small
 
 # One of each kind of backbone, and which of them may have no place for what a method adds.

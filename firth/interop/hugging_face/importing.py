@@ -24,7 +24,7 @@ from firth.interop.hugging_face.tokenizers import (
 )
 from firth.interop.hugging_face.tokenizers.files import Folder
 from firth.interop.untrusted_files import expected_shape
-from firth.models.build import build_backbone
+from firth.models.builders import build_backbone
 from firth.models.bundle import specs_of
 from firth.recipes.base.errors import first_of
 from firth.recipes.goals.goal import Goal

@@ -13,14 +13,14 @@ from firth.interop.errors import InteropError
 from firth.interop.hugging_face.families import family_of
 from firth.interop.hugging_face.rules import Array, Rule
 from firth.interop.peft.kind import Config, PeftKind, Tensors
-from firth.layers.elements.extensible import Place
+from firth.layers.elements.extensible_layer import Place
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import weights_by_path
 from firth.recipes.base.errors import first_of, suggest
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import TensorFile
 from firth.tuning import METHODS
-from firth.tuning.adding import places_of
+from firth.tuning.additions import places_of
 
 _WEIGHT = ".weight"
 

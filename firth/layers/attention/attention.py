@@ -5,18 +5,24 @@ from typing import Any
 import keras
 from keras import ops
 
+from firth.layers.attention.attention_bias import RowBias
 from firth.layers.attention.key_value_cache import KeysValues, Write, with_tokens
-from firth.layers.attention.projected_heads import ProjectedHeads
-from firth.layers.attention.read_heads import read_heads
-from firth.layers.attention.row_bias import RowBias
+from firth.layers.attention.projections import ProjectedHeads
 from firth.layers.attention.row_chunked_attention import read_by_rows
-from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
+from firth.layers.attention.softmax_attention import read_heads
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.initializers import normal
 from firth.layers.elements.layer import with_mask
 from firth.layers.elements.norms import RMSNorm
-from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.seeds import normal, seed_generator
+from firth.layers.elements.types import (
+    Seed,
+    Shape,
+    Tensor,
+    check_groups,
+    check_heads,
+    check_positive,
+    check_width,
+)
 
 
 @keras.saving.register_keras_serializable(package="firth")

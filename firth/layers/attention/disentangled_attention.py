@@ -6,12 +6,11 @@ import keras
 from keras import ops
 
 from firth.layers.attention.attention import Attention
-from firth.layers.attention.read_heads import times
-from firth.layers.attention.row_bias import Block, RowBias, states_from
+from firth.layers.attention.attention_bias import Block, RowBias, states_from
 from firth.layers.attention.row_chunked_attention import read_by_rows
-from firth.layers.elements.checks import check_own_keys
+from firth.layers.attention.softmax_attention import times
 from firth.layers.elements.layer import with_mask
-from firth.layers.elements.types import Tensor
+from firth.layers.elements.types import Tensor, check_own_keys
 from firth.layers.positions.relative_shift import relative_shift
 
 

@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 from keras import ops
 
+from firth.layers.attention.attention_bias import AttentionMask, Block, RowBias, states_from
 from firth.layers.attention.block_sparse import BLOCK, read_blocks, suits_blocks
-from firth.layers.attention.read_heads import grouped, times
-from firth.layers.attention.row_bias import AttentionMask, Block, RowBias, states_from
-from firth.layers.attention.weighted_values import attended
+from firth.layers.attention.softmax_attention import attended, grouped, times
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.row_blocks import RowDropout, in_row_blocks
 from firth.layers.elements.types import Tensor

@@ -5,9 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.attention_bias import attention_bias
+from firth.layers.attention.attention_bias import AttentionMask, attention_bias
 from firth.layers.attention.key_value_cache import Write, places_from, values_at, with_tokens
-from firth.layers.attention.row_bias import AttentionMask
 from firth.layers.attention.row_chunked_attention import described
 from firth.layers.blocks.transformer_stack import Cache, TransformerStack
 from firth.layers.elements.configs import AnyStack, stack_of

@@ -7,14 +7,12 @@ import keras
 from keras import ops
 
 from firth.layers.elements.activations import get_activation
-from firth.layers.elements.checks import check_positive, check_width
-from firth.layers.elements.divided_weights import Divided
+from firth.layers.elements.custom_gradient import times_transposed
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place
-from firth.layers.elements.initializers import normal
-from firth.layers.elements.products import times_transposed
-from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor, reshaped
+from firth.layers.elements.extensible_layer import Columns, ExtensibleLayer, Place
+from firth.layers.elements.layer import Divided
+from firth.layers.elements.seeds import normal, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positive, check_width, reshaped
 
 if TYPE_CHECKING:
     from firth.recipes.models.stack import BlocksConfig

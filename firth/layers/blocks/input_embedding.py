@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 import keras
 from keras import ops
 
-from firth.layers.elements.checks import check_positions
 from firth.layers.elements.configs import norm_of, positions_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.embedding import Embedding
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positions
 from firth.layers.positions.sinusoidal_positions import SinusoidalPositions
 
 if TYPE_CHECKING:

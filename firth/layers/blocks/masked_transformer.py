@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.row_bias import AttentionMask
+from firth.layers.attention.attention_bias import AttentionMask
 from firth.layers.blocks.transformer_stack import TransformerStack
 from firth.layers.elements.configs import AnyStack
 from firth.layers.elements.layer import document_ids_of

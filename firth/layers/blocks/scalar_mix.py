@@ -5,10 +5,9 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
-from firth.layers.elements.checks import check_positive
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positive
 
 _NEVER = -1e9
 

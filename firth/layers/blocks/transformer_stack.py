@@ -5,15 +5,13 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.attention_bias import window_bias
-from firth.layers.attention.building import build_positions
+from firth.layers.attention.attention_bias import AttentionMask, RowBias, window_bias
 from firth.layers.attention.key_value_cache import KeysValues, Write, places_from
-from firth.layers.attention.row_bias import AttentionMask, RowBias
 from firth.layers.attention.row_chunked_attention import suits_rows
-from firth.layers.blocks.transformer_block import TransformerBlock
+from firth.layers.blocks.transformer_block import TransformerBlock, build_positions
 from firth.layers.elements.configs import AnyStack, stack_of
+from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator

@@ -1,9 +1,10 @@
 """Blocks whose inner states are not kept for the backward pass, but computed again in it."""
 
 import contextlib
+import copy
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import keras
 from keras import ops
@@ -11,7 +12,6 @@ from keras import ops
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.layer import Layer, inner_layers
 from firth.layers.elements.noise import current_noise, drawn_keys, example_noise, repeated_noise
-from firth.layers.elements.tensor_holder import TensorHolder
 from firth.layers.elements.types import Tensor
 
 
@@ -106,3 +106,22 @@ def _with(leaf: Any, values: Iterator[Any]) -> Any:
 
 def _is_float(value: Any) -> bool:
     return hasattr(value, "shape") and "float" in keras.backend.standardize_dtype(value.dtype)
+
+
+Held = TypeVar("Held", bound="TensorHolder")
+
+
+class TensorHolder:
+    """A value that layers pass on, which is made of tensors and of what is known when a graph is made.
+
+    Attributes:
+        tensors: Its tensors, a tuple.
+    """
+
+    tensors: tuple[Tensor, ...]
+
+    def with_tensors(self: Held, tensors: tuple[Tensor, ...]) -> Held:
+        """Returns the same with other tensors."""
+        made = copy.copy(self)
+        made.tensors = tensors
+        return made

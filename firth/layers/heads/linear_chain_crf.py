@@ -6,9 +6,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.elements.checks import check_positive
 from firth.layers.elements.layer import Float32Layer, document_ids_of
-from firth.layers.elements.types import Shape, Tensor
+from firth.layers.elements.types import Shape, Tensor, check_positive
 
 # From scores [batch, tags before, tags] to [batch, tags].
 Combine = Callable[[Tensor], Tensor]

@@ -7,15 +7,13 @@ import keras
 from keras import ops
 
 from firth.layers.elements.activations import get_activation
-from firth.layers.elements.checks import check_positive, check_width
-from firth.layers.elements.divided_weights import Divided
+from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.embedding import Embedding
-from firth.layers.elements.gather_rows import gather_tokens
-from firth.layers.elements.layer import Float32Layer
+from firth.layers.elements.layer import Divided, Float32Layer
 from firth.layers.elements.norms import LayerNorm
 from firth.layers.elements.seeds import seed_generator, truncated_normal
-from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.layers.heads.tied_projection import tied_logits
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positive, check_width
+from firth.layers.heads.bert_heads import tied_logits
 
 
 @keras.saving.register_keras_serializable(package="firth")

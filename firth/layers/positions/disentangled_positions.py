@@ -6,13 +6,12 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.checks import check_positive
+from firth.layers.elements.custom_gradient import gather_rows
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.gather_rows import gather_rows
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator, truncated_normal
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positive
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -6,12 +6,10 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.checks import check_positive
-from firth.layers.elements.gather_rows import gather_rows
-from firth.layers.elements.initializers import normal
+from firth.layers.elements.custom_gradient import gather_rows
 from firth.layers.elements.layer import Float32Layer
-from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.seeds import normal, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positive
 from firth.layers.positions.relative_shift import relative_shift
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from firth.models.additions.addition_places import places_of
 from firth.models.additions.bottleneck import add_bottlenecks
 from firth.models.additions.multitask_prompt import add_multitask_prompt
 from firth.models.additions.prefix import add_prefixes
@@ -32,3 +33,18 @@ def extend(model: BackboneWithHeads, method: Method) -> None:
     """
     if not model.added.held:
         ADDITIONS[method.kind](model, method)
+
+
+def keep(model: BackboneWithHeads, method: Method) -> None:
+    """Drops what a method has in training alone, such as a network, and keeps what that has made."""
+    if method.kept == method:
+        return
+    places = places_of(model)
+    trained = {place.path: place.layer.addition(place.name) for place in places}
+    for place in places:
+        place.layer.extend(place.name, None)
+    model.added.held.clear()
+    ADDITIONS[method.kind](model, method.kept)
+    for place in places:
+        if (addition := place.layer.addition(place.name)) is not None:
+            addition.take(trained[place.path])

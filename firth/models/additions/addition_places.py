@@ -6,7 +6,7 @@ from typing import Any
 
 import keras
 
-from firth.layers.elements.extensible import Addition, Place, extensible_layers
+from firth.layers.elements.extensible_layer import Addition, Place, extensible_layers
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.method import Method
 

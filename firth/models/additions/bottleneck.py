@@ -6,9 +6,8 @@ import keras
 from keras import ops
 
 from firth.layers.elements.activations import get_activation
-from firth.layers.elements.extensible import Addition, Base, Place
-from firth.layers.elements.initializers import normal
-from firth.layers.elements.seeds import seed_generator
+from firth.layers.elements.extensible_layer import Addition, Base, Place
+from firth.layers.elements.seeds import normal, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.additions.addition_places import TuningError, hold, keywords_of, places_of
 from firth.models.backbone_with_heads import BackboneWithHeads

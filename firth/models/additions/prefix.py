@@ -7,7 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.elements.extensible import Addition, Place, extensible_layers
+from firth.layers.elements.extensible_layer import Addition, Place, extensible_layers
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.additions.addition_places import hold, keywords_of, places_of, require_fit
@@ -63,7 +63,7 @@ class Prefix(Addition):
 class ReparameterisedPrefix(Prefix):
     """Keys and values that stand before those of the tokens, and that a network shared by all layers makes.
 
-    Example: see `tests/tuning/prompts_parity_test.py`.
+    Example: see `tests/tuning/additions_prompts_parity_test.py`.
     """
 
     def build(self, keys_shape: Shape) -> None:

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.extensible import Addition
+from firth.layers.elements.extensible_layer import Addition
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor

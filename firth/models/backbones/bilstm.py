@@ -7,10 +7,9 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import BiLSTM, CharCNN, Highway
-from firth.layers.elements.initializers import normal
+from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Shape, Tensor
-from firth.models.backbones.backbone import Backbone, Stages, stages_of
-from firth.models.backbones.carried_state import CarriedState
+from firth.models.backbones.backbone import Backbone, CarriedState, Stages, stages_of
 from firth.models.features_model import Specs, token_specs
 from firth.recipes.models.bilstm import BiLSTMConfig as BiLSTMConfig
 

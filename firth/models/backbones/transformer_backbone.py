@@ -9,9 +9,9 @@ from keras import ops
 from firth import features as names
 from firth.layers import Embedding, InputEmbedding
 from firth.layers.blocks.transformer_stack import TransformerStack
-from firth.layers.elements.divided_weights import Divided
-from firth.layers.elements.extensible import ExtensibleLayer, Place
-from firth.layers.elements.initializers import normal
+from firth.layers.elements.extensible_layer import ExtensibleLayer, Place
+from firth.layers.elements.layer import Divided
+from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbones.backbone import Backbone, Stages, stages_of
 from firth.models.features_model import Specs, token_specs

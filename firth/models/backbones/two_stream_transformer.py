@@ -8,7 +8,7 @@ from keras import ops
 from firth import features as names
 from firth.layers import Embedding
 from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
-from firth.layers.elements.divided_weights import Divided
+from firth.layers.elements.layer import Divided
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.backbone import Backbone, Stages, stages_of
 from firth.models.features_model import Specs, token_specs

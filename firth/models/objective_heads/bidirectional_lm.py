@@ -8,11 +8,10 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Dropout, chunked_cross_entropy, sampled_cross_entropy
-from firth.layers.elements.divided_weights import Divided
-from firth.layers.elements.initializers import log_uniform
-from firth.layers.elements.seeds import truncated_normal
+from firth.layers.elements.layer import Divided
+from firth.layers.elements.seeds import log_uniform, truncated_normal
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.tied_projection import tied_logits
+from firth.layers.heads.bert_heads import tied_logits
 from firth.models.heads import Features, Generator, Heads
 from firth.models.predictions import Predictions, predictions_of_losses
 from firth.recipes.models.bilstm import BiLSTMConfig

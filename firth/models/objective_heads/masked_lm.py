@@ -7,8 +7,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Embedding, NextSentenceHead, Pooler
-from firth.layers.elements.checks import check_positions
-from firth.layers.elements.types import Tensor
+from firth.layers.elements.types import Tensor, check_positions
 from firth.models.heads import Features, Generator, Heads, masked_labels, masked_positions
 from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.masking import EnhancedMaskDecoder, MaskedLM, UniLM

@@ -7,9 +7,9 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers.elements.divided_weights import Divided
+from firth.layers.elements.layer import Divided
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.tied_projection import tied_logits
+from firth.layers.heads.bert_heads import tied_logits
 from firth.models.heads import Features, Heads, masked_labels, masked_positions
 
 

@@ -7,9 +7,9 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers.elements.gather_rows import gather_tokens
+from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.pooler import document_means
+from firth.layers.heads.pooling import document_means
 from firth.models.heads import Features, Generator, Heads
 from firth.models.predictions import Predictions, predictions_of_logits
 

@@ -8,10 +8,10 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Pooler
+from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.pooler import document_means
+from firth.layers.heads.pooling import document_means
 from firth.models.heads import Features, Generator, Heads, states_at, states_of
 from firth.models.predictions import Predictions, predictions_of_logits, predictions_of_numbers
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.layers.attention.fused_kernel import enable_flash_attention, offers_kernel
-from firth.layers.elements.divided_weights import divided_axes
-from firth.models.build import build_outline
+from firth.layers.elements.layer import divided_axes
+from firth.models.builders import build_outline
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.training.training import Mesh, Training
 from firth.training.distribution import DeviceError

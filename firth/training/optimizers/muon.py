@@ -7,7 +7,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.extensible import extensible_layers
+from firth.layers.elements.extensible_layer import extensible_layers
 from firth.layers.elements.types import Tensor
 from firth.training.optimizers.adamw import AdamW
 

@@ -7,7 +7,7 @@ import numpy as np
 from firth.interop.hugging_face.exporting import Outgoing
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.importing import incoming_weights
-from firth.models.build import build_outline
+from firth.models.builders import build_outline
 from firth.models.bundle import specs_of, weights_by_path
 from firth.recipes import load_recipe
 from firth.storage.tensor_files import spec_of

@@ -6,7 +6,7 @@ import pytest
 from keras import ops
 
 from firth.layers import Attention, enable_flash_attention
-from firth.layers.attention import fused_kernel, read_heads
+from firth.layers.attention import fused_kernel, softmax_attention as read_heads
 from tests.backends.gradients import gradients
 
 BACKEND = keras.backend.backend()

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from firth import features as names
-from firth.layers.attention import read_heads
+from firth.layers.attention import softmax_attention as read_heads
 from firth.models import PretrainingModel
-from firth.models.additions.addition_kinds import ADDITIONS, extend
+from firth.models.additions.addition_kinds import ADDITIONS, extend, keep
 from firth.models.additions.addition_places import TuningError
-from firth.models.additions.kept_additions import keep
 from firth.models.additions.multitask_prompt import MultitaskPrompt
 from firth.models.bundle import weights_by_path
 from firth.recipes.models.blocks import AttentionConfig

@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from firth.models.build import build_outline
+from firth.models.builders import build_outline
 from firth.models.bundle import open_weights
 from firth.recipes.generation.request import GenerationRequest
 from firth.serving import ContinuousBatcher, SlotPrompt

@@ -9,7 +9,7 @@ from firth.models import PretrainingModel
 from firth.training.optimizers.optimizer_kinds import build_optimizer
 from firth.training.steps import build_train_step
 from tests.models.table import BATCH, MODELS, OTHERS, TRAINED, VOCABULARY, training_features
-from tests.tuning.adding_test import OPTIMIZER
+from tests.tuning.additions_test import OPTIMIZER
 
 # One of each family; the others of `TRAINED` have the same backbones.
 FAMILIES = [
