@@ -9,10 +9,17 @@ from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.seeds import normal, seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor, check_positive, check_width
 
 _ACTIVATIONS = {"relu": ops.relu, "tanh": ops.tanh}
+
+
+_BELOW_ALL = -1e30
+
+
+# Gates start nearly closed, and inputs pass.
+_GATE_BIAS = -2.0
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -84,7 +91,9 @@ class CharCNN(Layer):
         Args:
             characters_shape: Shape of `characters`, (batch, length, max_characters); not read.
         """
-        self.table = self._add("table", (self.alphabet, self.character_width), self._uniform(1.0))
+        self.table = self._add(
+            "table", (self.alphabet, self.character_width), uniform(1.0, self._seed_generator)
+        )
         self.kernels = [
             self._add(f"kernel_{place}", (width, self.character_width, count), self._start(width))
             for place, (width, count) in enumerate(self.filters)
@@ -94,14 +103,11 @@ class CharCNN(Layer):
     def _add(self, name: str, shape: Shape, start: Any) -> Tensor:
         return self.add_weight(name=name, shape=shape, initializer=start, autocast=False)
 
-    def _uniform(self, bound: float) -> keras.initializers.Initializer:
-        return drawn(keras.initializers.RandomUniform(-bound, bound, seed=self._seed_generator))
-
     def _start(self, width: int) -> keras.initializers.Initializer:
         if self.activation == "relu":
-            return self._uniform(0.05)
+            return uniform(0.05, self._seed_generator)
         stddev = (width * self.character_width) ** -0.5
-        return drawn(keras.initializers.RandomNormal(stddev=stddev, seed=self._seed_generator))
+        return normal(stddev, self._seed_generator, truncated=False)
 
     def call(self, characters: Tensor) -> Tensor:
         """Returns a float tensor [batch, length, sum of all filters].
@@ -147,7 +153,61 @@ class CharCNN(Layer):
         return (*characters_shape[:-1], self.width)
 
 
-_BELOW_ALL = -1e30
+@keras.saving.register_keras_serializable(package="firth")
+class Highway(Layer):
+    """A dense layer and its input, mixed by a gate.
+
+    `t relu(x W + b) + (1 - t) x` with `t = sigmoid(x V + c)` (Srivastava et al. 2015, "Highway Networks",
+    section 2). ELMo's reference code calls the gate's weights those of the carry gate.
+
+    Args:
+        width: Width of inputs and outputs.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Raises:
+        ValueError: if the width is below 1, or the input is not as wide as said.
+
+    Example:
+
+    >>> import numpy as np
+    >>> tuple(Highway(width=4)(np.ones((2, 3, 4))).shape)
+    (2, 3, 4)
+    """
+
+    def __init__(self, width: int, seed: Seed = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        check_positive("Highway", width=width)
+        self._seed_generator = seed_generator(seed)
+
+    def build(self, hidden_shape: Shape) -> None:
+        """Creates `kernel` [width, 2 width] and `bias`, those of the gate first.
+
+        As in the reference code kernels start from a normal with a stddev of one over the width's root, the
+        bias of the gate at -2.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
+        """
+        check_width("Highway", self.width, hidden_shape)
+        start = normal(self.width**-0.5, self._seed_generator, truncated=False)
+        self.kernel = self.add_weight(name="kernel", shape=(self.width, 2 * self.width), initializer=start)
+        self.bias = self.add_weight(name="bias", shape=(2 * self.width,), initializer=self._start_bias)
+
+    def _start_bias(self, shape: Shape, dtype: Any = None) -> Tensor:
+        zeros = ops.zeros((self.width,), dtype)
+        return ops.concatenate([zeros + _GATE_BIAS, zeros])
+
+    def call(self, hidden: Tensor) -> Tensor:
+        """Returns a float tensor [batch, length, width].
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+        """
+        tokens = ops.reshape(hidden, (-1, self.width))
+        gate, transformed = ops.split(ops.add(ops.matmul(tokens, self.kernel), self.bias), 2, axis=-1)
+        mixed = tokens + ops.sigmoid(gate) * (ops.relu(transformed) - tokens)
+        return ops.reshape(mixed, ops.shape(hidden))
 
 
 def max_over_time(table: Tensor, kernel: Tensor, characters: Tensor, widths: Sequence[int]) -> Tensor:
@@ -265,64 +325,3 @@ def _loop(loops: list[tuple[Any, ...]], visit: Callable[..., Any], state: tuple[
 
         _, *state = ops.while_loop(more, body, (ops.convert_to_tensor(first, "int32"), *state))
     return state
-
-
-# Gates start nearly closed, and inputs pass.
-_GATE_BIAS = -2.0
-
-
-@keras.saving.register_keras_serializable(package="firth")
-class Highway(Layer):
-    """A dense layer and its input, mixed by a gate.
-
-    `t relu(x W + b) + (1 - t) x` with `t = sigmoid(x V + c)` (Srivastava et al. 2015, "Highway Networks",
-    section 2). ELMo's reference code calls the gate's weights those of the carry gate.
-
-    Args:
-        width: Width of inputs and outputs.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
-
-    Raises:
-        ValueError: if the width is below 1, or the input is not as wide as said.
-
-    Example:
-
-    >>> import numpy as np
-    >>> tuple(Highway(width=4)(np.ones((2, 3, 4))).shape)
-    (2, 3, 4)
-    """
-
-    def __init__(self, width: int, seed: Seed = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        check_positive("Highway", width=width)
-        self._seed_generator = seed_generator(seed)
-
-    def build(self, hidden_shape: Shape) -> None:
-        """Creates `kernel` [width, 2 width] and `bias`, those of the gate first.
-
-        As in the reference code kernels start from a normal with a stddev of one over the width's root, the
-        bias of the gate at -2.
-
-        Args:
-            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
-        """
-        check_width("Highway", self.width, hidden_shape)
-        start = drawn(keras.initializers.RandomNormal(stddev=self.width**-0.5, seed=self._seed_generator))
-        self.kernel = self.add_weight(name="kernel", shape=(self.width, 2 * self.width), initializer=start)
-        self.bias = self.add_weight(name="bias", shape=(2 * self.width,), initializer=self._start_bias)
-
-    def _start_bias(self, shape: Shape, dtype: Any = None) -> Tensor:
-        zeros = ops.zeros((self.width,), dtype)
-        return ops.concatenate([zeros + _GATE_BIAS, zeros])
-
-    def call(self, hidden: Tensor) -> Tensor:
-        """Returns a float tensor [batch, length, width].
-
-        Args:
-            hidden: Float tensor [batch, length, width].
-        """
-        tokens = ops.reshape(hidden, (-1, self.width))
-        gate, transformed = ops.split(ops.add(ops.matmul(tokens, self.kernel), self.bias), 2, axis=-1)
-        mixed = tokens + ops.sigmoid(gate) * (ops.relu(transformed) - tokens)
-        return ops.reshape(mixed, ops.shape(hidden))

@@ -8,7 +8,7 @@ from keras import ops
 
 from firth.layers.elements.extensible_layer import Columns, ExtensibleLayer, Place
 from firth.layers.elements.layer import document_ids_of
-from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.seeds import seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor, check_positive
 from firth.layers.lstm_recurrence import Masks, lstm_recurrence
 
@@ -96,7 +96,7 @@ class LSTM(ExtensibleLayer):
 
     def _add_kernel(self, name: str, outputs: int, inputs: int, fan_in: int) -> Any:
         bound = (6.0 / (fan_in + outputs)) ** 0.5
-        start = drawn(keras.initializers.RandomUniform(-bound, bound, seed=self._seed_generator))
+        start = uniform(bound, self._seed_generator)
         shape = (self.directions, outputs, inputs)
         return self.add_weight(name=name, shape=shape, initializer=start, autocast=False)
 

@@ -81,12 +81,6 @@ def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
     return model
 
 
-def _precision(recipe: RunRecipe) -> str:
-    """Returns Keras's global policy where somebody has set one, otherwise the recipe's."""
-    policy = str(keras.config.dtype_policy().name)
-    return recipe.training.precision if policy == "float32" else policy
-
-
 def build_pretraining_model(recipe: Recipe, dtype: Any = None) -> PretrainingModel:
     """Returns the model that a recipe pre-trains, as `build_model` does.
 
@@ -123,11 +117,6 @@ def build_outline(recipe: RunRecipe) -> BackboneWithHeads:
         return thread.submit(_outline, recipe).result()
 
 
-def _outline(recipe: RunRecipe) -> BackboneWithHeads:
-    with keras.StatelessScope(initialize_variables=False):
-        return build_model(recipe)
-
-
 def initial_values(weights: Mapping[str, keras.Variable]) -> dict[str, npt.NDArray[Any]]:
     """Returns values of an outline's weights, drawn from the recipe's seed, by path.
 
@@ -154,3 +143,14 @@ def held_parameters(recipe: RunRecipe) -> int:
         math.prod(each.shape) // (parts if each.path in divided else 1)
         for each in outline.trainable_variables
     )
+
+
+def _precision(recipe: RunRecipe) -> str:
+    """Returns Keras's global policy where somebody has set one, otherwise the recipe's."""
+    policy = str(keras.config.dtype_policy().name)
+    return recipe.training.precision if policy == "float32" else policy
+
+
+def _outline(recipe: RunRecipe) -> BackboneWithHeads:
+    with keras.StatelessScope(initialize_variables=False):
+        return build_model(recipe)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from keras import ops
 
 from firth.layers.elements.extensible_layer import GradientObserver
-from firth.layers.elements.seeds import drawn
+from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.additions.addition_places import TuningError
 from firth.models.backbone_with_heads import BackboneWithHeads
@@ -87,7 +87,7 @@ class SingularValueAddition(LowRankAddition):
         Not trained, but kept by `RankAllocator`, are a `..._sensitivity` and an `..._uncertainty` of each,
         and `kept` [rank], 0 where an entry of E has been taken away for good and 1 elsewhere.
         """
-        start = drawn(keras.initializers.RandomNormal(0.0, _STDDEV, seed=self._generator))
+        start = normal(_STDDEV, self._generator, truncated=False)
         shapes = {"down": (self.inputs, self.rank), "values": (self.rank,), "up": (self.rank, self.outputs)}
         columns = {"down": True, "up": False}
         for name, shape in shapes.items():

@@ -9,6 +9,8 @@ from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.methods import Discriminative, Full, GradualUnfreezing, Head, LastLayers
 from firth.tuning.rate_multipliers import Multipliers, StartsAt
 
+Weights = list[keras.Variable]
+
 
 def prepare_full(model: BackboneWithHeads, method: Full, steps_per_epoch: int) -> Multipliers:
     """Trains all weights at one rate."""
@@ -62,9 +64,6 @@ def prepare_gradual_unfreezing(
         for weight in weights
         if epoch
     }
-
-
-Weights = list[keras.Variable]
 
 
 def groups_of(model: BackboneWithHeads) -> list[Weights]:

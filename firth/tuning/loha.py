@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.extensible_layer import Addition, Base
-from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.seeds import seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoHa
@@ -44,9 +44,8 @@ class HadamardAddition(Addition):
         self.second_up = self._drawn("second_up", second)
 
     def _drawn(self, name: str, shape: tuple[int, int]) -> keras.Variable:
-        bound = shape[0] ** -0.5
-        start = keras.initializers.RandomUniform(-bound, bound, seed=self._generator)
-        return self.add_weight(name=name, shape=shape, initializer=drawn(start))
+        start = uniform(shape[0] ** -0.5, self._generator)
+        return self.add_weight(name=name, shape=shape, initializer=start)
 
     def call(self, states: Tensor, base: Base) -> Tensor:
         """Returns a float tensor [batch, length, outputs].

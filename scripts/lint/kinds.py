@@ -26,7 +26,7 @@ TABLES = {
     "generation/samplers.py": "samplers of requests for a text",
     "interop/ctranslate2/generator.py": "samplers that CTranslate2 has too",
     "interop/peft/kinds.py": "methods that peft has too",
-    "layers/blocks/transformer_block.py": "positions that attention reads",
+    "layers/blocks/transformer_stack.py": "positions that attention reads",
     "layers/blocks/input_embedding.py": "positions that are added to embeddings, the other half",
     "models/additions/addition_kinds.py": "methods whose additions do not merge",
     "models/model_kinds.py": "models; and heads, some of which are called as objectives are",

@@ -15,6 +15,11 @@ from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
 _NEVER = -1e9
 
 
+# The first queries of a block and the first keys that they read, ints or int scalar tensors, and the numbers
+# of both.
+Block = tuple[tuple[Tensor | int, Tensor | int], tuple[int, int]]
+
+
 def attention_bias(
     document_ids: Tensor,
     attention_order: Tensor | None = None,
@@ -58,53 +63,6 @@ def attention_bias(
         not_after = ops.arange(ops.shape(keys)[1], dtype="int32") <= places
         visible = ops.logical_and(visible, not_after)
     return bias_where(visible)
-
-
-def window_bias(places: Tensor, keys: Tensor | int, window: int, bidirectional: bool) -> Tensor:
-    """Returns what hides the tokens that are not around a query.
-
-    Args:
-        places: int32 [batch or 1, length], places of the queries among the keys.
-
-    Returns:
-        float32 [batch or 1, 1, length, keys], 0 or -1e9.
-
-    Example:
-
-    >>> import numpy as np
-    >>> hidden = window_bias(np.arange(4)[None], 4, window=2, bidirectional=True)
-    >>> (np.array(hidden)[0, 0] == 0).astype(int).tolist()
-    [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]]
-    """
-    back = ops.expand_dims(ops.cast(places, "int32"), 2) - ops.arange(keys, dtype="int32")
-    reach = window // 2 if bidirectional else window
-    near = ops.less_equal(back, reach)
-    if bidirectional:
-        near = ops.logical_and(near, ops.greater_equal(back, -reach))
-    return bias_where(near)
-
-
-def bias_where(visible: Tensor) -> Tensor:
-    """Returns 0 where a key is visible and -1e9 elsewhere.
-
-    Args:
-        visible: Bool tensor [batch, length, keys].
-
-    Returns:
-        float32 [batch, 1, length, keys].
-
-    Example:
-
-    >>> import numpy as np
-    >>> np.array(bias_where(np.array([[[True, False]]]))).tolist() == [[[[0.0, -1e9]]]]
-    True
-    """
-    return ops.expand_dims(ops.cast(ops.logical_not(visible), "float32") * _NEVER, 1)
-
-
-# The first queries of a block and the first keys that they read, ints or int scalar tensors, and the numbers
-# of both.
-Block = tuple[tuple[Tensor | int, Tensor | int], tuple[int, int]]
 
 
 class AttentionMask(TensorHolder):
@@ -161,27 +119,6 @@ class AttentionMask(TensorHolder):
         ids, key_ids, *orders = tensors
         order, key_order = orders or (None, None)
         return attention_bias(ids, order, self.causal, first, key_ids, key_order)
-
-
-def tokens_from(values: Tensor, first: Tensor | int, count: int) -> Tensor:
-    """Returns values of some neighbouring tokens, [batch, count].
-
-    Args:
-        values: Tensor [batch, length].
-    """
-    return ops.take(values, ops.arange(count, dtype="int32") + first, axis=1)
-
-
-def states_from(states: Tensor, first: Tensor | int, count: int) -> Tensor:
-    """Returns the states of some neighbouring tokens, or distances, [batch, heads, count, width].
-
-    Args:
-        states: Float tensor [batch, heads, length, width].
-    """
-    if isinstance(first, int):
-        return states[:, :, first : first + count]
-    batch, heads, _, width = ops.shape(states)
-    return ops.slice(states, (0, 0, first, 0), (batch, heads, count, width))
 
 
 class RowBias(TensorHolder):
@@ -264,3 +201,66 @@ class RowBias(TensorHolder):
         of_prefix = self._distances.of_table(table, own, keys)
         shape = (ops.shape(bias)[0], *ops.shape(of_prefix)[1:])
         return ops.concatenate([ops.broadcast_to(of_prefix, shape), bias], axis=-1)
+
+
+def window_bias(places: Tensor, keys: Tensor | int, window: int, bidirectional: bool) -> Tensor:
+    """Returns what hides the tokens that are not around a query.
+
+    Args:
+        places: int32 [batch or 1, length], places of the queries among the keys.
+
+    Returns:
+        float32 [batch or 1, 1, length, keys], 0 or -1e9.
+
+    Example:
+
+    >>> import numpy as np
+    >>> hidden = window_bias(np.arange(4)[None], 4, window=2, bidirectional=True)
+    >>> (np.array(hidden)[0, 0] == 0).astype(int).tolist()
+    [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]]
+    """
+    back = ops.expand_dims(ops.cast(places, "int32"), 2) - ops.arange(keys, dtype="int32")
+    reach = window // 2 if bidirectional else window
+    near = ops.less_equal(back, reach)
+    if bidirectional:
+        near = ops.logical_and(near, ops.greater_equal(back, -reach))
+    return bias_where(near)
+
+
+def bias_where(visible: Tensor) -> Tensor:
+    """Returns 0 where a key is visible and -1e9 elsewhere.
+
+    Args:
+        visible: Bool tensor [batch, length, keys].
+
+    Returns:
+        float32 [batch, 1, length, keys].
+
+    Example:
+
+    >>> import numpy as np
+    >>> np.array(bias_where(np.array([[[True, False]]]))).tolist() == [[[[0.0, -1e9]]]]
+    True
+    """
+    return ops.expand_dims(ops.cast(ops.logical_not(visible), "float32") * _NEVER, 1)
+
+
+def tokens_from(values: Tensor, first: Tensor | int, count: int) -> Tensor:
+    """Returns values of some neighbouring tokens, [batch, count].
+
+    Args:
+        values: Tensor [batch, length].
+    """
+    return ops.take(values, ops.arange(count, dtype="int32") + first, axis=1)
+
+
+def states_from(states: Tensor, first: Tensor | int, count: int) -> Tensor:
+    """Returns the states of some neighbouring tokens, or distances, [batch, heads, count, width].
+
+    Args:
+        states: Float tensor [batch, heads, length, width].
+    """
+    if isinstance(first, int):
+        return states[:, :, first : first + count]
+    batch, heads, _, width = ops.shape(states)
+    return ops.slice(states, (0, 0, first, 0), (batch, heads, count, width))

@@ -65,50 +65,6 @@ def read_heads(
     return ops.concatenate(read, axis=-2)
 
 
-def _read(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    bias: Tensor | None,
-    dropout: Dropout,
-    training: bool | None,
-    scale: float = 1.0,
-) -> Tensor:
-    scores = ops.cast(times(query, key), "float32")
-    if scale != 1.0:
-        scores = ops.multiply(scores, scale)
-    if bias is not None:
-        scores = ops.add(scores, grouped(ops.cast(bias, "float32"), query))
-    return attended(scores, value, dropout.factors(ops.shape(scores), training=training))
-
-
-def grouped(bias: Tensor, query: Tensor) -> Tensor:
-    """Splits the axis of a bias's heads as the queries have it.
-
-    Args:
-        bias: Float32 tensor [batch or 1, 1 or group * heads, rows, keys].
-        query: Float tensor [batch, heads, rows, head_width], or with the axis of the groups before these.
-    """
-    if len(query.shape) == 4 or bias.shape[1] == 1:
-        return bias
-    batch, _, length, keys = ops.shape(bias)
-    bias = ops.reshape(bias, (batch, query.shape[0], query.shape[2], length, keys))
-    return ops.transpose(bias, (1, 0, 2, 3, 4))
-
-
-def times(queries: Tensor, keys: Tensor) -> Tensor:
-    """Returns the products of every query with every key.
-
-    Args:
-        queries: Float tensor [..., batch, heads, rows, head width].
-        keys: Float tensor [batch, heads, keys, head width].
-
-    Returns:
-        A float tensor [..., batch, heads, rows, keys].
-    """
-    return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))
-
-
 def attended(scores: Tensor, values: Tensor, factors: Tensor | None = None) -> Tensor:
     """Returns `(softmax(scores) * factors) values` (Vaswani et al. 2017, section 3.2.1, with dropout).
 
@@ -149,6 +105,50 @@ def attended(scores: Tensor, values: Tensor, factors: Tensor | None = None) -> T
         return result, gradient
 
     return custom_gradient(run)(scores, values)
+
+
+def grouped(bias: Tensor, query: Tensor) -> Tensor:
+    """Splits the axis of a bias's heads as the queries have it.
+
+    Args:
+        bias: Float32 tensor [batch or 1, 1 or group * heads, rows, keys].
+        query: Float tensor [batch, heads, rows, head_width], or with the axis of the groups before these.
+    """
+    if len(query.shape) == 4 or bias.shape[1] == 1:
+        return bias
+    batch, _, length, keys = ops.shape(bias)
+    bias = ops.reshape(bias, (batch, query.shape[0], query.shape[2], length, keys))
+    return ops.transpose(bias, (1, 0, 2, 3, 4))
+
+
+def times(queries: Tensor, keys: Tensor) -> Tensor:
+    """Returns the products of every query with every key.
+
+    Args:
+        queries: Float tensor [..., batch, heads, rows, head width].
+        keys: Float tensor [batch, heads, keys, head width].
+
+    Returns:
+        A float tensor [..., batch, heads, rows, keys].
+    """
+    return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))
+
+
+def _read(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    dropout: Dropout,
+    training: bool | None,
+    scale: float = 1.0,
+) -> Tensor:
+    scores = ops.cast(times(query, key), "float32")
+    if scale != 1.0:
+        scores = ops.multiply(scores, scale)
+    if bias is not None:
+        scores = ops.add(scores, grouped(ops.cast(bias, "float32"), query))
+    return attended(scores, value, dropout.factors(ops.shape(scores), training=training))
 
 
 def _dropped(shares: Tensor, values: Tensor, factors: Tensor | None) -> Tensor:

@@ -76,80 +76,6 @@ class StreamRows(TensorHolder):
         )
 
 
-def read_stream_rows(
-    queries: tuple[Tensor, Tensor, Tensor],
-    read: tuple[Tensor, Tensor, Tensor],
-    rows: StreamRows,
-    dropout: Dropout,
-    training: bool | None,
-) -> Tensor:
-    """Returns what the tokens of the streams read, a float tensor [batch, heads, rows, head_width].
-
-    Args:
-        queries: Float tensors [batch, heads, rows, head_width] that meet keys and distances, and [batch,
-            heads, rows, 1], what is added for keys of other segments.
-        read: Keys and values, float tensors [batch, heads, length, head_width], and those of the distances,
-            [heads or 1, heads, 2 length, head_width].
-    """
-    _, heads, all_rows, _ = queries[0].shape
-    noise = RowDropout(dropout, ops.shape(queries[0])[0], training)
-    made, start = [], 0
-    for stream in rows.streams:
-        own = tuple(each[:, :, start : start + stream.bias.length] for each in queries)
-        function = _of_stream(stream, noise, (heads, all_rows), start)
-        shared = (*read, *noise.tensors, *stream.tensors)
-        made.append(in_row_blocks(function, own, shared, rows_at_once(read[0].shape[2])))
-        start += stream.bias.length
-    return made[0] if len(made) == 1 else ops.concatenate(made, axis=2)
-
-
-def _of_stream(stream: Stream, noise: RowDropout, shape: tuple[int, int], first: int) -> OfRows:
-    def read(begin: Tensor, end: int, own: tuple[Tensor, ...], shared: tuple[Tensor, ...]) -> Tensor:
-        by_content, by_distance, of_others = own
-        key, value, distance, *held = shared
-        drawn, of_stream = tuple(held[: len(noise.tensors)]), tuple(held[len(noise.tensors) :])
-        length, rows = key.shape[2], by_content.shape[2]
-        block = stream.bias.block(begin, rows, end)
-        bias, in_others, positions = stream.with_tensors(of_stream).rows(block)
-        if positions is None:
-            near = states_from(distance, length - rows - begin, rows + length)
-            distances = relative_shift(times(by_distance, near))
-        else:
-            distances = relative_shift_at(times(by_distance, distance), positions)
-        terms = (times(by_content, key), distances, of_others * ops.cast(in_others, of_others.dtype))
-        scores = sum(ops.cast(term, "float32") for term in terms) + bias
-        factors = noise.factors(drawn, (*shape, length), (first + begin, 0), (rows, length), value.dtype)
-        return read_seen(scores, bias, value, factors)
-
-    return read
-
-
-def read_seen(scores: Tensor, bias: Tensor, value: Tensor, factors: Tensor | None) -> Tensor:
-    """Returns the mean of the values that each query sees, and zeros for a query that sees none.
-
-    Args:
-        scores: float32 [batch, heads, rows, length], with the bias.
-        bias: Float32 tensor [batch, 1, rows, length]; see `attention_bias`.
-        value: Float tensor [batch, heads, length, head_width].
-
-    Returns:
-        A float tensor [batch, heads, rows, head_width].
-    """
-    sees_any = ops.max(bias, axis=-1, keepdims=True) > _HIDDEN
-    return attended(scores, value, factors) * ops.cast(sees_any, value.dtype)
-
-
-def differs(segments: Tensor, of_keys: Tensor) -> Tensor:
-    """Returns 1 where a key is in another segment, float32 [batch, 1, rows, length].
-
-    Args:
-        segments: Tensor [batch, rows], segments of the tokens that read.
-        of_keys: Tensor [batch, length], segments of the keys.
-    """
-    apart = ops.not_equal(ops.expand_dims(segments, 2), ops.expand_dims(of_keys, 1))
-    return ops.expand_dims(ops.cast(apart, "float32"), 1)
-
-
 @keras.saving.register_keras_serializable(package="firth")
 class TwoStreamAttention(Attention):
     """Tokens of one stream or of both read the content stream.
@@ -313,3 +239,77 @@ def _by_place(scores: Tensor, positions: Tensor | None, both: bool) -> Tensor:
     length = ops.shape(scores)[3] // 2
     content = relative_shift(scores[:, :, :length])
     return ops.concatenate([content, relative_shift_at(scores[:, :, length:], positions)], axis=2)
+
+
+def read_stream_rows(
+    queries: tuple[Tensor, Tensor, Tensor],
+    read: tuple[Tensor, Tensor, Tensor],
+    rows: StreamRows,
+    dropout: Dropout,
+    training: bool | None,
+) -> Tensor:
+    """Returns what the tokens of the streams read, a float tensor [batch, heads, rows, head_width].
+
+    Args:
+        queries: Float tensors [batch, heads, rows, head_width] that meet keys and distances, and [batch,
+            heads, rows, 1], what is added for keys of other segments.
+        read: Keys and values, float tensors [batch, heads, length, head_width], and those of the distances,
+            [heads or 1, heads, 2 length, head_width].
+    """
+    _, heads, all_rows, _ = queries[0].shape
+    noise = RowDropout(dropout, ops.shape(queries[0])[0], training)
+    made, start = [], 0
+    for stream in rows.streams:
+        own = tuple(each[:, :, start : start + stream.bias.length] for each in queries)
+        function = _of_stream(stream, noise, (heads, all_rows), start)
+        shared = (*read, *noise.tensors, *stream.tensors)
+        made.append(in_row_blocks(function, own, shared, rows_at_once(read[0].shape[2])))
+        start += stream.bias.length
+    return made[0] if len(made) == 1 else ops.concatenate(made, axis=2)
+
+
+def _of_stream(stream: Stream, noise: RowDropout, shape: tuple[int, int], first: int) -> OfRows:
+    def read(begin: Tensor, end: int, own: tuple[Tensor, ...], shared: tuple[Tensor, ...]) -> Tensor:
+        by_content, by_distance, of_others = own
+        key, value, distance, *held = shared
+        drawn, of_stream = tuple(held[: len(noise.tensors)]), tuple(held[len(noise.tensors) :])
+        length, rows = key.shape[2], by_content.shape[2]
+        block = stream.bias.block(begin, rows, end)
+        bias, in_others, positions = stream.with_tensors(of_stream).rows(block)
+        if positions is None:
+            near = states_from(distance, length - rows - begin, rows + length)
+            distances = relative_shift(times(by_distance, near))
+        else:
+            distances = relative_shift_at(times(by_distance, distance), positions)
+        terms = (times(by_content, key), distances, of_others * ops.cast(in_others, of_others.dtype))
+        scores = sum(ops.cast(term, "float32") for term in terms) + bias
+        factors = noise.factors(drawn, (*shape, length), (first + begin, 0), (rows, length), value.dtype)
+        return read_seen(scores, bias, value, factors)
+
+    return read
+
+
+def read_seen(scores: Tensor, bias: Tensor, value: Tensor, factors: Tensor | None) -> Tensor:
+    """Returns the mean of the values that each query sees, and zeros for a query that sees none.
+
+    Args:
+        scores: float32 [batch, heads, rows, length], with the bias.
+        bias: Float32 tensor [batch, 1, rows, length]; see `attention_bias`.
+        value: Float tensor [batch, heads, length, head_width].
+
+    Returns:
+        A float tensor [batch, heads, rows, head_width].
+    """
+    sees_any = ops.max(bias, axis=-1, keepdims=True) > _HIDDEN
+    return attended(scores, value, factors) * ops.cast(sees_any, value.dtype)
+
+
+def differs(segments: Tensor, of_keys: Tensor) -> Tensor:
+    """Returns 1 where a key is in another segment, float32 [batch, 1, rows, length].
+
+    Args:
+        segments: Tensor [batch, rows], segments of the tokens that read.
+        of_keys: Tensor [batch, length], segments of the keys.
+    """
+    apart = ops.not_equal(ops.expand_dims(segments, 2), ops.expand_dims(of_keys, 1))
+    return ops.expand_dims(ops.cast(apart, "float32"), 1)

@@ -18,10 +18,11 @@ from firth.layers.elements.layer import with_mask
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.layers.positions.disentangled_positions import DisentangledPositions
-from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
-from firth.layers.positions.rotary_positions import RotaryPositions
 
+if TYPE_CHECKING:
+    from firth.recipes.models.stack import StackConfig
+
+# A sublayer, as a function of hidden states.
 Read = Callable[[Tensor], Tensor]
 
 
@@ -253,13 +254,6 @@ def read_with(layer: Callable[..., Tensor], *arguments: Any, **keywords: Any) ->
     return lambda states: layer(states, *arguments, **keywords)
 
 
-if TYPE_CHECKING:
-    from firth.recipes.models.stack import StackConfig
-
-# What a layer makes, once for all blocks, for their attention to read.
-AnyPositions = RelativeBucketBias | RotaryPositions | DisentangledPositions
-
-
 def build_attention(stack: "StackConfig", cross: bool = False, **start: Any) -> Attention:
     """Returns an attention layer of a block.
 
@@ -280,41 +274,3 @@ def build_attention(stack: "StackConfig", cross: bool = False, **start: Any) -> 
         return DisentangledAttention(stack.width, parts.heads, **arguments)
     epsilon = stack.norm.epsilon if parts.query_key_norm else None
     return Attention(stack.width, parts.heads, cross=cross, query_key_epsilon=epsilon, **arguments)
-
-
-def build_positions(stack: "StackConfig", bidirectional: bool, **common: Any) -> AnyPositions | None:
-    """Returns the layer that makes the positions which the attention of all blocks of a stack reads."""
-    make = POSITIONS.get(stack.positions.kind)
-    start = {"initializer_stddev": stack.initializer_stddev, "name": "positions", **common}
-    return None if make is None else make(stack, bidirectional, start)
-
-
-def _relative_buckets(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> RelativeBucketBias:
-    positions: Any = stack.positions
-    if stack.scaled_initializer:
-        start = {**start, "initializer_stddev": stack.width**-0.5, "truncated": False}
-    return RelativeBucketBias(
-        stack.attention.heads, positions.buckets, positions.max_distance, bidirectional, **start
-    )
-
-
-def _disentangled(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> DisentangledPositions:
-    positions: Any = stack.positions
-    return DisentangledPositions(
-        stack.width, positions.max_distance, positions.buckets, stack.norm.epsilon, stack.dropout, **start
-    )
-
-
-def _rotary(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> RotaryPositions:
-    positions: Any = stack.positions
-    return RotaryPositions(
-        stack.head_width, positions.base, positions.scaling, dtype=start["dtype"], name=start["name"]
-    )
-
-
-# By `positions.kind`; the other kinds are added to the embeddings.
-POSITIONS: dict[str, Callable[["StackConfig", bool, dict[str, Any]], AnyPositions]] = {
-    "relative_buckets": _relative_buckets,
-    "disentangled": _disentangled,
-    "rotary": _rotary,
-}

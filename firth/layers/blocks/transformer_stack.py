@@ -1,6 +1,7 @@
 """What the stacks of transformer blocks have in common."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import keras
 from keras import ops
@@ -8,7 +9,7 @@ from keras import ops
 from firth.layers.attention.attention_bias import AttentionMask, RowBias, window_bias
 from firth.layers.attention.key_value_cache import KeysValues, Write, places_from
 from firth.layers.attention.row_chunked_attention import suits_rows
-from firth.layers.blocks.transformer_block import TransformerBlock, build_positions
+from firth.layers.blocks.transformer_block import TransformerBlock
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.dropout import Dropout
@@ -16,12 +17,19 @@ from firth.layers.elements.norms import build_norm
 from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.positions.disentangled_positions import DisentangledPositions
 from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
+from firth.layers.positions.rotary_positions import RotaryPositions
+
+if TYPE_CHECKING:
+    from firth.recipes.models.stack import StackConfig
 
 # Of each layer what `TransformerBlock.empty_cache` returns.
 Cache = tuple[tuple[KeysValues, ...], ...]
 # Of each layer what is added to its scores, and what else its attention reads of positions.
 Related = list[tuple[Any, Tensor | None]]
+# A layer that makes, once for all blocks, the tensor of positions that their attention reads.
+AnyPositions = RelativeBucketBias | RotaryPositions | DisentangledPositions
 
 
 class TransformerStack(BlocksLayer):
@@ -235,3 +243,41 @@ def _rows_of_bias(bias: Tensor, places: Tensor) -> Tensor:
     _, heads, length, keys = ops.shape(bias)
     rows = gather_tokens(ops.reshape(ops.transpose(bias, (0, 2, 1, 3)), (-1, length, heads * keys)), places)
     return ops.transpose(ops.reshape(rows, (-1, ops.shape(places)[1], heads, keys)), (0, 2, 1, 3))
+
+
+def build_positions(stack: "StackConfig", bidirectional: bool, **common: Any) -> AnyPositions | None:
+    """Returns the layer that makes the positions which the attention of all blocks of a stack reads."""
+    make = POSITIONS.get(stack.positions.kind)
+    start = {"initializer_stddev": stack.initializer_stddev, "name": "positions", **common}
+    return None if make is None else make(stack, bidirectional, start)
+
+
+def _relative_buckets(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> RelativeBucketBias:
+    positions: Any = stack.positions
+    if stack.scaled_initializer:
+        start = {**start, "initializer_stddev": stack.width**-0.5, "truncated": False}
+    return RelativeBucketBias(
+        stack.attention.heads, positions.buckets, positions.max_distance, bidirectional, **start
+    )
+
+
+def _disentangled(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> DisentangledPositions:
+    positions: Any = stack.positions
+    return DisentangledPositions(
+        stack.width, positions.max_distance, positions.buckets, stack.norm.epsilon, stack.dropout, **start
+    )
+
+
+def _rotary(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> RotaryPositions:
+    positions: Any = stack.positions
+    return RotaryPositions(
+        stack.head_width, positions.base, positions.scaling, dtype=start["dtype"], name=start["name"]
+    )
+
+
+# By `positions.kind`; the other kinds are added to the embeddings.
+POSITIONS: dict[str, Callable[["StackConfig", bool, dict[str, Any]], AnyPositions]] = {
+    "relative_buckets": _relative_buckets,
+    "disentangled": _disentangled,
+    "rotary": _rotary,
+}

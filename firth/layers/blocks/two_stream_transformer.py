@@ -184,14 +184,6 @@ class TwoStreamTransformer(BlocksLayer):
         return tuple(query_shape or content_shape)
 
 
-def _seen(streams: tuple[Stream, ...], by_rows: bool) -> dict[str, Any]:
-    """Returns what blocks are told of what tokens see, written out or described."""
-    if by_rows:
-        return {"differs": None, "bias": StreamRows(streams)}
-    in_others, bias = (ops.concatenate(parts, axis=2) for parts in zip(*(each.whole() for each in streams)))
-    return {"differs": in_others, "bias": bias}
-
-
 @keras.saving.register_keras_serializable(package="firth")
 class TwoStreamBlock(TransformerBlock):
     """Attention to the content stream, then feed-forward, each followed by a residual and a layer norm.
@@ -264,3 +256,11 @@ class TwoStreamBlock(TransformerBlock):
         reading = {"bias": bias, "positions": positions, "both": both, "training": training}
         attend = read_with(self.attention, content, relative, differs, **reading)
         return self._run(ops.cast(hidden, self.compute_dtype), attend, None, training)
+
+
+def _seen(streams: tuple[Stream, ...], by_rows: bool) -> dict[str, Any]:
+    """Returns what blocks are told of what tokens see, written out or described."""
+    if by_rows:
+        return {"differs": None, "bias": StreamRows(streams)}
+    in_others, bias = (ops.concatenate(parts, axis=2) for parts in zip(*(each.whole() for each in streams)))
+    return {"differs": in_others, "bias": bias}

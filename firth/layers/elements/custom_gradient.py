@@ -55,39 +55,6 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def as_tensor(value: Tensor) -> Tensor:
-    """Returns what a variable holds, or a tensor as it is."""
-    # Reshaping turns a variable into a tensor without a copy.
-    return ops.reshape(value, ops.shape(value))
-
-
-def _on_torch(function: Callable[..., Any], inputs: list[Tensor]) -> Any:
-    """Hands a tuple of values through as one tensor, because Keras knows no tuples here on torch."""
-    made: list[tuple[Any, ...]] = []
-
-    @ops.custom_gradient
-    def joined(*inputs: Tensor) -> tuple[Any, Callable[..., Any]]:
-        value, gradient = function(*inputs)
-        if not isinstance(value, tuple):
-            return value, lambda *args, upstream=None: gradient(args[-1] if upstream is None else upstream)
-        made.extend((tuple(each.shape), each.dtype) for each in value)
-
-        def gradient_of_parts(*args: Any, upstream: Any = None) -> Any:
-            return gradient(_apart(args[-1] if upstream is None else upstream, made))
-
-        flat = [ops.cast(ops.reshape(each, (-1,)), "float32") for each in value]
-        return ops.concatenate(flat), gradient_of_parts
-
-    value = joined(*inputs)
-    return _apart(value, made) if made else value
-
-
-def _apart(flat: Tensor, made: list[tuple[Any, ...]]) -> tuple[Tensor, ...]:
-    ends = np.cumsum([math.prod(shape) for shape, _ in made])[:-1].tolist()
-    parts = ops.split(flat, ends)
-    return tuple(ops.cast(ops.reshape(part, shape), dtype) for part, (shape, dtype) in zip(parts, made))
-
-
 def times_transposed(states: Tensor, kernel: Tensor) -> Tensor:
     """Returns `states kernel^T`; the gradient for `kernel` is made in its own layout, not turned around.
 
@@ -199,3 +166,36 @@ def gather_tokens(hidden: Tensor, positions: Tensor) -> Tensor:
     firsts = ops.expand_dims(ops.arange(batch, dtype="int32") * length, 1)
     rows = ops.reshape(hidden, (-1, width))
     return gather_rows(rows, ops.cast(positions, "int32") + firsts)
+
+
+def as_tensor(value: Tensor) -> Tensor:
+    """Returns what a variable holds, or a tensor as it is."""
+    # Reshaping turns a variable into a tensor without a copy.
+    return ops.reshape(value, ops.shape(value))
+
+
+def _on_torch(function: Callable[..., Any], inputs: list[Tensor]) -> Any:
+    """Hands a tuple of values through as one tensor, because Keras knows no tuples here on torch."""
+    made: list[tuple[Any, ...]] = []
+
+    @ops.custom_gradient
+    def joined(*inputs: Tensor) -> tuple[Any, Callable[..., Any]]:
+        value, gradient = function(*inputs)
+        if not isinstance(value, tuple):
+            return value, lambda *args, upstream=None: gradient(args[-1] if upstream is None else upstream)
+        made.extend((tuple(each.shape), each.dtype) for each in value)
+
+        def gradient_of_parts(*args: Any, upstream: Any = None) -> Any:
+            return gradient(_apart(args[-1] if upstream is None else upstream, made))
+
+        flat = [ops.cast(ops.reshape(each, (-1,)), "float32") for each in value]
+        return ops.concatenate(flat), gradient_of_parts
+
+    value = joined(*inputs)
+    return _apart(value, made) if made else value
+
+
+def _apart(flat: Tensor, made: list[tuple[Any, ...]]) -> tuple[Tensor, ...]:
+    ends = np.cumsum([math.prod(shape) for shape, _ in made])[:-1].tolist()
+    parts = ops.split(flat, ends)
+    return tuple(ops.cast(ops.reshape(part, shape), dtype) for part, (shape, dtype) in zip(parts, made))

@@ -105,12 +105,19 @@ class Float32Layer(Layer):
         return keras.KerasTensor(shape_of(*positional, **shapes), dtype="float32")
 
 
-def _plain(value: Any) -> Any:
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+class Divided:
+    """A layer or a model some of whose weights may be divided among devices; see `divided_weights`."""
+
+    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
+        """Returns weights of its own, each with the axis of which a device may hold a part; it is built.
+
+        What stands at the same places of these axes is computed together: a head of attention, a cell of the
+        layer between, a piece of the vocabulary. None stands for a weight that it was built without.
+        """
+        raise NotImplementedError
+
+
+Kind = TypeVar("Kind")
 
 
 def document_ids_of(hidden: Tensor, document_ids: Tensor | None, mask: Tensor | None) -> Tensor:
@@ -159,9 +166,6 @@ def with_mask(bias: Any, mask: Tensor | None) -> Any:
     return ops.add(bias, hidden)
 
 
-Kind = TypeVar("Kind")
-
-
 def inner_layers(layer: keras.layers.Layer, kind: type[Kind]) -> Iterator[Kind]:
     """Yields the layers of a class in a layer or a model, itself included, each once, as they were made.
 
@@ -172,28 +176,6 @@ def inner_layers(layer: keras.layers.Layer, kind: type[Kind]) -> Iterator[Kind]:
     ['first']
     """
     yield from _below(layer, kind, set())
-
-
-def _below(layer: keras.layers.Layer, kind: type[Kind], seen: set[int]) -> Iterator[Kind]:
-    seen.add(id(layer))
-    if isinstance(layer, kind):
-        yield layer
-    for value in vars(layer).values():
-        for each in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(each, keras.layers.Layer) and id(each) not in seen:
-                yield from _below(each, kind, seen)
-
-
-class Divided:
-    """A layer or a model some of whose weights may be divided among devices; see `divided_weights`."""
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns weights of its own, each with the axis of which a device may hold a part; it is built.
-
-        What stands at the same places of these axes is computed together: a head of attention, a cell of the
-        layer between, a piece of the vocabulary. None stands for a weight that it was built without.
-        """
-        raise NotImplementedError
 
 
 def divided_axes(model: keras.layers.Layer) -> dict[str, tuple[int, int]]:
@@ -213,3 +195,21 @@ def divided_axes(model: keras.layers.Layer) -> dict[str, tuple[int, int]]:
         for weight, axis in layer.divided_weights()
         if weight is not None
     }
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _below(layer: keras.layers.Layer, kind: type[Kind], seen: set[int]) -> Iterator[Kind]:
+    seen.add(id(layer))
+    if isinstance(layer, kind):
+        yield layer
+    for value in vars(layer).values():
+        for each in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(each, keras.layers.Layer) and id(each) not in seen:
+                yield from _below(each, kind, seen)

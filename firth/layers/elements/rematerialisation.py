@@ -14,6 +14,24 @@ from firth.layers.elements.layer import Layer, inner_layers
 from firth.layers.elements.noise import current_noise, drawn_keys, example_noise, repeated_noise
 from firth.layers.elements.types import Tensor
 
+Held = TypeVar("Held", bound="TensorHolder")
+
+
+class TensorHolder:
+    """A value that layers pass on, which is made of tensors and of what is known when a graph is made.
+
+    Attributes:
+        tensors: Its tensors, a tuple.
+    """
+
+    tensors: tuple[Tensor, ...]
+
+    def with_tensors(self: Held, tensors: tuple[Tensor, ...]) -> Held:
+        """Returns the same with other tensors."""
+        made = copy.copy(self)
+        made.tensors = tensors
+        return made
+
 
 class BlocksLayer(Layer):
     """A stack of blocks, of which the forward pass may keep no more than what goes from one to the next.
@@ -106,22 +124,3 @@ def _with(leaf: Any, values: Iterator[Any]) -> Any:
 
 def _is_float(value: Any) -> bool:
     return hasattr(value, "shape") and "float" in keras.backend.standardize_dtype(value.dtype)
-
-
-Held = TypeVar("Held", bound="TensorHolder")
-
-
-class TensorHolder:
-    """A value that layers pass on, which is made of tensors and of what is known when a graph is made.
-
-    Attributes:
-        tensors: Its tensors, a tuple.
-    """
-
-    tensors: tuple[Tensor, ...]
-
-    def with_tensors(self: Held, tensors: tuple[Tensor, ...]) -> Held:
-        """Returns the same with other tensors."""
-        made = copy.copy(self)
-        made.tensors = tensors
-        return made

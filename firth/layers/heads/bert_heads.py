@@ -127,45 +127,6 @@ class MaskedLMHead(Divided, Float32Layer):
         return (*(masked_positions_shape or (hidden_shape[0], None)), self.vocabulary_size)
 
 
-def tied_projection(hidden: Tensor, table: Tensor) -> Tensor:
-    """Returns `hidden @ table.T`.
-
-    Press and Wolf 2016, "Using the Output Embedding to Improve Language Models", section 3. The gradients are
-    written out so that the table's comes in the table's own layout: derived step by step it is computed
-    transposed, and the transpose of a whole vocabulary costs as much as a third of the projection.
-
-    Args:
-        hidden: Float tensor [count, width].
-        table: Float tensor [vocabulary, width] of the same dtype.
-
-    Returns:
-        Float tensor [count, vocabulary].
-
-    Example:
-
-    >>> import numpy as np
-    >>> np.array(tied_projection(np.array([[1.0, 2.0]]), np.array([[3.0, 0.0], [0.0, 5.0]]))).tolist()
-    [[3.0, 10.0]]
-    """
-    return times_transposed(hidden, table)
-
-
-def tied_logits(rows: Tensor, table: Tensor, bias: Tensor, places: Shape) -> Tensor:
-    """Returns the logits of every token, by the table of token embeddings.
-
-    Args:
-        rows: Float tensor [count, width].
-        table: Float tensor [vocabulary_size, width].
-        bias: Float32 tensor [vocabulary_size].
-
-    Returns:
-        float32 [*places, vocabulary_size].
-    """
-    logits = tied_projection(rows, ops.cast(table, rows.dtype))
-    logits = ops.add(ops.cast(logits, "float32"), ops.cast(bias, "float32"))
-    return ops.reshape(logits, (*places, bias.shape[0]))
-
-
 @keras.saving.register_keras_serializable(package="firth")
 class NextSentenceHead(Float32Layer):
     """Two logits from each pooled vector: 0, the segments belong together; 1, the second is a random one.
@@ -212,3 +173,19 @@ class NextSentenceHead(Float32Layer):
             pooled_shape: Shape of `pooled`, (batch, documents, width); None on an axis of unknown length.
         """
         return (*pooled_shape[:-1], 2)
+
+
+def tied_logits(rows: Tensor, table: Tensor, bias: Tensor, places: Shape) -> Tensor:
+    """Returns the logits of every token, by the table of token embeddings.
+
+    Args:
+        rows: Float tensor [count, width].
+        table: Float tensor [vocabulary_size, width].
+        bias: Float32 tensor [vocabulary_size].
+
+    Returns:
+        float32 [*places, vocabulary_size].
+    """
+    logits = times_transposed(rows, ops.cast(table, rows.dtype))
+    logits = ops.add(ops.cast(logits, "float32"), ops.cast(bias, "float32"))
+    return ops.reshape(logits, (*places, bias.shape[0]))

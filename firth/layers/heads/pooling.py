@@ -10,6 +10,8 @@ from firth.layers.elements.layer import Layer, document_ids_of
 from firth.layers.elements.seeds import seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor, check_positive, check_width
 
+_NEVER = -1e9
+
 
 @keras.saving.register_keras_serializable(package="firth")
 class Pooler(Layer):
@@ -76,35 +78,6 @@ class Pooler(Layer):
         """
         places = (hidden_shape[0], 1) if pooled_positions_shape is None else pooled_positions_shape
         return (*places, self.width)
-
-
-def document_means(hidden: Tensor, document_ids: Tensor, documents: int) -> Tensor:
-    """Returns the mean of the hidden states of each document of a row, special tokens among them.
-
-    It is the mean pooling of sentence encoders (Reimers and Gurevych 2019, section 3).
-
-    Args:
-        hidden: Float tensor [batch, length, width].
-        document_ids: Int tensor [batch, length], 0 on padding and i + 1 on document i.
-
-    Returns:
-        Float tensor [batch, documents, width]; zeros for a document that is not there.
-
-    Example:
-
-    >>> import numpy as np
-    >>> hidden = np.array([[[1.0], [3.0], [5.0], [9.0]]])
-    >>> np.array(document_means(hidden, np.array([[1, 1, 2, 0]]), 3)).tolist()
-    [[[2.0], [5.0], [0.0]]]
-    """
-    places = ops.reshape(ops.arange(1, documents + 1, dtype="int32"), (1, -1, 1))
-    belongs = ops.equal(ops.expand_dims(ops.cast(document_ids, "int32"), 1), places)
-    counts = ops.sum(ops.cast(belongs, "float32"), axis=-1, keepdims=True)
-    sums = ops.cast(ops.matmul(ops.cast(belongs, hidden.dtype), hidden), "float32")
-    return ops.cast(sums / ops.maximum(counts, 1.0), hidden.dtype)
-
-
-_NEVER = -1e9
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -206,3 +179,29 @@ class AttentionPooling(Layer):
             documents: Most documents of a row.
         """
         return (hidden_shape[0], documents, hidden_shape[-1])
+
+
+def document_means(hidden: Tensor, document_ids: Tensor, documents: int) -> Tensor:
+    """Returns the mean of the hidden states of each document of a row, special tokens among them.
+
+    It is the mean pooling of sentence encoders (Reimers and Gurevych 2019, section 3).
+
+    Args:
+        hidden: Float tensor [batch, length, width].
+        document_ids: Int tensor [batch, length], 0 on padding and i + 1 on document i.
+
+    Returns:
+        Float tensor [batch, documents, width]; zeros for a document that is not there.
+
+    Example:
+
+    >>> import numpy as np
+    >>> hidden = np.array([[[1.0], [3.0], [5.0], [9.0]]])
+    >>> np.array(document_means(hidden, np.array([[1, 1, 2, 0]]), 3)).tolist()
+    [[[2.0], [5.0], [0.0]]]
+    """
+    places = ops.reshape(ops.arange(1, documents + 1, dtype="int32"), (1, -1, 1))
+    belongs = ops.equal(ops.expand_dims(ops.cast(document_ids, "int32"), 1), places)
+    counts = ops.sum(ops.cast(belongs, "float32"), axis=-1, keepdims=True)
+    sums = ops.cast(ops.matmul(ops.cast(belongs, hidden.dtype), hidden), "float32")
+    return ops.cast(sums / ops.maximum(counts, 1.0), hidden.dtype)

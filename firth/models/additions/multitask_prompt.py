@@ -4,12 +4,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import keras
 import safetensors
 from keras import ops
 
 from firth import features as names, storage
-from firth.layers.elements.seeds import drawn
+from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Seed, Tensor
 from firth.models.additions.addition_places import TuningError, hold, keywords_of, places_of, require_fit
 from firth.models.additions.prompt import Prompt
@@ -43,7 +42,7 @@ class MultitaskPrompt(Prompt):
     def build(self, features_shape: Any = None) -> None:
         """Creates `vectors` [length, width], `columns` [tasks, length, rank], `rows` [tasks, rank, width]."""
         super().build(features_shape)
-        start = drawn(keras.initializers.RandomNormal(stddev=_STDDEV, seed=self._generator))
+        start = normal(_STDDEV, self._generator, truncated=False)
         self.columns = self._weight("columns", (self.tasks, self.length, self.rank), start)
         self.rows = self._weight("rows", (self.tasks, self.rank, self.width), start)
 

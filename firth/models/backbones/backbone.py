@@ -118,26 +118,6 @@ class Backbone(FeaturesModel):
         }
 
 
-def stages_of(before: Iterable[keras.layers.Layer | None], *stacks: Any) -> Stages:
-    """Returns the stages of a backbone; see `Backbone.stages`.
-
-    Example:
-
-    >>> from firth.layers import BiLSTM
-    >>> stages_of([keras.layers.Dense(4, name="words")], BiLSTM(2, 6, 4, name="encoder"))
-    (('words',), ('encoder/layer_0',), ('encoder/layer_1',))
-    """
-    parts = [[_below(stack, names) for names in stack.parts] for stack in stacks]
-    first = [layer.name for layer in before if layer is not None]
-    layers = itertools.zip_longest(*(reversed(own) for _, *own in parts), fillvalue=())
-    from_the_top = [tuple(itertools.chain(*each)) for each in layers]
-    return ((*first, *itertools.chain(*(shared for shared, *_ in parts))), *reversed(from_the_top))
-
-
-def _below(stack: keras.layers.Layer, names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(f"{stack.name}/{name}" for name in names)
-
-
 @keras.saving.register_keras_serializable(package="firth")
 class CarriedState(keras.layers.Layer):
     """Two variables, one row for each row of a batch. They are a part of training, not of the model.
@@ -190,3 +170,23 @@ class CarriedState(keras.layers.Layer):
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {**super().get_config(), "widths": self.widths}
+
+
+def stages_of(before: Iterable[keras.layers.Layer | None], *stacks: Any) -> Stages:
+    """Returns the stages of a backbone; see `Backbone.stages`.
+
+    Example:
+
+    >>> from firth.layers import BiLSTM
+    >>> stages_of([keras.layers.Dense(4, name="words")], BiLSTM(2, 6, 4, name="encoder"))
+    (('words',), ('encoder/layer_0',), ('encoder/layer_1',))
+    """
+    parts = [[_below(stack, names) for names in stack.parts] for stack in stacks]
+    first = [layer.name for layer in before if layer is not None]
+    layers = itertools.zip_longest(*(reversed(own) for _, *own in parts), fillvalue=())
+    from_the_top = [tuple(itertools.chain(*each)) for each in layers]
+    return ((*first, *itertools.chain(*(shared for shared, *_ in parts))), *reversed(from_the_top))
+
+
+def _below(stack: keras.layers.Layer, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"{stack.name}/{name}" for name in names)
