@@ -121,7 +121,7 @@ class BiLSTM(BlocksLayer):
         Args:
             inputs: Float tensor [batch, length, width].
             document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document.
-            state: State that the first document of each row goes on from, as it is returned; None for zeros.
+            state: State that the first document of each row continues from, as returned; None for zeros.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:

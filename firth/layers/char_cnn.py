@@ -1,4 +1,4 @@
-"""Words from their characters."""
+"""Vectors of words from their characters, and highway layers, as in ELMo."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -79,14 +79,14 @@ class CharCNN(Layer):
 
     @property
     def width(self) -> int:
-        """Of a word's vector: all filters."""
+        """Width of a word's vector: the number of all filters."""
         return sum(count for _, count in self.filters)
 
     def build(self, characters_shape: Shape | None = None) -> None:
         """Creates `table` [alphabet, character_width], `bias`, and a kernel for each pair of `filters`.
 
-        They start from what the reference code starts them from: uniform within 1, zero, and uniform within
-        0.05 or, under tanh, normal with a stddev of one over the root of a window's values.
+        They start as in the reference code: uniform within 1, zero, and uniform within 0.05 or, under tanh,
+        normal with a stddev of one over the root of a window's values.
 
         Args:
             characters_shape: Shape of `characters`, (batch, length, max_characters); not read.
@@ -166,7 +166,7 @@ class Highway(Layer):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if the width is below 1, or the input is not as wide as said.
+        ValueError: if the width is below 1, or the last axis of the input is not `width`.
 
     Example:
 

@@ -25,8 +25,7 @@ def chunked_cross_entropy(
 
     Rows are taken in chunks, one after another; those of weight 0 are left out. In the forward pass of a
     training step the gradients of `sum(losses * weights)` are made chunk by chunk along with the losses, so
-    that nothing is projected a second time. Where the gradient of something else is asked for, the logits of
-    each chunk are made anew.
+    that nothing is projected a second time. For other gradients the logits of each chunk are made anew.
 
     Matmuls run in the dtype of `hidden`, everything else in float32. Where all logits are few enough they are
     made and kept in one piece.
@@ -70,7 +69,7 @@ def chunked_cross_entropy(
 
 
 def _rows_of_chunk(count: int | None, vocabulary: int, max_logits: int) -> int:
-    """Returns how many rows are taken at once; all if they fit, otherwise chunks of nearly equal size."""
+    """Returns the number of rows of a chunk: all if they fit, otherwise chunks of nearly equal size."""
     most = max(max_logits // vocabulary, 1)
     if count is None:
         return most
@@ -113,7 +112,8 @@ def _in_chunks(
             upstream = ops.cast(upstream[0], "float32") * real
             if slopes is None:
                 return of_any_sum(upstream)
-            # Of one row: a quotient of sums over all rows would be rounded too far for the comparison.
+            # The row of the largest weight gives the factor: a quotient of sums over all rows would be
+            # rounded too far for the comparison.
             largest = ops.max(weights, initial=0.0)
             of_largest = ops.max(ops.where(ops.equal(weights, largest), upstream, -1e30), initial=-1e30)
             factor = ops.where(largest > 0.0, of_largest / ops.maximum(largest, 1e-30), 0.0)
@@ -147,7 +147,7 @@ class _Rows(NamedTuple):
 
 
 class _Order(NamedTuple):
-    """Which row is taken when.
+    """The order in which rows are taken.
 
     Attributes:
         order: int32 [padded], the rows of weight 0 after the others, and padding after all.
@@ -165,7 +165,7 @@ class _Order(NamedTuple):
         return ops.take(values, self.order, axis=0)
 
     def take_real(self, values: Tensor) -> Tensor:
-        """The same with zeros on rows that are only there to fill a chunk."""
+        """Returns the same, with zeros on rows that only fill a chunk."""
         places = ops.arange(ops.shape(self.order)[0], dtype="int32")
         return ops.where(places < self.real, self.take(ops.cast(values, "float32")), 0.0)
 

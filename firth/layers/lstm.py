@@ -12,7 +12,7 @@ from firth.layers.elements.seeds import seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor, check_positive
 from firth.layers.lstm_recurrence import Masks, lstm_recurrence
 
-# Of the directions, in their order, at the beginning of the names of places.
+# Names of the directions, in their order, with which names of places begin.
 _DIRECTIONS = ("forward", "backward")
 
 
@@ -68,8 +68,8 @@ class LSTM(ExtensibleLayer):
     def build(self, inputs_shape: Shape, document_ids_shape: Shape | None = None) -> None:
         """Creates the kernels of inputs, state and projection, and the bias, for all directions at once.
 
-        The gates' rows stand in the order input, forgetting, output, candidate. Kernels start uniform within
-        the bounds of Glorot and Bengio 2010, the bias of the forget gates at 1 (Jozefowicz et al. 2015).
+        The order of the gates' rows is input, forgetting, output, candidate. Kernels start uniform within the
+        bounds of Glorot and Bengio 2010, the bias of the forget gates at 1 (Jozefowicz et al. 2015).
 
         Args:
             inputs_shape: Shape of `inputs`, (batch, length, directions * input width); None on an axis of
@@ -127,7 +127,7 @@ class LSTM(ExtensibleLayer):
             inputs: Float tensor [batch, length, directions * input width].
             document_ids: Int tensor [batch, length], 0 on padding; None for rows of one document without
                 padding.
-            state: State that the first document of each row goes on from, as it is returned; None for zeros.
+            state: State that the first document of each row continues from, as returned; None for zeros.
 
         Returns:
             A float tensor [batch, length, directions * width], and a pair of float32 tensors
@@ -145,7 +145,7 @@ class LSTM(ExtensibleLayer):
         state: Sequence[Tensor] | None = None,
         forward_only: bool = False,
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Does the same in the layout of `lstm_recurrence`: what a stack uses, to stay in it.
+        """Returns outputs and state in the layout of `lstm_recurrence`, which a stack keeps between layers.
 
         Args:
             steps: Float tensor [length, directions, input width, batch], the second direction reversed.
@@ -256,10 +256,10 @@ def from_steps(steps: Tensor) -> Tensor:
 
 
 def step_masks(document_ids: Tensor | None, directions: int) -> Masks | None:
-    """Returns where states start anew and where they stay, for `lstm_recurrence`.
+    """Returns the masks of `lstm_recurrence`: where states start anew and where they stay.
 
-    A state starts anew where a document begins, but for the first one of a row: that goes on from the state
-    that the row begins with. The second direction meets the last document first.
+    A state starts anew where a document begins, but for the first one of a row, which continues from the
+    state that the row begins with. The second direction meets the last document first.
 
     Args:
         document_ids: Int tensor [batch, length], 0 on padding, or None.

@@ -2,7 +2,7 @@
 
 Everything in here is *feature-major*: [directions, features, batch], with time in front. In this layout the
 large operand of each matmul, the weights, comes first and as it lies in memory, which takes a CPU half to a
-quarter of the time that [batch, features] takes; and gates are cut from one another without a gap.
+quarter of the time that [batch, features] takes; and gates are slices without a gap.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ Steps = Tensor | list[Tensor]
 
 
 class Masks(NamedTuple):
-    """What happens to the state at each step, float32 [length, directions, 1, batch] of zeros and ones.
+    """Masks of the state at each step, float32 [length, directions, 1, batch] of zeros and ones.
 
     Attributes:
         keep: 0 where the state starts from zero.
@@ -74,9 +74,9 @@ def lstm_recurrence(
 
     Args:
         inputs: [length, directions, input_width, batch], of the dtype that matmuls run in.
-        weights: `U` [directions, 4 cells, input_width], `b` [directions, 4 cells],
-            `V` [directions, 4 cells, width], `W` [directions, width, cells]. The rows of the first three
-            stand in the order input, forgetting, output, candidate.
+        weights: `U` [directions, 4 cells, input_width], `b` [directions, 4 cells], `V` [directions, 4 cells,
+            width], `W` [directions, width, cells]. The order of the rows of the first three is input,
+            forgetting, output, candidate.
         state: `h` float32 [directions, width, batch] and `c` float32 [directions, cells, batch].
 
     Returns:
@@ -363,5 +363,5 @@ def _clip(values: Tensor, bound: float | None) -> Tensor:
 
 
 def _inside(gradient: Tensor, clipped: Tensor, bound: float | None) -> Tensor:
-    """The gradient for what was clipped: zero where the clipped value stands at the bound."""
+    """Returns the gradient of clipping: zero where the clipped value is at the bound."""
     return gradient if bound is None else gradient * ops.cast(ops.abs(clipped) < bound, gradient.dtype)

@@ -1,4 +1,4 @@
-"""From recipe types to models."""
+"""Builders of models from recipes, and the number of parameters that a device holds."""
 
 import concurrent.futures
 import math
@@ -49,7 +49,7 @@ def build_backbone(
 def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
     """Returns the model that a run trains, with its weights made from `recipe.seed`.
 
-    What a method adds that does not merge is a part of it.
+    A method's additions that do not merge are a part of it.
 
     Args:
         recipe: The whole recipe of a run of any kind; its `model`, its goal, `tokenizer.vocabulary_size`,

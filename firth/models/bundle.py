@@ -1,4 +1,4 @@
-"""A model on disk that stands on its own: its recipe, its weights by path, its tokenizer."""
+"""Bundles: a model on disk with its recipe, its weights by path and its tokenizer."""
 
 import contextlib
 import difflib
@@ -49,8 +49,8 @@ def save_model(
     The folder appears whole or not at all.
 
     Args:
-        model: The model that `build_model` made of the recipe. Optimizers, what dropout draws
-            from and the state that recurrent models carry from batch to batch are not a part of it.
+        model: The model that `build_model` made of the recipe. Optimizers, the generator of dropout and the
+            state that recurrent models carry from batch to batch are not a part of it.
         recipe: The recipe that the model was made of.
         tokenizer_folder: The folder that `firth.tokenizers.save_tokenizer` wrote; it is copied.
         folder: The bundle's place, on this machine or with a scheme (`gs://`). There must be no bundle.

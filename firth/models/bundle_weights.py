@@ -1,4 +1,4 @@
-"""A model that starts from the weights of a bundle, in the place of weights drawn by a seed."""
+"""Initialises a model from the weights of a bundle."""
 
 import dataclasses
 import os
@@ -18,7 +18,7 @@ _BACKBONE, _ADDED = "backbone/", "added/"
 
 @dataclasses.dataclass(frozen=True)
 class Start:
-    """Where the weights of a model come from that starts from a bundle.
+    """Weights of a model and of a bundle that do not match, after the model started from the bundle.
 
     Attributes:
         fresh: Paths of weights that the bundle lacks, or has as a seed made them; they are not trained yet.
@@ -44,7 +44,7 @@ class AddedPieces:
     rows: int
 
     def fits(self, before: tuple[int, ...], now: tuple[int, ...]) -> bool:
-        """Returns whether a weight differs in nothing but the rows of its vocabulary."""
+        """Returns true if two shapes of a weight differ only in the rows of the vocabulary."""
         differing = [axis for axis, size in enumerate(before) if now[axis : axis + 1] != (size,)]
         return len(before) == len(now) and len(differing) == 1 and before[differing[0]] == self.rows
 

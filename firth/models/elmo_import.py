@@ -20,7 +20,7 @@ _FORGET_BIAS = 1.0
 
 
 class ElmoFileError(ValueError):
-    """A file of ELMo weights or options that is not what it should be; says which file and what in it."""
+    """A file of ELMo weights or options is not valid; names the file and the entry."""
 
 
 def load_elmo(

@@ -100,7 +100,7 @@ def naming_missing(kind: str, features: Mapping[str, Any]) -> Iterator[None]:
     """Turns the error for a feature that is looked up and not there into one that names it.
 
     Raises:
-        MissingFeatureError: in the place of `KeyError`.
+        MissingFeatureError: instead of `KeyError`.
     """
     try:
         yield

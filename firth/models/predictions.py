@@ -1,4 +1,4 @@
-"""What a model says of the tokens that its objective asks for: losses and hits, never whole logits."""
+"""Losses and hits of predictions, and their sums and means, in which training and evaluation count."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ LossesOf = Callable[[Tensor, Tensor], Iterable[Tensor]]
 
 
 class Predictions(NamedTuple):
-    """One loss of an objective, for each prediction of a batch.
+    """Losses and hits of each prediction of a batch, for one loss of an objective.
 
     Attributes:
         losses: float32 [batch, count], in nats.

@@ -1,4 +1,4 @@
-"""The weights that a method has trained, saved alone with the digest of the bundle that they belong to."""
+"""Adapters: the weights that a method has trained, saved with the digest of the base bundle."""
 
 import json
 import math
@@ -72,7 +72,7 @@ def load_adapter(
     Args:
         folder: Folder that `save_adapter` wrote, `adapter` next to a run's bundle.
         bundle: Folder of the bundle that the run started from.
-        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+        dtype: A Keras dtype or policy instead of the recipe's `training.precision`.
 
     Raises:
         firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
@@ -95,12 +95,12 @@ def load_adapter(
 def load_adapters(
     folders: Mapping[str, str | os.PathLike[str]], bundle: str | os.PathLike[str], dtype: Any = None
 ) -> dict[str, tuple[BackboneWithHeads, AdaptingRecipe]]:
-    """Returns what `load_adapter` returns for each adapter of a base, whose weights are in memory once.
+    """Returns the models and recipes of several adapters of a base, whose weights are in memory once.
 
     Args:
         folders: Folders that `save_adapter` wrote, by names of the adapters.
         bundle: Folder of the bundle that all runs started from.
-        dtype: A Keras dtype or policy in the place of the recipes' `training.precision`.
+        dtype: A Keras dtype or policy instead of the recipes' `training.precision`.
 
     Raises:
         firth.storage.NotWholeError: as for `load_adapter`.
@@ -127,7 +127,7 @@ def load_merged(
     Args:
         folder: Folder that `save_adapter` wrote.
         bundle: Folder of the bundle that the run started from.
-        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+        dtype: A Keras dtype or policy instead of the recipe's `training.precision`.
 
     Raises:
         firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.

@@ -1,4 +1,4 @@
-"""Additions to a model: where they are made, how they are held, and how they become a part of its weights."""
+"""Additions to a model: their targets, adding, merging, and the methods of those that do not merge."""
 
 import fnmatch
 from collections.abc import Callable, Iterable
@@ -33,7 +33,7 @@ def prepare_bottleneck(
 
 
 def prepare_prompts(model: BackboneWithHeads, method: PromptMethod, steps_per_epoch: int) -> Multipliers:
-    """Trains what stands before the tokens, and the heads of the task; what is the base's is frozen.
+    """Trains the prefixes or prompts, and the heads of the task; the base is frozen.
 
     Raises:
         TuningError: for a backbone that takes no virtual tokens.
@@ -44,7 +44,7 @@ def prepare_prompts(model: BackboneWithHeads, method: PromptMethod, steps_per_ep
 
 
 def merge(model: BackboneWithHeads) -> None:
-    """Makes all additions of a model a part of the projections that they are added to.
+    """Merges all additions of a model into the projections that they are added to.
 
     Args:
         model: Model with additions of a method that merges; afterwards it has none.
@@ -69,7 +69,7 @@ def merge(model: BackboneWithHeads) -> None:
 def add(
     model: BackboneWithHeads, kind: str, places: Iterable[Place], make: Callable[[Place], Addition]
 ) -> None:
-    """Freezes what a model has from its base, and then does what `hold` does.
+    """Freezes the base of a model and adds something at its places.
 
     Raises:
         TuningError: as `hold` does.

@@ -13,7 +13,7 @@ from firth.tuning.rate_multipliers import Multipliers
 
 
 class Rescaling(Addition):
-    """Multiplies what a projection reads, or what it gives, by a vector that starts at one.
+    """Multiplies the inputs or the outputs of a projection by a vector that starts at one.
 
     Liu et al. 2022, "Few-Shot Parameter-Efficient Fine-Tuning is Better and Cheaper than In-Context
     Learning", section 3.3.

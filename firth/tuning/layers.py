@@ -1,4 +1,4 @@
-"""Methods that choose which layers are trained, and at which rate; they add nothing to the model."""
+"""Methods that train some layers, or layers at different rates, and the groups of weights that they train."""
 
 from collections.abc import Iterable
 
@@ -90,12 +90,12 @@ def groups_of(model: BackboneWithHeads) -> list[Weights]:
 
 
 def freeze_base(model: BackboneWithHeads) -> None:
-    """Freezes the weights that a model has from its base: the backbone, and heads other than the task's."""
+    """Freezes the weights of the base: the backbone, and heads other than the task's."""
     freeze([model.backbone.trainable_weights, model.heads.of_base])
 
 
 def freeze(groups: Iterable[Weights]) -> None:
-    """Keeps weights as they are: no gradient is computed for them, and nothing decays them."""
+    """Freezes weights: no gradient is computed for them, and nothing decays them."""
     for weights in groups:
         for weight in weights:
             weight.trainable = False

@@ -1,4 +1,4 @@
-"""LoHa: projections whose difference from what they were is a Hadamard product of two low ranks."""
+"""LoHa: Hadamard products of two low ranks added to projections."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""LoRA: projections whose difference from what they were has a low rank."""
+"""LoRA: products of two small matrices added to projections."""
 
 import math
 from typing import Any

@@ -13,7 +13,7 @@ Multipliers: TypeAlias = Mapping[str, Multiplier]
 
 @keras.saving.register_keras_serializable("firth")
 class StartsAt(keras.optimizers.schedules.LearningRateSchedule):
-    """Multiplier of a weight that stays as it is at first: 0, and from some step on 1.
+    """Multiplier of a weight that is frozen at first: 0, and from some step on 1.
 
     Example:
 

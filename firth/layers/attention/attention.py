@@ -57,8 +57,8 @@ class Attention(ProjectedHeads):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if a number is below 1, if heads do not divide as said, or if the input is not as wide as
-            said.
+        ValueError: if a number is below 1, if heads do not divide as described, or if the last axis of the
+            input is not `width`.
 
     Example:
 
@@ -108,7 +108,7 @@ class Attention(ProjectedHeads):
         generator = seed_generator(seed)
         joined = self.heads * self.head_width
         output_start = joined**-0.5 if scaled_initializer else self.output_stddev
-        # Of four axes the first one, of five the second one.
+        # The batch is the first of four axes, or the second of five.
         self.dropout = Dropout(
             dropout, batch_axis=-4, seed=generator, dtype=self.dtype_policy, name="dropout"
         )
@@ -128,8 +128,8 @@ class Attention(ProjectedHeads):
 
         `kernel` [width, (H + 2 G) d] and `bias` [(H + 2 G) d] make queries, keys and values, in this order;
         with `cross`, `query_kernel` [width, H d] and `query_bias` make queries, `kernel` [width, 2 G d] and
-        `bias` keys and values. `output/kernel` [H d, width] and `output/bias` join the heads, which stand in
-        the order of the queries: the first G of them read different key-value heads. `query_norm/scale` and
+        `bias` keys and values. `output/kernel` [H d, width] and `output/bias` join the heads in the order of
+        the queries: the first G of them read different key-value heads. `query_norm/scale` and
         `key_norm/scale` [d] are there with `query_key_epsilon`.
 
         Args:

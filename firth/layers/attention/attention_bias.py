@@ -1,4 +1,4 @@
-"""Which tokens of a packed row may see each other."""
+"""Attention masks and biases of packed rows, whole or made for some queries at a time."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ def attention_bias(
     key_document_ids: Tensor | None = None,
     key_attention_order: Tensor | None = None,
 ) -> Tensor:
-    """Returns what is added to attention scores so that a token reads only what it may see.
+    """Returns the bias of attention scores with which a token reads only the tokens that it may see.
 
     Query i sees key j if both have the same document id and, with an order, if the order of j is not above
     that of i, and, with `causal`, if j is not after i. Padding (id 0) sees only padding: no document sees
@@ -66,7 +66,7 @@ def attention_bias(
 
 
 class AttentionMask(TensorHolder):
-    """Which keys the queries of packed rows see; see `attention_bias`.
+    """Mask of the keys that the queries of packed rows see; see `attention_bias`.
 
     Args:
         document_ids: Int tensor [batch, length], 0 on padding; of the queries.
@@ -122,7 +122,7 @@ class AttentionMask(TensorHolder):
 
 
 class RowBias(TensorHolder):
-    """A mask with what a window hides and what distances add, made for some queries at a time.
+    """The bias of a mask, a window and distances, made for some queries at a time.
 
     Args:
         places: Int tensor [batch or 1, length], places of the queries after the prefix; with distances and a
@@ -158,11 +158,11 @@ class RowBias(TensorHolder):
         with_places = distances is not None and prefix_length
         self.tensors = (*of_mask, *table, *([ops.cast(places, "float32")] if with_places else []))
         self.causal, self.hides = mask.causal, mask.causal or window is not None
-        # Rows are made only where both numbers are known; 0 stands for one that is not.
+        # Rows are made only where both numbers are known; one that is not is 0.
         self.length, self._keys = (size or 0 for size in mask.sizes)
 
     def block(self, begin: Tensor | int, size: int, end: int) -> Block:
-        """Returns which keys are read for some queries: all those that one of them can see, and maybe others.
+        """Returns the keys that are read for some queries: all that one of them can see, and maybe others.
 
         With a window they begin at the border of a block of keys; see `firth.layers.attention.block_sparse`.
         """
@@ -183,7 +183,7 @@ class RowBias(TensorHolder):
         bias = self._mask.with_tensors(self.tensors[:count]).rows(block)
         (begin, first), (rows, keys) = block
         if self._window is not None:
-            # Where both stand is counted from the first of the keys.
+            # The places of both are counted from the first of the keys.
             bias = bias + window_bias(
                 places_from(begin - first, rows), keys, self._window, self._bidirectional
             )
@@ -204,7 +204,7 @@ class RowBias(TensorHolder):
 
 
 def window_bias(places: Tensor, keys: Tensor | int, window: int, bidirectional: bool) -> Tensor:
-    """Returns what hides the tokens that are not around a query.
+    """Returns the bias that hides the tokens that are not around a query.
 
     Args:
         places: int32 [batch or 1, length], places of the queries among the keys.

@@ -163,7 +163,7 @@ def _of_keys(key: Tensor, of_query: Tensor, rows: int | None) -> Tensor:
     key = ops.reshape(key, (batch, heads, blocks, rows, width))
     table = ops.reshape(of_query, (1, heads, blocks + 1, rows, width))
     near = ops.concatenate([table[:, :, :-1], table[:, :, 1:]], axis=3)
-    # With keys in the place of queries distances change their sign, and so their order.
+    # With keys instead of queries, distances change their sign, and so their order.
     products = ops.matmul(key, ops.transpose(ops.flip(near, axis=3), (0, 1, 2, 4, 3)))
     found = relative_shift(ops.reshape(products, (batch, heads * blocks, rows, 2 * rows)))
     found = ops.reshape(found, (batch, heads, blocks * rows, rows))

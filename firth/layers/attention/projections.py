@@ -16,7 +16,7 @@ from firth.layers.positions.rotary_positions import rotate
 
 
 class ProjectedHeads(Divided, ExtensibleLayer):
-    """The weights of attention, and what they make of states; its subclasses say how heads are read.
+    """The weights of attention, and the heads that they make of states; subclasses read the heads.
 
     A subclass has the arguments of `Attention` as attributes, and the layers `dropout` and
     `output_projection`.
@@ -57,7 +57,7 @@ class ProjectedHeads(Divided, ExtensibleLayer):
         return kernel, self.add_weight(name=f"{prefix}bias", **zeros)
 
     def _kernel_initializer(self, queries: int, keys: int) -> keras.initializers.Initializer:
-        """Returns what a kernel of so many columns of queries, then of keys and values, starts from."""
+        """Returns the initializer of a kernel with columns of queries first, then of keys and values."""
         if not self.scaled_initializer:
             return normal(self.initializer_stddev, self.dropout.seed_generator)
         of_inputs = self.width**-0.5
@@ -166,7 +166,7 @@ class ProjectedHeads(Divided, ExtensibleLayer):
         return ops.concatenate(list(parts.values()), axis=axis)
 
     def _scales(self, names: tuple[str, ...]) -> Any:
-        """Returns what columns of the weights are multiplied by.
+        """Returns the factors of the columns of the weights.
 
         Scaling the queries' share of the weights is less work than scaling queries or scores, unless few
         tokens are read.
@@ -177,7 +177,7 @@ class ProjectedHeads(Divided, ExtensibleLayer):
     def _heads_with_additions(
         self, states: Tensor, kernel: Tensor, bias: Tensor | None, names: tuple[str, ...], scaled: bool
     ) -> Tensor:
-        """Returns what the places project to, [batch, length, columns], the queries scaled at the end."""
+        """Returns the projections of the places, [batch, length, columns], the queries scaled at the end."""
         joint = by_tokens(lambda tokens: self._times(tokens, kernel, bias), states)
         found, begin = [], 0
         for name in names:

@@ -39,7 +39,7 @@ def rows_at_once(keys: int) -> int:
 
 
 def described(mask: AttentionMask) -> Tensor | RowBias:
-    """Returns what hides keys from queries, written out only where the scores can be held at once."""
+    """Returns the bias of a mask, written out only where the scores can be held at once."""
     return RowBias(mask) if suits_rows(mask) else mask.whole()
 
 
@@ -56,8 +56,8 @@ def read_by_rows(
 ) -> Tensor:
     """Returns the mean of values that each query sees, as `read_heads` does.
 
-    Of what attention makes for each query and key nothing is kept: it is made for a block of queries at a
-    time, and again in the backward pass (Rabe and Staats 2021, "Self-attention Does Not Need O(n^2) Memory",
+    Nothing that attention makes for each query and key is kept: it is made for a block of queries at a time,
+    and again in the backward pass (Rabe and Staats 2021, "Self-attention Does Not Need O(n^2) Memory",
     section 3; here all keys of a query together). Keys that causality or a window hides from a whole block of
     queries are not read.
 
@@ -107,7 +107,7 @@ class _Drawn:
         self._noise, self._tensors, self._sizes, self._block = noise, tensors, sizes, block
 
     def factors(self, scores: Tensor, prefix_length: int, dtype: str) -> Tensor | None:
-        """Returns what probabilities [..., batch, heads, rows, keys] are multiplied by."""
+        """Returns the factors of probabilities [..., batch, heads, rows, keys]."""
         groups = scores.shape[0] if len(scores.shape) == 5 else 1
         heads = scores.shape[-3]
         shape = (groups * heads, *self._sizes)

@@ -1,4 +1,4 @@
-"""How queries read keys and values: all keys at once, or only blocks of them in which one is seen."""
+"""Softmax attention over all keys at once, or over the blocks of keys in which one is seen."""
 
 from collections.abc import Callable
 from typing import Any
@@ -54,7 +54,7 @@ def read_heads(
     length = length or 0
     if bias is None or not causal or length <= CAUSAL_BLOCK:
         return _read(query, key, value, bias, dropout, training, scale)
-    # Of the scores that causality forbids, those within a block of queries are made.
+    # Scores that causality forbids are made only within a block of queries.
     size = max(CAUSAL_BLOCK, -(-length // CAUSAL_BLOCKS))
     ends = [*range(size, length, size), length]
     read = []

@@ -23,12 +23,12 @@ _HIDDEN = -1e8
 
 
 class Stream(TensorHolder):
-    """Which keys the tokens of a stream see, which are in other segments, and where the tokens stand.
+    """Masks of a stream: the keys that its tokens see, those in other segments, and the tokens' places.
 
     Args:
         segments: Int tensor [batch, rows], segments of the tokens that read.
         of_keys: Int tensor [batch, length], segments of the keys.
-        positions: Int tensor [batch, rows], where the tokens stand in their rows; None where they are all
+        positions: Int tensor [batch, rows], places of the tokens in their rows; None where they are all
             tokens of the rows.
     """
 
@@ -46,7 +46,7 @@ class Stream(TensorHolder):
         return differs(segments, of_keys), mask.whole()
 
     def rows(self, block: Block) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Returns of some tokens the bias, which keys are in other segments, and where they stand.
+        """Returns the bias of some tokens, the keys in other segments, and the places of the tokens.
 
         Returns:
             float32 [batch, 1, rows, length]; float32 of the same shape, 1 for a key in another segment; and
@@ -61,7 +61,7 @@ class Stream(TensorHolder):
 
 
 class StreamRows(TensorHolder):
-    """What `Stream` tells of one stream, or of the content stream and the query stream after it."""
+    """The masks of one stream, or of the content stream and the query stream after it."""
 
     def __init__(self, streams: tuple[Stream, ...]) -> None:
         self.streams = streams
@@ -104,7 +104,7 @@ class TwoStreamAttention(Attention):
 
     Raises:
         ValueError: if a number is below 1, if `heads` does not divide `width`, if keys are to be shared, or
-            if the input is not as wide as said.
+            if the last axis of the input is not `width`.
 
     Example:
 
@@ -176,7 +176,7 @@ class TwoStreamAttention(Attention):
         start = normal(self.initializer_stddev, self.dropout.seed_generator)
         return self.add_weight(name=name, shape=shape, initializer=start)
 
-    # What is read are both streams' states.
+    # The arguments are the states of both streams.
     def call(  # type: ignore[override]
         self,
         hidden: Tensor,
@@ -197,11 +197,11 @@ class TwoStreamAttention(Attention):
             relative: Float tensor [2 length, width], sinusoids of the distances from `length` down; see
                 `relative_sinusoids`.
             differs: Float tensor [batch, 1, rows, length], 1 where a key is in another segment, 0 elsewhere;
-                None where `bias` tells it.
+                None where `bias` holds it.
             bias: Float32 tensor [batch, 1, rows, length], added to the scores; see `attention_bias`. A
                 `StreamRows` for rows so long that scores are held of some of them at a time.
-            positions: int32 [batch, predictions], where the tokens of the query stream stand. None where
-                there is the content stream alone.
+            positions: int32 [batch, predictions], places of the query stream's tokens. None where there is
+                the content stream alone.
             both: Whether `hidden` holds both streams.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
@@ -221,7 +221,7 @@ class TwoStreamAttention(Attention):
         return self._join_heads(read_seen(scores, bias, value, factors), hidden)
 
     def _queries_of_terms(self, query: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns what meets keys and distances, and what is added for keys of other segments."""
+        """Returns the queries of keys and of distances, and the scores of keys of other segments."""
         of_others = ops.cast(self.segments[1] - self.segments[0], self.compute_dtype)
         of_others = ops.sum(self._with(query, self.segment_bias) * of_others, axis=-1, keepdims=True)
         return self._with(query, self.content_bias), self._with(query, self.position_bias), of_others
@@ -248,7 +248,7 @@ def read_stream_rows(
     dropout: Dropout,
     training: bool | None,
 ) -> Tensor:
-    """Returns what the tokens of the streams read, a float tensor [batch, heads, rows, head_width].
+    """Returns the values that the tokens of the streams read, float [batch, heads, rows, head_width].
 
     Args:
         queries: Float tensors [batch, heads, rows, head_width] that meet keys and distances, and [batch,

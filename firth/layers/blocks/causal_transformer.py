@@ -144,8 +144,7 @@ class CausalTransformer(TransformerStack):
 
         Args:
             hidden: Float tensor [batch, count, width], the tokens to read.
-            document_ids: Int tensor [batch, length] of the whole rows; what stands after these tokens is not
-                seen.
+            document_ids: Int tensor [batch, length] of the whole rows; the tokens after these are not seen.
             cache: Keys and values as `empty_cache` or the last call returned them.
             index: Place in the rows where these tokens begin: an int scalar, or int [batch] where rows differ
                 in it.

@@ -41,7 +41,8 @@ class FeedForward(Divided, ExtensibleLayer):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if a width is below 1, the activation is unknown, or the input is not as wide as said.
+        ValueError: if a width is below 1, the activation is unknown, or the last axis of the input is not
+            `width`.
 
     Example:
 

@@ -14,7 +14,7 @@ _NEVER = -1e9
 
 @keras.saving.register_keras_serializable(package="firth")
 class ScalarMix(Layer):
-    """The task's view of a frozen model: its layers, weighted and summed.
+    """A weighted sum of the layers of a frozen model, with weights that the task learns.
 
     `gamma * sum over j of softmax(scores)_j h_j` (Peters et al. 2018, "Deep contextualized word
     representations", equation 1). Whoever wants the weights near each other adds their squares to the loss

@@ -39,7 +39,7 @@ class TransformerBlock(ExtensibleLayer):
         cross_attention: Whether the block can attend to an encoder's states.
         output_stddev: Standard deviation that the projections which end a sublayer start from;
             `stack.initializer_stddev` where it is None.
-        first: Whether a norm stands before the attention of a pre-norm block.
+        first: Whether a norm precedes the attention of a pre-norm block.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
@@ -245,7 +245,7 @@ class TransformerBlock(ExtensibleLayer):
         ]
 
     def _before(self, hidden: Tensor, norm: keras.layers.Layer | None) -> Tensor:
-        """Returns what a sublayer reads."""
+        """Returns the input of a sublayer."""
         return norm(hidden) if self._is_pre_norm and norm is not None else hidden
 
 

@@ -1,4 +1,4 @@
-"""What the stacks of transformer blocks have in common."""
+"""Base of the stacks of transformer blocks, and the layers of their positions."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -24,18 +24,18 @@ from firth.layers.positions.rotary_positions import RotaryPositions
 if TYPE_CHECKING:
     from firth.recipes.models.stack import StackConfig
 
-# Of each layer what `TransformerBlock.empty_cache` returns.
+# The cache of each layer, as `TransformerBlock.empty_cache` returns it.
 Cache = tuple[tuple[KeysValues, ...], ...]
-# Of each layer what is added to its scores, and what else its attention reads of positions.
+# The bias of each layer's scores, and the tensor of positions that its attention reads otherwise.
 Related = list[tuple[Any, Tensor | None]]
 # A layer that makes, once for all blocks, the tensor of positions that their attention reads.
 AnyPositions = RelativeBucketBias | RotaryPositions | DisentangledPositions
 
 
 class TransformerStack(BlocksLayer):
-    """Blocks one after another, what their attention reads of positions, and a norm after pre-norm blocks.
+    """Blocks one after another, the layers of their positions, and a norm after pre-norm blocks.
 
-    Subclasses say what sees what.
+    Subclasses make the masks.
 
     Args:
         stack: Settings of the stack: a `StackConfig` or a mapping of its values.
@@ -88,7 +88,7 @@ class TransformerStack(BlocksLayer):
     def parts(self) -> tuple[tuple[str, ...], ...]:
         """Names of the layers that weights are in: of those before the first block, then of each block.
 
-        Blocks stand in the order in which they are used for the last time, as some are used more than once.
+        Blocks are in the order of their last use, as some are used more than once.
         """
         last_use = {block: place for place, block in enumerate(self._order)}
         blocks: list[tuple[str, ...]]
@@ -194,7 +194,7 @@ class TransformerStack(BlocksLayer):
         return bias, None if positions is distances else positions(places)
 
     def _relate_layers(self, bias: Tensor, position_ids: Tensor | None, first: Tensor | int = 0) -> Related:
-        """Returns for each layer what `_relate` does, made once for all that see the same."""
+        """Returns the result of `_relate` for each layer, made once for all that see the same."""
         seen = self._relate(bias, position_ids, first)
         local = self.stack.local_attention
         if local is None:

@@ -23,9 +23,9 @@ class TwoStreamTransformer(BlocksLayer):
     """A content stream over all tokens, and next to it, if asked, a query stream at the predicted ones.
 
     Yang et al. 2019, "XLNet", sections 2.3 to 2.5. A token of the content stream sees tokens whose order is
-    not above its own, itself included. A token of the query stream knows where it stands but not what it is:
-    it sees the content stream where the order is below its own. Both are limited to their document, and use
-    the same weights. The memory of segments before (section 2.4) is left out: rows are independent.
+    not above its own, itself included. A token of the query stream knows its place but not itself: it sees
+    the content stream where the order is below its own. Both are limited to their document, and use the same
+    weights. The memory of segments before (section 2.4) is left out: rows are independent.
 
     Args:
         stack: Settings of the stack: a `TwoStreamTransformerConfig` or a mapping of its values. Dropout
@@ -134,7 +134,7 @@ class TwoStreamTransformer(BlocksLayer):
         attention_order: Tensor | None,
         positions: Tensor | None,
     ) -> Stream:
-        """Returns what the query stream's tokens see."""
+        """Returns the masks of the query stream's tokens."""
         for name, value in (("attention_order", attention_order), ("positions", positions)):
             if value is None:
                 raise ValueError(f"TwoStreamTransformer: `query` needs `{name}`. Received: {name}=None")
@@ -246,10 +246,9 @@ class TwoStreamBlock(TransformerBlock):
             content: Float tensor [batch, length, width], the content stream before this block.
             relative: Float tensor [2 length, width], sinusoids of the distances from `length` down.
             differs: Float tensor [batch, 1, rows, length], 1 where a key is in another segment, 0 elsewhere;
-                None where `bias` tells it.
+                None where `bias` holds it.
             bias: Float32 tensor [batch, 1, rows, length], added to the scores, or a `StreamRows`.
-            positions: int32 [batch, predictions], where the tokens of the query stream stand; None without
-                them.
+            positions: int32 [batch, predictions], places of the query stream's tokens; None without them.
             both: Whether `hidden` holds the content stream and, after it, the query stream.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
@@ -259,7 +258,7 @@ class TwoStreamBlock(TransformerBlock):
 
 
 def _seen(streams: tuple[Stream, ...], by_rows: bool) -> dict[str, Any]:
-    """Returns what blocks are told of what tokens see, written out or described."""
+    """Returns the masks of streams as arguments of blocks, written out or described."""
     if by_rows:
         return {"differs": None, "bias": StreamRows(streams)}
     in_others, bias = (ops.concatenate(parts, axis=2) for parts in zip(*(each.whole() for each in streams)))

@@ -12,7 +12,7 @@ from keras import ops
 from firth.layers.elements.layer import Layer, inner_layers
 from firth.layers.elements.types import Shape, Tensor
 
-# What stands at a place: from states [batch, length, inputs] to states [batch, length, outputs].
+# The part of a layer at a place: states [batch, length, inputs] to states [batch, length, outputs].
 Base: TypeAlias = Callable[[Tensor], Tensor]
 
 
@@ -26,10 +26,10 @@ class Addition(Layer):
     """
 
     def begin(self, model: Any, tokenizer: Any, method: Any) -> None:
-        """Assigns what the addition starts from of its base; most start as they are drawn."""
+        """Assigns the values of the base that the addition starts from; most start as they are drawn."""
 
     def take(self, other: Any) -> None:
-        """Assigns what an addition has made in training, of which this one is kept."""
+        """Assigns the result of an addition that was trained, of which this one is kept."""
         raise NotImplementedError(f"{type(self).__name__} is not kept of {type(other).__name__}")
 
     def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -62,7 +62,7 @@ class Columns:
     direction: int | None = None
 
     def part(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Returns a view of what is its own in an array of the kernel's shape, [inputs, count]."""
+        """Returns a view of its own columns in an array of the kernel's shape, [inputs, count]."""
         return self._matrix(array)[:, self._own]
 
     def read(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
@@ -127,7 +127,7 @@ class Place:
 
 
 class ExtensibleLayer(Layer):
-    """A layer with places that something may be added to; without additions, it does what it did."""
+    """A layer with places that something may be added to; without additions it does not change."""
 
     # Past Keras, which lets a layer that is built track nothing more; a model holds the additions.
     _additions: Mapping[str, Addition] = {}
@@ -152,7 +152,7 @@ class ExtensibleLayer(Layer):
         self.__dict__["_additions"] = others if addition is None else {**others, name: addition}
 
     def addition(self, name: str) -> Addition | None:
-        """Returns what is added at a place, or None.
+        """Returns the addition at a place, or None.
 
         Args:
             name: Name of the place.
@@ -160,7 +160,7 @@ class ExtensibleLayer(Layer):
         return self._additions.get(name)
 
     def _extended(self, name: str, states: Tensor, base: Base, **more: Base) -> Tensor:
-        """Returns what stands at a place gives for states [batch, length, inputs]."""
+        """Applies the part at a place, with its addition, to states [batch, length, inputs]."""
         addition = self._additions.get(name)
         return base(states) if addition is None else addition(states, base=base, **more)
 
@@ -174,7 +174,7 @@ class ExtensibleLayer(Layer):
 
 
 def by_tokens(base: Base, states: Tensor) -> Tensor:
-    """Returns what a function of tokens [tokens, inputs] gives for states [batch, length, inputs].
+    """Applies a function of tokens [tokens, inputs] to states [batch, length, inputs].
 
     Args:
         states: Float tensor [batch, length, inputs].
@@ -194,7 +194,7 @@ def extensible_layers(layer: keras.layers.Layer) -> Iterator[ExtensibleLayer]:
 class Additions(keras.layers.Layer):
     """The additions of a model, which are tracked here, as layers that are built track nothing more.
 
-    It has them as `held`, and as `observers` what reads the gradients of their training.
+    They are `held`; `observers` read the gradients of their training.
     """
 
     def __init__(self, **kwargs: Any) -> None:

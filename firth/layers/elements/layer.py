@@ -1,4 +1,4 @@
-"""The base of all layers, whose arguments are its attributes and its config, and the masks that they read."""
+"""Base of all layers, whose arguments are its attributes and its config; masks, and divided weights."""
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,11 +13,10 @@ from firth.layers.elements.types import Shape, Tensor
 
 
 class Layer(keras.layers.Layer):
-    """A Keras layer whose constructor's signature says what its attributes and its config are.
+    """A Keras layer whose constructor's arguments are its attributes and its config.
 
     Numbers, flags, names and None are attributes before `__init__` begins, which may resolve them; `seed` is
-    an int or None, as a config keeps it. Unless a subclass says otherwise, the output has the input's shape,
-    and its mask.
+    an int or None, as a config keeps it. By default the output has the input's shape and its mask.
 
     Example:
 
@@ -111,8 +110,8 @@ class Divided:
     def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
         """Returns weights of its own, each with the axis of which a device may hold a part; it is built.
 
-        What stands at the same places of these axes is computed together: a head of attention, a cell of the
-        layer between, a piece of the vocabulary. None stands for a weight that it was built without.
+        Values at the same place of these axes are computed together: a head of attention, a cell of the layer
+        between, a piece of the vocabulary. A weight that it was built without is None.
         """
         raise NotImplementedError
 

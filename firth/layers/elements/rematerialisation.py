@@ -18,7 +18,7 @@ Held = TypeVar("Held", bound="TensorHolder")
 
 
 class TensorHolder:
-    """A value that layers pass on, which is made of tensors and of what is known when a graph is made.
+    """A value that layers pass on, made of tensors and of values that are known when a graph is made.
 
     Attributes:
         tensors: Its tensors, a tuple.
@@ -34,7 +34,7 @@ class TensorHolder:
 
 
 class BlocksLayer(Layer):
-    """A stack of blocks, of which the forward pass may keep no more than what goes from one to the next.
+    """A stack of blocks whose forward pass may keep only the states between blocks.
 
     Each block is computed once more in the backward pass then, with the same dropout (Chen et al. 2016,
     "Training Deep Nets with Sublinear Memory Cost", section 4.1).
@@ -49,7 +49,7 @@ class BlocksLayer(Layer):
     def _run_block(
         self, block: Callable[..., Any], hidden: Tensor, *inputs: Any, training: bool | None, **more: Any
     ) -> Any:
-        """Returns what a block gives for its inputs; float tensors among them may have gradients."""
+        """Returns the output of a block for its inputs; float tensors among them may have gradients."""
         if not (training and self._rematerialises):
             return block(hidden, *inputs, training=training, **more)
         with self._noise(ops.shape(hidden)[self._batch_axis]):
@@ -72,9 +72,9 @@ def rematerialise_blocks(model: keras.Model) -> None:
 
 
 def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
-    """Returns what a function gives, of which only inputs and outputs are kept for its gradient.
+    """Calls a function of which only inputs and outputs are kept for its gradient.
 
-    What it draws from `example_noise` is the same when it is computed again.
+    Its draws from `example_noise` are the same when it is computed again.
 
     Example:
 
@@ -84,7 +84,7 @@ def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> 
     """
     nest = (inputs, named)
     leaves = keras.tree.flatten(nest)
-    # What holds tensors stands for them.
+    # A holder of tensors is replaced by its tensors.
     flat = keras.tree.flatten([_tensors(leaf) for leaf in leaves])
     places = [place for place, value in enumerate(flat) if _is_float(value)]
     noise = current_noise()

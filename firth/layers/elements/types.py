@@ -1,4 +1,4 @@
-"""What the arguments of layers are, for annotations."""
+"""Types of the arguments of layers, and checks whose errors repeat the received value."""
 
 import numbers
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ from keras import ops
 Tensor: TypeAlias = Any
 # The length of each axis, an int, or None where it is not known before the call.
 Shape: TypeAlias = tuple[Any, ...]
-# What a layer draws from; see `firth.layers.elements.seeds`.
+# The source of a layer's random numbers; see `firth.layers.elements.seeds`.
 Seed: TypeAlias = int | keras.random.SeedGenerator | None
 
 

@@ -1,4 +1,4 @@
-"""The head that says which pieces stood at the masked positions."""
+"""BERT's heads: masked language model and next sentence, and logits by the table of tokens."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -35,7 +35,7 @@ class MaskedLMHead(Divided, Float32Layer):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if a number is below 1, or the input is not as wide as said.
+        ValueError: if a number is below 1, or the last axis of the input is not `width`.
 
     Example:
 
@@ -167,7 +167,7 @@ class NextSentenceHead(Float32Layer):
         return ops.cast(self.dense(pooled), "float32")
 
     def compute_output_shape(self, pooled_shape: Shape) -> Shape:
-        """Two logits in the place of the width.
+        """The shape of the vectors, with two logits instead of the width.
 
         Args:
             pooled_shape: Shape of `pooled`, (batch, documents, width); None on an axis of unknown length.
@@ -176,7 +176,7 @@ class NextSentenceHead(Float32Layer):
 
 
 def tied_logits(rows: Tensor, table: Tensor, bias: Tensor, places: Shape) -> Tensor:
-    """Returns the logits of every token, by the table of token embeddings.
+    """Returns the logits of every token, by the table of token embeddings (Press and Wolf 2016, section 3).
 
     Args:
         rows: Float tensor [count, width].

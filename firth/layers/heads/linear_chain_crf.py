@@ -68,7 +68,7 @@ class LinearChainCRF(Float32Layer):
         Args:
             emissions: Float tensor [batch, length, tags].
             chain_ids: Int tensor [batch, length], 0 on tokens of no chain, and the same number on the tokens
-                of a chain, which stand next to each other; None for rows of one chain.
+                of a chain, which are neighbours; None for rows of one chain.
             mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
 
         Returns:
@@ -79,7 +79,7 @@ class LinearChainCRF(Float32Layer):
         return summed - ops.logsumexp(summed, axis=-1, keepdims=True)
 
     def best_scores(self, emissions: Tensor, chain_ids: Tensor) -> Tensor:
-        """Returns of each tag of each token the score of the best sequence that has it.
+        """Returns, for each tag of each token, the score of the best sequence that has it.
 
         The greatest of each token is the tag of the best sequence, which Viterbi's algorithm finds; where
         several are as good, tokens may take theirs from different ones.
@@ -147,7 +147,7 @@ class LinearChainCRF(Float32Layer):
 
 
 def _messages(emissions: Tensor, begins: Tensor, start: Any, transitions: Any, combine: Combine) -> Tensor:
-    """Returns what the tokens before one say of each of its tags, float32 [batch, length, tags]."""
+    """Returns the messages of the tokens before one for each of its tags, float32 [batch, length, tags]."""
     start, transitions = ops.convert_to_tensor(start), ops.convert_to_tensor(transitions)
 
     def step(before: Tensor, token: Tensor) -> tuple[Tensor, Tensor]:
@@ -171,10 +171,10 @@ def _best(scores: Tensor) -> Tensor:
 
 
 def _begins(chain_ids: Tensor, before: Tensor) -> Tensor:
-    """Returns where no token of the same chain stands before, bool [batch, length]."""
+    """Returns true where the token before is not of the same chain, bool [batch, length]."""
     return ops.logical_or(ops.not_equal(chain_ids, before), ops.equal(chain_ids, 0))
 
 
 def _before(values: Tensor) -> Tensor:
-    """Returns what stands before each token, zeros before the first."""
+    """Returns the value before each token, zeros before the first."""
     return ops.concatenate([ops.zeros_like(values[:, :1]), values[:, :-1]], axis=1)

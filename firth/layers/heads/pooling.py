@@ -1,4 +1,4 @@
-"""One vector for each document of a row."""
+"""Pooling: one vector for each document of a row, by `[CLS]`, by attention or by the mean."""
 
 from typing import Any, ClassVar
 
@@ -26,7 +26,7 @@ class Pooler(Layer):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if `width` is below 1, or the input is not as wide as said.
+        ValueError: if `width` is below 1, or the last axis of the input is not `width`.
 
     Example:
 
@@ -62,7 +62,7 @@ class Pooler(Layer):
 
         Args:
             hidden: Float tensor [batch, length, width].
-            pooled_positions: int32 [batch, documents], where each `[CLS]` stands; None for the first place.
+            pooled_positions: int32 [batch, documents], places of each `[CLS]`; None for the first place.
         """
         if pooled_positions is None:
             return self.dense(ops.cast(hidden[:, :1], self.compute_dtype))
@@ -94,7 +94,7 @@ class AttentionPooling(Layer):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if `width` is below 1, or the input is not as wide as said.
+        ValueError: if `width` is below 1, or the last axis of the input is not `width`.
 
     Example:
 

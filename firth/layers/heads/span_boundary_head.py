@@ -1,4 +1,4 @@
-"""The head that says what a span holds from the two tokens around it."""
+"""SpanBERT's head, which predicts the tokens of a span from the two tokens around it."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -27,7 +27,7 @@ class SpanBoundaryHead(Divided, Float32Layer):
     Args:
         vocabulary_size: Rows of the token embeddings.
         width: Width of the hidden states and the token embeddings.
-        places: The places in a span that are told apart, in tokens.
+        places: Number of places in a span that have vectors of their own, in tokens.
         activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
         norm_epsilon: Number that is added to the variance in the layer norms.
         initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
@@ -35,7 +35,7 @@ class SpanBoundaryHead(Divided, Float32Layer):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if a number is below 1, or the input is not as wide as said.
+        ValueError: if a number is below 1, or the last axis of the input is not `width`.
 
     Example:
 

@@ -23,9 +23,9 @@ class DisentangledPositions(Layer):
 
     Args:
         width: Width of a vector, that of the hidden states.
-        max_distance: Largest distance that is told apart.
-        buckets: Number of buckets of distances in each direction; the nearer half of them hold one
-            distance each, the others grow logarithmically. None tells all distances apart.
+        max_distance: Distance from which on all distances are alike.
+        buckets: Number of buckets of distances in each direction; the nearer half of them hold one distance
+            each, the others grow logarithmically. None for a vector for each distance.
         epsilon: Epsilon of the layer norm.
         dropout: Share of the table that is dropped in training, once for all layers.
         initializer_stddev: Standard deviation of the truncated normal that the table starts from.

@@ -1,4 +1,4 @@
-"""The functions that make what methods add to a model and do not merge, by their kind in a recipe."""
+"""Tables of the additions that do not merge, by the kind of method in a recipe."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -26,7 +26,7 @@ ADDITIONS: dict[str, Extend] = {
 
 
 def extend(model: BackboneWithHeads, method: Method) -> None:
-    """Adds what a method adds that does not merge, unless the model holds it already.
+    """Adds a method's additions that do not merge, unless the model holds them already.
 
     Raises:
         TuningError: if it does not fit the model.
@@ -36,7 +36,7 @@ def extend(model: BackboneWithHeads, method: Method) -> None:
 
 
 def keep(model: BackboneWithHeads, method: Method) -> None:
-    """Drops what a method has in training alone, such as a network, and keeps what that has made."""
+    """Replaces additions that only training needs, such as a network, by the values that they make."""
     if method.kept == method:
         return
     places = places_of(model)

@@ -1,4 +1,4 @@
-"""The places of a model that something is added to, and how the model holds it."""
+"""Places of a model, and the additions that it holds at them."""
 
 import contextlib
 from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ def path_below(place: Place) -> str:
 
 
 def require_fit(model: BackboneWithHeads, method: Method) -> None:
-    """Passes if a method takes the backbone of a model."""
+    """Raises `TuningError` unless a method can adapt the backbone of a model."""
     if problems := list(method.conflicts(model.backbone.config)):
         raise TuningError("\n".join(problems))
 

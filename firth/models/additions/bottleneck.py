@@ -20,9 +20,9 @@ class Bottleneck(Addition):
     """Adds `f(z D + d) U + u` to what a sublayer gives, `y`, before the residual is added to it.
 
     z is y (Houlsby et al. 2019, "Parameter-Efficient Transfer Learning for NLP", section 2.1), or with
-    `reads_sum` what the block makes of y: its sum with the residual, and the norm of it where one follows
-    (Pfeiffer et al. 2021, "AdapterFusion: Non-Destructive Task Composition for Transfer Learning", appendix
-    A). U and u start at zero, so that the model starts as its base; the papers start near it.
+    `reads_sum` the sum of y with the residual, and the norm of it where one follows (Pfeiffer et al. 2021,
+    "AdapterFusion: Non-Destructive Task Composition for Transfer Learning", appendix A). U and u start at
+    zero, so that the model starts as its base; the papers start near it.
 
     Example:
 
@@ -93,7 +93,7 @@ def sublayers_of(model: BackboneWithHeads, method: BottleneckMethod) -> list[Pla
     if not found:
         backbone = type(model.backbone).__name__
         raise TuningError(
-            f"method.kind: {method.kind}: adapters stand after the sublayers {', '.join(method.sublayers)} "
+            f"method.kind: {method.kind}: adapters follow the sublayers {', '.join(method.sublayers)} "
             f"of transformer blocks, and {backbone} has no such blocks"
         )
     return found

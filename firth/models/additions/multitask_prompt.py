@@ -1,4 +1,4 @@
-"""A prompt that several tasks share, and what each of them makes of it."""
+"""Prompts that several tasks share, with two matrices for each task."""
 
 import os
 from collections.abc import Mapping
@@ -52,12 +52,12 @@ class MultitaskPrompt(Prompt):
         Args:
             features: Features of a batch: with `task_ids`, int32 [batch, records], those of the first
                 records' tasks. Without them, and of a row whose number is -1, the average of the tasks'
-                products stands for the row.
+                products is read.
         """
         ids = features.get(names.TASK_IDS) if self.tasks > 1 else None
         products = ops.matmul(self.columns, self.rows)
-        # Of the products and not of their factors: (u, v) and (-u, -v) are one product, whose factors' mean
-        # is zero.
+        # The mean is of the products, not of their factors: (u, v) and (-u, -v) are one product, and the mean
+        # of these factors is zero.
         average = ops.mean(products, axis=0, keepdims=True)
         if ids is None:
             return self.own() * average
@@ -65,7 +65,7 @@ class MultitaskPrompt(Prompt):
         return self.own() * ops.take(ops.concatenate([products, average], axis=0), numbers, 0)
 
     def begin(self, model: BackboneWithHeads, tokenizer: Any, method: MultitaskPromptTuning) -> None:
-        """Assigns what the prompt starts from: of token embeddings, or of what a run over tasks has saved."""
+        """Assigns token embeddings to the prompt, or the prompt that a run over tasks has saved."""
         if not method.source:
             super().begin(model, tokenizer, method)
             return

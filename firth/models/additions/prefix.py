@@ -67,7 +67,7 @@ class ReparameterisedPrefix(Prefix):
     """
 
     def build(self, keys_shape: Shape) -> None:
-        """Creates no weights; `made_by` says where the keys and values come from."""
+        """Creates no weights; `made_by` sets the function that makes the keys and values."""
 
     def made_by(self, make: Callable[[], Tensor]) -> "ReparameterisedPrefix":
         """Returns the layer, whose keys and values a function makes.
@@ -87,9 +87,9 @@ class ReparameterisedPrefix(Prefix):
 class PrefixEncoder(Addition):
     """The network that makes the keys and values of all layers: embedding, dense, tanh, dense.
 
-    Li and Liang 2021, section 4.3. Its layout is that of peft's `PrefixEncoder`: of what the second dense
-    layer gives, each layer has its keys and then its values, one after another. Vectors start from a normal
-    of stddev 1, kernels and biases uniform within one over the root of what they read, as in peft.
+    Li and Liang 2021, section 4.3. Its layout is that of peft's `PrefixEncoder`: the output of the second
+    dense layer holds the keys and then the values of each layer, one after another. Vectors start from a
+    normal of stddev 1, kernels and biases uniform within one over the root of what they read, as in peft.
 
     Example:
 

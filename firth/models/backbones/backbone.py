@@ -1,4 +1,4 @@
-"""What all backbones have in common."""
+"""Base class of all backbones, and the state that a recurrent one carries from batch to batch."""
 
 import itertools
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_no
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.features_model import FeaturesModel
 
-# Of each stage, from the inputs to the outputs, what the paths of its weights begin with.
+# Beginnings of the paths of weights, by stage, from the inputs to the outputs.
 Stages: TypeAlias = tuple[tuple[str, ...], ...]
 
 
@@ -63,7 +63,7 @@ class Backbone(FeaturesModel):
 
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:
-        """What dropout draws from; its `state`, int [2], is (seed, draws so far)."""
+        """Generator of dropout's draws; its `state`, int [2], is (seed, draws so far)."""
         return self._initializer.seed
 
     @property
@@ -75,10 +75,10 @@ class Backbone(FeaturesModel):
     def stages(self) -> Stages:
         """Its weights from the inputs to the outputs, by the paths that theirs begin with, below its own.
 
-        The first stage is what stands before the first layer, with what all layers share. Each other stage is
-        a layer, as many as `config.own_layers`; the norm after the last layer belongs to it. Stacks next to
-        each other end together: their last layers are one stage, and so on downwards (Raffel et al. 2019,
-        section 3.5.1, "gradual unfreezing").
+        The first stage holds the weights before the first layer, and those that all layers share. Each other
+        stage is a layer, as many as `config.own_layers`; the norm after the last layer belongs to it. Stacks
+        next to each other end together: their last layers are one stage, and so on downwards (Raffel et al.
+        2019, section 3.5.1, "gradual unfreezing").
 
         Each weight is in one stage.
         """
@@ -122,7 +122,7 @@ class Backbone(FeaturesModel):
 class CarriedState(keras.layers.Layer):
     """Two variables, one row for each row of a batch. They are a part of training, not of the model.
 
-    Checkpoints of a training run hold them, so that it goes on as if it had not stopped. A saved model does
+    Checkpoints of a training run hold them, so that it resumes as if it had not stopped. A saved model does
     not: it starts each text with zeros.
     """
 

@@ -161,7 +161,7 @@ class BiLSTMBackbone(Backbone):
 
         Args:
             features: Features by their names, as in the call.
-            state: State that the first document of each row goes on from, as it is returned; None for zeros.
+            state: State that the first document of each row continues from, as returned; None for zeros.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:

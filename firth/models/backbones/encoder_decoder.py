@@ -93,7 +93,7 @@ class EncoderDecoderBackbone(TransformerBackbone):
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         features = self._with_additions(features, self.encoder)
-        # A decoder in the encoder's place: where all stand at the same place in the order, each sees all.
+        # The decoder is the encoder: where all tokens have the same place in the order, each sees all.
         order = ops.zeros_like(features[names.DOCUMENT_IDS]) if self.is_shared else None
         parts = self.encoder_embeddings, self.encoder_projection, self.encoder
         return self._read(parts, features, training, attention_order=order)

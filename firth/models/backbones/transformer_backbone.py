@@ -1,4 +1,4 @@
-"""What the backbones of transformers have in common that begin with a table of tokens."""
+"""Base of the backbones with a table of tokens."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from firth.models.features_model import Specs, token_specs
 
 
 class TransformerBackbone(Divided, Backbone):
-    """A token table, and builders of what stands between it and a stack of blocks; see `Backbone`."""
+    """A token table, and builders of the layers between it and a stack of blocks; see `Backbone`."""
 
     def _make(self) -> None:
         # Rows are summed with those of positions and segments before they are cast.
@@ -85,7 +85,7 @@ class TransformerBackbone(Divided, Backbone):
     def _build_side(
         self, embeddings: keras.layers.Layer, projection: keras.layers.Layer | None, stack: keras.layers.Layer
     ) -> None:
-        """Creates the weights of what stands between the token table and the last block, and the table's."""
+        """Creates the weights of the layers from the token table to the last block."""
         shape = (None, None, self.config.embedding_width)
         for part in (self.token_embedding, self.virtual_tokens, embeddings, projection):
             if part is not None and not part.built:
@@ -118,7 +118,7 @@ class TransformerBackbone(Divided, Backbone):
         training: bool | None,
         **more: Any,
     ) -> Tensor:
-        """Returns what a stack makes of embeddings after their projection, the three parts of a side.
+        """Returns the states of a stack over projected embeddings, from the three parts of a side.
 
         The features are those that `_with_additions` returns.
         """

@@ -41,7 +41,7 @@ class TwoStreamTransformerBackbone(Divided, Backbone):
     def _make(self) -> None:
         start = {"initializer_stddev": self.config.initializer_stddev, **self._common}
         self.token_embedding = Embedding(self.vocabulary_size, self.width, name="token_embedding", **start)
-        # A table of one row: what every token of the query stream starts from.
+        # A table of one row, which every token of the query stream starts from.
         self.mask_embedding = Embedding(1, self.width, name="mask_embedding", **start)
         self.encoder = TwoStreamTransformer(self.config, name="encoder", **self._common)
 
@@ -70,7 +70,7 @@ class TwoStreamTransformerBackbone(Divided, Backbone):
         Args:
             features: A dict that holds at least `token_ids`, `segment_ids` and `document_ids`, each int32
                 [batch, length]; and `attention_order` where the content stream follows an order. Positions
-                are told apart by their distance, so `position_ids` are not read.
+                are known by their distance, so `position_ids` are not read.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return self.encoder(*self._content(features), training=training)
@@ -85,7 +85,7 @@ class TwoStreamTransformerBackbone(Divided, Backbone):
 
         Returns:
             A float tensor [batch, predictions, width] of the compute dtype. Each state follows from the
-            tokens of its document that come before it in the order, and from where it stands.
+            tokens of its document that come before it in the order, and from its place.
 
         Raises:
             ValueError: if there is no `attention_order`.

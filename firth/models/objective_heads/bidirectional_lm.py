@@ -20,7 +20,7 @@ from firth.recipes.objectives.language_models import BidirectionalLM
 
 @keras.saving.register_keras_serializable(package="firth")
 class BidirectionalLMHeads(Divided, Heads):
-    """The next word from the forward half of each state, and the previous word from the backward half.
+    """Predicts the next word from the forward half of each state, and the previous from the backward half.
 
     Both directions share one softmax (Peters et al. 2018, "Deep contextualized word representations",
     section 3.1). Training estimates it from a sample of the vocabulary where the objective has `negatives`;
@@ -57,7 +57,7 @@ class BidirectionalLMHeads(Divided, Heads):
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of `lm`, float32 [batch, 2 * length, vocabulary].
 
-        First stand those of the next words, then those of the previous ones.
+        Those of the next words come first, then those of the previous ones.
         """
         hidden = self._states(backbone, features, training)
         rows = ops.reshape(hidden, (-1, self.width))

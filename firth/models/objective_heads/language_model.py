@@ -20,7 +20,7 @@ from firth.recipes.objectives.objective_base import Objective
 
 @keras.saving.register_keras_serializable(package="firth")
 class LanguageModelHeads(Divided, Heads):
-    """Which token comes next, at every position of a decoder.
+    """Predicts the next token at every position of a decoder.
 
     `softmax(s h P E^T)`, with E the token embeddings (Press and Wolf 2016) or, with `tied_output: false`, a
     table of its own; P projects to the width of factorised embeddings, where they are; s is `width ** -0.5`
@@ -70,7 +70,7 @@ class LanguageModelHeads(Divided, Heads):
 
     @property
     def of_base(self) -> list[keras.Variable]:
-        """All weights with which a token is told from a state: the table, if it has its own, and P."""
+        """The weights of the softmax: the table, if it has its own, and P."""
         own: list[keras.Variable] = [] if self.table is None else [self.table]
         return own if self.projection is None else [*own, *self.projection.weights]
 

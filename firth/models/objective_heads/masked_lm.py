@@ -17,7 +17,7 @@ _TASKS = {"nsp": "next_sentence", "sop": "sentence_order"}
 
 @keras.saving.register_keras_serializable(package="firth")
 class MaskedLMHeads(Heads):
-    """What stood at the masked positions, and, if asked, what holds between two segments.
+    """Predicts the tokens of masked positions and, if asked, the relation of two segments.
 
     Its parts are attributes: `masked_lm_head`; `pooler` and `pair_head`, None without pairs;
     `mask_positions`, the absolute positions of DeBERTa's enhanced mask decoder, None without one.

@@ -52,7 +52,7 @@ class MixedTagsHeads(TokensHeads):
         return {self.loss_term.name: ops.cast(self.dense(hidden), "float32")}
 
     def answer_scores(self, logits: Tensor, features: Features) -> Tensor:
-        """Returns of each tag of each word the score of the best tags of the sentence that have it.
+        """Returns, for each tag of each word, the score of the best tags of the sentence that have it.
 
         Args:
             logits: Scores of single tags, float32 [batch, length, tags].

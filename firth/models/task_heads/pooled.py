@@ -102,7 +102,7 @@ class PooledHeads(Heads):
 
 
 class _Pooling(NamedTuple):
-    """How the vectors of records [batch, documents, width] are made.
+    """Functions that make the vectors of records [batch, documents, width].
 
     Attributes:
         read: Function of (heads, backbone, features, training).
