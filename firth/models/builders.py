@@ -11,7 +11,7 @@ import numpy.typing as npt
 from firth.layers.elements.layer import divided_axes
 from firth.layers.elements.rematerialisation import rematerialise_blocks
 from firth.layers.elements.types import Seed
-from firth.models.additions.addition_kinds import extend
+from firth.models.additions.addition_kinds import extend_model
 from firth.models.backbone_with_heads import BackboneWithHeads, PretrainingModel, TaskModel
 from firth.models.model_kinds import BACKBONES
 from firth.recipes.models.model import AnyModel
@@ -73,7 +73,7 @@ def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
     )
     model.build()
     if recipe.trained_by.extends_model:
-        extend(model, recipe.trained_by)
+        extend_model(model, recipe.trained_by)
     if recipe.training.rematerialisation == "blocks":
         rematerialise_blocks(model)
     if recipe.model.carries_state:

@@ -17,7 +17,7 @@ _BACKBONE, _ADDED = "backbone/", "added/"
 
 
 @dataclasses.dataclass(frozen=True)
-class Start:
+class UnmatchedWeights:
     """Weights of a model and of a bundle that do not match, after the model started from the bundle.
 
     Attributes:
@@ -66,7 +66,7 @@ NOTHING_ADDED = AddedPieces(after=0, parts=(), rows=0)
 
 def start_from(
     model: BackboneWithHeads, folder: str | os.PathLike[str], added: AddedPieces = NOTHING_ADDED
-) -> Start:
+) -> UnmatchedWeights:
     """Assigns the weights of a bundle to a model of the same backbone, by their paths.
 
     Heads may differ: a weight of a head that the bundle lacks, or has in another shape, stays as it was made.
@@ -94,7 +94,7 @@ def start_from(
             variable.assign(added.grow(file[name], keras.ops.convert_to_numpy(variable.value)))
         trained = (taken | grown) - set(untrained_weights(file))
     fresh = (name for name in variables if name not in trained)
-    return Start(tuple(fresh), tuple(sorted(shapes.keys() - taken - grown)))
+    return UnmatchedWeights(tuple(fresh), tuple(sorted(shapes.keys() - taken - grown)))
 
 
 def share_base(model: BackboneWithHeads, held: dict[str, keras.Variable]) -> None:

@@ -34,7 +34,7 @@ def take_start(
     Args:
         kept: Folder of the run's checkpoints, for `start.json`: `bundle`, `digest`, the layers that are made
             fresh, whether the optimizer is `taken` or `fresh`, the number of `trained_parameters`, and the
-            paths of weights that are `fresh` and `unused`; see `firth.models.bundle_weights.Start`.
+            paths of weights that are `fresh` and `unused`; see `UnmatchedWeights`.
     """
     try:
         check_digest(base.bundle, base.digest)

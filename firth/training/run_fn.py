@@ -18,7 +18,7 @@ from firth.corpus.contamination.evidence import (
 )
 from firth.features import is_over_vocabulary
 from firth.models import save_model
-from firth.models.additions.addition_kinds import keep
+from firth.models.additions.addition_kinds import replace_training_additions
 from firth.models.bundle import read_recipe
 from firth.recipes.reading.bases import check_same_model
 from firth.recipes.reading.bundles import blessed_bundle, digest_of_bundle
@@ -99,7 +99,7 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
     storage.remove(bundle)
     if recipe.trained_by.adds:
         storage.remove(adapter)
-        keep(model, recipe.trained_by)
+        replace_training_additions(model, recipe.trained_by)
         recipe = recipe.model_copy(update={"method": recipe.trained_by.kept})
         save_adapter(model, recipe, adapter)
         if recipe.trained_by.merges:

@@ -5,8 +5,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from firth.layers.elements.extensible_layer import Addition, Place
-from firth.models.additions.addition_kinds import extend
-from firth.models.additions.addition_places import TuningError, hold, keywords_of, path_below, places_of
+from firth.models.additions.addition_kinds import extend_model
+from firth.models.additions.addition_places import (
+    TuningError,
+    add_at_places,
+    keywords_of,
+    path_below,
+    places_of,
+)
 from firth.models.additions.bottleneck import norms_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.base.errors import first_of, suggest
@@ -24,7 +30,7 @@ def prepare_bottleneck(
     Raises:
         TuningError: for a backbone without blocks.
     """
-    extend(model, method)
+    extend_model(model, method)
     freeze_base(model)
     for norm in norms_of(model, method) if method.norms else ():
         for weight in norm.weights:
@@ -38,7 +44,7 @@ def prepare_prompts(model: BackboneWithHeads, method: PromptMethod, steps_per_ep
     Raises:
         TuningError: for a backbone that takes no virtual tokens.
     """
-    extend(model, method)
+    extend_model(model, method)
     freeze_base(model)
     return {}
 
@@ -66,16 +72,16 @@ def merge(model: BackboneWithHeads) -> None:
     model.added.observers.clear()
 
 
-def add(
+def freeze_and_add(
     model: BackboneWithHeads, kind: str, places: Iterable[Place], make: Callable[[Place], Addition]
 ) -> None:
     """Freezes the base of a model and adds something at its places.
 
     Raises:
-        TuningError: as `hold` does.
+        TuningError: as `add_at_places` does.
     """
     freeze_base(model)
-    hold(model, kind, places, make)
+    add_at_places(model, kind, places, make)
 
 
 def add_low_ranks(
@@ -90,7 +96,7 @@ def add_low_ranks(
     def make(place: Place) -> Addition:
         return addition(place.inputs, place.outputs, *arguments, **keywords_of(model, method))
 
-    add(model, method.kind, places, make)
+    freeze_and_add(model, method.kind, places, make)
 
 
 def low_rank_targets(

@@ -6,7 +6,7 @@ from keras import ops
 
 from firth.layers.attention.attention_bias import AttentionMask, Block, RowBias, states_from
 from firth.layers.attention.block_sparse import BLOCK, read_blocks, suits_blocks
-from firth.layers.attention.softmax_attention import attended, grouped, times
+from firth.layers.attention.softmax_attention import group_bias, times, weigh_values
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.row_blocks import RowDropout, in_row_blocks
 from firth.layers.elements.types import Tensor
@@ -38,7 +38,7 @@ def rows_at_once(keys: int) -> int:
     return max(ROWS, SCORES // keys // ROWS * ROWS)
 
 
-def described(mask: AttentionMask) -> Tensor | RowBias:
+def bias_of_mask(mask: AttentionMask) -> Tensor | RowBias:
     """Returns the bias of a mask, written out only where the scores can be held at once."""
     return RowBias(mask) if suits_rows(mask) else mask.whole()
 
@@ -78,7 +78,7 @@ def read_by_rows(
         added = known.rows(block)
         if terms is not None:
             added = added + terms(rows[0], key, block, tuple(held[ends[1] :]))
-        drawn = _Drawn(noise, tuple(held[ends[0] : ends[1]]), (bias.length, all_keys), block)
+        drawn = _BlockDropout(noise, tuple(held[ends[0] : ends[1]]), (bias.length, all_keys), block)
         of_key, of_value = (_of_keys(each, prefix_length, block) for each in (key, value))
         if by_blocks:
             return read_blocks(rows, of_key, of_value, added, drawn.blocks, begin - block[0][1])
@@ -98,7 +98,7 @@ def _of_keys(states: Tensor, prefix_length: int, block: Block) -> Tensor:
     return ops.concatenate([states[:, :, :prefix_length], found], axis=2) if prefix_length else found
 
 
-class _Drawn:
+class _BlockDropout:
     """The dropout of the scores of some queries."""
 
     def __init__(
@@ -137,10 +137,10 @@ class _Drawn:
 
 
 def _read(
-    query: Tensor, key: Tensor, value: Tensor, bias: Tensor, drawn: _Drawn, prefix_length: int
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor, drawn: _BlockDropout, prefix_length: int
 ) -> Tensor:
     # Without a group, four axes are faster than five.
     read = ops.squeeze(query, 0) if query.shape[0] == 1 else query
-    scores = ops.add(ops.cast(times(read, key), "float32"), grouped(bias, read))
-    found = attended(scores, value, drawn.factors(scores, prefix_length, value.dtype))
+    scores = ops.add(ops.cast(times(read, key), "float32"), group_bias(bias, read))
+    found = weigh_values(scores, value, drawn.factors(scores, prefix_length, value.dtype))
     return ops.reshape(found, (query.shape[0], *ops.shape(found)[-4:]))

@@ -65,7 +65,7 @@ def read_heads(
     return ops.concatenate(read, axis=-2)
 
 
-def attended(scores: Tensor, values: Tensor, factors: Tensor | None = None) -> Tensor:
+def weigh_values(scores: Tensor, values: Tensor, factors: Tensor | None = None) -> Tensor:
     """Returns `(softmax(scores) * factors) values` (Vaswani et al. 2017, section 3.2.1, with dropout).
 
     On TensorFlow the gradient is written out. What the softmax takes off is the sum of `upstream * result`
@@ -82,7 +82,7 @@ def attended(scores: Tensor, values: Tensor, factors: Tensor | None = None) -> T
     Example:
 
     >>> import numpy as np
-    >>> np.array(attended(np.zeros((1, 2), "float32"), np.array([[1.0], [3.0]], "float32"))).tolist()
+    >>> np.array(weigh_values(np.zeros((1, 2), "float32"), np.array([[1.0], [3.0]], "float32"))).tolist()
     [[2.0]]
     """
     if keras.backend.backend() != "tensorflow" or len(scores.shape) != len(values.shape):
@@ -107,7 +107,7 @@ def attended(scores: Tensor, values: Tensor, factors: Tensor | None = None) -> T
     return custom_gradient(run)(scores, values)
 
 
-def grouped(bias: Tensor, query: Tensor) -> Tensor:
+def group_bias(bias: Tensor, query: Tensor) -> Tensor:
     """Splits the axis of a bias's heads as the queries have it.
 
     Args:
@@ -147,8 +147,8 @@ def _read(
     if scale != 1.0:
         scores = ops.multiply(scores, scale)
     if bias is not None:
-        scores = ops.add(scores, grouped(ops.cast(bias, "float32"), query))
-    return attended(scores, value, dropout.factors(ops.shape(scores), training=training))
+        scores = ops.add(scores, group_bias(ops.cast(bias, "float32"), query))
+    return weigh_values(scores, value, dropout.factors(ops.shape(scores), training=training))
 
 
 def _dropped(shares: Tensor, values: Tensor, factors: Tensor | None) -> Tensor:

@@ -9,7 +9,7 @@ from keras import ops
 from firth.layers.attention.attention import Attention
 from firth.layers.attention.attention_bias import AttentionMask, Block, RowBias, states_from, tokens_from
 from firth.layers.attention.row_chunked_attention import rows_at_once
-from firth.layers.attention.softmax_attention import attended, times
+from firth.layers.attention.softmax_attention import times, weigh_values
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.extensible_layer import Place
 from firth.layers.elements.rematerialisation import TensorHolder
@@ -301,7 +301,7 @@ def read_seen(scores: Tensor, bias: Tensor, value: Tensor, factors: Tensor | Non
         A float tensor [batch, heads, rows, head_width].
     """
     sees_any = ops.max(bias, axis=-1, keepdims=True) > _HIDDEN
-    return attended(scores, value, factors) * ops.cast(sees_any, value.dtype)
+    return weigh_values(scores, value, factors) * ops.cast(sees_any, value.dtype)
 
 
 def differs(segments: Tensor, of_keys: Tensor) -> Tensor:

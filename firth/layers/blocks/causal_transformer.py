@@ -7,7 +7,7 @@ from keras import ops
 
 from firth.layers.attention.attention_bias import AttentionMask, attention_bias
 from firth.layers.attention.key_value_cache import Write, places_from, values_at, with_tokens
-from firth.layers.attention.row_chunked_attention import described
+from firth.layers.attention.row_chunked_attention import bias_of_mask
 from firth.layers.blocks.transformer_stack import Cache, TransformerStack
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.layer import document_ids_of
@@ -106,7 +106,7 @@ class CausalTransformer(TransformerStack):
         reading: dict[str, Any] = {"causal": is_causal, "training": training}
         if context is not None:
             reading["context"] = context
-            reading["context_bias"] = described(
+            reading["context_bias"] = bias_of_mask(
                 AttentionMask(document_ids, key_document_ids=context_document_ids)
             )
         return self._run(hidden, seen, position_ids, **reading)

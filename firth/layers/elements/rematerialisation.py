@@ -14,7 +14,7 @@ from firth.layers.elements.layer import Layer, inner_layers
 from firth.layers.elements.noise import current_noise, drawn_keys, example_noise, repeated_noise
 from firth.layers.elements.types import Tensor
 
-Held = TypeVar("Held", bound="TensorHolder")
+Holder = TypeVar("Holder", bound="TensorHolder")
 
 
 class TensorHolder:
@@ -26,7 +26,7 @@ class TensorHolder:
 
     tensors: tuple[Tensor, ...]
 
-    def with_tensors(self: Held, tensors: tuple[Tensor, ...]) -> Held:
+    def with_tensors(self: Holder, tensors: tuple[Tensor, ...]) -> Holder:
         """Returns the same with other tensors."""
         made = copy.copy(self)
         made.tensors = tensors

@@ -25,7 +25,7 @@ ADDITIONS: dict[str, Extend] = {
 }
 
 
-def extend(model: BackboneWithHeads, method: Method) -> None:
+def extend_model(model: BackboneWithHeads, method: Method) -> None:
     """Adds a method's additions that do not merge, unless the model holds them already.
 
     Raises:
@@ -35,7 +35,7 @@ def extend(model: BackboneWithHeads, method: Method) -> None:
         ADDITIONS[method.kind](model, method)
 
 
-def keep(model: BackboneWithHeads, method: Method) -> None:
+def replace_training_additions(model: BackboneWithHeads, method: Method) -> None:
     """Replaces additions that only training needs, such as a network, by the values that they make."""
     if method.kept == method:
         return

@@ -36,7 +36,7 @@ def keywords_of(model: BackboneWithHeads, method: Method) -> dict[str, Any]:
     return {"seed": model.seed_generator, "dtype": model.dtype_policy, "name": method.kind}
 
 
-def hold(
+def add_at_places(
     model: BackboneWithHeads, kind: str, places: Iterable[Place], make: Callable[[Place], Addition]
 ) -> None:
     """Adds something at places of a model's backbone.

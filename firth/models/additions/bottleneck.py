@@ -9,7 +9,7 @@ from firth.layers.elements.activations import get_activation
 from firth.layers.elements.extensible_layer import Addition, Base, Place
 from firth.layers.elements.seeds import normal, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.addition_places import TuningError, hold, keywords_of, places_of
+from firth.models.additions.addition_places import TuningError, add_at_places, keywords_of, places_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.bottleneck import BottleneckMethod
 
@@ -84,7 +84,7 @@ def add_bottlenecks(model: BackboneWithHeads, method: BottleneckMethod) -> None:
             **keywords_of(model, method),
         )
 
-    hold(model, method.kind, sublayers_of(model, method), make)
+    add_at_places(model, method.kind, sublayers_of(model, method), make)
 
 
 def sublayers_of(model: BackboneWithHeads, method: BottleneckMethod) -> list[Place]:

@@ -10,7 +10,13 @@ from keras import ops
 from firth import features as names, storage
 from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Seed, Tensor
-from firth.models.additions.addition_places import TuningError, hold, keywords_of, places_of, require_fit
+from firth.models.additions.addition_places import (
+    TuningError,
+    add_at_places,
+    keywords_of,
+    places_of,
+    require_fit,
+)
 from firth.models.additions.prompt import Prompt
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import MultitaskPromptTuning
@@ -115,4 +121,4 @@ def add_multitask_prompt(model: BackboneWithHeads, method: MultitaskPromptTuning
         size = (method.length, place.inputs, method.tasks, method.rank)
         return MultitaskPrompt(*size, **keywords_of(model, method))
 
-    hold(model, method.kind, [place for place in places_of(model) if place.name == "prompt"], make)
+    add_at_places(model, method.kind, [place for place in places_of(model) if place.name == "prompt"], make)

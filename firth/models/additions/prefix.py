@@ -10,7 +10,7 @@ from keras import ops
 from firth.layers.elements.extensible_layer import Addition, Place, extensible_layers
 from firth.layers.elements.seeds import normal, seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.addition_places import hold, keywords_of, places_of, require_fit
+from firth.models.additions.addition_places import add_at_places, keywords_of, places_of, require_fit
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import PrefixMethod
 
@@ -150,7 +150,7 @@ def add_prefixes(model: BackboneWithHeads, method: PrefixMethod) -> None:
     def make(place: Place) -> Prefix:
         return Prefix(*_shape_of(place, method), **keywords_of(model, method))
 
-    hold(model, method.kind, places, make)
+    add_at_places(model, method.kind, places, make)
 
 
 def _add_reparameterised(model: BackboneWithHeads, method: PrefixMethod, places: list[Place]) -> None:
@@ -168,7 +168,7 @@ def _add_reparameterised(model: BackboneWithHeads, method: PrefixMethod, places:
         prefix = ReparameterisedPrefix(*_shape_of(place, method), **keywords_of(model, method))
         return prefix.made_by(lambda: encoder.of_layer(numbers[place.path]))
 
-    hold(model, method.kind, places, make)
+    add_at_places(model, method.kind, places, make)
     with contextlib.ExitStack() as scopes:
         for part in (model.name, model.added.name):
             scopes.enter_context(keras.name_scope(part))

@@ -11,7 +11,13 @@ from firth.layers.elements.extensible_layer import Addition
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.seeds import normal, seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.addition_places import TuningError, hold, keywords_of, places_of, require_fit
+from firth.models.additions.addition_places import (
+    TuningError,
+    add_at_places,
+    keywords_of,
+    places_of,
+    require_fit,
+)
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import InputPromptMethod
 
@@ -128,7 +134,7 @@ def add_prompt(model: BackboneWithHeads, method: InputPromptMethod) -> None:
             return Prompt(*size, **common)
         return EncodedPrompt(*size, method.encoded_by, method.hidden_for(place.inputs), **common)
 
-    hold(model, method.kind, [place for place in places_of(model) if place.name == "prompt"], make)
+    add_at_places(model, method.kind, [place for place in places_of(model) if place.name == "prompt"], make)
 
 
 class PromptMLP(Layer):

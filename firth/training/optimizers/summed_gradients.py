@@ -9,7 +9,7 @@ import tensorflow as tf
 from keras import ops
 
 from firth.layers.elements.types import Tensor
-from firth.tuning.rate_multipliers import OwnRates
+from firth.tuning.rate_multipliers import RateMultipliers
 
 
 class SummedGradients:
@@ -30,7 +30,7 @@ class SummedGradients:
 
     Args:
         *args: Arguments of the Keras optimizer.
-        multipliers: What the updates of some variables are multiplied by; see `OwnRates`.
+        multipliers: What the updates of some variables are multiplied by; see `RateMultipliers`.
         first: Number of the run's first update, where the optimizer has made some before.
         **kwargs: Keywords of the Keras optimizer.
     """
@@ -48,7 +48,7 @@ class SummedGradients:
         self, *args: Any, multipliers: Mapping[str, Any] | None = None, first: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        self._own_rates = OwnRates(multipliers, first)
+        self._multipliers = RateMultipliers(multipliers, first)
         # By device, what the newest update has ended with.
         self._ended: dict[str, list[tf.Tensor]] = {}
         for name in self._REFUSED:
@@ -66,7 +66,7 @@ class SummedGradients:
         """
         if self.built:
             return
-        self._own_rates.find(variables)
+        self._multipliers.find(variables)
         # From Keras's own decay, which is at one rate: `update_step` decays.
         self.exclude_from_weight_decay(variables)  # type: ignore[attr-defined]  # Of the Keras optimizer.
         self._make_variables(variables)
@@ -91,7 +91,7 @@ class SummedGradients:
         if trainable_variables is not None:
             self.build(trainable_variables)
         indices = map(self._index, trainable_variables or self._trainable_variables)
-        norm = _global_norm(self._own_rates.trained(grads, list(indices), self.iterations))
+        norm = _global_norm(self._multipliers.trained(grads, list(indices), self.iterations))
         if self.global_clipnorm:
             grads = self.clipped(grads, norm)
         super().apply(grads, trainable_variables)  # type: ignore[misc]
@@ -116,7 +116,7 @@ class SummedGradients:
             variable: Variable to update.
             learning_rate: Learning rate of the step, float32 [].
         """
-        multiplier = self._own_rates.multiplier(self._index(variable), self.iterations)
+        multiplier = self._multipliers.multiplier(self._index(variable), self.iterations)
         if multiplier is not None:
             learning_rate = self._multiplied(learning_rate, multiplier)
         with self._turn(gradient, variable):
@@ -151,7 +151,7 @@ class SummedGradients:
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that rebuild this optimizer."""
-        return {**super().get_config(), **self._own_rates.config}  # type: ignore[misc]  # As above.
+        return {**super().get_config(), **self._multipliers.config}  # type: ignore[misc]  # As above.
 
     def _index(self, variable: Any) -> int:
         index: int = self._get_variable_index(variable)  # type: ignore[attr-defined]  # As above.

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from firth.layers.attention.softmax_attention import attended
+from firth.layers.attention.softmax_attention import weigh_values
 from tests.backends.gradients import Scalars, gradients
 
 SCORES, VALUES, FACTORS, UPSTREAM = (
@@ -27,7 +27,7 @@ def test_the_gradient_is_that_of_the_plain_formula(factors):
         return ops.matmul(shares if factors is None else shares * factors, values)
 
     inputs, found = Inputs(), []
-    for function in (plain, lambda scores, values: attended(scores, values, factors)):
+    for function in (plain, lambda scores, values: weigh_values(scores, values, factors)):
 
         def loss(function=function):
             return ops.sum(function(inputs.scores.values + 0.0, inputs.values.values + 0.0) * UPSTREAM)

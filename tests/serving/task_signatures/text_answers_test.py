@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.models import TaskModel
-from firth.models.additions.addition_kinds import extend
+from firth.models.additions.addition_kinds import extend_model
 from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -35,7 +35,7 @@ def served_by(tasks: int, values: dict[str, np.ndarray]) -> Served:
     model = TaskModel(model=SMALL, task=TASK, vocabulary_size=len(VOCABULARY), seed=3)
     model.build()
     method = MultitaskPromptTuning(length=2, tasks=tasks)
-    extend(model, method)
+    extend_model(model, method)
     for name, value in values.items():
         getattr(model.added.held[0], name).assign(value)
     recipe = types.SimpleNamespace(
