@@ -20,7 +20,7 @@ class BiLSTM(BlocksLayer):
     """Two stacks of LSTMs with projection, one from each end, side by side.
 
     Peters et al. 2018, "Deep contextualized word representations", section 3.1. The directions share no
-    weights and meet nowhere: each layer reads what the layer below made of the same direction. From the
+    weights and meet nowhere: each layer reads the output of the layer below of the same direction. From the
     second layer on, its input is added to its output. Documents of a row and padding are as in `LSTM`.
 
     Args:
@@ -176,8 +176,8 @@ class BiLSTM(BlocksLayer):
             state: State as `empty_state` or the last call returned it.
 
         Returns:
-            A float tensor [batch, count, projection_width], the forward half of what `call` gives for these
-            tokens, and the new state.
+            A float tensor [batch, count, projection_width], the forward half of the output of `call` for
+            these tokens, and the new state.
         """
         steps = to_steps(ops.cast(inputs, self.compute_dtype), directions=1)
         masks, states = step_masks(document_ids, directions=1), []

@@ -140,7 +140,7 @@ class _Rows(NamedTuple):
     chunks: Any
 
     def chunk(self, index: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
-        """Returns hidden states, labels, and what else is asked for, of one chunk."""
+        """Returns hidden states, labels and other requested tensors of one chunk."""
         start = index * self.of_chunk
         states = ops.slice(self.hidden, (start, 0), (self.of_chunk, self.hidden.shape[1]))
         return states, *(ops.slice(values, (start,), (self.of_chunk,)) for values in (self.labels, *others))
@@ -275,5 +275,5 @@ def _differentiate(
 
 
 def _like(slopes: Iterable[Tensor], *inputs: Tensor) -> tuple[Tensor, ...]:
-    """Returns gradients in the dtypes of what they belong to, without one for a bias that is not there."""
+    """Returns gradients in the dtypes of their tensors, without one for a bias that is not there."""
     return tuple(ops.cast(slope, value.dtype) for slope, value in zip(slopes, inputs))

@@ -22,8 +22,8 @@ class LSTM(ExtensibleLayer):
 
     Sak et al. 2014, "Long Short-Term Memory Based Recurrent Neural Network Architectures for Large Scale
     Acoustic Modeling", section 2, without peepholes; the formulas are in `lstm_recurrence`. It begins each
-    document of a row with a state of zeros, so that a document alone gives what it gives in a row. Padding
-    leaves the state as it is, and its outputs are zero.
+    document of a row with a state of zeros, so that the outputs of a document do not depend on its row.
+    Padding leaves the state as it is, and its outputs are zero.
 
     Args:
         cells: Width of the memory.
@@ -193,7 +193,7 @@ class LSTM(ExtensibleLayer):
         }
 
     def _weights(self) -> tuple[Tensor, ...]:
-        """Returns the weights of `lstm_recurrence`, with what is added to them."""
+        """Returns the weights of `lstm_recurrence`, with their additions."""
         if not self._additions:
             return self.input_kernel, self.bias, self.recurrent_kernel, self.projection_kernel
         (inputs, bias), (recurrent, _), (projection, _) = (

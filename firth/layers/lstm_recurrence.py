@@ -40,8 +40,8 @@ class Masks(NamedTuple):
 class _Trace(NamedTuple):
     """Values kept for the gradients, float32 [length, directions, features, batch] each, or a list of steps.
 
-    `gates` are those of input, forgetting and output; `projected` is what the projection reads, of the dtype
-    that matmuls run in.
+    `gates` are those of input, forgetting and output; `projected` is the input of the projection, of the
+    dtype that matmuls run in.
     """
 
     hidden: Any
@@ -68,7 +68,7 @@ def lstm_recurrence(
         i, f, o = sigmoid(U x + V h + b), g = tanh(U x + V h + b), each its own rows
         c' = clip(i g + f c),  h' = clip(W (o tanh(c')))
 
-    The gradient is written out. Over the steps it computes only what depends on the step after, and the
+    The gradient is written out. The loop over steps computes only values that depend on the step after; the
     gradient of each weight matrix is one matmul over all steps after that; derived step by step it would be a
     sum of as many large matrices as there are steps.
 
@@ -257,7 +257,7 @@ def _scan(
 ) -> tuple[Any, Any]:
     """Returns the last carry, and all that were carried: lists of steps where `steps` are lists.
 
-    Keras asks that each step gives what it carries, so the carry holds more than the next step reads; and on
+    Keras asks that each step returns its carry, so the carry holds more than the next step reads; and on
     TensorFlow it scans several tensors of unknown length not at all, so steps are looked up by number.
     """
 

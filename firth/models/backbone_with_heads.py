@@ -101,7 +101,7 @@ class BackboneWithHeads(FeaturesModel):
 
         Args:
             features: Features as the `specs` of the objective or task, batched. With
-                `firth.features.NOISE_KEYS` among them, what is drawn for an example follows from its key,
+                `firth.features.NOISE_KEYS` among them, the draws for an example follow from its key,
                 whichever batch it is in.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
@@ -120,7 +120,7 @@ class BackboneWithHeads(FeaturesModel):
         """Returns the logits of each loss, by its name; the features need no labels.
 
         Args:
-            features: Features as in the call, or what the backbone reads of them. Without `masked_positions`
+            features: Features as in the call, or those that the backbone reads. Without `masked_positions`
                 every position is predicted.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 

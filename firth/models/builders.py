@@ -112,7 +112,7 @@ def build_outline(recipe: RunRecipe) -> BackboneWithHeads:
     >>> build_outline(load_recipe("bert_large")).backbone.count_params()
     334092288
     """
-    # Keras lists what it has not made, by thread, and makes it at the end of the next scope.
+    # Keras lists weights that it has not made, by thread, and makes them at the end of the next scope.
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
         return thread.submit(_outline, recipe).result()
 

@@ -107,7 +107,7 @@ def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> BackboneWit
         dtype: A Keras dtype or policy; None as for `build_model`.
 
     Raises:
-        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        firth.storage.NotWholeError: if there is no such folder, or writing it was cut short.
         BundleError: if files are missing or damaged, or the weights are not those of the recipe's model.
 
     Example:
@@ -181,7 +181,7 @@ def read_recipe(folder: str | os.PathLike[str]) -> RunRecipe:
     """Returns the recipe of a bundle.
 
     Raises:
-        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        firth.storage.NotWholeError: if there is no such folder, or writing it was cut short.
         BundleError: if the recipe is missing or damaged.
     """
     storage.check_whole(folder)

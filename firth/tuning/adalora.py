@@ -217,7 +217,7 @@ def _value(variable: keras.Variable) -> Tensor:
     """Returns the current value of a variable, for `ops.where`.
 
     Keras hands the variable itself on from `ops.where` to JAX, which reads it outside of the step that is
-    compiled: what it finds is the value before the first step.
+    compiled, and so finds the value before the first step.
     """
     return ops.convert_to_tensor(variable)
 

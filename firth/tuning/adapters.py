@@ -67,7 +67,7 @@ def save_adapter(model: BackboneWithHeads, recipe: RunRecipe, folder: str | os.P
 def load_adapter(
     folder: str | os.PathLike[str], bundle: str | os.PathLike[str], dtype: Any = None
 ) -> tuple[BackboneWithHeads, AdaptingRecipe]:
-    """Returns the model of a run that has trained an adapter, with what it adds, and the recipe.
+    """Returns the model of a run that has trained an adapter, with its additions, and the recipe.
 
     Args:
         folder: Folder that `save_adapter` wrote, `adapter` next to a run's bundle.
@@ -75,7 +75,7 @@ def load_adapter(
         dtype: A Keras dtype or policy instead of the recipe's `training.precision`.
 
     Raises:
-        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        firth.storage.NotWholeError: if there is no such folder, or writing it was cut short.
         AdapterError: if its files cannot be read, or the bundle is another one, with both digests.
         firth.models.BundleError: if the bundle cannot be read.
 
@@ -130,7 +130,7 @@ def load_merged(
         dtype: A Keras dtype or policy instead of the recipe's `training.precision`.
 
     Raises:
-        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        firth.storage.NotWholeError: if there is no such folder, or writing it was cut short.
         AdapterError: as for `load_adapter`, and for one of a method that does not merge.
         firth.models.BundleError: if the bundle cannot be read.
 

@@ -19,7 +19,7 @@ class HadamardAddition(Addition):
 
     Its rank is up to the square of `rank` (Hyeon-Woo et al. 2022, "FedPara: Low-Rank Hadamard Product for
     Communication-Efficient Federated Learning", section 2.2). A2 starts at zero, the others uniform within
-    one over the root of what they read, as in peft.
+    one over the root of the inputs, as in peft.
 
     Example:
 

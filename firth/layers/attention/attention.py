@@ -87,7 +87,7 @@ class Attention(ProjectedHeads):
     ) -> None:
         # A bias stays float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
-        # A subclass may settle what its own signature leaves out.
+        # A subclass may fix arguments that its own signature lacks.
         self.biases, self.cross, self.scaled_initializer = biases, cross, scaled_initializer
         kind = type(self).__name__
         check_positive(kind, width=width, heads=heads)

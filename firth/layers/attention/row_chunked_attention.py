@@ -13,7 +13,7 @@ from firth.layers.elements.types import Tensor
 from firth.recipes.models.block_counts import LONGEST_WHOLE
 
 # Fewest queries whose scores are held at once, and scores of a head below which these are some more: fewer
-# blocks take less time. What is held of a token does not grow with the rows; see
+# blocks take less time. The memory of a token does not grow with the rows; see
 # `benchmarks.attention_memory`.
 ROWS, SCORES = BLOCK, 2**19
 # Loops that blocks are shared out to where each reads the keys up to its end.
@@ -25,7 +25,7 @@ Terms = Callable[[Tensor, Tensor, Block, tuple[Tensor, ...]], Tensor]
 
 
 def suits_rows(mask: AttentionMask) -> bool:
-    """Returns whether scores are too many to be held at once: more than those of the longest whole rows.
+    """Returns true if scores are too many to be held at once: more than those of the longest whole rows.
 
     In shorter ones computing scores again for the gradient costs more than the memory is worth.
     """

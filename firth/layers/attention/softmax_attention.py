@@ -68,9 +68,9 @@ def read_heads(
 def weigh_values(scores: Tensor, values: Tensor, factors: Tensor | None = None) -> Tensor:
     """Returns `(softmax(scores) * factors) values` (Vaswani et al. 2017, section 3.2.1, with dropout).
 
-    On TensorFlow the gradient is written out. What the softmax takes off is the sum of `upstream * result`
-    over the width of a head instead of one over all keys (Dao et al. 2022, "FlashAttention", section 3.1 and
-    appendix B.2), and factors are not kept for it.
+    On TensorFlow the gradient is written out. The number that the softmax takes off is the sum of `upstream *
+    result` over the width of a head instead of one over all keys (Dao et al. 2022, "FlashAttention", section
+    3.1 and appendix B.2), and factors are not kept for it.
 
     Args:
         scores: float32 [..., rows, keys], with as many axes as values; those before the last two may be more.

@@ -18,7 +18,7 @@ from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Seed, Shape, Tensor, check_own_keys
 from firth.layers.positions.relative_shift import relative_shift, relative_shift_at
 
-# Above what `attention_bias` adds where nothing may be seen, below any other bias.
+# Above the number that `attention_bias` adds for hidden keys, below any other bias.
 _HIDDEN = -1e8
 
 
@@ -87,9 +87,9 @@ class TwoStreamAttention(Attention):
     - `(q + v) R(i - j)`, with R a projection of a sinusoid of the distance;
     - `(q + w) s`, with s one of two vectors, for keys of the query's own segment and for others.
 
-    Only the difference of the two vectors s matters, because a softmax does not see what all keys share. Both
-    streams use the same weights; the content stream alone gives keys and values. A query that may see nothing
-    reads zeros, so that it learns nothing from tokens that are hidden from it.
+    Only the difference of the two vectors s matters, because a number that all keys share does not change a
+    softmax. Both streams use the same weights; the content stream alone gives keys and values. A query that
+    may see nothing reads zeros, so that it learns nothing from tokens that are hidden from it.
 
     Args:
         width: Width of the hidden states.

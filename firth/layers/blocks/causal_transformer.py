@@ -155,8 +155,8 @@ class CausalTransformer(TransformerStack):
                 `firth.layers.attention.key_value_cache.with_tokens` does.
 
         Returns:
-            A float tensor [batch, count, width], equal to what the call gives for these tokens of the whole
-            rows, and the new cache.
+            A float tensor [batch, count, width], equal to the output of the call for these tokens of the
+            whole rows, and the new cache.
         """
         places = places_from(index, ops.shape(hidden)[1])
         own_ids = values_at(document_ids, places)

@@ -125,13 +125,13 @@ class TransformerBlock(ExtensibleLayer):
 
         Args:
             hidden: Float tensor [batch, length, width].
-            bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the attention scores;
-                None adds nothing. A `RowBias` for rows so long that scores are held of some queries at a
-                time, and so of `context_bias`.
+            bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the attention scores; None
+                adds nothing. A `RowBias` for rows so long that scores are held of some queries at a time, and
+                so of `context_bias`.
             context: Float tensor [batch, keys, width], an encoder's states; without them a block that could
                 attend to an encoder does not.
             context_bias: Float32 tensor as `bias`, for the attention to the encoder.
-            positions: Tensor of what the attention reads of positions; see `build_positions`.
+            positions: Tensor of positions that the attention reads; see `build_positions`.
             causal: A Python bool, whether `bias` hides every key after its query.
             queries: Float tensor [batch, queries, width] that the block renews, where it reads `hidden` but
                 does not renew it; `bias` is that of these queries then. With `positions` of disentangled
@@ -189,9 +189,10 @@ class TransformerBlock(ExtensibleLayer):
             cache: Keys and values as `empty_cache` or the last call returned them.
             index: Place in the rows where these tokens begin: an int scalar, or int [batch] where rows differ
                 in it.
-            bias: Float32 tensor [batch or 1, heads or 1, count, length], which hides what is not there yet.
+            bias: Float32 tensor [batch or 1, heads or 1, count, length], which hides tokens that are not
+                there yet.
             context_bias: Float32 tensor as `bias`, for the attention to the encoder.
-            positions: Tensor of what the attention reads of positions, of these tokens.
+            positions: Tensor of the positions of these tokens that the attention reads.
             write: Function as `with_tokens` that puts the tokens' keys and values into the cache.
 
         Returns:
@@ -226,7 +227,7 @@ class TransformerBlock(ExtensibleLayer):
         return hidden
 
     def _after(self, hidden: Tensor, norm: Any) -> Read:
-        """Returns the function from what a sublayer gives to what the next one finds."""
+        """Returns the function from the output of a sublayer to the input of the next one."""
         if self._is_pre_norm:
             return lambda update: hidden + update
         return lambda update: norm(hidden + update)
@@ -235,7 +236,7 @@ class TransformerBlock(ExtensibleLayer):
         return lambda states: self.dropout(sublayer(states), training=training)
 
     def places(self) -> list[Place]:
-        """Returns the sublayers with their dropout: what is added to the residual."""
+        """Returns the sublayers with their dropout, whose outputs are added to the residual."""
         names = ["attention", "cross_attention", "feed_forward"]
         width = self.stack.width
         return [

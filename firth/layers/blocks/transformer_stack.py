@@ -136,7 +136,7 @@ class TransformerStack(BlocksLayer):
         if wanted is None:
             hidden = self._run_block(self.blocks[last], hidden, bias=bias, **reading)
         elif positions is None and not isinstance(bias, RowBias):
-            # All keys and values are needed of this block, and of all else only what belongs to these tokens.
+            # This block needs all keys and values, and everything else of these tokens only.
             queries = gather_tokens(hidden, wanted)
             bias = _rows_of_bias(bias, wanted)
             hidden = self._run_block(self.blocks[last], hidden, bias=bias, queries=queries, **reading)
@@ -172,7 +172,7 @@ class TransformerStack(BlocksLayer):
         return self.dropout(hidden, training=training)
 
     def _relate_mask(self, mask: AttentionMask, position_ids: Tensor | None) -> Related:
-        """Returns for each layer the bias of its scores and what else its attention reads of positions."""
+        """Returns for each layer the bias of its scores and other positions that its attention reads."""
         if not suits_rows(mask):
             return self._relate_layers(mask.whole(), position_ids)
         length, _ = mask.sizes
@@ -211,7 +211,7 @@ class TransformerStack(BlocksLayer):
         first: Tensor | int = 0,
         positions: Any = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """Returns the bias with that of distances, and what else attention reads of positions.
+        """Returns the bias with that of distances, and other positions that attention reads.
 
         Every token sees all of a prefix, whose places are before the first one of its document.
         """

@@ -15,7 +15,7 @@ from firth.layers.elements.types import Tensor
 def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     """Returns `function` with the gradient that it brings itself.
 
-    Over `keras.ops.custom_gradient` it smooths what differs between backends: how the upstream gradient is
+    It hides two differences of `keras.ops.custom_gradient` between backends: how the upstream gradient is
     passed, and that TensorFlow takes tensors only, no variables.
 
     A function that may be computed again in a backward pass reads all its tensors as inputs, and returns
@@ -133,7 +133,7 @@ def gather_rows(table: Tensor, row_ids: Tensor) -> Tensor:
     [[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]]
     """
     if keras.backend.backend() == "jax":
-        # Its own gradient is dense and summed, and is made again with what it reads.
+        # Its own gradient is dense and summed.
         return ops.take(table, row_ids, axis=0)
 
     @custom_gradient

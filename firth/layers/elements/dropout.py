@@ -21,7 +21,7 @@ class Dropout(Layer):
     `y = x * keep / (1 - rate)` with P(keep = 0) = `rate` (Srivastava et al. 2014, "Dropout: A Simple Way to
     Prevent Neural Networks from Overfitting", section 4).
 
-    Drawing random numbers is what dropout costs on a CPU, so an element gets 8 random bits instead of 32. To
+    On a CPU the cost of dropout is drawing random numbers, so an element gets 8 random bits instead of 32. To
     keep the rate exact all the same, the byte's threshold is itself rounded up or down at random, once a
     call.
 

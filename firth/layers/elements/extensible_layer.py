@@ -19,10 +19,10 @@ Base: TypeAlias = Callable[[Tensor], Tensor]
 class Addition(Layer):
     """A layer that takes the place of another part of a model and calls it, once.
 
-    Subclasses have `call(states, base)`, where `states` are what the part would read, a float tensor
-    [batch, length, inputs], and `base` is the part. At a sublayer of a block it is
-    `call(states, base, after)`: `after` is the function from what the sublayer gives to what comes after it,
-    its sum with the residual, and the norm of it where one follows.
+    Subclasses have `call(states, base)`, where `states` are the inputs of the part, a float tensor [batch,
+    length, inputs], and `base` is the part. At a sublayer of a block it is `call(states, base, after)`:
+    `after` is the function from the output of the sublayer to its sum with the residual, and the norm of it
+    where one follows.
     """
 
     def begin(self, model: Any, tokenizer: Any, method: Any) -> None:
@@ -33,7 +33,7 @@ class Addition(Layer):
         raise NotImplementedError(f"{type(self).__name__} is not kept of {type(other).__name__}")
 
     def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Returns the kernel and the bias of a projection that alone does what both do.
+        """Returns the kernel and the bias of one projection with the result of both.
 
         Args:
             kernel: Float tensor [inputs, outputs].
@@ -72,7 +72,7 @@ class Columns:
         return kernel, None if bias is None else bias[self._own]
 
     def write(self, kernel: Any, bias: Any) -> None:
-        """Assigns what `read` returns.
+        """Assigns a kernel and a bias as `read` returns them.
 
         Args:
             kernel: Float array [inputs, count].
@@ -105,8 +105,8 @@ class Place:
     Attributes:
         layer: Layer that it is a part of.
         name: Its name in this layer, such as `query`.
-        inputs: Width of what it reads.
-        outputs: Width of what it gives.
+        inputs: Width of its inputs.
+        outputs: Width of its outputs.
         columns: Weights of the projection that it is; None for other parts.
         reads_states: Whether an addition is called with states; otherwise it is merged in each call.
         norm: Norm before or after the sublayer that it is, if there is one; None for other parts.
@@ -216,7 +216,7 @@ class GradientObserver:
         """Prepares for a run.
 
         Raises:
-            ValueError: if the run is too short for what it does.
+            ValueError: if the run is too short.
         """
         raise NotImplementedError
 

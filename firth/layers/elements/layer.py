@@ -47,7 +47,7 @@ class Layer(keras.layers.Layer):
         }
         if "seed" in arguments:
             arguments["seed"] = plain_seed(arguments["seed"])
-        # Past Keras, which would track what it holds.
+        # Past Keras, which would track its values.
         vars(layer)["_arguments"] = arguments
         for name, value in arguments.items():
             # Keras takes `layers` of a layer for the layers in it.
@@ -147,7 +147,7 @@ def with_mask(bias: Any, mask: Tensor | None) -> Any:
 
     Args:
         bias: Float32 tensor [batch or 1, heads or 1, length, keys], or None.
-        mask: Bool tensor [batch, keys], False on what is hidden; None to hide nothing more.
+        mask: Bool tensor [batch, keys], False on hidden keys; None to hide nothing more.
 
     Example:
 

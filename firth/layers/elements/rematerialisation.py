@@ -42,7 +42,7 @@ class BlocksLayer(Layer):
 
     # Set by `rematerialise_blocks`.
     _rematerialises = False
-    # Axis of the examples in what blocks read.
+    # Axis of the examples in the inputs of blocks.
     _batch_axis = 0
     dropout: Dropout
 
@@ -100,8 +100,8 @@ def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> 
             return function(*positional, **by_name)
 
     floats = [ops.convert_to_tensor(flat[place]) for place in places]
-    # TensorFlow computes first, and then holds, what does not follow from an input: draws follow from the
-    # keys, and these from the hidden states.
+    # TensorFlow computes first, and then holds, values that do not depend on an input: draws depend on the
+    # keys, and these on the hidden states.
     halves = ops.zeros((1, 4)) if noise is None else noise.halves() + zero_after(floats[0])
     return keras.remat(run)(halves, *floats)
 

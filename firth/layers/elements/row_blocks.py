@@ -1,4 +1,4 @@
-"""Functions of rows that are made for some rows after another, of which nothing is kept for the gradient."""
+"""Functions applied to blocks of rows one after another, which keep nothing for the gradient."""
 
 import math
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def in_row_blocks(
     made: list[Tensor] = []
     for first, last, own in zip(borders, borders[1:], parts):
         blocks = tuple(_blocks(each, min(size, last - first)) for each in own)
-        # Exact as floats, which alone go into what is computed again.
+        # Exact as floats; a function that is computed again takes floats alone.
         begins = np.arange(first, last, size, dtype="float32")
         start = ops.zeros_like(blocks[0][0])
         start = start + ops.cast(zero_after(made[-1]), start.dtype) if made else start
@@ -184,7 +184,7 @@ class RowDropout:
         return self._scaled(keep, dtype)
 
     def of_parts(self, tensors: tuple[Tensor, ...], values: Tensor, parts: tuple[Tensor, Tensor]) -> Tensor:
-        """Returns parts of examples of which dropout has set elements to zero, as `Dropout` does.
+        """Applies the dropout to parts of examples, as `Dropout` does.
 
         Args:
             values: Float tensor [n, ...].

@@ -141,8 +141,8 @@ class AttentionPooling(Layer):
 
         Args:
             hidden: Float tensor [batch, length, width].
-            document_ids: Int tensor [batch, length], 0 on what is not read and i + 1 on document i; None for
-                rows of one document.
+            document_ids: Int tensor [batch, length], 0 on tokens that are not read and i + 1 on document i;
+                None for rows of one document.
             documents: Most documents of a row.
             mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
         """

@@ -17,7 +17,7 @@ _STDDEV = 0.02
 
 
 class Bottleneck(Addition):
-    """Adds `f(z D + d) U + u` to what a sublayer gives, `y`, before the residual is added to it.
+    """Adds `f(z D + d) U + u` to the output `y` of a sublayer, before the residual is added to it.
 
     z is y (Houlsby et al. 2019, "Parameter-Efficient Transfer Learning for NLP", section 2.1), or with
     `reads_sum` the sum of y with the residual, and the norm of it where one follows (Pfeiffer et al. 2021,
@@ -57,7 +57,7 @@ class Bottleneck(Addition):
         """Returns a float tensor [batch, length, width].
 
         Args:
-            states: Float tensor [batch, length, width], what the sublayer reads.
+            states: Float tensor [batch, length, width], the input of the sublayer.
         """
         update = base(states)
         read = after(update) if self.reads_sum else update

@@ -89,7 +89,7 @@ class PrefixEncoder(Addition):
 
     Li and Liang 2021, section 4.3. Its layout is that of peft's `PrefixEncoder`: the output of the second
     dense layer holds the keys and then the values of each layer, one after another. Vectors start from a
-    normal of stddev 1, kernels and biases uniform within one over the root of what they read, as in peft.
+    normal of stddev 1, kernels and biases uniform within one over the root of the inputs, as in peft.
 
     Example:
 
@@ -125,7 +125,7 @@ class PrefixEncoder(Addition):
     def of_layer(self, layer: int) -> Tensor:
         """Returns the keys and the values of a layer, a float tensor [length, 2 * width].
 
-        It is float32 under mixed precision too, so that what is kept is what was trained.
+        It is float32 under mixed precision too, so that the kept values are the trained ones.
         """
         hidden = ops.tanh(ops.matmul(self.embedding, self.first_kernel) + self.first_bias)
         own = slice(2 * layer * self.width, 2 * (layer + 1) * self.width)

@@ -140,7 +140,7 @@ def add_prompt(model: BackboneWithHeads, method: InputPromptMethod) -> None:
 class PromptMLP(Layer):
     """Three dense layers with ReLU between them, peft's network for prompts.
 
-    Weights start as in torch: uniform within one over the root of what a layer reads.
+    Weights start as in torch: uniform within one over the root of the inputs.
 
     Example:
 
@@ -170,7 +170,7 @@ class PromptLSTM(Layer):
     """Two bidirectional LSTMs and two dense layers with a ReLU between them.
 
     Liu et al. 2021, "GPT Understands, Too", section 2.2, as in the authors' code. Weights start as in torch:
-    uniform within one over the root of the cells, or of what a dense layer reads.
+    uniform within one over the root of the cells, or of the inputs of a dense layer.
 
     Example:
 

@@ -86,7 +86,8 @@ class EncoderDecoderBackbone(TransformerBackbone):
     def encode(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the encoder's states, a float tensor [batch, virtual tokens + length, width].
 
-        It has the compute dtype; virtual tokens are what a method has put before each row, usually none.
+        It has the compute dtype; virtual tokens are those that a method has put before each row, usually
+        none.
 
         Args:
             features: Features as in the call; those of the decoder are not read.

@@ -79,7 +79,7 @@ class LanguageModelHeads(Divided, Heads):
         return {"lm": self.project(backbone, backbone(features, training=training))}
 
     def project(self, backbone: Any, hidden: Tensor, at_once: int | None = None) -> Tensor:
-        """Returns the logits of what comes after some states of the decoder.
+        """Returns the logits of the next tokens after some states of the decoder.
 
         Args:
             hidden: Float tensor [..., width].
