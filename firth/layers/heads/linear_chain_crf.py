@@ -113,7 +113,7 @@ class LinearChainCRF(Float32Layer):
         chosen = ops.sum(own * rest, axis=-1)
         starts = ops.convert_to_tensor(self.starts)
         total = ops.logsumexp(starts + rest, axis=-1)
-        # Scores of later tags are counted with the tag; their sum is left of it.
+        # `rest` counts the tokens after a tag with the tag; `after` is their part of it.
         after = ops.sum(own * (rest - emissions), axis=-1)
         entered = ops.matmul(_before(own), ops.convert_to_tensor(self.transitions))
         from_start = ops.sum(own * starts, axis=-1) - total
