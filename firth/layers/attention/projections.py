@@ -1,8 +1,8 @@
 """The projections of attention: hidden states to heads of queries, keys and values, and back."""
 
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import keras
 import numpy as np
@@ -21,6 +21,14 @@ class ProjectedHeads(Divided, ExtensibleLayer):
     A subclass has the arguments of `Attention` as attributes, and the layers `dropout` and
     `output_projection`.
     """
+
+    divided_weights: ClassVar[Mapping[str, int]] = {
+        "kernel": 1,
+        "bias": 0,
+        "query_kernel": 1,
+        "query_bias": 0,
+        "output_projection.kernel": 0,
+    }
 
     # Products of queries and keys that a score adds up; its variance grows with them.
     _terms = 1
@@ -249,11 +257,6 @@ class ProjectedHeads(Divided, ExtensibleLayer):
             ),
             *prefix,
         ]
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the weights of the projections, with the axis of the heads."""
-        to_heads = [(self.kernel, 1), (self.bias, 0), (self.query_kernel, 1), (self.query_bias, 0)]
-        return [*to_heads, (self.output_projection.kernel, 0)]
 
     @property
     def prefix_length(self) -> int:

@@ -1,7 +1,7 @@
 """XLNet's attention: by content, by relative position and by relative segment."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
@@ -115,6 +115,15 @@ class TwoStreamAttention(Attention):
     (1, 3, 8)
     """
 
+    divided_weights: ClassVar[Mapping[str, int]] = {
+        **Attention.divided_weights,
+        "relative_kernel": 1,
+        "content_bias": 0,
+        "position_bias": 0,
+        "segment_bias": 0,
+        "segments": 1,
+    }
+
     def __init__(
         self,
         width: int,
@@ -165,12 +174,6 @@ class TwoStreamAttention(Attention):
     def places(self) -> list[Place]:
         """Returns those of `Attention`, and the projection of distances, `relative`."""
         return [*super().places(), self._place("relative", self.relative_kernel, None, 0)]
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns `Attention`'s, and those of distances and segments, with the axis of the heads."""
-        biases = self.content_bias, self.position_bias, self.segment_bias
-        own = [(self.relative_kernel, 1), *((each, 0) for each in biases), (self.segments, 1)]
-        return [*super().divided_weights(), *own]
 
     def _add(self, name: str, *shape: int) -> Tensor:
         start = normal(self.initializer_stddev, self.dropout.seed_generator)

@@ -1,7 +1,7 @@
 """The position-wise feed-forward layer of a transformer block."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import keras
 from keras import ops
@@ -50,6 +50,14 @@ class FeedForward(Divided, ExtensibleLayer):
     >>> tuple(FeedForward(width=4, inner_width=16)(np.ones((2, 3, 4))).shape)
     (2, 3, 4)
     """
+
+    divided_weights: ClassVar[Mapping[str, int]] = {
+        "inner_kernel": 0,
+        "gate_kernel": 0,
+        "outer_kernel": 0,
+        "inner_bias": 0,
+        "gate_bias": 0,
+    }
 
     def __init__(
         self,
@@ -147,11 +155,6 @@ class FeedForward(Divided, ExtensibleLayer):
         ]
         outer = Columns(self.outer_kernel, self.outer_bias, 0, width)
         return [*places, Place(self, "outer", inner, width, outer)]
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns all weights but the outer bias, with the axis of the layer between."""
-        kernels = self.inner_kernel, self.gate_kernel, self.outer_kernel
-        return [(each, 0) for each in (*kernels, self.inner_bias, self.gate_bias)]
 
     def _drop(self, inner: Tensor, hidden: Tensor, training: bool | None) -> Tensor:
         if not training or self.dropout.rate == 0.0:

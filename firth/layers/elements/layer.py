@@ -1,7 +1,8 @@
 """Base of all layers, whose arguments are its attributes and its config; masks, and divided weights."""
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+import operator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import keras
@@ -105,15 +106,14 @@ class Float32Layer(Layer):
 
 
 class Divided:
-    """A layer or a model some of whose weights may be divided among devices; see `divided_weights`."""
+    """A layer or a model some of whose weights may be divided among devices.
 
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns weights of its own, each with the axis of which a device may hold a part; it is built.
+    Values at the same place of their axes are computed together: a head of attention, a cell of the layer
+    between, a piece of the vocabulary.
+    """
 
-        Values at the same place of these axes are computed together: a head of attention, a cell of the layer
-        between, a piece of the vocabulary. A weight that it was built without is None.
-        """
-        raise NotImplementedError
+    divided_weights: ClassVar[Mapping[str, int]]
+    """Axes of which a device may hold a part, by the name of the attribute that holds the weight or None."""
 
 
 Kind = TypeVar("Kind")
@@ -191,8 +191,8 @@ def divided_axes(model: keras.layers.Layer) -> dict[str, tuple[int, int]]:
     return {
         weight.path: (axis, len(weight.shape))
         for layer in inner_layers(model, Divided)
-        for weight, axis in layer.divided_weights()
-        if weight is not None
+        for name, axis in layer.divided_weights.items()
+        if (weight := operator.attrgetter(name)(layer)) is not None
     }
 
 

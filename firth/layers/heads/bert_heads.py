@@ -1,6 +1,6 @@
 """BERT's heads: masked language model and next sentence, and logits by the table of tokens."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import keras
@@ -44,6 +44,8 @@ class MaskedLMHead(Divided, Float32Layer):
     >>> tuple(head(np.ones((2, 6, 4)), np.array([[0, 5, 1], [2, 0, 0]]), np.ones((10, 4))).shape)
     (2, 3, 10)
     """
+
+    divided_weights: ClassVar[Mapping[str, int]] = {"bias": 0}
 
     keeps_places: ClassVar[bool] = False
 
@@ -105,10 +107,6 @@ class MaskedLMHead(Divided, Float32Layer):
         rows = ops.reshape(gather_tokens(hidden, masked_positions), (-1, self.width))
         rows = self.norm(self._activate(self.dense(rows)))
         return tied_logits(rows, token_table, self.bias, ops.shape(masked_positions))
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the bias of the vocabulary."""
-        return [(self.bias, 0)]
 
     def compute_output_shape(
         self,

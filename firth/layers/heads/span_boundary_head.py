@@ -1,6 +1,6 @@
 """SpanBERT's head, which predicts the tokens of a span from the two tokens around it."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import keras
@@ -45,6 +45,8 @@ class SpanBoundaryHead(Divided, Float32Layer):
     >>> tuple(head(np.ones((1, 6, 4)), left, right, offsets, np.ones((10, 4))).shape)
     (1, 2, 10)
     """
+
+    divided_weights: ClassVar[Mapping[str, int]] = {"bias": 0}
 
     keeps_places: ClassVar[bool] = False
 
@@ -126,10 +128,6 @@ class SpanBoundaryHead(Divided, Float32Layer):
         rows = self.first_norm(self._activate(self.first(rows)))
         rows = self.second_norm(self._activate(self.second(rows)))
         return tied_logits(rows, token_table, self.bias, ops.shape(left))
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the bias of the vocabulary."""
-        return [(self.bias, 0)]
 
     def compute_output_shape(
         self,

@@ -1,6 +1,6 @@
 """Base of the backbones with a table of tokens."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import keras
@@ -19,6 +19,8 @@ from firth.models.features_model import Specs, token_specs
 
 class TransformerBackbone(Divided, Backbone):
     """A token table, and builders of the layers between it and a stack of blocks; see `Backbone`."""
+
+    divided_weights: ClassVar[Mapping[str, int]] = {"token_embedding.table": 0}
 
     def _make(self) -> None:
         # Rows are summed with those of positions and segments before they are cast.
@@ -40,10 +42,6 @@ class TransformerBackbone(Divided, Backbone):
         """Tokens, positions and documents, and segments if it has a table of them, each [batch, length]."""
         segments = [names.SEGMENT_IDS] * bool(self.config.embeddings.segments)
         return token_specs(names.TOKEN_IDS, names.POSITION_IDS, names.DOCUMENT_IDS, *segments)
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the token table, with the axis of the vocabulary."""
-        return [(self.token_embedding.table, 0)]
 
     def _make_embeddings(self, name: str) -> InputEmbedding:
         config = self.config

@@ -1,6 +1,6 @@
 """The backbone of XLNet."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import keras
 from keras import ops
@@ -36,6 +36,8 @@ class TwoStreamTransformerBackbone(Divided, Backbone):
     (2, 5, 8)
     """
 
+    divided_weights: ClassVar[Mapping[str, int]] = {"token_embedding.table": 0}
+
     config_type = TwoStreamTransformerConfig
 
     def _make(self) -> None:
@@ -44,10 +46,6 @@ class TwoStreamTransformerBackbone(Divided, Backbone):
         # A table of one row, which every token of the query stream starts from.
         self.mask_embedding = Embedding(1, self.width, name="mask_embedding", **start)
         self.encoder = TwoStreamTransformer(self.config, name="encoder", **self._common)
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the token table, with the axis of the vocabulary."""
-        return [(self.token_embedding.table, 0)]
 
     @property
     def stages(self) -> Stages:

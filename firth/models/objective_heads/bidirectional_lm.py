@@ -1,7 +1,7 @@
 """The heads of the bidirectional language model."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
@@ -30,6 +30,8 @@ class BidirectionalLMHeads(Divided, Heads):
     Example: see `firth.models.build_pretraining_model`.
     """
 
+    divided_weights: ClassVar[Mapping[str, int]] = {"table": 0, "bias": 0}
+
     def _make(self, model: BiLSTMConfig, objective: BidirectionalLM, seed: Generator) -> None:
         self.width = model.projection_width
         sampled = objective.negatives is not None and objective.negatives < self.vocabulary_size
@@ -49,10 +51,6 @@ class BidirectionalLMHeads(Divided, Heads):
         self.table = self.add_weight(name="table", shape=shape, initializer=self._start, autocast=False)
         self.bias = self.add_weight(name="bias", shape=shape[:1], initializer=log_uniform, autocast=False)
         self.built = True
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the softmax's weights, with the axis of the words."""
-        return [(self.table, 0), (self.bias, 0)]
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of `lm`, float32 [batch, 2 * length, vocabulary].

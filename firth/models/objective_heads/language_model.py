@@ -1,7 +1,7 @@
 """The head of all objectives that predict the next token."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
@@ -33,6 +33,8 @@ class LanguageModelHeads(Divided, Heads):
     Example: see `firth.models.build_pretraining_model`.
     """
 
+    divided_weights: ClassVar[Mapping[str, int]] = {"table": 0}
+
     def _make(
         self, model: CausalTransformerConfig | EncoderDecoderConfig, objective: Objective, seed: Generator
     ) -> None:
@@ -63,10 +65,6 @@ class LanguageModelHeads(Divided, Heads):
             )
         self._build_parts((None, self.width), self.projection)
         self.built = True
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the table of its own, with the axis of the vocabulary."""
-        return [(self.table, 0)]
 
     @property
     def of_base(self) -> list[keras.Variable]:

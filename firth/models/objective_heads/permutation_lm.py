@@ -1,7 +1,7 @@
 """The head of permutation LM."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
@@ -23,16 +23,14 @@ class PermutationLMHeads(Divided, Heads):
     Example: see `firth.models.build_pretraining_model`.
     """
 
+    divided_weights: ClassVar[Mapping[str, int]] = {"bias": 0}
+
     def build(self) -> None:
         """Creates `bias` [vocabulary_size]; it depends on no input shape."""
         self.bias = self.add_weight(
             name="bias", shape=(self.vocabulary_size,), initializer="zeros", autocast=False
         )
         self.built = True
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the bias of the vocabulary."""
-        return [(self.bias, 0)]
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of `lm`, float32 [batch, predictions, vocabulary_size].
