@@ -1,6 +1,7 @@
 """The backbone of XLNet."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import keras
 from keras import ops
