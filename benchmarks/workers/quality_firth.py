@@ -20,7 +20,7 @@ import tensorflow as tf
 from benchmarks.workers.batches import IGNORED
 from benchmarks.workers.clocks import CLOCKS
 from firth import features as names
-from firth.models import predictions as example_sums
+from firth.models import example_sums
 from firth.recipes.run.recipe import Recipe
 from firth.training import train
 

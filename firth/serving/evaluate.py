@@ -8,7 +8,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.models import predictions as example_sums
+from firth.models import example_sums
 from firth.models.predictions import Predictions
 from firth.serving.rows import parse_rows
 from firth.serving.served_model import Served

@@ -8,7 +8,7 @@ import keras
 import numpy as np
 import pytest
 
-from firth.models import predictions as example_sums, total_loss
+from firth.models import example_sums, total_loss
 from tests.backends.gradients import compiled_where_it_pays
 from tests.models import references
 from tests.models.references import REFERENCES

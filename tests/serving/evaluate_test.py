@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 
 from firth import features
 from firth.features import evaluation_sums
-from firth.models import predictions as example_sums
+from firth.models import example_sums
 from firth.objectives import OBJECTIVES
 from firth.serving.evaluate import evaluator, in_chunks
 from firth.serving.rows import parse_rows

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from firth import features
-from firth.models import predictions as example_sums, total_loss
+from firth.models import example_sums, total_loss
 from firth.objectives import MaskedLMObjective
 from firth.tokenizers import load_tokenizer
 from firth.training import read_history, train

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import keras
 
-from firth.models import predictions as example_sums
+from firth.models import example_sums
 
 Batch: TypeAlias = Mapping[str, jax.Array]
 Values: TypeAlias = list[jax.Array]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from firth.models import predictions as example_sums
+from firth.models import example_sums
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.training.backends import BackendParts
 from firth.training.checkpoints import Checkpoints, Progress, newest_state, variables_by_name

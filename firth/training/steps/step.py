@@ -9,7 +9,7 @@ from keras import ops
 
 from firth import features
 from firth.layers.elements.types import Tensor
-from firth.models import predictions as example_sums
+from firth.models import example_sums
 from firth.training.distribution import sum_over_replicas
 
 

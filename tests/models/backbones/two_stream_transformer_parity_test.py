@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth.interop.hugging_face.families import FAMILIES
-from firth.models import predictions as example_sums, total_loss
+from firth.models import example_sums, total_loss
 from firth.models.backbones.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.models.objective_heads.permutation_lm import PermutationLMHeads
 from firth.recipes.objectives.language_models import PermutationLM

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from firth.models import predictions as example_sums, total_loss
+from firth.models import example_sums, total_loss
 from firth.models.backbones.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.models.objective_heads.permutation_lm import PermutationLMHeads
 from firth.recipes.models import blocks
