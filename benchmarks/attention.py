@@ -39,7 +39,7 @@ def make_step(documents: np.ndarray, causal: bool, way: tuple[int, int]):
     import tensorflow as tf
 
     from firth.layers import Attention
-    from firth.layers.attention import block_sparse, softmax_attention as read_heads
+    from firth.layers.attention import block_sparse, softmax_attention
     from firth.layers.attention.attention_bias import attention_bias
 
     layer = Attention(WIDTH, HEADS, dropout=0.1, seed=0)
@@ -57,11 +57,11 @@ def make_step(documents: np.ndarray, causal: bool, way: tuple[int, int]):
             loss = tf.reduce_sum(output * output)
         return tape.gradient(loss, [hidden, *weights])
 
-    kept = read_heads.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS
+    kept = softmax_attention.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS
     # These are read when the graph is made.
-    read_heads.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS = way
+    softmax_attention.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS = way
     step()
-    read_heads.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS = kept
+    softmax_attention.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS = kept
     return lambda: step()[0].numpy()
 
 

@@ -14,8 +14,7 @@ from .blocks.two_stream_transformer import (
     TwoStreamTransformer as TwoStreamTransformer,
 )
 from .char_cnn import CharCNN as CharCNN, Highway as Highway
-from .chunked_cross_entropy import chunked_cross_entropy as chunked_cross_entropy
-from .cross_entropy import cross_entropy as cross_entropy
+from .chunked_losses import chunked_cross_entropy as chunked_cross_entropy
 from .elements.configs import StackConfig as StackConfig
 from .elements.dropout import Dropout as Dropout
 from .elements.embedding import Embedding as Embedding
@@ -23,9 +22,9 @@ from .heads.bert_heads import MaskedLMHead as MaskedLMHead, NextSentenceHead as 
 from .heads.linear_chain_crf import LinearChainCRF as LinearChainCRF
 from .heads.pooling import AttentionPooling as AttentionPooling, Pooler as Pooler
 from .heads.span_boundary_head import SpanBoundaryHead as SpanBoundaryHead
+from .losses import cross_entropy as cross_entropy, sampled_cross_entropy as sampled_cross_entropy
 from .lstm import LSTM as LSTM
 from .positions.disentangled_positions import DisentangledPositions as DisentangledPositions
 from .positions.relative_bucket_bias import RelativeBucketBias as RelativeBucketBias
 from .positions.rotary_positions import RotaryPositions as RotaryPositions
 from .positions.sinusoidal_positions import SinusoidalPositions as SinusoidalPositions
-from .sampled_softmax import sampled_cross_entropy as sampled_cross_entropy

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from firth.layers.cross_entropy import cross_entropy, likeliest
 from firth.layers.elements.types import Tensor
+from firth.layers.losses import cross_entropy, likeliest
 
 LossesOf = Callable[[Tensor, Tensor], Iterable[Tensor]]
 
@@ -125,7 +125,7 @@ def predictions_of_logits(
         logits: Float tensor [batch, count, classes].
         labels: Int tensor [batch, count].
         weights: Float tensor [batch, count].
-        z_loss: Factor of the z-loss that is added to each loss; see `firth.layers.cross_entropy`.
+        z_loss: Factor of the z-loss that is added to each loss; see `firth.layers.losses`.
 
     Example:
 

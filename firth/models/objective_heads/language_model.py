@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers.chunked_cross_entropy import chunked_cross_entropy
+from firth.layers.chunked_losses import chunked_cross_entropy
 from firth.layers.elements.custom_gradient import times_rows
 from firth.layers.elements.layer import Divided
 from firth.layers.elements.seeds import normal
@@ -25,7 +25,7 @@ class LanguageModelHeads(Divided, Heads):
     `softmax(s h P E^T)`, with E the token embeddings (Press and Wolf 2016) or, with `tied_output: false`, a
     table of its own; P projects to the width of factorised embeddings, where they are; s is `width ** -0.5`
     with `scaled_output` (T5's reference code), otherwise 1. There is no bias. The logits of a batch are never
-    held at once; see `firth.layers.chunked_cross_entropy`.
+    held at once; see `firth.layers.chunked_losses`.
 
     Its parts are attributes: `table` [vocabulary_size, embedding width], or None where it is tied;
     `projection`, or None.

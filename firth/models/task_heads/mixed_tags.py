@@ -8,9 +8,9 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import LinearChainCRF
-from firth.layers.cross_entropy import likeliest
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.types import Tensor
+from firth.layers.losses import likeliest
 from firth.models.heads import Features, Generator
 from firth.models.predictions import Predictions
 from firth.models.task_heads.mixed_layers import MixedLayersEncoder, words_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from firth import features as names
-from firth.layers.attention import softmax_attention as read_heads
+from firth.layers.attention import softmax_attention
 from firth.models import PretrainingModel
 from firth.models.additions.addition_kinds import ADDITIONS, extend_model, replace_training_additions
 from firth.models.additions.addition_places import TuningError
@@ -198,7 +198,7 @@ def test_long_causal_rows_are_read_in_blocks_of_queries(monkeypatch):
     features = {names.TOKEN_IDS: ids, names.POSITION_IDS: np.arange(512)[None], names.DOCUMENT_IDS: ids > 0}
     features = {key: value.astype("int32") for key, value in features.items()}
     found = states(model, features)
-    monkeypatch.setattr(read_heads, "CAUSAL_BLOCK", 1024)
+    monkeypatch.setattr(softmax_attention, "CAUSAL_BLOCK", 1024)
     close(found, states(model, features))
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth.layers import chunked_cross_entropy, sampled_cross_entropy
-from firth.layers.sampled_softmax import count_certain, draw_candidates
+from firth.layers.losses import count_certain, draw_candidates
 from tests.backends.gradients import Scalars, gradients
 
 VOCABULARY, WIDTH, ROWS = 60, 4, 5

@@ -1,13 +1,13 @@
-"""Vocabulary projection and cross-entropy in one, some rows at a time."""
+"""Cross-entropy with its vocabulary projection, some rows at a time."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from keras import ops
 
-from firth.layers.cross_entropy import likeliest, pick, with_z_loss, z_loss_slopes
 from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.types import Tensor
+from firth.layers.losses import likeliest, pick, with_z_loss, z_loss_slopes
 from firth.recipes.models.block_counts import MAX_LOGITS
 
 

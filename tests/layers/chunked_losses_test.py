@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import pytest
 
-from firth.layers.chunked_cross_entropy import chunked_cross_entropy
+from firth.layers.chunked_losses import chunked_cross_entropy
 from tests.backends.gradients import compiled, derivative, gradients
 
 COUNT, WIDTH, VOCABULARY = 13, 4, 11
