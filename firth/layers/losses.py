@@ -104,7 +104,7 @@ def sampled_cross_entropy(
     of_labels = ops.cast(rows[negatives:], "float32")
     at_label = ops.sum(ops.cast(hidden, "float32") * of_labels, axis=-1) + biases[negatives:]
     hits = ops.equal(ops.expand_dims(labels, 1), ops.expand_dims(candidates, 0))
-    return _cross_entropy(hidden, rows[:negatives], biases[:negatives], at_label, hits, log_expected)
+    return _sampled_losses(hidden, rows[:negatives], biases[:negatives], at_label, hits, log_expected)
 
 
 def draw_candidates(
@@ -163,7 +163,7 @@ def count_certain(negatives: int, vocabulary: int) -> int:
     return low
 
 
-def _cross_entropy(
+def _sampled_losses(
     hidden: Tensor, rows: Tensor, biases: Tensor, at_label: Tensor, hits: Tensor, log_expected: Tensor
 ) -> tuple[Tensor, Tensor]:
     @custom_gradient

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from firth import features as names
-from firth.models import build_model, predictions as example_sums
+from firth.models import build_model, example_sums
 from firth.recipes import load_recipe
 from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.forms import BERTForm, XLNetForm

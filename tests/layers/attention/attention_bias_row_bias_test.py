@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from firth.layers import RelativeBucketBias
-from firth.layers.attention import attention_bias as row_bias
+from firth.layers.attention import attention_bias as module
 from firth.layers.attention.attention_bias import AttentionMask, RowBias, attention_bias, window_bias
 
 DOCUMENTS = np.array([[1, 1, 1, 2, 2, 2, 2, 0], [1, 1, 1, 1, 1, 1, 1, 1]])
@@ -31,7 +31,7 @@ def test_keys_may_be_of_other_rows():
 
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_a_window_hides_what_it_hides_and_keys_outside_are_left_out(bidirectional, monkeypatch):
-    monkeypatch.setattr(row_bias, "BLOCK", 2)
+    monkeypatch.setattr(module, "BLOCK", 2)
     mask = AttentionMask(DOCUMENTS, causal=not bidirectional)
     bias = RowBias(mask, window=2, bidirectional=bidirectional)
     block = bias.block(begin=4, size=1, end=8)

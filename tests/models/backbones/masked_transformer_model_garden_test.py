@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from firth.models import build_pretraining_model, predictions as example_sums, total_loss
+from firth.models import build_pretraining_model, example_sums, total_loss
 from tests.models import weights
 from tests.models.table import LENGTH, MODELS, VOCABULARY, tiny_recipe, training_features
 
