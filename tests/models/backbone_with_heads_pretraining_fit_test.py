@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from firth.models import BACKBONES, PretrainingModel, predictions as example_sums, total_loss
+from firth.models import BACKBONES, PretrainingModel, example_sums, total_loss
 from tests.models.models_checklist_test import build, numpy
 from tests.models.table import BATCH, MODELS, TRAINED, VOCABULARY, shape_of, training_features
 

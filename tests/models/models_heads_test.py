@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from firth import features as names
-from firth.models import PretrainingModel, predictions as example_sums, total_loss
+from firth.models import PretrainingModel, example_sums, total_loss
 from firth.models.objective_heads.language_model import LanguageModelHeads
 from firth.models.objective_heads.replaced_token_detection import ReplacedTokenDetectionHeads
 from firth.models.objective_heads.span_masking import SpanMaskingHeads

@@ -8,7 +8,7 @@ import pytest
 
 from firth import features as names
 from firth.layers.elements.rematerialisation import rematerialise_blocks
-from firth.models import PretrainingModel, predictions as example_sums, total_loss
+from firth.models import PretrainingModel, example_sums, total_loss
 from tests.backends.gradients import gradients
 from tests.models.table import BATCH, LENGTH, TRAINED, VOCABULARY, shape_of, training_features
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth.features import PARTS_OF_LOSS, evaluation_sums
-from firth.models import Predictions, predictions as example_sums, predictions_of_logits, total_loss
+from firth.models import Predictions, example_sums, predictions_of_logits, total_loss
 
 LOSSES = {"mlm": 1.0, "nsp": 1.0}
 HIT, MISS = -np.log(3 / 4), -np.log(1 / 4)

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from firth.models import TaskModel, predictions as example_sums, total_loss
+from firth.models import TaskModel, example_sums, total_loss
 from firth.recipes.tasks.choice import MultipleChoice
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.forms import BERTForm, LastTokenForm

@@ -11,7 +11,7 @@ pytest.importorskip("keras_hub", reason="needs KerasHub")
 
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.rules import Rule, linear
-from firth.models import TaskModel, predictions as example_sums, total_loss
+from firth.models import TaskModel, example_sums, total_loss
 from firth.recipes.tasks.choice import MultipleChoice
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.forms import BARTForm, BERTForm, LastTokenForm, XLNetForm

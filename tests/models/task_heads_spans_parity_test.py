@@ -11,7 +11,7 @@ pytest.importorskip("keras_hub", reason="needs KerasHub")
 
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.rules import linear
-from firth.models import TaskModel, predictions as example_sums, total_loss
+from firth.models import TaskModel, example_sums, total_loss
 from firth.recipes.tasks.span import SpanAnswering
 from tests.backends.gradients import compiled
 from tests.models import references

@@ -19,7 +19,7 @@ from firth.generation import DecoderReader, Prompts, Writer
 from firth.generation.controls import neutral_controls
 from firth.generation.sampling import likeliest
 from firth.generation.writer import AT_END
-from firth.models import TaskModel, predictions as example_sums, total_loss
+from firth.models import TaskModel, example_sums, total_loss
 from firth.recipes.tasks.forms import BARTTextForm, T5Form
 from firth.recipes.tasks.text_to_text import TextToText
 from firth.recipes.tokenizers.tokenizer import Sequences

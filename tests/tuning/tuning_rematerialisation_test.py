@@ -5,7 +5,7 @@ import pytest
 
 from firth import features as names
 from firth.layers.elements import rematerialisation
-from firth.models import PretrainingModel, predictions as example_sums, total_loss
+from firth.models import PretrainingModel, example_sums, total_loss
 from firth.recipes.tuning.methods import method_types
 from firth.tuning import METHODS, TuningError
 from tests.backends.gradients import gradients

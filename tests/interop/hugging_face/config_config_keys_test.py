@@ -16,7 +16,7 @@ from firth.interop.errors import InteropError
 from firth.interop.hugging_face.config import GENERATION
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.importing import incoming_weights
-from firth.models import PretrainingModel, predictions as example_sums, total_loss
+from firth.models import PretrainingModel, example_sums, total_loss
 from firth.models.bundle import specs_of, weights_by_path
 from tests.interop.hugging_face.checkpoints import model_type, opened
 from tests.interop.hugging_face.golden.key_weights import weight_of

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth.interop.hugging_face.rules import Rule, linear, same, transposed
-from firth.models import PretrainingModel, predictions as example_sums, total_loss
+from firth.models import PretrainingModel, example_sums, total_loss
 from firth.recipes import MaskedLM, MaskedTransformerConfig
 from tests.models import references
 
