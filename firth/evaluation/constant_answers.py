@@ -208,7 +208,7 @@ def comparison_sentences(evaluation: Mapping[str, Mapping[str, float]], goal: Go
     Example:
 
     >>> from firth.recipes.tasks.dialogue import Dialogue
-    >>> comparison_sentences({"overall": {"perplexity_over_unigram": 0.25}}, Dialogue())
+    >>> comparison_sentences({"overall": {"perplexity_over_unigram": 0.25}}, Dialogue(scores=()))
     {'perplexity_over_unigram': 'perplexity_over_unigram is 0.25, at most 1 is asked'}
     """
     overall = evaluation.get(OVERALL, {})

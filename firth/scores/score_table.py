@@ -23,6 +23,7 @@ from firth.scores.held_out_threshold import (
     squad_f1_held_out,
 )
 from firth.scores.labels import accuracy, f1, is_right, macro_f1, matthews
+from firth.scores.replies import reply_probability, reply_probability_of_places
 from firth.scores.resampled_scores import (
     OfPlaces,
     f1_of_places,
@@ -71,6 +72,12 @@ SCORED_ANSWERS = Inputs(
 TAGS = Inputs("tags", "tags of the words of a sentence", "tags of the same words", right=_same)
 TEXTS = Inputs("texts", "one text, or several right ones", "text", right=_first)
 PROBABILITIES = Inputs("probabilities", "place of the right class", "probabilities of all classes")
+REPLIES = Inputs(
+    "reply pieces",
+    "ReplyPieces: their number, and their log probability by frequency",
+    "log probability of the pieces",
+    right=lambda reference: 0.0,
+)
 VECTORS = Inputs("vectors", "number of two texts", "TextVectors: the vectors of the two texts")
 
 OfAll = Callable[..., float]
@@ -164,6 +171,14 @@ SCORES: dict[str, Score] = {
     "rouge_2": _rouge("rouge_2", "ROUGE-2"),
     "rouge_l": _rouge("rouge_l", "ROUGE-L"),
     "rouge_lsum": _rouge("rouge_lsum", "ROUGE-Lsum"),
+    "reply_probability": Score(
+        "Probability of a reply's pieces, geometric mean",
+        reply_probability,
+        REPLIES,
+        _SHARE,
+        "",
+        of_places=reply_probability_of_places,
+    ),
     "expected_calibration_error": Score(
         "Expected calibration error",
         expected_calibration_error,

@@ -23,10 +23,10 @@ def evaluator(
     """Returns a function from serialized rows, string [batch], to tensors [batch, ...] by name.
 
     There are the sums of `firth.models.predictions`, float32 [batch]; if the main loss runs over the
-    vocabulary, those of `text_sums`; and if the task has `answers`, the tensors that it makes of a row, from
-    which scores are computed. Masks and pairs are drawn from (recipe seed, example id), and a row's negative
-    row is stored with it, so a row's outputs depend neither on its batch nor on the run. However many rows
-    are asked for at once, the model sees `recipe.evaluation.batch_size` at a time.
+    vocabulary, those of `text_sums`; and if the task has `answers` or `answers_of_losses`, the tensors that
+    these make of a row, from which scores are computed. Masks and pairs are drawn from (recipe seed, example
+    id), and a row's negative row is stored with it, so a row's outputs depend neither on its batch nor on the
+    run. However many rows are asked for at once, the model sees `recipe.evaluation.batch_size` at a time.
 
     Args:
         unigram: Log probabilities of the unigram distribution, float32 [vocabulary]; None for a goal whose
@@ -38,6 +38,7 @@ def evaluator(
     written = getattr(goal, "answered_by", "") in ROW_ANSWERS and answering
     token_bytes = None if unigram is None else bytes_of_tokens(served.tokenizer)
     answers = getattr(make, "answers", None) if answering else None
+    of_losses = getattr(make, "answers_of_losses", None) if answering and goal.score_names else None
 
     def evaluate(examples: tf.Tensor) -> Outputs:
         rows, batch = read(examples)
@@ -54,7 +55,13 @@ def evaluator(
             sums |= answers_of_rows(served, rows)
         if unigram is None or token_bytes is None:
             return sums
-        return {**sums, **text_sums(batch, predictions[goal.main_loss], unigram, token_bytes)}
+        main = predictions[goal.main_loss]
+        if of_losses is not None:
+            ids = batch[names.LABEL_IDS]
+            is_text = tf.cast(tf.gather(tf.constant(token_bytes), ids) > 0, tf.float32)
+            by_frequency = -tf.gather(tf.constant(unigram), ids)
+            sums |= of_losses(rows, batch, main.losses, by_frequency, is_text)
+        return {**sums, **text_sums(batch, main, unigram, token_bytes)}
 
     def evaluate_in_chunks(examples: tf.Tensor) -> Outputs:
         return in_chunks(evaluate, examples, recipe.evaluation.batch_size)

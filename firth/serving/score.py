@@ -32,7 +32,7 @@ OUTPUTS = {
     **reading("the end of the text was not read"),
 }
 _TARGET_OUTPUTS = {**OUTPUTS, **reading("the text or the target had no room and was cut")}
-_ANSWER = Answer(
+ANSWER = Answer(
     {name: name for name in ("log_probability", "pieces", "log_probabilities")},
     count="token_count",
     lines=(
@@ -54,10 +54,10 @@ def offer(recipe: RunRecipe) -> Signature | None:
     if "target" in inputs:
         meaning, example = "Tells how probable a target is after a text.", _EXAMPLE
         return Signature(
-            score_target, _TARGET_OUTPUTS, meaning, told, example, answer=_ANSWER, reads_heads=True
+            score_target, _TARGET_OUTPUTS, meaning, told, example, answer=ANSWER, reads_heads=True
         )
     meaning, example = "Tells how probable a text is.", {"text": "A sentence."}
-    return Signature(score, OUTPUTS, meaning, told, example, answer=_ANSWER, reads_heads=True)
+    return Signature(score, OUTPUTS, meaning, told, example, answer=ANSWER, reads_heads=True)
 
 
 class _Row(NamedTuple):

@@ -56,6 +56,7 @@ class Signature:
         needs: A piece that each text must hold to be asked about; empty for none.
         answer: Description of how an answer is printed, for programs and for people.
         reads_heads: True if answers come from the heads, which a model that was imported may lack.
+        reads_replies: True if it reads the replies of dialogues, which others leave out at the end.
         parameters: Numbers next to the texts, by name.
     """
 
@@ -73,6 +74,7 @@ class Signature:
     needs: str = ""
     answer: Answer = Answer()
     reads_heads: bool = False
+    reads_replies: bool = False
     parameters: Mapping[str, Parameter] = dataclasses.field(default_factory=dict)
 
     @property
@@ -121,6 +123,7 @@ class Signature:
             "needs": self.needs,
             "answer": dataclasses.asdict(self.answer),
             "reads_heads": self.reads_heads,
+            "reads_replies": self.reads_replies,
             "parameters": {name: dataclasses.asdict(each) for name, each in self.parameters.items()},
         }
 

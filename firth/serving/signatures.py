@@ -20,6 +20,7 @@ SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
     "generate": lambda recipe: generate.offer(recipe) or continuation.offer(recipe),
     "reply": reply.offer,
     "reply_turns": reply.offer_turns,
+    "score_replies": reply.offer_scores,
     "embed": embeddings.offer,
     "embed_tokens": embeddings.offer_tokens,
 }

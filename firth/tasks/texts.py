@@ -25,6 +25,11 @@ class ServedAnswers:
     """Base of tasks: turns answers of the task's signature into the inputs of scores."""
 
     @classmethod
+    def asked_texts(cls, record: LabelledRecord, roles: Sequence[str]) -> tuple[Any, ...]:
+        """Returns the texts of a record for the inputs of the signature, in their order."""
+        return tuple(record.texts[role] for role in roles)
+
+    @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
         """Returns an answer as scores take it."""
         raise NotImplementedError

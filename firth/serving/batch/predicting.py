@@ -99,10 +99,12 @@ def read_asked(
     if signature.get("words_by") or signature.get("texts_by"):
         return _read_texts_or_lists(described, name, source, columns, unread, quoted)
     found = _columns(inputs, described, name, columns)
-    # An input that takes names is read if its column is given.
-    read = found.keys() - (signature.get("choices", {}).keys() - columns.keys())
-    taken = {each: column for each, column in found.items() if each in read}
-    return read_texts(source, taken, unread, signature.get("needs", ""), quoted=quoted)
+    # An input that takes names, or may be left out, is read where its column is named.
+    free = {*signature.get("choices", {}), *signature.get("optional", ())}
+    taken = {each: column for each, column in found.items() if each not in free or each in columns}
+    with_reply = signature.get("reads_replies", False)
+    needs = signature.get("needs", "")
+    return read_texts(source, taken, unread, needs, quoted=quoted, with_reply=with_reply)
 
 
 def _published_format(described: Mapping[str, Any], name: str, source: str | os.PathLike[str]) -> str:
@@ -226,7 +228,7 @@ def _roles(described: Mapping[str, Any], name: str) -> dict[str, str]:
     """Returns the role, in the records of the model's task, of each input of the task's own signature."""
     stated = described.get("recipe", {}).get("task")
     task = None if stated is None else task_from_json(json.dumps(stated))
-    if task is None or task.signature != name:
+    if task is None or name not in (task.signature, task.scored_by):
         return {}
     return dict(zip(described["signatures"][name]["inputs"], task.roles))
 

@@ -58,8 +58,11 @@ def layout_of(texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
     return ColumnLayout({MESSAGES: MESSAGES}, _SPEAKERS, rows_of, columns)
 
 
-def asked_turns(value: Any, column: str) -> dict[str, Any]:
+def asked_turns(value: Any, column: str, with_reply: bool = False) -> dict[str, Any]:
     """Returns the prompt of a dialogue: `messages`, turns of the user and replies to them, and `system`.
+
+    Args:
+        with_reply: Whether the last turn is a reply, which is kept, and not left out.
 
     Example:
 
@@ -68,9 +71,9 @@ def asked_turns(value: Any, column: str) -> dict[str, Any]:
     {'messages': ('Hi',), 'system': 'Be short.'}
     """
     speakers, contents = zip(*_messages(value, column, USER), strict=True)
-    if speakers[-1] == ASSISTANT:
+    if speakers[-1] == ASSISTANT and not with_reply:
         speakers, contents = speakers[:-1], contents[:-1]
-    if not speakers or (problem := order_problem(speakers, asks=True)):
+    if not speakers or (problem := order_problem(speakers, asks=not with_reply)):
         said = problem if speakers else "nobody but the assistant says anything"
         raise RejectedRecordError("roles_out_of_order", said)
     has_system = speakers[0] == SYSTEM

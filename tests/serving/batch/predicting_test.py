@@ -178,6 +178,11 @@ def test_dialogues_are_asked_for_the_reply_to_their_last_turn(tmp_path):
         {"messages": ("alone",), "system": ""},
     ]
     assert unread.counts == {"roles_out_of_order": 1, "empty_text": 1}
+    inputs = {**signatures["reply_turns"], "optional": ["system"], "reads_replies": True}
+    described["signatures"] = {"score_replies": inputs}
+    found, unread = asked("score_replies", write(tmp_path / "b.jsonl", lines), described=described)
+    assert found == [{"messages": ("Hi", "Hello", "Bye", "Ok"), "system": "Be short."}]
+    assert unread.counts == {"roles_out_of_order": 3, "empty_text": 1}
 
 
 def test_files_of_published_data_are_read_as_the_models_own(tmp_path):
