@@ -35,7 +35,9 @@ def corpus_components(
     """
     recipe = digests.newest(recipe)
     fingerprint = digests.of_sources(recipe.sources)
-    example_gen = CorpusExampleGen(recipe.sources, fingerprint, privacy_of(recipe.cleaning))
+    example_gen = CorpusExampleGen(
+        recipe.sources, fingerprint, privacy_of(recipe.cleaning), recipe.cleaning.list_dropped
+    )
     examples = example_gen.outputs["examples"]
     curator = Curator(
         examples=examples, cleaning=recipe.cleaning, files_digest=digests.of_cleaning(recipe.cleaning)

@@ -37,11 +37,11 @@ def read_records(pattern: str, compression: str = "GZIP") -> list[bytes]:
     return list(tf.data.TFRecordDataset(files, compression).as_numpy_iterator()) if files else []
 
 
-def read_to(folder, sources, privacy=None) -> list[Document]:
-    with make_pipeline() as pipeline:
+def read_to(folder, sources, privacy=None, dropped_files=0, made=make_pipeline) -> list[Document]:
+    with made() as pipeline:
         _ = (
             pipeline
-            | ReadSources(sources, str(folder), privacy)
+            | ReadSources(sources, str(folder), privacy, dropped_files=dropped_files)
             | beam.io.WriteToTFRecord(f"{folder}/documents", file_name_suffix=".gz")
         )
     check_sources(str(folder))

@@ -24,6 +24,7 @@ _FOLDER = "artifact_folder"
 _EXAMPLES = "examples"
 _PROFILES = "profiles_folder"
 _KEPT = "kept_folder"
+_DROPPED_FILES = 16
 
 
 class Executor(BaseExampleGenExecutor):
@@ -76,7 +77,12 @@ def _read_sources(exec_properties: dict[str, Any], split_pattern: str) -> beam.P
     sources = sources_from_json(exec_properties["sources"])
     privacy = PiiStep.from_json(exec_properties["privacy"])
     return ReadSources(
-        sources, exec_properties[_FOLDER], privacy, exec_properties[_PROFILES], exec_properties[_KEPT]
+        sources,
+        exec_properties[_FOLDER],
+        privacy,
+        exec_properties[_PROFILES],
+        exec_properties[_KEPT],
+        _DROPPED_FILES if exec_properties["list_dropped"] else 0,
     )
 
 
@@ -91,10 +97,12 @@ class CorpusExampleGen(BeamComponent, executor=Executor):
             output is used again only while it stays the same.
         privacy: Step that replaces personal data in the excerpts of rejected records; all types, unless it is
             given.
+        list_dropped: Whether the documents that samples leave out are listed.
 
     Outputs:
         examples: The documents. Next to the split are `rejected.jsonl`, the records that could not be read,
-            and `source_counts.json`.
+            `source_counts.json`, and with `list_dropped` the folder `dropped`, of Parquet files with the
+            documents that samples leave out.
         records: What each record is (see `firth.corpus.readers.record_profiles`), read or rejected, without
             its text. Statistics are taken of these.
 
@@ -103,13 +111,14 @@ class CorpusExampleGen(BeamComponent, executor=Executor):
             installed.
     """
 
-    # Three parameters of its own, and those of TFX's ExampleGen executors.
+    # Four parameters of its own, and those of TFX's ExampleGen executors.
     SPEC_CLASS = declare(
         outputs={"examples": standard_artifacts.Examples, "records": standard_artifacts.Examples},
         parameters={
             "sources": str,
             "fingerprint": str,
             "privacy": str,
+            "list_dropped": int,
             standard_component_specs.INPUT_CONFIG_KEY: example_gen_pb2.Input,
             standard_component_specs.OUTPUT_CONFIG_KEY: example_gen_pb2.Output,
             standard_component_specs.OUTPUT_DATA_FORMAT_KEY: int,
@@ -122,12 +131,14 @@ class CorpusExampleGen(BeamComponent, executor=Executor):
         sources: Sequence[AnySource],
         fingerprint: str | None = None,
         privacy: PiiStep | None = None,
+        list_dropped: bool = False,
     ) -> None:
         split = example_gen_pb2.Input.Split(name=SPLIT, pattern="*")
         super().__init__(
             sources=sources_to_json(sources),
             fingerprint=fingerprint_of(sources) if fingerprint is None else fingerprint,
             privacy=(privacy or PiiStep(kind="pii")).to_json(),
+            list_dropped=int(list_dropped),
             input_config=example_gen_pb2.Input(splits=[split]),
             output_config=example_gen_pb2.Output(),
             output_data_format=example_gen_pb2.FORMAT_TF_EXAMPLE,

@@ -10,7 +10,6 @@ from apache_beam.pvalue import AsSingleton, PCollection
 
 from firth import storage
 from firth.corpus.curation.clean import Clean
-from firth.corpus.curation.dropped import DROPPED_FOLDER
 from firth.corpus.documents.corpus_counts import IN, KEPT, CorpusCounts, Flow, Sampled, merge_counts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.split import HashRange, hash_range, join_ranges, split_of
@@ -21,6 +20,7 @@ from firth.corpus.grouping.values import Values, grouping_for
 from firth.corpus.io.record_files import remove_leftovers, write_records
 from firth.corpus.io.records import Patterns, ReadBatches
 from firth.corpus.privacy.excerpts import MetadataScrubber, metadata_steps, scrubber_for
+from firth.corpus.readers.dropped import DROPPED_FOLDER
 from firth.corpus.readers.read import (
     STEP,
     read_source_counts,

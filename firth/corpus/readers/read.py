@@ -1,10 +1,10 @@
 """Reading of sources in Beam."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.pvalue import PCollection, TaggedOutput
+from apache_beam.pvalue import AsDict, PCollection, TaggedOutput
 
 from firth.corpus.documents.corpus_counts import (
     DROPPED,
@@ -23,6 +23,7 @@ from firth.corpus.documents.hashing import digest
 from firth.corpus.io.record_files import write_file
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.pii import Pii
+from firth.corpus.readers.dropped import DROPPED_FOLDER, DroppedDocument, WriteDropped
 from firth.corpus.readers.kept_reads import files_to_read, read_once
 from firth.corpus.readers.record_profiles import profile, what_is_stated
 from firth.corpus.readers.sampling import Drawn, SourceSampler, join_drawn
@@ -35,6 +36,9 @@ STEP = READ
 FILES_A_BATCH = 16
 BATCH_BYTES = 2**22
 PROFILES_A_FILE = 2**14
+_ROWS_AN_ELEMENT = 2**10
+_LEFT_OUT = "left_out"
+_SIDE_OUTPUTS = ("rejections", "profiles", "totals", "drawn", _LEFT_OUT)
 REJECTED_FILE = "rejected.jsonl"
 COUNTS_FILE = "source_counts.json"
 _WHAT = {"uri": "an address", "licence": "a licence other than the source's"}
@@ -48,6 +52,7 @@ def ReadSources(
     privacy: PiiStep | None = None,
     profiles_folder: str = "",
     kept_folder: str = "",
+    dropped_files: int = 0,
 ) -> PCollection[bytes]:
     """Reads all documents of the sources, as serialized tf.train.Examples.
 
@@ -66,26 +71,39 @@ def ReadSources(
             profiles are written.
         kept_folder: Folder of what was read of the files of sources with `keep_read`, by this run or an
             earlier one. If it is empty, nothing is kept.
+        dropped_files: Number of Parquet files in the folder `dropped` of the side folder, which list the
+            documents that samples leave out; 0 to list none.
 
     Raises:
         SourceError: when applied, if a pattern matches no file or a package is not installed.
     """
     scrubber = Pii(privacy or PiiStep(kind="pii"))
     batches = [batch for index in range(len(sources)) for batch in _batches(index, sources[index])]
-    read_files = beam.FlatMap(_read_files, tuple(sources), scrubber, kept_folder).with_output_types(bytes)
+    lists_dropped = bool(dropped_files) and any(source.sample for source in sources)
+    read_files = beam.FlatMap(
+        _read_files, tuple(sources), scrubber, kept_folder, lists_dropped
+    ).with_output_types(bytes)
     read = (
         pipeline
         | "Files" >> beam.Create(batches)
         | "Spread" >> beam.Reshuffle()
-        | "Read" >> read_files.with_outputs("rejections", "profiles", "totals", "drawn", main="documents")
+        | "Read" >> read_files.with_outputs(*_SIDE_OUTPUTS, main="documents")
     )
-    documents, totals = read.documents, read.totals
+    documents, totals, drawn_ids = read.documents, read.totals, None
     if any(source.sample and source.sample.documents for source in sources):
         drawn = read.drawn | "Draw" >> beam.CombinePerKey(join_drawn)
         taken = beam.FlatMapTuple(_take_drawn).with_output_types(bytes)
         sampled = drawn | "Take" >> taken.with_outputs("totals", main="documents")
         documents = (documents, sampled.documents) | "WithDrawn" >> beam.Flatten()
         totals = (totals, sampled.totals) | "WithTheirTotals" >> beam.Flatten()
+        drawn_ids = drawn | "DrawnIds" >> beam.MapTuple(_ids_of)
+    if lists_dropped:
+        left_out = read.left_out
+        if drawn_ids is not None:
+            left_out |= "NotDrawn" >> beam.Map(_without_drawn, AsDict(drawn_ids))
+        _ = left_out | "WriteDropped" >> WriteDropped(
+            f"{side_folder}/{DROPPED_FOLDER}", dropped_files, scrubber
+        )
     if profiles_folder:
         _ = read.profiles | "WriteProfiles" >> beam.MapTuple(
             lambda name, profiles: write_file(profiles_folder, name, profiles)
@@ -111,16 +129,26 @@ def _take_drawn(source: str, drawn: Drawn) -> Iterator[Any]:
     yield TaggedOutput("totals", drawn.counts())
 
 
+def _ids_of(source: str, drawn: Drawn) -> tuple[str, frozenset[str]]:
+    return source, frozenset(Document.from_example(each.record).id for each in drawn.candidates)
+
+
+def _without_drawn(rows: list[DroppedDocument], drawn: Mapping[str, frozenset[str]]) -> list[DroppedDocument]:
+    """Returns the rows of documents that do not belong to the sample of their source."""
+    return [row for row in rows if row.id not in drawn.get(row.source, ())]
+
+
 def _read_files(
     element: tuple[int, list[SourceFile]],
     sources: Any,  # Beam cannot compare a tuple of sources with its type.
     scrubber: Pii,
     kept_folder: str,
+    lists_dropped: bool,
 ) -> Iterator[Any]:
     index, files = element
     source: AnySource = sources[index]
     totals = CorpusCounts()
-    profiles, sampler = _Profiles(source.name), SourceSampler(source, totals)
+    profiles, sampler = _Profiles(source.name), SourceSampler(source, totals, lists_dropped)
     for file in files:
         guessed, records = read_once(source, file, kept_folder)
         if guessed:
@@ -133,10 +161,14 @@ def _read_files(
                 for name, is_so in what_is_stated(source, file.place, record).items():
                     totals.counts[Count(STEP, source.name, name)] += is_so
                 yield from sampler.add(record)
+                if len(sampler.left_out) == _ROWS_AN_ELEMENT:
+                    yield TaggedOutput(_LEFT_OUT, sampler.left_out)
+                    sampler.left_out = []
             else:
                 totals.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
                 yield TaggedOutput("rejections", record.to_json(scrubber))
     yield from profiles.rest()
+    yield TaggedOutput(_LEFT_OUT, sampler.left_out)
     if sampler.drawn:
         yield TaggedOutput("drawn", (source.name, sampler.drawn))
     yield TaggedOutput("totals", totals)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from firth.corpus.documents.corpus_counts import DROPPED, KEPT, READ, CorpusCounts, Flow
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import unit_hash
+from firth.corpus.readers.dropped import DroppedDocument
 from firth.recipes.corpus.sources import Source, SourceSample
 
 NOT_SAMPLED = "not_sampled"
@@ -78,13 +79,22 @@ def join_drawn(parts: Iterable[Drawn]) -> Drawn:
 class SourceSampler:
     """Takes a sample of the documents of a part of a source.
 
+    Args:
+        source: The source.
+        totals: Counts of the documents, to which it adds.
+        lists_dropped: Whether rows of the documents that are left out are collected.
+
     Attributes:
+        left_out: Rows of documents that do not belong to the sample; of a sample of a number of documents,
+            rows of all documents of the part, since other parts decide too.
         drawn: Documents that belong to the sample unless other parts of the source have documents of smaller
             hashes. They are not in `totals`. None unless the sample is a number of documents.
     """
 
-    def __init__(self, source: Source, totals: CorpusCounts) -> None:
+    def __init__(self, source: Source, totals: CorpusCounts, lists_dropped: bool = False) -> None:
         self._source, self._totals, self._sample = source.name, totals, source.sample
+        self._lists_dropped = lists_dropped and source.sample is not None
+        self.left_out: list[DroppedDocument] = []
         size = source.sample.documents if source.sample else None
         self.drawn = Drawn(source.name, size) if size else None
 
@@ -93,12 +103,20 @@ class SourceSampler:
         value = sample_hash(document.id, self._sample) if self._sample else 0.0
         if self.drawn:
             self.drawn.add([DrawnDocument(value, document.to_example(), document.size, document.words)])
+            self._list(document)
             return
         outside = value >= (self._sample.fraction or 1.0) if self._sample else False
         fate = (DROPPED, NOT_SAMPLED) if outside else (KEPT, "")
         self._totals.add(Flow(READ, self._source, *fate), document.size, document.words)
-        if not outside:
+        if outside:
+            self._list(document)
+        else:
             yield document.to_example()
+
+    def _list(self, document: Document) -> None:
+        if self._lists_dropped:
+            row = DroppedDocument(document.id, document.source, document.uri, READ, NOT_SAMPLED)
+            self.left_out.append(row)
 
 
 def sample_hash(document_id: str, sample: SourceSample) -> float:

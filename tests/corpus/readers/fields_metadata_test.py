@@ -10,9 +10,9 @@ import pytest
 import zstandard
 
 from firth.corpus import SPLITS, Document
-from firth.corpus.curation.dropped import find_dropped
 from firth.corpus.filters.language import identify
 from firth.corpus.privacy.excerpts import scrubber_for
+from firth.corpus.readers.dropped import find_dropped
 from firth.recipes.corpus.cleaning import Cleaning, LengthStep, NormalizeStep, Split
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesStep
 from firth.recipes.corpus.filters import LanguageStep

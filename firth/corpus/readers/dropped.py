@@ -1,4 +1,4 @@
-"""The documents that cleaning drops, each with its step and reason, in Parquet files."""
+"""Documents that a sample leaves out or that cleaning drops, with step and reason, in Parquet files."""
 
 import functools
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ class DroppedDocument(NamedTuple):
         id: Id of the document.
         source: Name of its source in the recipe.
         uri: Address of the text, without personal data.
-        step: Name of the step that dropped it.
+        step: Name of the step that dropped it; `read` for a document that a sample left out.
         reason: Reason for which it did.
         match: Id of the document that was kept instead of a duplicate; empty for other documents.
     """

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from firth.corpus.curation.dropped import find_dropped
 from firth.corpus.privacy.excerpts import scrubber_for
+from firth.corpus.readers.dropped import find_dropped
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.storage import glob
 from tests.corpus.helpers import CLEANING, clean, document, make_pipeline, make_pipeline_of_two
