@@ -15,6 +15,7 @@ from firth.layers.elements.types import Tensor
 from firth.models.features_model import FeaturesModel, Specs, naming_missing
 from firth.models.model_kinds import BACKBONES, HEADS
 from firth.models.predictions import EpochMetrics, example_sums, total_loss
+from firth.models.projections import Projections
 from firth.recipes.base.recipe_type import config_of
 from firth.recipes.goals.goal import Goal
 from firth.recipes.models.model import AnyModel
@@ -33,8 +34,9 @@ class BackboneWithHeads(FeaturesModel):
     loop of its own, which also resumes exactly. `predict` gives the logits of each loss by its name, as
     `logits` does, and so does what `export` writes; both need no labels.
 
-    Its parts are attributes: `backbone`; `heads`, of a class that `HEADS` names for the goal; and `added`,
-    which holds the additions of a method of `firth.tuning`, at first none.
+    Its parts are attributes: `backbone`; `heads`, of a class that `HEADS` names for the goal; `added`, which
+    holds the additions of a method of `firth.tuning`, at first none; and `projections` of a text's vector, None
+    but for imported sentence encoders.
 
     Args:
         model: The recipe's `model`.
@@ -75,6 +77,7 @@ class BackboneWithHeads(FeaturesModel):
         self.backbone = BACKBONES[model.kind](vocabulary_size, model, **shared, name="backbone")
         self.heads = HEADS[goal.heads_key](model, goal, vocabulary_size, **shared, name="heads")
         self.added = Additions(name="added")
+        self.projections: Projections | None = None
 
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:
@@ -89,6 +92,8 @@ class BackboneWithHeads(FeaturesModel):
         """
         self.backbone.build()
         self.heads.build()
+        if self.projections is not None:
+            self.projections.build()
         self._all_are_built()
 
     @property

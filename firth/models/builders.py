@@ -14,6 +14,7 @@ from firth.layers.elements.types import Seed
 from firth.models.additions.addition_kinds import extend_model
 from firth.models.backbone_with_heads import BackboneWithHeads, PretrainingModel, TaskModel
 from firth.models.model_kinds import BACKBONES
+from firth.models.projections import Projections
 from firth.recipes.models.model import AnyModel
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
@@ -71,6 +72,8 @@ def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
         dtype=dtype or _precision(recipe),
         name=kind.name_in_paths,
     )
+    if recipe.export.projections:
+        model.projections = Projections(recipe.export.projections, recipe.model.width, name="projections")
     model.build()
     if recipe.trained_by.extends_model:
         extend_model(model, recipe.trained_by)

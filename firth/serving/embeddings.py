@@ -68,7 +68,8 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     With `mean` it is the mean over the vectors that `embed_tokens` gives, which is zero for a text without
     tokens; with `mean_with_special`, over those of the special tokens too; with `first`, the state of the
     first token, which is `[CLS]` where there is one in front; with `cls`, the pooled `[CLS]`; see
-    `firth.recipes.Export` for the others. The prompt is a part of the text.
+    `firth.recipes.Export` for the others. The prompt is a part of the text. The layers of
+    `export.projections` follow, and then `export.normalize`.
 
     A mean is over all tokens of a text: one that is longer than a row is read in parts, one after another, of
     which each weighs as much as it has tokens, unless `export.long_texts` is `cut`. Of what is read at the
@@ -84,9 +85,18 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     else:
         encoded = served.encode(asked)
         vectors, amount = _STATES[export.pooling](served, encoded), encoded.reading
+    if export.projections:
+        vectors = _projected(served, vectors)
     if export.normalize:
         vectors = tf.math.l2_normalize(vectors, axis=1)
     return {"embedding": vectors, **amount.outputs}
+
+
+def _projected(served: Served, vectors: tf.Tensor) -> tf.Tensor:
+    projections = getattr(served.model, "projections", None)
+    if projections is None:
+        raise ValueError("export.projections: this engine has no such layers; engine: keras has them")
+    return projections(vectors)
 
 
 def _mean(

@@ -1,6 +1,7 @@
 """A model in Hugging Face's format becomes a bundle."""
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from firth.interop.formats import Read
 from firth.interop.hugging_face.checkpoint_folder import Directory
 from firth.interop.hugging_face.family import Family
 from firth.interop.hugging_face.pooling import read_embedding, transformer_place, without_vectors
+from firth.interop.hugging_face.projections import is_of_projection, read_weights
 from firth.interop.hugging_face.rules import Array, Rule
 from firth.interop.hugging_face.tensors import Tensors, all_finite, holds_exactly
 from firth.interop.hugging_face.tokenizers import (
@@ -59,10 +61,14 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
     if embedding.length:
         length, length_key = embedding.length, embedding.length_key
     with directory.tensors() as tensors:
+        model = family.of_tensors(directory.model(), tensors)
+        if not model.has_encoder:
+            plain = embedding.export.model_copy(update={"projections": ()})
+            embedding = dataclasses.replace(without_vectors(whole), export=plain)
         imported = Imported(
             path=directory.path,
             origin=f"{family.model_type} in Hugging Face's format",
-            model=family.of_tensors(directory.model(), tensors),
+            model=model,
             objective=read_as_published(family.objective(tensors), path, family.model_type, tokenizer),
             vocabulary_size=directory.vocabulary_size,
             tokenizer=tokenizer,
@@ -71,8 +77,6 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
             length_key=length_key,
         )
         has_both = bool(imported.model.has_encoder and imported.model.has_decoder)
-        if not imported.model.has_encoder:
-            embedding = without_vectors(whole)
         with expected_shape(directory.path):
             notes = [
                 *directory.notes(),
@@ -81,9 +85,16 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
                 *embedding.notes,
                 *generation_notes(Folder(path), directory.config, imported.objective, tokenizer, has_both),
             ]
-        read = imported.write(
-            name, folder, lambda specs, recipe: incoming_weights(specs, recipe, family, tensors)
-        )
+
+        def bring(specs: Mapping[str, TensorSpec], recipe: RunRecipe) -> Incoming:
+            own = {path: each for path, each in specs.items() if not is_of_projection(path)}
+            incoming = incoming_weights(own, recipe, family, tensors)
+            dense = list(read_weights(Folder(whole), embedding.dense, specs))
+            stored = {**incoming.read.stored, **{path: dtypes for path, _, dtypes in dense}}
+            read = dataclasses.replace(incoming.read, stored=stored)
+            return Incoming(read, itertools.chain(incoming.weights, (each[:2] for each in dense)))
+
+        read = imported.write(name, folder, bring)
     return dataclasses.replace(read, notes=tuple(notes))
 
 

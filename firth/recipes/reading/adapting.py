@@ -114,7 +114,7 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
         BASE: {**given, "bundle": bundle, "digest": given.get("digest") or digest_of_bundle(bundle)},
     }
     # A base that writes in slots may be adapted to a task that does not, or to shorter rows.
-    served = base.export.model_dump(mode="json", exclude={"slots", "slot_length"})
+    served = base.export.model_dump(mode="json", exclude={"slots", "slot_length", "projections"})
     data["export"] = assign(served, (), raw.data.get("export") or {})
     kind = _kind(data.get("task"))
     form, rate = _form(base, kind), ("optimizer", "learning_rate")
