@@ -78,7 +78,8 @@ def _of_tasks() -> Iterator[Offer]:
                 if (signature := SIGNATURES[goal.signature](recipe)) is None:
                     continue
                 yield Offer(goal.signature, "task", kind, signature)
-                for name in filter(None, (signature.texts_by, signature.words_by)):
+                scored_by = goal.scored_by if goal.scored_by != goal.signature else ""
+                for name in filter(None, (signature.texts_by, signature.words_by, scored_by)):
                     if (other := SIGNATURES[name](recipe)) is not None:
                         yield Offer(name, "task", kind, other)
 

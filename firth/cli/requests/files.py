@@ -46,6 +46,7 @@ def predict_records(
     columns: Sequence[str],
     verbose: bool,
     quoted: bool | None = None,
+    data_source: str = "",
 ) -> None:
     """Writes the answers to a file of texts, and prints the numbers of answered and rejected records."""
     named = dict(each.split("=", 1) for each in columns if "=" in each)
@@ -60,7 +61,7 @@ def predict_records(
 
         client = Client(os.fspath(directory))
         with drawing_records(console) as draw:
-            return predict_file(client, name, source, target, named, draw, quoted)
+            return predict_file(client, name, source, target, named, draw, quoted, data_source)
 
     expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
     found = quietly(work, "predict", expected, verbose)

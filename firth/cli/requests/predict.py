@@ -49,6 +49,15 @@ Columns = Annotated[
         "training data, or of the input's name. May be given several times.",
     ),
 ]
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="NAME",
+        help="Data set whose task the records of --input are of, for a model that learned several tasks from "
+        "text to text: each text is asked about after the prefix of this task.",
+    ),
+]
 
 
 def _predict(
@@ -70,6 +79,7 @@ def _predict(
     output: Output = None,
     columns: Columns = None,
     quoted: Quoted = None,
+    source: Source = None,
     engine: EngineName = None,
     dtype: DType = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
@@ -90,6 +100,8 @@ def _predict(
         return
     _check_options(texts, given, input, output, columns)
     check_quoted(quoted, input)
+    if source is not None and input is None:
+        fail("--source names the task of the records of --input", ExitCode.USAGE)
     numbers = _numbers(parameters or (), input)
     name = task.replace("-", "_")
     if engine is not None or dtype is not None:
@@ -101,7 +113,7 @@ def _predict(
     for each in [] if found is None else notes(found, directory, name):
         typer.echo(each, err=True)
     if input is not None and output is not None:
-        predict_records(directory, name, input, output, columns or [], verbose, quoted)
+        predict_records(directory, name, input, output, columns or [], verbose, quoted, source or "")
         return
     signature = described(directory)["signatures"].get(name, {})
     others = inputs_for(given, signature, len(texts or ()))
@@ -225,6 +237,7 @@ register = commands.registrar(
     "firth predict my_reviews classify 'A film to see twice.'",
     "firth predict my_entities tag 'Ada Lovelace wrote to London.'",
     "firth predict my_entities tag --input test.conll --output tags.jsonl",
+    "firth predict three_tasks generate --input new.csv --output answers.jsonl --source cola",
     "firth predict my_answers answer 'Who wrote?' --pair 'Ada Lovelace wrote to London.'",
     "firth predict my_reviews classify --input new.csv --output answers.jsonl --column text=review",
     "firth predict t5_tiny score 'Returns <extra_id_0> list.' --target '<extra_id_0> the'",

@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple
 from firth import storage
 from firth.recipes.tasks.tasks import task_from_json
 from firth.serving.answers import told
+from firth.serving.batch.task_prompts import read_prompts, several_tasks
 from firth.serving.batch.texts import TEXT, TextRecord, Unread, read_texts
 from firth.serving.client import Client
 from firth.serving.descriptions.model_description import read_description
@@ -50,6 +51,7 @@ def predict_file(
     columns: Mapping[str, str] | None = None,
     progress: Callable[[int], None] = lambda answered: None,
     quoted: bool | None = None,
+    data_source: str = "",
 ) -> Predicted:
     """Asks a signature about the records of a file, and writes the answers, whole or not at all.
 
@@ -68,7 +70,7 @@ def predict_file(
     check_places(source, target)
     described = read_description(client.path)
     unread = Unread()
-    records = read_asked(described, name, inputs, source, columns or {}, unread, quoted)
+    records = read_asked(described, name, inputs, source, columns or {}, unread, quoted, data_source)
 
     def answer(batch: Sequence[TextRecord]) -> Iterator[Mapping[str, Any]]:
         return _answer(client, name, batch, described["signatures"])
@@ -84,18 +86,28 @@ def read_asked(
     columns: Mapping[str, str],
     unread: Unread,
     quoted: bool | None = None,
+    data_source: str = "",
 ) -> Iterator[TextRecord]:
     """Yields the records of a file that a signature can be asked about.
 
+    Args:
+        data_source: Name of the data set whose task is asked, of a model of several tasks; see
+            `read_prompts`.
+
     Raises:
-        ValueError: for a column of no input.
+        ValueError: for a column of no input, or a source without a task.
         RefusedFileError: as `read_texts` does.
     """
     signature = described["signatures"].get(name, {})
+    is_of_several = several_tasks(described, name) is not None
+    if data_source and not is_of_several:
+        raise ValueError(f"source {data_source!r}: {name} is not asked for one of several tasks")
     if not columns and (published := _published_format(described, name, source)):
         return _read_published(published, described, name, source, unread)
     if quoted is None:
         quoted = described.get("recipe", {}).get("data", {}).get("quoted")
+    if is_of_several:
+        return read_prompts(described, name, source, columns, unread, quoted, data_source)
     if signature.get("words_by") or signature.get("texts_by"):
         return _read_texts_or_lists(described, name, source, columns, unread, quoted)
     found = _columns(inputs, described, name, columns)

@@ -16,7 +16,7 @@ from firth.interop.hugging_face import export_model, import_model
 from firth.models import PretrainingModel, load_model
 from firth.models.bundle import read_recipe
 from firth.recipes import RecipeError
-from firth.recipes.reading.loading import load_run_recipe
+from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.recipes.run.imported_recipe import ImportedRecipe
 from firth.serving import Client, load_served
 from firth.serving.bundle import export_bundle
@@ -131,6 +131,7 @@ OF_NUMPY = {
 
 def sentence_encoder(folder, dense, normalizes=False):
     """A folder of sentence-transformers: a BERT, its first state, and dense layers. Returns their weights."""
+    folder.mkdir()
     home = pathlib.Path(checkpoint(folder))
     width = json.loads((home / "config.json").read_text())["hidden_size"]
     names = ["Transformer", "Pooling", *["Dense"] * len(dense), *["Normalize"] * normalizes]
@@ -194,10 +195,10 @@ def test_an_exported_model_projects_and_a_run_from_it_does_not(tmp_path):
     labels = {"task": {"kind": "classification", "labels": ["a", "b"]}}
     data = {"data": {"kind": "columns", "train": "a.csv"}, **labels, "base": str(tmp_path / "bundle")}
     (tmp_path / "adapt.yaml").write_text(json.dumps(data))
-    assert load_run_recipe(tmp_path / "adapt.yaml").export.projections == ()
+    assert load_adapting_recipe(tmp_path / "adapt.yaml").export.projections == ()
     (tmp_path / "adapt.yaml").write_text(json.dumps({**data, "export": {"projections": [{"width": 3}]}}))
     with pytest.raises(RecipeError, match=r"export\.projections"):
-        load_run_recipe(tmp_path / "adapt.yaml")
+        load_adapting_recipe(tmp_path / "adapt.yaml")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ import tensorflow as tf
 from firth.recipes.tasks.classification import Classification
 from firth.recipes.tasks.dialogue import Dialogue
 from firth.recipes.tasks.tagging import Tagging
+from firth.recipes.tasks.text_tasks import TextTasks
+from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.serving import Client
 from firth.serving.batch import predicting
 from firth.serving.batch.predicting import predict_file, read_asked
@@ -183,6 +185,85 @@ def test_dialogues_are_asked_for_the_reply_to_their_last_turn(tmp_path):
     found, unread = asked("score_replies", write(tmp_path / "b.jsonl", lines), described=described)
     assert found == [{"messages": ("Hi", "Hello", "Bye", "Ok"), "system": "Be short."}]
     assert unread.counts == {"roles_out_of_order": 3, "empty_text": 1}
+
+
+SEVERAL = TextTasks(
+    tasks={
+        "cola": LabelWords(labels=("0", "1"), prefix="cola sentence: "),
+        "pairs": WrittenNumber(pair=True, prefix="sts 1: ", pair_prefix="2: "),
+        "news": TextToText(prefix="summarize: "),
+    }
+)
+PARTS = [
+    {"kind": "columns", "train": "cola.csv", "texts": {"text": "said"}},
+    {"kind": "columns", "train": "pairs.csv", "texts": {"text": "one", "pair": "other"}},
+    {"kind": "columns", "train": "news.csv"},
+]
+
+
+def several(task=SEVERAL):
+    data = {"kind": "mixture", "parts": PARTS}
+    signatures = {"generate": {"inputs": {"text": {}}}}
+    return {"recipe": {"task": json.loads(task.to_json()), "data": data}, "signatures": signatures}
+
+
+def prompts(path, columns=None, described=None, **more):
+    unread, described = Unread(), described or several()
+    inputs = tuple(described["signatures"]["generate"]["inputs"])
+    found = read_asked(described, "generate", inputs, path, columns or {}, unread, **more)
+    return [record.texts for record in found], unread
+
+
+@pytest.mark.parametrize(
+    ("source", "row", "columns", "expected"),
+    [
+        ("cola", {"said": "They sat."}, {}, "cola sentence: They sat."),
+        ("cola", {"x": "They sat."}, {"text": "x"}, "cola sentence: They sat."),
+        ("cola", {"said": "cola sentence: They sat."}, {}, "cola sentence: They sat."),
+        ("pairs", {"one": "A", "other": "B"}, {}, "sts 1: A 2: B"),
+        ("pairs", {"one": "A", "b": "B"}, {"pair": "b"}, "sts 1: A 2: B"),
+        ("news", {"text": "Long."}, {}, "summarize: Long."),
+        ("", {"text": "sts 1: A 2: B"}, {}, "sts 1: A 2: B"),
+    ],
+)
+def test_texts_of_one_of_several_tasks_become_its_prompts(source, row, columns, expected, tmp_path):
+    path = write(tmp_path / "a.jsonl", [row])
+    found, unread = prompts(path, columns, data_source=source)
+    assert (found, unread.counts.total()) == ([{"text": expected}], 0)
+
+
+def test_a_text_without_a_task_is_rejected_with_the_prefixes(tmp_path):
+    path = write(tmp_path / "a.jsonl", [{"text": "They sat."}, {"text": "summarize: Long."}])
+    found, unread = prompts(path)
+    assert found == [{"text": "summarize: Long."}] and unread.counts == {"no_task": 1}
+    listed = ("cola 'cola sentence: '", "pairs 'sts 1:  2: '", "news 'summarize: '", "--source")
+    assert all(each in unread.first[0].detail for each in listed)
+    with pytest.raises(ValueError, match=r"'cool'; did you mean cola\?.*summarize: "):
+        prompts(path, data_source="cool")
+    with pytest.raises(ValueError, match="pair"):
+        prompts(path, {"pair": "b"}, data_source="cola")
+    with pytest.raises(RefusedFileError, match="other"):
+        prompts(write_csv(tmp_path / "b.csv", "one,b\nA,B\n"), data_source="pairs")
+    with pytest.raises(ValueError, match="'cola'"):
+        read_asked(TAGGING, "tag", ("text",), path, {}, Unread(), data_source="cola")
+
+
+def test_the_only_task_needs_no_name_and_a_model_that_names_its_task_gets_it(tmp_path):
+    only = several(TextTasks(tasks={"pairs": SEVERAL.tasks["pairs"]}))
+    path = write(tmp_path / "a.jsonl", [{"one": "A", "other": "B"}, {"text": "sts 1: A 2: B"}, {"text": "A"}])
+    found, unread = prompts(path, described=only)
+    assert found == [{"text": "sts 1: A 2: B"}] * 2 and unread.counts == {"no_task": 1}
+    path = write(tmp_path / "b.jsonl", [{"said": "They sat.", "of": "cola"}])
+    named = several()
+    named["signatures"]["generate"] = {"inputs": {"text": {}, "task": {}}, "choices": {"task": ["cola"]}}
+    assert prompts(path, described=named, data_source="cola")[0] == [
+        {"text": "cola sentence: They sat.", "task": "cola"}
+    ]
+
+
+def write_csv(path, text):
+    path.write_text(text)
+    return path
 
 
 def test_files_of_published_data_are_read_as_the_models_own(tmp_path):
