@@ -35,8 +35,8 @@ class BackboneWithHeads(FeaturesModel):
     `logits` does, and so does what `export` writes; both need no labels.
 
     Its parts are attributes: `backbone`; `heads`, of a class that `HEADS` names for the goal; `added`, which
-    holds the additions of a method of `firth.tuning`, at first none; and `projections` of a text's vector, None
-    but for imported sentence encoders.
+    holds the additions of a method of `firth.tuning`, at first none; and `projections` of a text's vector,
+    which only imported sentence encoders have.
 
     Args:
         model: The recipe's `model`.
