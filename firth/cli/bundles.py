@@ -59,7 +59,7 @@ def adapter_of(given: str, root: pathlib.Path) -> str:
     return adapter_next_to(bundle)
 
 
-def free_place(root: pathlib.Path, name: str) -> pathlib.Path:
+def new_run_folder(root: pathlib.Path, name: str) -> pathlib.Path:
     """Returns the folder of a new name among the runs. Ends the command for one that is taken."""
     from firth import storage
     from firth.recipes.base.names import check_folder_name
@@ -74,7 +74,7 @@ def free_place(root: pathlib.Path, name: str) -> pathlib.Path:
     return place
 
 
-def opened_by(
+def engine_options(
     name: str, root: pathlib.Path, engine: str | None, dtype: str | None
 ) -> tuple[str, dict[str, Any]]:
     """Returns the folder of a model, and the arguments of `load_generator` for its engine.

@@ -9,7 +9,7 @@ import typer
 from firth import storage
 from firth.cli import commands, execution
 from firth.cli.commands import base_option, recipe_or_exit
-from firth.cli.output import ExitCode, fail, note, quietly
+from firth.cli.output import ExitCode, fail, note, run_quietly
 
 if TYPE_CHECKING:
     from firth.recipes.run.run_recipe import RunRecipe
@@ -146,7 +146,7 @@ def _compile(
     options = {"beam_pipeline_args": execution.beam_args(beam_arg), "enable_cache": not no_cache}
     settings = {"pipeline": kind, "orchestrator": orchestrator, "image": image, **places, **options, **vertex}
     expected = {ValueError: ExitCode.USAGE, ImportError: ExitCode.USAGE}
-    quietly(lambda: _write(checked, settings, tasks, on_exit, file), "compile", expected)
+    run_quietly(lambda: _write(checked, settings, tasks, on_exit, file), "compile", expected)
     if name != checked.name:
         note(f"the pipeline is called {name}: orchestrators take no {checked.name}")
     if local := _local_files(checked):

@@ -91,7 +91,7 @@ def _command(
     verbose: execution.Verbose = False,
 ) -> None:
     overrides = [*(overrides or ()), *(["cleaning.measure=only"] if measure_only else ())]
-    execution.on_recipe(_curate)(
+    execution.command_on_recipe(_curate)(
         context, recipe, base, text, jsonl, text_key, overrides, root, name, reuse_folder, workers, beam_arg,
         metadata, verbose,
     )  # fmt: skip

@@ -85,7 +85,7 @@ Workers = Annotated[
 Made = TypeVar("Made")
 
 
-def on_recipe(act: Callable[["Recipe", Execute, pathlib.Path], None]) -> Callable[..., None]:
+def command_on_recipe(act: Callable[["Recipe", Execute, pathlib.Path], None]) -> Callable[..., None]:
     """Returns the command that reads a recipe, with the options of a run, and acts on it."""
 
     def command(
@@ -235,7 +235,7 @@ def finish(print_summary: Callable[..., None], result: "RunResult", recipe: Any,
         raise typer.Exit(ExitCode.NOT_BLESSED)
 
 
-def in_own_process(work: Callable[..., Made], *arguments: object) -> Made:
+def run_in_own_process(work: Callable[..., Made], *arguments: object) -> Made:
     """Runs a function in a new process, with this one's output, and returns its result.
 
     SIGTERM and Ctrl-C are passed to it, and this process waits for its end. If it does not end well, it has
@@ -269,7 +269,7 @@ def _passing_signals(process: multiprocessing.process.BaseProcess) -> contextlib
 
 
 def _work(sender: Connection, work: Callable[..., object], arguments: tuple[object, ...]) -> None:
-    from firth.cli.main import as_process
+    from firth.cli.main import run_as_process
 
     def send() -> None:
         try:
@@ -277,4 +277,4 @@ def _work(sender: Connection, work: Callable[..., object], arguments: tuple[obje
         except typer.Exit as ended:
             raise SystemExit(ended.exit_code) from None
 
-    as_process(send)
+    run_as_process(send)

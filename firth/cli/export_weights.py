@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail, quietly
+from firth.cli.output import ExitCode, fail, run_quietly
 from firth.interop.formats import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _export(
     if wrong := [each for each in option or () if "=" not in each]:
         fail(f"--option {wrong[0]}: expected KEY=VALUE", ExitCode.USAGE)
     if weights is not None:
-        export_as(name, weights, place, root)
+        export_stored_weights(name, weights, place, root)
     elif format is None:
         _export_adapters(name, adapter or [], place, root)
     else:
@@ -130,7 +130,7 @@ def _export_format(
         InteropError: ExitCode.USAGE,
         NoBundleError: ExitCode.USAGE,
     }
-    written = quietly(work, "export", expected)
+    written = run_quietly(work, "export", expected)
     for note in written.notes:
         typer.echo(note)
     for path in written.files:
@@ -158,7 +158,7 @@ def _export_adapters(name: str, adapters: list[str], place: str, root: pathlib.P
         signature: str = loaded[names[0]][1].task.signature
         return signature
 
-    signature = quietly(work, "export", {ValueError: ExitCode.USAGE})
+    signature = run_quietly(work, "export", {ValueError: ExitCode.USAGE})
     typer.echo(f"{place}: a SavedModel whose signature {signature} reads `adapter`: {', '.join(names)}")
     typer.echo(f"To ask it: firth predict {place} {signature.replace('_', '-')} TEXT --adapter {names[0]}")
 
@@ -173,7 +173,7 @@ def _named(given: str) -> tuple[str, str]:
     return name, place
 
 
-def export_as(name: str, weights: str, place: str, root: pathlib.Path) -> None:
+def export_stored_weights(name: str, weights: str, place: str, root: pathlib.Path) -> None:
     """Writes a SavedModel, and prints its size and its loss of quality on held-out rows of the run."""
     from firth.serving.descriptions.listing import weights_line
 
@@ -186,6 +186,6 @@ def export_as(name: str, weights: str, place: str, root: pathlib.Path) -> None:
         rows = held_out_rows(root / name, HELD_OUT_ROWS)
         return export_stored(bundle_of(name, root), place, weights, rows)
 
-    described = quietly(work, "export", {ValueError: ExitCode.USAGE})
+    described = run_quietly(work, "export", {ValueError: ExitCode.USAGE})
     typer.echo(f"{place}: a SavedModel; weights: {weights_line(described)}")
     typer.echo(f"To ask it: firth predict {place}")

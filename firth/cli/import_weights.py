@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail, quietly, terminal
+from firth.cli.output import ExitCode, fail, run_quietly, terminal
 from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
 from firth.interop.formats import FORMATS, Format
 
@@ -68,9 +68,9 @@ def _command(format: Format) -> Callable[..., None]:
 
 
 def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> None:
-    from firth.cli.bundles import free_place
+    from firth.cli.bundles import new_run_folder
 
-    place = free_place(root, name)
+    place = new_run_folder(root, name)
     from firth.interop.errors import InteropError
 
     try:
@@ -85,7 +85,7 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> No
         return import_run(format, directory, place)
 
     with drawing_import(terminal(err=True)):
-        read = quietly(work, "import", {InteropError: ExitCode.USAGE})
+        read = run_quietly(work, "import", {InteropError: ExitCode.USAGE})
     for sentence in read.sentences(_SHOWN):
         typer.echo(sentence)
     typer.echo(f"{name} is in {place}. What to do next:")

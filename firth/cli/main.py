@@ -93,10 +93,10 @@ def _options(
 
 def main() -> None:
     """Runs the command, and turns unexpected errors into a sentence and a file with the traceback."""
-    as_process(app)
+    run_as_process(app)
 
 
-def as_process(work: Callable[[], object]) -> None:
+def run_as_process(work: Callable[[], object]) -> None:
     """Calls the work of a whole process, with temporary files, error messages and exit codes."""
     # On a full disk, commands that need no temporary folder still answer.
     with contextlib.suppress(OSError):

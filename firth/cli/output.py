@@ -71,7 +71,7 @@ def terminal(err: bool = False) -> "Console":
     return Console(file=stream, highlight=False, soft_wrap=True)
 
 
-def quietly(
+def run_quietly(
     work: Callable[[], Made], name: str, expected: Mapping[type[Exception], ExitCode], verbose: bool = False
 ) -> Made:
     """Returns the result of a function. The output of TensorFlow meanwhile goes to a file.

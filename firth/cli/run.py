@@ -31,7 +31,7 @@ def _run(recipe: "Recipe", execute: execution.Execute, root: pathlib.Path) -> No
 
 register = commands.registrar(
     "run",
-    execution.on_recipe(_run),
+    execution.command_on_recipe(_run),
     "firth run demo",
     "firth run bert_mini --text 'books/*.txt'",
     "firth run bert_tiny --jsonl 'news/*.jsonl.gz' --text-key body --set training.steps=2000",

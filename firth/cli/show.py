@@ -8,7 +8,7 @@ import typer
 
 from firth.cli import commands
 from firth.cli.commands import base_option, recipe_or_exit
-from firth.cli.output import ExitCode, fail, note, quietly
+from firth.cli.output import ExitCode, fail, note, run_quietly
 from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, all_runs, run_named
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _shown_adapting(
         recipe = load_adapting_recipe(path, options, root)
     except RecipeError as error:
         fail(str(error), ExitCode.USAGE)
-    recipe, problem = quietly(lambda: _labelled(recipe), "show", {})
+    recipe, problem = run_quietly(lambda: _labelled(recipe), "show", {})
     if problem:
         note(f"labels and scores are as the recipe says them, since its data cannot be read: {problem}")
     return _adapting_lines(recipe), adapting_yaml(recipe)
@@ -199,7 +199,7 @@ def costs_of_method(recipe: "AdaptingRecipe", command: str) -> "TuningCosts":
 
         return tuning_costs(recipe)
 
-    return quietly(count, command, {ValueError: ExitCode.USAGE})
+    return run_quietly(count, command, {ValueError: ExitCode.USAGE})
 
 
 def base_lines(recipe: "Recipe") -> list[str]:

@@ -18,7 +18,7 @@ from firth.components import (
 from firth.components.file_digests import FILES, FileDigests
 from firth.corpus.privacy.excerpts import privacy_of
 from firth.corpus.workers.options import options_for
-from firth.pipelines.distributions import REPORT, compared_with_others, earlier_corpus, found_by
+from firth.pipelines.distributions import REPORT, comparison_components, earlier_corpus, earlier_inputs
 from firth.pipelines.metadata_stores import connection_config
 from firth.recipes import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
@@ -43,7 +43,7 @@ def corpus_components(
         examples=examples, cleaning=recipe.cleaning, files_digest=digests.of_cleaning(recipe.cleaning)
     )
     checks = _record_checks(example_gen, source_schema or recipe.source_schema, digests)
-    drift = compared_with_others(
+    drift = comparison_components(
         recipe.validation.of_records,
         checks["statistics"],
         checks.get("pinned_schema", checks["schema"]).outputs["schema"],
@@ -58,7 +58,9 @@ def corpus_components(
     reporter = CorpusReporter(report=report, name=recipe.name, cleaning=recipe.cleaning)
     shares = recipe.validation.of_corpus
     earlier = earlier_corpus(shares, curator, is_local=is_local)
-    limits = CorpusValidator(report, recipe.cleaning.limits, shares, **found_by(earlier, REPORT, shares))
+    limits = CorpusValidator(
+        report, recipe.cleaning.limits, shares, **earlier_inputs(earlier, REPORT, shares)
+    )
     # The page is written before the corpus may be refused.
     limits.add_upstream_node(reporter)
     components: dict[str, BaseNode] = {

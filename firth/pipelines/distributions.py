@@ -28,7 +28,7 @@ _FAILED = metadata_store_pb2.Execution.FAILED
 _DONE = (metadata_store_pb2.Execution.COMPLETE, metadata_store_pb2.Execution.CACHED)
 
 
-def compared_with_others(
+def comparison_components(
     validation: Validation,
     statistics: StatisticsGen,
     schema: BaseChannel,
@@ -52,7 +52,7 @@ def compared_with_others(
         schema=schema,
         validation=validation,
         serving_statistics=serving.outputs[STATISTICS] if serving else None,
-        **found_by(previous, STATISTICS, validation),
+        **earlier_inputs(previous, STATISTICS, validation),
     )
     # It takes no input from the validator, and only compares records that fit the schema.
     gate.add_upstream_node(checked)
@@ -146,7 +146,9 @@ def previous_report(current: BaseNode) -> resolver.Resolver:
     return _previous(PreviousReportStrategy, current, CorpusReport, "PreviousReport")
 
 
-def found_by(node: resolver.Resolver | None, key: str, validation: Validation) -> dict[str, BaseChannel]:
+def earlier_inputs(
+    node: resolver.Resolver | None, key: str, validation: Validation
+) -> dict[str, BaseChannel]:
     """Returns the inputs of a validator that are about earlier runs, by their names."""
     if node is None:
         return {}

@@ -33,12 +33,12 @@ from firth.components import (
 from firth.components.file_digests import FILES, FileDigests
 from firth.pipelines.corpus import assemble
 from firth.pipelines.distributions import (
-    compared_with_others,
+    comparison_components,
     distances_in,
     request_statistics,
     requests_of,
 )
-from firth.pipelines.trained_model import import_base, model_components
+from firth.pipelines.trained_model import import_base, model_components, report_channels
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.validation import TaskValidation
 from firth.recipes.training.evaluation import TaskEvaluation
@@ -112,15 +112,9 @@ def create_pipeline(
         rows=rows.outputs["examples"],
         found=next(each.outputs["found"] for each in checks if "found" in each.outputs),
         distances=distances_in(checks),
-        tuner_results=model["tuner"].outputs["tuner_results"] if "tuner" in model else None,
-        model=model["trainer"].outputs["model"],
-        model_run=model["trainer"].outputs["model_run"],
-        evaluation=model["evaluator"].outputs["evaluation"],
-        blessing=model["evaluator"].outputs["blessing"],
-        serving_report=model["validator"].outputs["report"],
-        pushed_model=model["pusher"].outputs["pushed_model"],
         recipe=recipe,
         run_dir=run_dir,
+        **report_channels(model),
     )
     components = [base, records, *checks, rows, *model.values(), *predictions, reporter]
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
@@ -151,7 +145,7 @@ def _record_checks(
         unknown_targets=recipe.validation.unknown_targets,
     )
     requests = _request_statistics(recipe, digests)
-    others = compared_with_others(
+    others = comparison_components(
         recipe.validation,
         statistics,
         schema.outputs["schema"],

@@ -51,7 +51,7 @@ from firth.pipelines.run_folder import (
     sources_changed,
 )
 from firth.pipelines.run_metadata import METADATA_FILE, keep_metadata_in, metadata_of
-from firth.pipelines.termination import ending_with_children
+from firth.pipelines.termination import end_children_on_signals
 from firth.recipes import Recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 
@@ -221,7 +221,7 @@ def _execute(job: _Job, log_path: pathlib.Path) -> tuple[ComponentResult, ...]:
 
     with (
         reporting(follow, estimate.begin) as components,
-        ending_with_children(lambda: follow({"kind": "stopping"})),
+        end_children_on_signals(lambda: follow({"kind": "stopping"})),
     ):
         try:
             _run_pipeline(job, components)

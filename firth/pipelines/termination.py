@@ -30,7 +30,7 @@ class RunTerminated(SystemExit):
 
 
 @contextlib.contextmanager
-def ending_with_children(on_signal: Callable[[], None] = lambda: None) -> Iterator[None]:
+def end_children_on_signals(on_signal: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Turns SIGTERM into `RunTerminated`, and ends all child processes if the block is interrupted.
 
     A second Ctrl-C ends the process and its children at once. Python lets only the main thread handle

@@ -1,7 +1,7 @@
 """The components from rows to a pushed model, which the pipelines of all kinds of runs share."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ml_metadata.metadata_store import MetadataStore
@@ -126,6 +126,19 @@ def model_components(
         **infra,
         "validator": validator,
         "pusher": pusher,
+    }
+
+
+def report_channels(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the outputs of `model_components` that a reporter reads, by the names of its inputs."""
+    return {
+        "tuner_results": model["tuner"].outputs["tuner_results"] if "tuner" in model else None,
+        "model": model["trainer"].outputs["model"],
+        "model_run": model["trainer"].outputs["model_run"],
+        "evaluation": model["evaluator"].outputs["evaluation"],
+        "blessing": model["evaluator"].outputs["blessing"],
+        "serving_report": model["validator"].outputs["report"],
+        "pushed_model": model["pusher"].outputs["pushed_model"],
     }
 
 

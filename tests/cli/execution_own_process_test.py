@@ -9,7 +9,7 @@ import time
 import pytest
 import typer
 
-from firth.cli.execution import in_own_process
+from firth.cli.execution import run_in_own_process
 
 
 def where(folder):
@@ -30,7 +30,7 @@ def wait_for_a_signal(folder):
 
 
 def test_it_returns_what_a_process_of_its_own_made_which_leaves_no_files():
-    process, temporary, was_there, folder = in_own_process(where, pathlib.Path("given"))
+    process, temporary, was_there, folder = run_in_own_process(where, pathlib.Path("given"))
     assert process != os.getpid() and folder == pathlib.Path("given")
     assert was_there and not pathlib.Path(temporary).exists()
 
@@ -38,7 +38,7 @@ def test_it_returns_what_a_process_of_its_own_made_which_leaves_no_files():
 @pytest.mark.parametrize("status", [1, 3])
 def test_a_bad_end_is_the_end_of_the_command(status):
     with pytest.raises(typer.Exit) as caught:
-        in_own_process(end, status)
+        run_in_own_process(end, status)
     assert caught.value.exit_code == status
 
 
@@ -50,5 +50,5 @@ def test_a_signal_is_handed_on_and_its_end_is_waited_for(tmp_path):
 
     threading.Thread(target=send).start()
     with pytest.raises(typer.Exit) as caught:
-        in_own_process(wait_for_a_signal, tmp_path)
+        run_in_own_process(wait_for_a_signal, tmp_path)
     assert caught.value.exit_code == 143 and (tmp_path / "told").exists()

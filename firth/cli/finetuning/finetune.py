@@ -9,8 +9,8 @@ import typer
 
 from firth import storage
 from firth.cli import commands, execution
-from firth.cli.execution import in_own_process
-from firth.cli.finetuning.labelled_data import print_read
+from firth.cli.execution import run_in_own_process
+from firth.cli.finetuning.labelled_data import print_labelled_data
 from firth.cli.output import ExitCode, fail
 from firth.cli.show import costs_of_method
 
@@ -156,7 +156,7 @@ def _finetune(
     ]
     beam = execution.beam_args(beam_arg)
     checked, report = _read_or_exit(recipe, options, root)
-    print_read(report, checked)
+    print_labelled_data(report, checked)
     from firth.pipelines import local
 
     options_of_run = local.RunOptions(
@@ -269,7 +269,7 @@ def run_seeds(recipe: "AdaptingRecipe", seeds: int, root: pathlib.Path, options:
         folder = f"{start}_seed{seed}"
         of_seed = recipe.model_copy(update={"seed": seed, "name": folder})
         named = dataclasses.replace(options, name=folder)
-        results[seed] = in_own_process(execution.execute, local.finetune, of_seed, root, named)
+        results[seed] = run_in_own_process(execution.execute, local.finetune, of_seed, root, named)
     metrics = {seed: overall(result.evaluation) for seed, result in results.items()}
     scores = scores_of_seeds(metrics, recipe.task.scores)
     of_clean = {seed: result.evaluation.get(CLEAN, {}) for seed, result in results.items()}

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands, execution
-from firth.cli.execution import in_own_process
+from firth.cli.execution import run_in_own_process
 from firth.cli.finetuning.finetune import Epochs, MethodName, base_options, method_options
-from firth.cli.finetuning.labelled_data import print_read
+from firth.cli.finetuning.labelled_data import print_labelled_data
 from firth.cli.output import ExitCode, fail
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _recipe(task: str, data: str, name: str, options: list[Any], root: pathlib.P
     except ValueError as error:
         fail(f"{task}: {error}", ExitCode.USAGE)
     typer.echo(f"{task}:")
-    print_read(found.report(), recipe)
+    print_labelled_data(found.report(), recipe)
     return recipe
 
 
@@ -110,7 +110,7 @@ def _run(recipe: "AdaptingRecipe", root: pathlib.Path, verbose: bool) -> "RunRes
 
     # The memory of one task is free before the next.
     options = local.RunOptions(recipe.name, verbose)
-    return in_own_process(execution.execute, local.finetune, recipe, root, options)
+    return run_in_own_process(execution.execute, local.finetune, recipe, root, options)
 
 
 def _overall(result: "RunResult") -> dict[str, float]:

@@ -15,7 +15,7 @@ _LABELS = 8
 _REJECTED = 5
 
 
-def print_read(report: Mapping[str, Any], recipe: "AdaptingRecipe") -> None:
+def print_labelled_data(report: Mapping[str, Any], recipe: "AdaptingRecipe") -> None:
     """Prints lines on labelled data, with rejections and repeated texts, and on the training."""
     console = terminal()
     for line in [*read_lines(report), training_line(recipe)]:

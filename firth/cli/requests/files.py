@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firth.cli.output import ExitCode, fail, note, quietly, terminal
+from firth.cli.output import ExitCode, fail, note, run_quietly, terminal
 from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def predict_records(
             return predict_file(client, name, source, target, named, draw, quoted, data_source)
 
     expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
-    found = quietly(work, "predict", expected, verbose)
+    found = run_quietly(work, "predict", expected, verbose)
     print_counts(found, target)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.bundles import DType, EngineName, opened_by
-from firth.cli.output import ExitCode, fail, note, quietly, terminal
+from firth.cli.bundles import DType, EngineName, engine_options
+from firth.cli.output import ExitCode, fail, note, run_quietly, terminal
 from firth.cli.requests.files import Quoted, check_quoted, drawing_records, print_counts
 from firth.cli.requests.request_options import RequestCommand, given_request
 
@@ -145,7 +145,7 @@ def _read_stdin() -> str:
 def _loaded(
     name: str, root: pathlib.Path, engine: str | None, dtype: str | None, verbose: bool
 ) -> "TextGenerator":
-    folder, opening = opened_by(name, root, engine, dtype)
+    folder, opening = engine_options(name, root, engine, dtype)
 
     def work() -> "tuple[TextGenerator, list[str]]":
         from firth.generation.engines import engine_of, fresh_heads, load_generator
@@ -177,7 +177,7 @@ def _guarded(work: Any, verbose: bool, name: str = "") -> Any:
             ) from error
 
     expected: dict[type[Exception], ExitCode] = {NotWholeError: ExitCode.USAGE, ValueError: ExitCode.USAGE}
-    return quietly(asked, "generate", expected, verbose)
+    return run_quietly(asked, "generate", expected, verbose)
 
 
 def _numbered(request: "GenerationRequest", n: int) -> "list[GenerationRequest]":
@@ -262,5 +262,5 @@ def write_file(
             )
 
     expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
-    found = quietly(work, "generate", expected, verbose)
+    found = run_quietly(work, "generate", expected, verbose)
     print_counts(found, target)

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.bundles import DType, EngineName, opened_by
-from firth.cli.output import ExitCode, fail, quietly
+from firth.cli.bundles import DType, EngineName, engine_options
+from firth.cli.output import ExitCode, fail, run_quietly
 from firth.cli.requests.files import Quoted, check_quoted, predict_records
 from firth.cli.requests.request_options import InputsCommand, as_list, given_inputs, inputs_for
 from firth.cli.runs_on_disk import RunOnDisk, find_run
@@ -183,7 +183,7 @@ def _ask(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Loads the model with TensorFlow's noise in a file, which stays only if something fails."""
     expected = {_Unaskable: ExitCode.USAGE, FileNotFoundError: ExitCode.FAILED, ValueError: ExitCode.FAILED}
-    return quietly(lambda: _answers(directory, name, texts, others), "predict", expected, verbose)
+    return run_quietly(lambda: _answers(directory, name, texts, others), "predict", expected, verbose)
 
 
 def _ask_engine(
@@ -196,14 +196,14 @@ def _ask_engine(
     verbose: bool,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Asks the bundle of a run by an engine, instead of the exported model."""
-    folder, opening = opened_by(run, root, engine, dtype)
+    folder, opening = engine_options(run, root, engine, dtype)
 
     def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
         from firth.serving.bundle import ask_served, load_served
 
         return ask_served(load_served(folder, **opening), name, texts)
 
-    return quietly(work, "predict", {ValueError: ExitCode.USAGE}, verbose)
+    return run_quietly(work, "predict", {ValueError: ExitCode.USAGE}, verbose)
 
 
 def _answers(

@@ -9,8 +9,8 @@ from typing import Any
 from tfx.components import Pusher, Trainer
 
 from firth.components.file_digests import FILES, UNREAD, FileDigests
-from firth.pipelines.orchestrators.on_exit import end_with
-from firth.pipelines.orchestrators.run_time import PIPELINES, read_at_run_time
+from firth.pipelines.orchestrators.on_exit import add_exit_task
+from firth.pipelines.orchestrators.run_time import PIPELINES, add_recipe_reader
 from firth.pipelines.orchestrators.targets import (
     ORCHESTRATORS,
     Document,
@@ -72,9 +72,9 @@ def compile_pipeline(
     """
     job = tfx_job(recipe, settings, UNREAD)
     spec = job["pipelineSpec"]
-    read_at_run_time(spec, recipe, settings)
+    add_recipe_reader(spec, recipe, settings)
     if on_exit:
-        end_with(spec, on_exit, settings.image)
+        add_exit_task(spec, on_exit, settings.image)
     give_resources(spec, resources)
     return ORCHESTRATORS[settings.orchestrator].document(job)
 

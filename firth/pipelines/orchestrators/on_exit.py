@@ -42,7 +42,7 @@ def variables_of(status: str | Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def end_with(spec: Document, command: str, image: str) -> None:
+def add_exit_task(spec: Document, command: str, image: str) -> None:
     """Puts all tasks into one, and after it a task that runs a command of the shell however it ends."""
     defined = spec["root"].get("inputDefinitions", {}).get("parameters", {})
     spec["components"][WHOLE] = {

@@ -34,7 +34,7 @@ STRING, INTEGER, DOUBLE = "STRING", "NUMBER_INTEGER", "NUMBER_DOUBLE"
 RECIPE, OVERRIDES = "recipe", "overrides"
 
 
-def read_at_run_time(spec: Document, recipe: RunRecipe, settings: "Settings") -> None:
+def add_recipe_reader(spec: Document, recipe: RunRecipe, settings: "Settings") -> None:
     """Puts the task that reads the recipe before all others, and gives them its outputs for their values."""
     outputs = {}
     for task, key, _ in constants(spec):

@@ -40,7 +40,7 @@ def runs(tmp_path, monkeypatch, beam_args):
     monkeypatch.setattr("firth.cli.execution.execute", execute)
     # `tests/cli/execution_own_process_test.py` shows that the process is another.
     monkeypatch.setattr(
-        "firth.cli.finetuning.finetune.in_own_process", lambda work, *arguments: work(*arguments)
+        "firth.cli.finetuning.finetune.run_in_own_process", lambda work, *arguments: work(*arguments)
     )
     return asked
 
