@@ -1,6 +1,7 @@
 """Options that subcommands share, the recipe that they make, and the format of examples in help texts."""
 
 import pathlib
+import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,6 +47,17 @@ Overrides = Annotated[
         "--set", metavar="KEY=VALUE", help="Change one key of the recipe; may be given several times."
     ),
 ]
+
+
+def root_option(root: pathlib.Path) -> str:
+    """Returns the option of a root for a command to be pasted; empty for the default root.
+
+    Example:
+
+    >>> root_option(pathlib.Path("my runs")), root_option(DEFAULT_ROOT)
+    (" --root 'my runs'", '')
+    """
+    return "" if root == DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
 
 
 def epilog(*examples: str, after: str = "") -> str:

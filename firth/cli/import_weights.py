@@ -4,7 +4,6 @@ import contextlib
 import logging
 import os
 import pathlib
-import shlex
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -103,7 +102,7 @@ def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> l
     asked = {
         key: each for key, each in described.items() if not (each["reads_heads"] and read.has_fresh_heads)
     }
-    at = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    at = commands.root_option(root)
     return [
         *next_commands(name, root, ask_with(asked), has_report=False),
         f"firth finetune {name} --task classification --train reviews.csv --text review --label stars{at}",

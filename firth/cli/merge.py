@@ -1,7 +1,6 @@
 """`firth merge`: a base and an adapter that was trained on it become one model."""
 
 import pathlib
-import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -63,6 +62,6 @@ def _merge(
         return merge_run(bundle_of(base, root), adapter_of(adapter, root), place)
 
     recipe = run_quietly(work, "merge", {ValueError: ExitCode.USAGE})
-    at = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    at = commands.root_option(root)
     typer.echo(f"{made} is in {place}. To ask it:")
     typer.echo(f"  firth predict {made} {recipe.task.signature.replace('_', '-')} TEXT{at}")

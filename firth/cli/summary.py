@@ -168,7 +168,7 @@ def next_commands(name: str, root: pathlib.Path, asked: list[str], has_report: b
     >>> next_commands("demo", pathlib.Path("firth-runs"), ["embed 'A sentence.'"])
     ['firth report demo --open', "firth predict demo embed 'A sentence.'"]
     """
-    place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    place = commands.root_option(root)
     run = shlex.quote(name)
     reports = [f"firth report {run}{place} --open"] if has_report else []
     return [*reports, *(f"firth predict {run}{place} {arguments}" for arguments in asked)]

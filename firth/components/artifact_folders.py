@@ -2,9 +2,12 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from tfx.components.util import examples_utils
+from tfx.proto import example_gen_pb2
 from tfx.types import Artifact, artifact_utils
+from tfx.utils import path_utils
 
 from firth import storage
 
@@ -45,6 +48,27 @@ def split_patterns(examples: Sequence[Artifact]) -> dict[str, list[str]]:
     if not found:
         raise ValueError("the input has no examples: no artifact came in, or none has a split")
     return found
+
+
+def stamp_splits(examples: Artifact, splits: Iterable[str]) -> None:
+    """Writes the names of the splits and the format, tf.Example, into an artifact of examples.
+
+    Example:
+
+    >>> from tfx.types.standard_artifacts import Examples
+    >>> examples = Examples()
+    >>> stamp_splits(examples, ["train"])
+    >>> examples.split_names
+    '["train"]'
+    """
+    examples.split_names = artifact_utils.encode_split_names(list(splits))
+    examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
+
+
+def model_folder(model: Artifact) -> str:
+    """Returns the folder of the SavedModel of an exported model."""
+    folder: str = path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
+    return folder
 
 
 def keep_files(folder: str, *names: str) -> str:

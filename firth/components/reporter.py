@@ -10,9 +10,9 @@ from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils, standard_artifacts
 from tfx.types.artifact import Artifact
-from tfx.utils import path_utils
 
 from firth import storage
+from firth.components.artifact_folders import model_folder
 from firth.components.artifacts import (
     CorpusReport,
     Distances,
@@ -63,7 +63,7 @@ class ReportExecutor(base_executor.BaseExecutor, abc.ABC):
         model, pushed = artifacts["model"], artifacts.get("pushed_model")
         of_run: dict[str, Any] = {
             **{name: folder for name, folder in folders.items() if name in known},
-            "model": path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model)),
+            "model": model_folder(model),
             "run_dir": (run_dir := exec_properties["run_dir"]),
             "pushed": None if pushed is None else bool(pushed.get_int_custom_property("pushed")),
             "artifacts": [describe(name, artifact, run_dir) for name, artifact in artifacts.items()],

@@ -312,7 +312,7 @@ def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json
         typer.echo(line)
     if weights := description.get("weights"):
         typer.echo(f"Its weights: {weights_line(weights)}.")
-    place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    place = commands.root_option(root)
     typer.echo(
         f"A row has {description['row_length']} tokens, special ones included. An answer about a longer "
         "text says how much was read."

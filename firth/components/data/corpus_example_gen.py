@@ -6,11 +6,10 @@ from typing import Any
 
 import apache_beam as beam
 from tfx.components.example_gen.base_example_gen_executor import BaseExampleGenExecutor
-from tfx.components.util import examples_utils
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts, standard_component_specs
 
-from firth.components.artifact_folders import keep_files
+from firth.components.artifact_folders import keep_files, stamp_splits
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare
 from firth.corpus import ReadSources, SourceError, WriteRecords, check_sources, fingerprint as fingerprint_of
 from firth.corpus.readers.kept_reads import remove_others
@@ -53,8 +52,7 @@ class Executor(BaseExampleGenExecutor):
         """
         folder = artifact_utils.get_single_uri(output_dict["examples"])
         records = artifact_utils.get_single_instance(output_dict["records"])
-        records.split_names = artifact_utils.encode_split_names([SPLIT])
-        examples_utils.set_payload_format(records, example_gen_pb2.FORMAT_TF_EXAMPLE)
+        stamp_splits(records, [SPLIT])
         places = {
             _FOLDER: folder,
             _EXAMPLES: output_dict["examples"],

@@ -3,14 +3,12 @@
 import os
 
 from tfx import types
-from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_beam_executor
-from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts
 from tfx.types.artifact import Artifact
 
 from firth import storage
-from firth.components.artifact_folders import keeping, split_patterns
+from firth.components.artifact_folders import keeping, split_patterns, stamp_splits
 from firth.components.artifacts import CorpusReport, QualityClassifier
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare
 from firth.corpus import SPLITS, CorpusError, curate, files_digest as digest_of_files
@@ -31,8 +29,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         documents = input_dict["documents"]
         patterns = [each for own in split_patterns(documents).values() for each in own]
         examples = artifact_utils.get_single_instance(output_dict["examples"])
-        examples.split_names = artifact_utils.encode_split_names(list(SPLITS))
-        examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
+        stamp_splits(examples, SPLITS)
         report = artifact_utils.get_single_uri(output_dict["report"])
         with keeping(report, REPORT_FILE, errors=CorpusError):
             curate(

@@ -8,13 +8,11 @@ from types import MappingProxyType
 from typing import Any
 
 from tfx import types
-from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_beam_executor
-from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts
 
 from firth import features, storage
-from firth.components.artifact_folders import keeping, split_folders, split_patterns
+from firth.components.artifact_folders import keeping, split_folders, split_patterns, stamp_splits
 from firth.components.artifacts import CorpusReport, Tokenizer
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare, only_artifact
 from firth.corpus import CorpusError, make_sequences
@@ -52,10 +50,9 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         load_tokenizer(folder, expected_digest=digest)
         for report in input_dict.get("report", []):
             copy_found(report.uri, examples.uri)
-        examples.split_names = artifact_utils.encode_split_names(list(patterns))
+        stamp_splits(examples, patterns)
         with keeping(examples.uri, MIXTURE_FILE, COUNTS_FILE, errors=CorpusError):
             self._make_rows(patterns, examples, folder, exec_properties)
-        examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("tokenizer_digest", digest)
 
     def _make_rows(

@@ -10,9 +10,9 @@ from tensorflow_serving.apis import prediction_log_pb2
 from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils, standard_artifacts
-from tfx.utils import path_utils
 
 from firth import storage
+from firth.components.artifact_folders import model_folder
 from firth.components.artifacts import PredictedRecords
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
 from firth.components.records.request_example_gen import REPORT_FILE
@@ -33,9 +33,7 @@ class Executor(base_executor.BaseExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `predictions.jsonl` and `report.json`."""
         model = only_artifact(input_dict, "model")
-        described = read_description(
-            path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
-        )
+        described = read_description(model_folder(model))
         signature = described["signatures"][asked_of_task(described)]
         logs = os.path.join(only_artifact(input_dict, "inference_result").uri, "*")
         lines = dict(_line(log, signature) for log in _logs(logs))

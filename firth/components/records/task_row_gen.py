@@ -3,13 +3,11 @@
 import os
 
 from tfx import types
-from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_executor
-from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts
 
 from firth import features
-from firth.components.artifact_folders import keeping, split_folders, split_patterns
+from firth.components.artifact_folders import keeping, split_folders, split_patterns, stamp_splits
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
 from firth.corpus.contamination.evidence import read_evidence
 from firth.recipes.reading.bundles import check_digest
@@ -42,7 +40,7 @@ class Executor(base_executor.BaseExecutor):
         folder = os.path.join(examples.uri, TOKENIZER_FOLDER)
         task = task_from_json(exec_properties["task"])
         tokenizer = take_tokenizer(os.path.join(base.uri, TOKENIZER_FOLDER), folder, task)
-        examples.split_names = artifact_utils.encode_split_names(list(patterns))
+        stamp_splits(examples, patterns)
         with keeping(examples.uri, REPORT_FILE, errors=TaskRowsError):
             make_task_rows(
                 patterns,
@@ -53,7 +51,6 @@ class Executor(base_executor.BaseExecutor):
                 examples.uri,
                 read_evidence(base.uri),
             )
-        examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("tokenizer_digest", tokenizer.digest)
 
 
