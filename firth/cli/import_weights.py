@@ -113,7 +113,7 @@ def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> l
 
 @contextlib.contextmanager
 def drawing_import(console: "Console", clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
-    """Draws what is logged of the parts of an import for as long as the block runs."""
+    """Draws the logged parts of an import for as long as the block runs."""
     with contextlib.ExitStack() as stack:
         if console.is_terminal:
             draw = _live(stack.enter_context(live_progress(console)))

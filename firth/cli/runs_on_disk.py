@@ -82,7 +82,7 @@ class RunOnDisk:
 
 
 def read_run(directory: pathlib.Path) -> RunOnDisk:
-    """Reads what is known of the run in a folder."""
+    """Returns the run in a folder, as its files record it."""
     summary_path, timings_path = directory / SUMMARY_FILE, directory / TIMINGS_FILE
     summary = storage.read_json_object(summary_path)
     timings = storage.read_json_object(timings_path)

@@ -108,7 +108,7 @@ def _run_of(name: str, root: pathlib.Path) -> RunOnDisk | None:
 
 
 def _check_name(name: str, root: pathlib.Path) -> None:
-    """Ends the command for a name of which the nearest is that of a run."""
+    """Ends the command for a name whose nearest match is that of a run."""
     from firth.recipes.base.errors import suggest
     from firth.recipes.reading.families import preset_names
     from firth.recipes.reading.recipe_files import SUFFIXES

@@ -36,7 +36,7 @@ def _train_worker(
     checkpoints: CheckpointRoot,
     overrides: commands.Overrides = None,
 ) -> None:
-    """Trains as one of the processes that TF_CONFIG lists, each of which gets this command.
+    """Trains as one of the processes that TF_CONFIG lists; start this command for each.
 
     Each needs the recipe, the rows and the folder of checkpoints in the same place. The first one writes the
     model.

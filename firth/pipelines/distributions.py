@@ -22,7 +22,7 @@ from firth.recipes.run.validation import CorpusValidation, Validation
 
 REQUEST_STATISTICS = "RequestStatistics"
 STATISTICS, REPORT = "statistics", "report"
-# Next to one of the two: in, what this run has; out, the same if an earlier run has taken these data anyway.
+# Prefix of the input with this run's data, and of the output, which has them if an earlier run took them.
 _CURRENT = "current_"
 _FAILED = metadata_store_pb2.Execution.FAILED
 _DONE = (metadata_store_pb2.Execution.COMPLETE, metadata_store_pb2.Execution.CACHED)

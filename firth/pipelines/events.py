@@ -201,7 +201,7 @@ class RunEstimate:
         self._components = list(components)
 
     def completed(self, event: Event) -> Event:
-        """Returns an event with what is known of the rest of the run."""
+        """Returns an event with the known times of the rest of the run."""
         if event["kind"] == "component":
             return self._of_component(event)
         if event["kind"] in ("training", "estimate"):
@@ -257,7 +257,7 @@ def earlier_times(run_dir: pathlib.Path) -> Times:
 
 
 def _last_end(path: pathlib.Path, timings: Mapping[str, Any]) -> float:
-    """Returns when a run's last component ended, by its record; by the file's time if there is none."""
+    """Returns the time at which a run's last component ended; the file's time if none is recorded."""
     ends = [
         storage.seconds_of(timing.get("ended")) for timing in timings.values() if isinstance(timing, dict)
     ]

@@ -128,7 +128,7 @@ def _record_checks(
     *,
     is_local: bool,
 ) -> list[BaseNode]:
-    """Returns the components that compare the records with what the task asks, and with others.
+    """Returns the components that compare the records with the schema of the task, and with other data.
 
     The last one is the gate.
     """
@@ -189,7 +189,7 @@ def bulk_predictions(
         model_blessing=model["evaluator"].outputs["blessing"],
         model_spec=bulk_inferrer_pb2.ModelSpec(model_signature_name=[PREDICT_EXAMPLES]),
     )
-    # It takes no input from the Pusher; what cannot be served is not asked either.
+    # It takes no input from the Pusher; a model that cannot be served is not asked either.
     inferrer.add_upstream_node(model["pusher"])
     exporter = PredictionExporter(inferrer.outputs["inference_result"], examples.outputs["examples"], trained)
     return [examples, inferrer, exporter]

@@ -45,7 +45,7 @@ class TaskAnswers:
     Attributes:
         scores: Scores of further dev splits, by `<task>_<split>.<score>`.
         predictions: Answers to test splits by the file of the submission, and in it by the record's id.
-        problems: Test splits of which not all records could be read, with what is wrong.
+        problems: Test splits with unreadable records, each with its problem.
     """
 
     scores: dict[str, float]

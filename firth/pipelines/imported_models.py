@@ -31,7 +31,7 @@ def import_run(
     bundle. The folder appears whole or not at all.
 
     Raises:
-        firth.interop.errors.InteropError: for what cannot be read, or cannot be expressed here.
+        firth.interop.errors.InteropError: for parts that cannot be read, or cannot be expressed here.
         FileExistsError: if there is something in the folder's place.
     """
     read: list[Read] = []

@@ -65,7 +65,7 @@ def read_for(recipe: AdaptingT) -> tuple[AdaptingT, LabelledData]:
 
 
 def check_template(recipe: AdaptingRecipe) -> None:
-    """Passes if the chat template of a recipe's task, where it has one, fits the base's tokenizer."""
+    """Checks that the chat template of a recipe's task, if there is one, fits the base's tokenizer."""
     if recipe.task.template_with(None) is None:
         return
     from firth.tokenizers import load_tokenizer

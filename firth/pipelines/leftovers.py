@@ -57,7 +57,7 @@ def remove_leftovers(
 
 
 def _pushed(folders: list[pathlib.Path], serving_dir: pathlib.Path) -> list[pathlib.Path]:
-    """Returns the versions that Pushers among the executions wrote, and what they wrote aside."""
+    """Returns the versions that Pushers among the executions wrote, and their unfinished folders."""
     numbers = [str(storage.read_json_object(folder / VERSION_FILE).get("version")) for folder in folders]
     versions = (serving_dir / version for version in numbers if is_version(version))
     return sorted(filter(storage.exists, versions)) + sorted(serving_dir.glob(UNFINISHED))

@@ -123,7 +123,7 @@ def has_tables(metadata_path: pathlib.Path) -> bool:
     address = f"{metadata_path.absolute().as_uri()}?mode=rw"
     with contextlib.closing(sqlite3.connect(address, uri=True)) as database:
         names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        # ML Metadata makes what is missing where its version is.
+        # ML Metadata adds missing tables to a file that has its version.
         return _VERSION_TABLE in names and bool(database.execute(_VERSION).fetchone())
 
 

@@ -80,7 +80,7 @@ OnEvent = Callable[[Event], None]
 # Makes a recipe's pipeline in a folder, with options of Beam.
 MakePipeline = Callable[[Any, pathlib.Path, Sequence[str]], Any]
 Result = TypeVar("Result")
-# Makes the result of the folder, what its components took, and the path of the log.
+# Makes the result of a folder, its components and the path of the log.
 Collect = Callable[[pathlib.Path, tuple[ComponentResult, ...], pathlib.Path], Result]
 
 

@@ -29,7 +29,7 @@ _NOT_BLESSED = 3
 
 
 class RecipeRunner(LocalDagRunner):
-    """TFX's local runner, as far as TFX's command line looks: what runs is a function of `local`.
+    """TFX's local runner for TFX's command line, which runs a function of `local`.
 
     `tfx pipeline create` replaces `LocalDagRunner.run`, so that nothing runs.
     """

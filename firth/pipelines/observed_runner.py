@@ -74,7 +74,7 @@ class ObservedDagRunner(tfx_runner.IrBasedRunner):
         """Runs a compiled pipeline.
 
         Raises:
-            Exception: what a component raises; the observer is not called for its end.
+            Exception: as a component does; the observer is not called for its end.
         """
         if run_options is not None or kwargs:
             raise ValueError("the whole pipeline runs: no options are taken")

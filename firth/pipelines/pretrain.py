@@ -145,7 +145,7 @@ def _sequences(recipe: Recipe, corpus: Mapping[str, Any], base: BaseChannel | No
 
 
 def _training_recipe(recipe: Recipe) -> Recipe:
-    """Returns the recipe without what the Trainer does not read, so that its cache does not depend on it."""
+    """Returns the recipe without keys that the Trainer does not read and its cache must not depend on."""
     cleaning = recipe.cleaning.without_limits()
     checks = {"validation": CorpusValidation(), "source_schema": None, "evaluation": Evaluation()}
     unread = {"description": "", "infra_validation": None, "metadata": None, **checks}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RECIPE_FILE = "recipe.yaml"
 MOST_CHANGES = 8
-# The components that read what a run is made from.
+# The components that read the sources or the labelled data of a run.
 READERS = ("CorpusExampleGen", "LabelledExampleGen")
 SCHEMA_FILE = "schema.pbtxt"
 # The name that a schema gets when the folder's sources are no longer those that it describes.
@@ -152,7 +152,7 @@ def _data_of(recipe: RunRecipe) -> Any:
 
 
 def _origin(path: pathlib.Path, recipe: RunRecipe) -> tuple[str, Any]:
-    """Returns the name of a recipe that an older firth may have written, and what it reads."""
+    """Returns the name and the sources or data of a recipe that an older firth may have written."""
     try:
         data = read_yaml(path.read_text(encoding="utf-8"), str(path)).data
         return data["name"], data[recipe.data_key]

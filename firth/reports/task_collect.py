@@ -168,7 +168,7 @@ def ask_rows(model: str, examples: str, task: Task) -> list[Collected]:
             source, details = _not_asked(row)
             found += kind.collected(task, {**of_row, **details}, source)
     join = getattr(kind, "joined", None)
-    # The windows of a question may stand in several rows, of which some were not asked.
+    # The windows of a question may be in several rows, and some of these were not asked.
     return found if join is None else join(task, found, whole=False)["examples"]
 
 
@@ -238,7 +238,7 @@ def _records(folder: str) -> Iterator[bytes]:
 
 
 def _not_asked(row: bytes) -> tuple[str, dict[str, Any]]:
-    """Returns a row's source, and what its scores need and no model reads."""
+    """Returns a row's source, and the details that scores need and no model reads."""
     from firth.corpus.documents.example import Example
 
     fields = Example.FromString(row).features.feature

@@ -78,7 +78,7 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
 
 
 def _headline(record: RunRecord, task: TaskRecord, metrics: dict[str, float]) -> list[tuple[str, str, str]]:
-    """Returns the page's first figures: name, value, and what to compare it with."""
+    """Returns the page's first figures: name, value, and a figure to compare it with."""
     states = {True: "yes", False: "no", None: "not recorded"}
     seconds = sum(timing.get("seconds") or 0.0 for timing in record.timings.values())
     splits = (task.records or {}).get("splits", {})

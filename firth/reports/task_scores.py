@@ -231,7 +231,7 @@ class ScoreOfSeeds:
         return f"{self.name} over {seeds}: median {self.median:.3f}{spread}, {best}"
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the values and what is made of them, fit for JSON."""
+        """Returns the values and their statistics as JSON has them."""
         return {
             "median": self.median,
             "standard_deviation": self.deviation,

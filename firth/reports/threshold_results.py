@@ -14,7 +14,7 @@ from firth.recipes.goals.goal import Goal
 
 # No figures of quality.
 COUNTS = ("row_count", EXAMPLE_COUNT)
-# A figure and what to compare it with, side by side.
+# Metrics in the order in which they are compared.
 _FIRST = (
     "mlm_perplexity",
     "lm_perplexity",

@@ -53,7 +53,7 @@ def _glue(
 ) -> None:
     """Adapts a model to each task of GLUE that is there, and compares its dev scores with published ones.
 
-    All files are read, and what is rejected is printed, before anything is trained. Each task is a run of
+    All files are read, and rejections are printed, before anything is trained. Each task is a run of
     its own. A run that is whole is not trained again, so that the same command resumes after it was stopped.
     Test splits have no labels: their answers are written as GLUE's site takes them.
     """

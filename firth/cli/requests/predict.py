@@ -86,9 +86,9 @@ def _predict(
     root: commands.Root = commands.DEFAULT_ROOT,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show what TensorFlow prints.")] = False,
 ) -> None:
-    """Asks the newest blessed model of a run, or lists what it answers.
+    """Asks the newest blessed model of a run, or lists its signatures.
 
-    What it can be asked depends on its recipe. A signature that reads more than one text has an option for
+    The signatures depend on its recipe. A signature that reads more than one text has an option for
     each further input, by its name, once for each text: --pair, --target, --question, or --choices with ' | '
     between them or as a list of JSON.
     """
@@ -297,7 +297,7 @@ def described(directory: pathlib.Path) -> dict[str, Any]:
 
 
 def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json: bool) -> None:
-    """Prints what a model answers: each signature with its inputs, parameters and outputs, and a request."""
+    """Prints the signatures of a model, each with its inputs, parameters and outputs, and a request."""
     from firth.cli.summary import ask_with
     from firth.serving.descriptions.listing import listing, weights_line
 

@@ -46,7 +46,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
 
 
 def _move_classifiers(report_folder: str, artifact: Artifact) -> None:
-    """Makes what steps trained an artifact of its own, stamped with what they measured."""
+    """Moves the classifiers that steps trained to an artifact of their own, stamped with their AUC."""
     for path in storage.glob(os.path.join(report_folder, "*", MODEL_FILE)):
         folder = os.path.dirname(path)
         step = os.path.basename(folder)

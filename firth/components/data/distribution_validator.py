@@ -54,7 +54,7 @@ class Executor(base_executor.BaseExecutor):
         for split in splits_of(given["statistics"]):
             others, of_split = _others(given, split), schema
             if (previous := others.get("previous_statistics")) is not None:
-                # TFDV takes what the last run did not have, such as a source that is new, for an anomaly.
+                # TFDV takes features that the last run lacked, such as those of a new source, for anomalies.
                 of_split, new = without_new(schema, previous)
                 if new:
                     logger.warning("the last run has nothing to compare with of %s", ", ".join(new))
@@ -99,7 +99,7 @@ def _others(given: dict[str, Artifact], split: str) -> dict[str, statistics_pb2.
 
 
 def distances_of(anomalies: anomalies_pb2.Anomalies, split: str) -> Iterator[dict[str, Any]]:
-    """Yields what was measured: `comparison`, `split`, `feature`, `measure`, `distance` and `threshold`."""
+    """Yields the measurements: `comparison`, `split`, `feature`, `measure`, `distance` and `threshold`."""
     for info in anomalies.drift_skew_info:
         for kind, found in ((DRIFT, info.drift_measurements), (SKEW, info.skew_measurements)):
             for each in found:

@@ -52,7 +52,7 @@ def _logs(pattern: str) -> Iterator[prediction_log_pb2.PredictionLog]:
 
 
 def _line(log: prediction_log_pb2.PredictionLog, signature: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-    """Returns the number of a record's line, and what is written of the record."""
+    """Returns the number of a record's line, and the object that is written."""
     (asked,) = log.predict_log.request.inputs.values()
     features = tf.train.Example.FromString(asked.string_val[0]).features.feature
     lists = signature.get("lists", ())

@@ -168,7 +168,7 @@ def read_training_job(line: str) -> TrainingJob:
 
 
 def check_workers(job: TrainingJob, strategy: str) -> None:
-    """Passes if the machines of a job train one model together."""
+    """Checks that the machines of a job train one model together."""
     if job.workers > 1 and strategy != _TOGETHER:
         raise ValueError(
             f"--training-job: {job.workers} workers train one model only with training.strategy: "

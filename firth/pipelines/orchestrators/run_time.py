@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 READER = "RecipeReader"
 READER_COMMAND = ("python", "-m", "firth.pipelines.orchestrators.read_recipe")
-# The reader's input of what was compiled, as JSON.
+# The reader's input with the compiled recipe and settings, as JSON.
 COMPILED = "compiled"
 EXECUTOR = "{}_executor"
 STRING, INTEGER, DOUBLE = "STRING", "NUMBER_INTEGER", "NUMBER_DOUBLE"

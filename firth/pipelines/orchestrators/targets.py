@@ -23,7 +23,7 @@ class Orchestrator:
         schemes: Beginnings of the pipeline roots that it and TensorFlow both write to.
         has_resolvers: True if it can look up artifacts of earlier runs. Kubeflow's compiler to Argo cannot.
         is_vertex: True if it runs where Vertex has custom jobs and endpoints.
-        document: Function from a PipelineJob to what is submitted.
+        document: Function from a PipelineJob to the document that is submitted.
         endings: Endings of the names of files that its client reads, the usual one first.
         submitting: Lines of code that submit the file; `{file}` is its path.
     """
