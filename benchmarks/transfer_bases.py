@@ -190,7 +190,7 @@ def _pretrain(recipe: "Recipe", prepared: "Prepared", place: pathlib.Path) -> No
     from firth.serving.served_model import Served
     from firth.tokenizers import load_tokenizer
     from firth.training.pretraining import open_rows, train
-    from firth.training.unigram import count_pieces
+    from firth.training.rows import count_pieces
 
     run, began = f"{place}-run", time.process_time()
     model = train(recipe, [prepared.train], prepared.tokenizer, run, f"{run}/checkpoints")

@@ -282,7 +282,7 @@ def _prepared(job: _Job, components: ComponentEvents) -> tuple[Any, Any]:
 
     fork_workers(job.options.beam_pipeline_args)
     # Logical devices can only be made before anything touches TensorFlow's context.
-    from firth.training.distribution import prepare_devices
+    from firth.training.strategies import prepare_devices
 
     prepare_devices(job.recipe.training, is_pipeline=True)
     from firth.pipelines.leftovers import remove_dangling_rows, remove_leftovers

@@ -106,7 +106,7 @@ class RunResult(CurationResult):
 
     @property
     def start(self) -> dict[str, Any] | None:
-        """The start of the run's model, as `firth.training.initial_weights` writes it; None for no base."""
+        """The start of the run's model, as `firth.training.run_start` writes it; None for no base."""
         curve = self.outputs.get("Trainer", {}).get("model_run")
         return storage.read_json(curve / START_FILE) if curve is not None else None
 

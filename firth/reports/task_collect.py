@@ -81,7 +81,7 @@ class TaskRecord:
         records: Report of LabelledExampleGen; None if it was not recorded.
         rows: Report of TaskRowGen by split.
         skew: How the splits differ, as `firth.tasks.labelled.skew.find_skew` returns it.
-        start: The start of the model, as `firth.training.initial_weights` writes it; None if not known.
+        start: The start of the model, as `firth.training.run_start` writes it; None if not known.
         trained: Number of parameters that the method trains; None if it was not counted.
         contamination: Report on held-out records in the corpora of the base, as
             `firth.corpus.contamination.held_out_search.HeldOutSearch.report` returns it; empty if not known.

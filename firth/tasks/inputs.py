@@ -8,8 +8,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.objectives.transforms.layout import Frame, Layout
-from firth.objectives.transforms.spelling import spell
+from firth.objectives.transforms.layout import Frame, Layout, spell
 from firth.recipes.tasks.forms import Form
 
 

@@ -7,8 +7,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.objectives.transforms.architectures import decoder_features, encoder_decoder_features
-from firth.objectives.transforms.documents import Parts
+from firth.objectives.transforms.documents import Parts, decoder_features, encoder_decoder_features
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.pairs import Pairs, chunk_starts
 from firth.recipes.tasks.text_to_text import WritingTask

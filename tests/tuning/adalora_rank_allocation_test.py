@@ -11,7 +11,7 @@ from firth.layers.elements.extensible_layer import GradientObserver
 from firth.recipes.tuning.adalora import AdaLoRA
 from firth.recipes.tuning.adding import LoRA
 from firth.training.optimizers.optimizer_kinds import build_optimizer
-from firth.training.steps.step import build_train_step
+from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError
 from firth.tuning.adalora import RankAllocator, SingularValueAddition
 from tests.models.table import TRAINED, training_features

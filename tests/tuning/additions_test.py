@@ -10,7 +10,7 @@ from firth.recipes.training.optimizers import AdamWConfig
 from firth.recipes.tuning import adalora, adding, bottleneck
 from firth.recipes.tuning.methods import Full
 from firth.training.optimizers.optimizer_kinds import build_optimizer
-from firth.training.steps.step import build_train_step
+from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError, merge
 from firth.tuning.additions import places_of
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features

@@ -9,7 +9,7 @@ from firth.models.additions.addition_kinds import replace_training_additions
 from firth.models.bundle import weights_by_path
 from firth.models.model_kinds import BACKBONES
 from firth.training.optimizers.optimizer_kinds import build_optimizer
-from firth.training.steps.step import build_train_step
+from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError, merge
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features
 from tests.tuning.additions_test import OPTIMIZER

@@ -5,7 +5,7 @@ import hashlib
 import itertools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import keras
@@ -23,28 +23,33 @@ from firth.serving.served_model import Served
 from firth.serving.task_signatures.held_out_choice import answers_to
 from firth.tasks import TASKS
 from firth.training.checkpoints import remove_runs
-from firth.training.distribution import prepare_devices
 from firth.training.held_out import HeldOut, first_rows
 from firth.training.history import HELD_OUT_LOSS
 from firth.training.loop import NonFiniteLossError
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
-from firth.training.run_fn import find_tokenizer, scheduled, started
+from firth.training.run_fn import find_tokenizer, with_base, with_steps
+from firth.training.strategies import prepare_devices
 
 # KerasTuner takes a seed of 0 for none, and draws one; no recipe has this seed.
 _FOR_ZERO = 2**31
 # Units of steps that Hyperband gives a trial; others make all.
 _UNITS = "tuner/epochs"
+# Digits of the name of a search's folder.
+_DIGITS = 24
+# More trials than any number of rounds gives.
+_MOST_TRIALS = 10_000
+_Oracle = functools.partial[keras_tuner.Oracle]
 
 
 class SearchError(ValueError):
-    """No trial of a search has come to its end."""
+    """No trial of a search was completed."""
 
 
 class RecipeTuner(base_tuner.BaseTuner):
     """Searches the values of a recipe's keys.
 
-    What it knows is in KerasTuner's files below `directory`, and the checkpoints of trials next to them, so
-    that a search that was killed goes on within its trial.
+    Its state is in KerasTuner's files below `directory`, with the checkpoints of trials next to them, so that
+    a search that was killed resumes within its trial.
     """
 
     def __init__(self, recipe: RunRecipe, places: dict[str, Any], directory: str, schedule: Any) -> None:
@@ -56,7 +61,7 @@ class RecipeTuner(base_tuner.BaseTuner):
                 objective=keras_tuner.Objective(*self._objective),
                 hyperparameters=hyperparameters(recipe.search),
                 allow_new_entries=False,
-                # One that diverges says what to avoid, and is not a reason to end.
+                # A trial that diverges shows what to avoid, and does not end the search.
                 max_consecutive_failed_trials=sys.maxsize,
             ),
             directory=directory,
@@ -64,11 +69,11 @@ class RecipeTuner(base_tuner.BaseTuner):
         )
 
     def on_trial_begin(self, trial: Any) -> None:
-        """Keeps which trial it is, so that a killed one is not begun again with other values."""
+        """Saves the trial, so that a killed one is not restarted with other values."""
         self.save()
 
     def run_trial(self, trial: Any, *fit_args: Any, **fit_kwargs: Any) -> dict[str, float]:
-        """Returns what the model is worth that is trained with a trial's values."""
+        """Returns the score of a model that is trained with a trial's values."""
         try:
             return {self._objective.name: self._value(trial.trial_id, trial.hyperparameters.values)}
         except errors.FailedTrialError:
@@ -80,7 +85,7 @@ class RecipeTuner(base_tuner.BaseTuner):
 
     def _value(self, trial_id: str, values: dict[str, Any]) -> float:
         for each in self.oracle.trials.values():
-            # In a small space, Bayesian optimization comes back to what it knows.
+            # In a small space, Bayesian optimization repeats values.
             if each.status == TrialStatus.COMPLETED and each.hyperparameters.values == values:
                 return float(each.score)
         assert self._recipe.search is not None
@@ -100,10 +105,10 @@ class RecipeTuner(base_tuner.BaseTuner):
             raise errors.FailedTrialError(str(error)) from error
 
     def on_trial_end(self, trial: Any) -> None:
-        """Removes a trial's checkpoints, and keeps what it was worth.
+        """Removes a trial's checkpoints, and saves its score.
 
-        The next trial would go on from them if it differs in the number of steps alone, and all together
-        would fill the disk. If the process is killed in between, the trial is made again.
+        The next trial would resume from them if it differs in the number of steps alone, and all together
+        would fill the disk. If the process is killed in between, the trial is repeated.
         """
         remove_runs(os.path.join(self.directory, "checkpoints"))
         super().on_trial_end(trial)
@@ -179,11 +184,6 @@ def measured(
     return float(compute(objective.name, examples, **task.score_options(objective.name)).value)
 
 
-_Oracle = functools.partial[keras_tuner.Oracle]
-# More than any number of rounds gives.
-_MOST = 10_000
-
-
 class GridOracle(keras_tuner.Oracle):
     """Takes all values of a space one after another, the last key's first.
 
@@ -209,7 +209,7 @@ class HyperbandOracle(oracles.HyperbandOracle):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.max_trials = _MOST
+        self.max_trials = _MOST_TRIALS
 
 
 def oracle_of(search: Search, seed: int) -> _Oracle:
@@ -221,38 +221,19 @@ def oracle_of(search: Search, seed: int) -> _Oracle:
     >>> oracle_of(search, seed=7).keywords
     {'max_trials': 10}
     """
-    return _MAKE[search.algorithm](search, seed)
-
-
-def _random(search: Search, seed: int) -> _Oracle:
-    return functools.partial(oracles.RandomSearchOracle, max_trials=search.most_trials, seed=seed)
-
-
-def _grid(search: Search, seed: int) -> _Oracle:
-    return functools.partial(GridOracle, max_trials=search.most_trials)
-
-
-def _bayesian(search: Search, seed: int) -> _Oracle:
-    return functools.partial(oracles.BayesianOptimizationOracle, max_trials=search.most_trials, seed=seed)
-
-
-def _hyperband(search: Search, seed: int) -> _Oracle:
-    return functools.partial(HyperbandOracle, max_epochs=search.units, factor=HYPERBAND_FACTOR, seed=seed)
-
-
-_MAKE: dict[str, Callable[[Search, int], _Oracle]] = {
-    "random": _random,
-    "grid": _grid,
-    "bayesian": _bayesian,
-    "hyperband": _hyperband,
-}
-
-
-_DIGITS = 24
+    trials: dict[str, Any] = {"max_trials": search.most_trials}
+    rounds: dict[str, Any] = {"max_epochs": search.units, "factor": HYPERBAND_FACTOR}
+    made: dict[str, _Oracle] = {
+        "random": functools.partial(oracles.RandomSearchOracle, **trials, seed=seed),
+        "grid": functools.partial(GridOracle, **trials),
+        "bayesian": functools.partial(oracles.BayesianOptimizationOracle, **trials, seed=seed),
+        "hyperband": functools.partial(HyperbandOracle, **rounds, seed=seed),
+    }
+    return made[search.algorithm]
 
 
 class TunerFnResult(NamedTuple):
-    """What TFX's Tuner expects; its own type of the same fields needs TFX.
+    """The result of `tuner_fn`; TFX's own type of the same fields needs TFX.
 
     Attributes:
         tuner: The search.
@@ -269,7 +250,7 @@ def tuner_fn(fn_args: Any) -> TunerFnResult:
     The Tuner takes its name, `firth.training.search.tuner_fn.tuner_fn`.
     """
     config = fn_args.custom_config
-    recipe = started(run_recipe_from_json(config["recipe"]), fn_args.base_model)
+    recipe = with_base(run_recipe_from_json(config["recipe"]), fn_args.base_model)
     prepare_devices(recipe.training)
     root = config["checkpoint_root"]
     rows = open_rows(recipe, fn_args.train_files, root)
@@ -279,5 +260,5 @@ def tuner_fn(fn_args: Any) -> TunerFnResult:
         "tokenizer_directory": find_tokenizer(fn_args.train_files),
         "eval_files": fn_args.eval_files,
     }
-    schedule = functools.partial(scheduled, train_files=fn_args.train_files, checkpoint_root=root)
+    schedule = functools.partial(with_steps, train_files=fn_args.train_files, checkpoint_root=root)
     return TunerFnResult(RecipeTuner(recipe, places, os.path.join(root, "search", key), schedule), {})
