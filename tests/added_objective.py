@@ -22,7 +22,7 @@ def main(kind: str, backbone: str, folder: str) -> dict:
     from firth.reports.record import RunRecord
     from firth.reports.report import render_report
     from firth.serving import Client, export
-    from firth.serving.descriptions.model_description import read_description
+    from firth.serving.exported_model import read_description
     from firth.serving.validation import cases
     from firth.tokenizers import load_tokenizer
     from firth.training.objective_rates import measure_objective

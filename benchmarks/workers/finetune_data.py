@@ -23,8 +23,8 @@ from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConf
 from firth.tasks import TASKS
 from firth.tasks.inputs import EncodedRecord
 from firth.tasks.labelled.data import LABELLED_DATA
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord, RefusedFileError
+from firth.tasks.task_rows import pack_records
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 
 IGNORED = -100

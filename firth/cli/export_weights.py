@@ -175,13 +175,13 @@ def _named(given: str) -> tuple[str, str]:
 
 def export_stored_weights(name: str, weights: str, place: str, root: pathlib.Path) -> None:
     """Writes a SavedModel, and prints its size and its loss of quality on held-out rows of the run."""
-    from firth.serving.descriptions.listing import weights_line
+    from firth.serving.exported_model import weights_line
 
     def work() -> dict[str, Any]:
         from firth.cli.bundles import bundle_of
         from firth.pipelines.results import held_out_rows
         from firth.serving.bundle import export_stored
-        from firth.serving.storage_loss import HELD_OUT_ROWS
+        from firth.serving.weights import HELD_OUT_ROWS
 
         rows = held_out_rows(root / name, HELD_OUT_ROWS)
         return export_stored(bundle_of(name, root), place, weights, rows)

@@ -95,7 +95,7 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> No
 def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> list[str]:
     from firth.cli.summary import ask_with, next_commands
     from firth.pipelines.results import newest_version
-    from firth.serving.descriptions.model_description import read_description
+    from firth.serving.exported_model import read_description
 
     described = read_description(str(newest_version(place / "serving")))["signatures"]
     # A fresh head answers at random.

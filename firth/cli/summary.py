@@ -142,7 +142,7 @@ def weights_lines(description: Mapping[str, Any]) -> list[str]:
     >>> weights_lines({"weights": {"type": "float32", "bytes": 400, "float32_bytes": 400}})
     []
     """
-    from firth.serving.descriptions.listing import weights_line
+    from firth.serving.exported_model import weights_line
 
     weights = description.get("weights", {})
     changed = weights.get("bytes") != weights.get("float32_bytes")
@@ -151,7 +151,7 @@ def weights_lines(description: Mapping[str, Any]) -> list[str]:
 
 def description_of(pushed: pathlib.Path) -> dict[str, Any]:
     """Returns the description of an exported model; empty if an earlier version exported it."""
-    from firth.serving.descriptions.model_description import read_description
+    from firth.serving.exported_model import read_description
 
     try:
         return read_description(str(pushed))

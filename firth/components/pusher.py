@@ -13,7 +13,7 @@ from tfx.utils import proto_utils
 
 from firth import storage
 from firth.components.declaration import Artifacts, Properties
-from firth.serving.versions import SAVED_MODEL, next_version
+from firth.serving.exported_model import SAVED_MODEL, next_version
 
 # Within the folder of versions, where servers read only folders that are numbers.
 UNFINISHED = ".unfinished"

@@ -18,7 +18,7 @@ from firth.components.artifacts import ServingReport
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
 from firth.corpus.io.record_files import read_records
 from firth.serving import shared_client, validate_serving
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.serving.task_signatures.served_score import served_score
 from firth.serving.validation import TOLERANCES
 from firth.tasks.labelled.examples import from_example

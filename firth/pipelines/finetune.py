@@ -42,8 +42,8 @@ from firth.pipelines.trained_model import import_base, model_components, report_
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.validation import TaskValidation
 from firth.recipes.training.evaluation import TaskEvaluation
-from firth.serving.batch.asked_columns import check_asked
-from firth.serving.descriptions.describing import PREDICT_EXAMPLES
+from firth.serving.batch.column_check import check_asked
+from firth.serving.signature import PREDICT_EXAMPLES
 
 # Keys that the Trainer does not read, so that its cache does not depend on them.
 _NOT_TRAINED_BY = {

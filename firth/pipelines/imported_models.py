@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from firth import storage
 from firth.pipelines.results import SUMMARY_FILE
-from firth.serving.versions import next_version
+from firth.serving.exported_model import next_version
 from firth.storage import BUNDLE_FOLDER
 
 if TYPE_CHECKING:

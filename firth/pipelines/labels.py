@@ -14,8 +14,8 @@ from firth.recipes.tasks.text_to_text import BLEU
 from firth.scores import score_of
 from firth.scores.bleu import check_tokenizer, fitting_tokenizer
 from firth.scores.score_table import SCORES
-from firth.tasks.docstrings.records import DOCSTRING_TASKS
 from firth.tasks.labelled.data import LabelledData, published_scores, read_labelled_data, read_to_train
+from firth.tasks.labelled.docstring_records import DOCSTRING_TASKS
 from firth.tasks.labelled.mixing import TRAIN
 from firth.tasks.readers import FORMATS, format_of
 from firth.tasks.readers.formats import has_split

@@ -9,7 +9,7 @@ from firth import storage
 from firth.components.pusher import UNFINISHED, VERSION_FILE
 from firth.pipelines.lineage import WHOLE, executions_of, has_tables, metadata_store
 from firth.pipelines.run_metadata import RunMetadata
-from firth.serving.versions import is_version
+from firth.serving.exported_model import is_version
 
 # Table, column, and the table whose `id` the column holds; parents before their children.
 _REFERENCES = (

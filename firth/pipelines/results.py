@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from firth import storage
 from firth.pipelines.run_metadata import metadata_of
-from firth.serving import versions
+from firth.serving import exported_model as versions
 from firth.storage import BUNDLE_FOLDER, is_whole
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from firth.evaluation import build_eval_config
 from firth.recipes.run.base import Base
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.validation import InfraValidation
-from firth.serving.descriptions.describing import EVALUATE
+from firth.serving.signature import EVALUATE
 
 RUN_FN = "firth.training.run_fn.run_fn"
 TUNER_FN = "firth.training.search.tuner_fn.tuner_fn"

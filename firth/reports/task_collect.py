@@ -80,7 +80,7 @@ class TaskRecord:
     Attributes:
         records: Report of LabelledExampleGen; None if it was not recorded.
         rows: Report of TaskRowGen by split.
-        skew: How the splits differ, as `firth.tasks.labelled.skew.find_skew` returns it.
+        skew: How the splits differ, as `firth.tasks.labelled.validation.find_skew` returns it.
         start: The start of the model, as `firth.training.run_start` writes it; None if not known.
         trained: Number of parameters that the method trains; None if it was not counted.
         contamination: Report on held-out records in the corpora of the base, as

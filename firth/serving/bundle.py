@@ -16,7 +16,7 @@ from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.training.export import Export
 from firth.serving.answers import told
 from firth.serving.client import plain
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.serving.saved_model import export, export_streamed
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures

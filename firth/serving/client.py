@@ -11,9 +11,8 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
 from firth import storage
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import newest_model, read_description
 from firth.serving.parameter import WITH_PARAMETERS, values_of
-from firth.serving.versions import newest_model
 from firth.tokenizers.graph.special_pieces import MASK
 
 # A text, or a list of texts.
@@ -73,7 +72,7 @@ class Client:
 
     @functools.cached_property
     def description(self) -> dict[str, Any]:
-        """The model's description; see `firth.serving.descriptions.model_description`."""
+        """The model's description; see `firth.serving.exported_model`."""
         return read_description(self.path)
 
     def _described(self, name: str) -> dict[str, Any]:

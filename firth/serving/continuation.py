@@ -17,10 +17,9 @@ from firth.recipes.base.types import descriptions
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.generation.samplers import Sampling
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.parameter import Parameter
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
 
 OUTPUTS = {
     "generated": Output("what is written after the text, in UTF-8", "string", is_invariant=False),

@@ -8,11 +8,10 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.encoding import Encoded
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
 from firth.tasks.windows import read_lengths, windows_of
 
 # The sums of the vectors of some texts, float32 [batch, width], and their numbers, float32 [batch, 1].

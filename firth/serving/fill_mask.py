@@ -6,9 +6,8 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
 from firth.tokenizers.graph.special_pieces import MASK
 
 _OF_MASKS = ("batch", "masks", "k")

@@ -16,24 +16,23 @@ import tensorflow as tf
 from firth import storage
 from firth.features import evaluation_sums, is_over_vocabulary
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.describing import (
+from firth.serving.evaluate import evaluator
+from firth.serving.exported_model import DESCRIPTION, FOLDER
+from firth.serving.parameter import WITH_PARAMETERS
+from firth.serving.served_model import Served
+from firth.serving.signature import (
     EVALUATE,
     OTHER_SIGNATURES,
     PREDICT_EXAMPLES,
+    Signature,
     described_on_examples,
     described_signature,
 )
-from firth.serving.descriptions.model_description import DESCRIPTION, FOLDER
-from firth.serving.evaluate import evaluator
-from firth.serving.parameter import WITH_PARAMETERS
-from firth.serving.served_model import Served
-from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
 from firth.serving.slots.requests import idle_requests
 from firth.serving.slots.signatures import SlotSignatures
-from firth.serving.storage_loss import described_weights
 from firth.serving.warmup import Request, warmup_requests, write_warmup
-from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, held_weights
+from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, described_weights, held_weights
 from firth.storage.tensor_files import TensorFile
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
 from firth.tasks.windows import read_lengths, stride_of, windows_of
 
 # Rows of which the probabilities of all pieces are held at a time.

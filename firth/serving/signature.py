@@ -2,12 +2,86 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from firth.serving.descriptions.output import Output, input_of_strings
 from firth.serving.parameter import Parameter
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """The description of an output.
+
+    Attributes:
+        meaning: Its meaning, a noun.
+        dtype: Name of its dtype.
+        shape: Its axes, the batch first: the size of each, or its name where the size depends on the texts or
+            on the model.
+        is_invariant: True if it must not depend on what else is in the batch. What an argmax or a ranking
+            decides is not: two of nearly the same score may change places.
+    """
+
+    meaning: str
+    dtype: str = "float32"
+    shape: tuple[str | int, ...] = ("batch",)
+    is_invariant: bool = True
+
+    def describe(self) -> dict[str, Any]:
+        """Returns the description, fit for JSON.
+
+        Example:
+
+        >>> Output("vector of the text", shape=("batch", "width")).describe()
+        {'dtype': 'float32', 'shape': ['batch', 'width'], 'meaning': 'vector of the text'}
+        """
+        return {"dtype": self.dtype, "shape": list(self.shape), "meaning": self.meaning}
+
+
+def input_of_strings(meaning: str, *axes: str) -> dict[str, Any]:
+    """Describes an input: a string for each text of the batch, or several with further axes."""
+    return Output(meaning, "string", ("batch", *axes)).describe()
+
+
+def reading(what: str = "the text was longer than the row and was cut") -> dict[str, Output]:
+    """Returns the outputs of every signature that say how much of the texts of each record was read."""
+    return {
+        "truncated": Output(f"whether {what}", "bool"),
+        "tokens_read": Output("number of tokens that were read, without special ones", "int32"),
+        "tokens_given": Output("number of tokens that the texts have", "int32"),
+    }
+
+
+class Reading(NamedTuple):
+    """Numbers of tokens of texts that are read, without special ones.
+
+    Attributes:
+        read: Tokens of each record that are read, int [batch].
+        given: Tokens that its texts have, int [batch].
+    """
+
+    read: tf.Tensor
+    given: tf.Tensor
+
+    @classmethod
+    def of(cls, kept: tf.RaggedTensor, whole: tf.RaggedTensor) -> "Reading":
+        """Returns how much is read of tokens.
+
+        Args:
+            kept: Tokens that are read, ragged [batch, (tokens)].
+        """
+        return cls(kept.row_lengths(), whole.row_lengths())
+
+    def __add__(self, other: "Reading") -> "Reading":  # type: ignore[override]
+        """Returns how much is read of two texts of each record."""
+        return Reading(*(tf.cast(one, tf.int32) + tf.cast(two, tf.int32) for one, two in zip(self, other)))
+
+    @property
+    def outputs(self) -> dict[str, tf.Tensor]:
+        """The outputs that `descriptions.output.reading` describes."""
+        read, given = (tf.cast(each, tf.int32) for each in self)
+        return {"truncated": read < given, "tokens_read": read, "tokens_given": given}
+
 
 TEXT = {"text": "text to ask about"}
 _LONGEST_LIST = 3
@@ -149,3 +223,58 @@ def inputs_with(described: Mapping[str, Any], texts: Sequence[bytes]) -> dict[st
         names = ["", *known]
         found[name] = [names[row % len(names)].encode() for row in range(len(texts))]
     return found
+
+
+EVALUATE, PREDICT_EXAMPLES = "evaluate", "predict_examples"
+# Signatures on serialized examples, with the meaning of each.
+OTHER_SIGNATURES = {
+    EVALUATE: "Gives what each row adds to the metrics, and what scores are computed from.",
+    PREDICT_EXAMPLES: (
+        "Answers as the task's signature does, to the texts in the features of its inputs' names. What is "
+        "one value there has an axis of size 1 after the batch."
+    ),
+}
+
+
+def described_signature(signature: Signature, function: Any) -> dict[str, Any]:
+    """Returns the description of a signature on texts, fit for JSON.
+
+    Raises:
+        ValueError: if the graph has other outputs than the signature describes.
+    """
+    return {**signature.describe(), "outputs": _described_outputs(signature.outputs, function)}
+
+
+def described_on_examples(name: str, function: Any) -> dict[str, Any]:
+    """Returns the description of a signature on serialized examples, fit for JSON."""
+    specs = function.get_concrete_function().structured_outputs
+    return {
+        "meaning": OTHER_SIGNATURES[name],
+        "inputs": {"examples": input_of_strings("serialized tf.Examples")},
+        "outputs": {key: _of_graph(each).describe() for key, each in specs.items()},
+    }
+
+
+def _described_outputs(outputs: Mapping[str, Output], function: Any) -> dict[str, Any]:
+    """Returns the descriptions of outputs, with the sizes that the graph knows."""
+    specs = function.get_concrete_function().structured_outputs
+    if specs.keys() != outputs.keys():
+        raise ValueError(f"the graph answers {', '.join(specs)}; described are {', '.join(outputs)}")
+    return {name: _with_sizes(name, each, specs[name]) for name, each in outputs.items()}
+
+
+def _with_sizes(name: str, output: Output, spec: Any) -> dict[str, Any]:
+    sizes = spec.shape.as_list() if spec.shape.rank is not None else [None] * len(output.shape)
+    if (output.dtype, len(output.shape)) != (spec.dtype.name, len(sizes)):
+        raise ValueError(
+            f"{name}: described as {output.dtype} {list(output.shape)}, but the graph answers "
+            f"{spec.dtype.name} {sizes}"
+        )
+    known = [axis if size is None else size for axis, size in zip(output.shape, sizes)]
+    return {**output.describe(), "shape": known}
+
+
+def _of_graph(spec: Any) -> Output:
+    """Returns an output as the graph knows it, without a meaning: its name has to do."""
+    sizes = [f"axis {axis}" if size is None else size for axis, size in enumerate(spec.shape)]
+    return Output("", spec.dtype.name, ("batch", *sizes[1:]))

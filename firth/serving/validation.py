@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from firth import storage
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.serving.parameter import WITH_PARAMETERS
 from firth.serving.signature import inputs_with
 from firth.serving.slots.requests import slot_requests

@@ -16,8 +16,15 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
-from firth.tasks.fitting import Fitted, fit_texts
-from firth.tasks.inputs import EncodedRecord, frame_of, inputs_of, specs_of_inputs, told_segments
+from firth.tasks.inputs import (
+    EncodedRecord,
+    Fitted,
+    fit_texts,
+    frame_of,
+    inputs_of,
+    specs_of_inputs,
+    told_segments,
+)
 from firth.tasks.readers.records import LabelledRecord
 
 

@@ -9,7 +9,7 @@ import tensorflow_text as tf_text
 
 from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.characters import Kind
-from firth.tokenizers.graph.specials import any_of
+from firth.tokenizers.graph.special_marks import any_of
 
 # Of the same kind as NUL: both are dropped.
 _STAND_IN = "\x01"

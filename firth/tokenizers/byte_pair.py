@@ -8,14 +8,12 @@ import tensorflow as tf
 
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
-from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
-from firth.tokenizers.graph.frozen_tables import table_digest
-from firth.tokenizers.graph.merges import ranks_of, read_merges
+from firth.tokenizers.graph.byte_pieces import byte_pieces, ranks_of, read_merges, to_bytes
+from firth.tokenizers.graph.characters import table_digest
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
-from firth.tokenizers.graph.vocabulary import is_sentinel
+from firth.tokenizers.graph.vocabulary import is_sentinel, marked_suffix
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.kind import WordCounter
-from firth.tokenizers.piece_marks import marked_suffix
 from firth.tokenizers.piece_tokenizer import PieceTokenizer, Specials, digest_of
 from firth.tokenizers.training.byte_pair import train_byte_pairs
 from firth.tokenizers.training.counting import count_byte_words

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from firth.tokenizers.graph.frozen_tables import table_digest
+from firth.tokenizers.graph.characters import table_digest
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.graph.word_piece_kernel import WordPieceKernel

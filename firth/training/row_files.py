@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from firth import features, storage
 from firth.corpus.io.record_files import read_record
-from firth.serving.rows import row_parser
+from firth.serving.encoding import row_parser
 from firth.tokenizers.graph.word_characters import word_characters
 from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows
 from firth.training.workers import ClusterError, Workers

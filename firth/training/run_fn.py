@@ -108,7 +108,7 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
         save_model(model, recipe, tokenizer_directory, bundle, others=carried)
 
     from firth.serving import export
-    from firth.serving.storage_loss import HELD_OUT_ROWS
+    from firth.serving.weights import HELD_OUT_ROWS
 
     rows = first_rows(fn_args.eval_files or (), HELD_OUT_ROWS)
     export(model, tokenizer, recipe, counts, fn_args.serving_model_dir, rows)
@@ -156,8 +156,8 @@ def corpora_of(recipe: RunRecipe, tokenizer_directory: str) -> list[CorpusEviden
 
 def _with_choice(model: Any, tokenizer: Any, recipe: RunRecipe, eval_files: Sequence[str]) -> RunRecipe:
     """Returns the recipe with the values that its task chooses on the held-out records, if any."""
+    from firth.serving.evaluate import leaves_choice, with_choice
     from firth.serving.served_model import Served
-    from firth.serving.task_signatures.held_out_choice import leaves_choice, with_choice
 
     rows = first_rows(eval_files, sys.maxsize) if leaves_choice(recipe) else []
     return with_choice(Served(model, tokenizer, recipe), rows) if rows else recipe

@@ -114,14 +114,14 @@ LOCAL = {
     "recipes/reading/recipe_files.py": (".glob .open", _USER),
     "recipes/reading/requirements.py": ("os.path.isdir", _USER),
     "recipes/run/advice.py": ("os.path.getsize", _USER),
-    "serving/batch/predicting.py": (
+    "serving/batch/prediction.py": (
         "tempfile.SpooledTemporaryFile",
         "answers until they are written in order, to the artifact that storage has opened",
     ),
     "serving/isolated_check.py": (".gfile open", "runs without firth, on a local copy"),
     "serving/validation.py": ("tempfile.TemporaryDirectory", "what two processes tell each other"),
     "serving/warmup.py": ("os.makedirs tensorflow.io.TFRecordWriter", _WHOLE_FOLDER),
-    "tokenizers/graph/frozen_tables.py": (".read_text", _PACKAGE),
+    "tokenizers/graph/characters.py": (".read_text", _PACKAGE),
     "training/termination.py": ("open", "what the kernel says of this machine"),
     "training/objective_rates.py": (
         "tempfile.TemporaryDirectory tensorflow.io.TFRecordWriter",

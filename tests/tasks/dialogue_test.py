@@ -21,8 +21,8 @@ from firth.serving.evaluate import evaluator
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.tasks import TASKS
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_rows import pack_records
 from firth.tasks.texts import key_of
 from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.chat import Chat

@@ -15,14 +15,14 @@ from firth.recipes.tasks.forms import BERTForm, XLNetForm
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tasks import task_from_json
 from firth.scores import best_threshold, compute
+from firth.serving.evaluate import with_choice
 from firth.serving.served_model import Served
 from firth.serving.task_signatures import answer as answering
 from firth.serving.task_signatures.answer import answer
-from firth.serving.task_signatures.held_out_choice import with_choice
 from firth.tasks import TASKS
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import AnswerSpan, LabelledRecord
 from firth.tasks.span import NO_SPAN, best_spans
+from firth.tasks.task_rows import pack_records
 from firth.tasks.windows import placed_pieces, windows_of
 from tests.exported_model import RECIPE, make_served
 from tests.tasks.tagging_test import each_of, features_of, numpy, rows_of

@@ -18,8 +18,8 @@ from firth.serving.task_signatures.records import features_of_pieces
 from firth.serving.task_signatures.tag import tag, tag_words
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_labelled_data
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_rows import pack_records
 from firth.tasks.texts import key_of
 from firth.tasks.word_offsets import pieces_of_words
 from tests.exported_model import RECIPE, make_served

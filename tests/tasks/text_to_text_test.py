@@ -21,8 +21,8 @@ from firth.serving.evaluate import evaluator
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.tasks import TASKS
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_rows import pack_records
 from tests.exported_model import RECIPE, make_served
 from tests.generation.cases import eagerly
 

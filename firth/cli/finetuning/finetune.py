@@ -238,7 +238,7 @@ def _read_or_exit(
         if stated.method.adds:
             costs_of_method(stated, "finetune")
         if stated.predictions is not None:
-            from firth.serving.batch.asked_columns import asked_problem
+            from firth.serving.batch.column_check import asked_problem
 
             if problem := asked_problem(stated):
                 key, why = problem

@@ -15,7 +15,7 @@ from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from firth.serving.batch.predicting import Predicted
+    from firth.serving.batch.prediction import Predicted
 
 Quoted = Annotated[
     bool | None,
@@ -57,7 +57,7 @@ def predict_records(
 
     def work() -> "Predicted":
         from firth.serving import Client
-        from firth.serving.batch.predicting import predict_file
+        from firth.serving.batch.prediction import predict_file
 
         client = Client(os.fspath(directory))
         with drawing_records(console) as draw:

@@ -17,7 +17,7 @@ from firth.cli.requests.request_options import RequestCommand, given_request
 if TYPE_CHECKING:
     from firth.generation import Generated, TextGenerator
     from firth.recipes.generation.request import GenerationRequest
-    from firth.serving.batch.predicting import Predicted
+    from firth.serving.batch.prediction import Predicted
 
 _STDIN = "-"
 Name = Annotated[
@@ -253,8 +253,8 @@ def write_file(
     console = terminal(err=True)
 
     def work() -> "Predicted":
+        from firth.serving.batch.generation import write_after_file
         from firth.serving.batch.texts import TEXT
-        from firth.serving.batch.writing import write_after_file
 
         with drawing_records(console, "generate") as draw:
             return write_after_file(

@@ -215,7 +215,7 @@ def _answers(
     with without_optional_packages():
         from firth.serving import Client
         from firth.serving.answers import told
-        from firth.serving.versions import newest_model
+        from firth.serving.exported_model import newest_model
     client = Client(newest_model(os.fspath(directory)))
     signature = client.description["signatures"].get(name, {})
     lacking = [text for text in texts if signature.get("needs", "") not in text]
@@ -267,7 +267,7 @@ def _other_run(run: RunOnDisk, served: pathlib.Path) -> str:
 
 def _fresh_heads(run: RunOnDisk, served: pathlib.Path, signature: str) -> str:
     """Returns a warning where a head answers that nobody has trained."""
-    from firth.serving.descriptions.model_description import read_description
+    from firth.serving.exported_model import read_description
 
     heads = [path for path in run.summary.get("fresh", ()) if path.startswith("heads/")]
     if not (run.imported_from and heads):
@@ -287,8 +287,7 @@ def _fresh_heads(run: RunOnDisk, served: pathlib.Path, signature: str) -> str:
 
 def described(directory: pathlib.Path) -> dict[str, Any]:
     """Returns the description of the newest model in a folder, or ends the command if there is no model."""
-    from firth.serving.descriptions.model_description import read_description
-    from firth.serving.versions import NoModelError, newest_model
+    from firth.serving.exported_model import NoModelError, newest_model, read_description
 
     try:
         return read_description(newest_model(os.fspath(directory)))
@@ -299,7 +298,7 @@ def described(directory: pathlib.Path) -> dict[str, Any]:
 def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json: bool) -> None:
     """Prints the signatures of a model, each with its inputs, parameters and outputs, and a request."""
     from firth.cli.summary import ask_with
-    from firth.serving.descriptions.listing import listing, weights_line
+    from firth.serving.exported_model import listing, weights_line
 
     description = described(directory)
     if as_json:

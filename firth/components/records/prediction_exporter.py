@@ -18,10 +18,10 @@ from firth.components.declaration import Artifacts, Component, Properties, decla
 from firth.components.records.request_example_gen import REPORT_FILE
 from firth.corpus.io.record_files import read_records
 from firth.serving.answers import told
-from firth.serving.batch.predicting import asked_of_task
+from firth.serving.batch.prediction import asked_of_task
 from firth.serving.batch.texts import TEXT
 from firth.serving.client import plain
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.tasks.labelled.examples import ID
 
 PREDICTIONS_FILE = "predictions.jsonl"

@@ -12,9 +12,9 @@ from firth import storage
 from firth.components.artifact_folders import model_folder, stamp_splits
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
 from firth.corpus.io.record_files import write_records
-from firth.serving.batch.predicting import asked_of_task, read_asked
+from firth.serving.batch.prediction import asked_of_task, read_asked
 from firth.serving.batch.texts import TextRecord, Unread, read_texts
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.tasks.labelled.examples import to_unlabelled_example
 from firth.tasks.readers.records import RefusedFileError
 

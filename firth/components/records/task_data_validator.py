@@ -20,7 +20,7 @@ from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_from_json
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.labelled.examples import from_example
-from firth.tasks.labelled.skew import find_skew
+from firth.tasks.labelled.validation import find_skew
 from firth.tasks.readers.records import LabelledRecord
 from firth.tasks.targets import TargetCounts, TargetsError, check_targets, count_targets
 from firth.tokenizers import load_tokenizer
@@ -101,7 +101,7 @@ class TaskDataValidator(Component, executor=Executor):
 
     Outputs:
         found: `anomalies.json`, a list of objects of feature, anomaly and description; `skew.json`, a list of
-            what `firth.tasks.labelled.skew.find_skew` returns; and `targets.json`, by split what
+            what `firth.tasks.labelled.validation.find_skew` returns; and `targets.json`, by split what
             `firth.tasks.targets.count_targets` returns, empty for a task that writes no texts.
     """
 

@@ -15,8 +15,7 @@ from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_from_json
 from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.tasks.packing import TaskRowsError
-from firth.tasks.task_rows import REPORT_FILE, make_task_rows
+from firth.tasks.task_rows import REPORT_FILE, TaskRowsError, make_task_rows
 from firth.tokenizers.storage import take_tokenizer
 
 
@@ -28,7 +27,7 @@ class Executor(base_executor.BaseExecutor):
 
         Raises:
             firth.recipes.reading.bundles.NoBundleError: if another bundle is at the path of the base.
-            firth.tasks.packing.TaskRowsError: if a split has no rows, or a record is in it twice.
+            firth.tasks.task_rows.TaskRowsError: if a split has no rows, or a record is in it twice.
             firth.tokenizers.TokenizerMismatchError: if the bundle's tokenizer is damaged.
         """
         patterns = split_patterns(input_dict["records"])

@@ -6,7 +6,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.text.unicode_forms import Form, normalize
 from firth.recipes.corpus.normalization import Normalization, NormalizeStep
-from firth.tokenizers.graph.frozen_tables import is_younger
+from firth.tokenizers.graph.characters import is_younger
 
 _CONTROL_OR_LINE_END = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import newest_model, read_description
 from firth.serving.isolated_check import Loaded
 from firth.serving.parameter import values_of
 from firth.serving.slots.requests import prefill_request, step_request
-from firth.serving.versions import newest_model
 from firth.serving.warmup import Request
 
 # From the tokens written so far to those that may come next, bool [vocabulary].

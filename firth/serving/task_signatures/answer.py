@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
 from firth.serving.task_signatures.records import features_of_pieces
 from firth.tasks.span import NO_SPAN, answers_of, most_question
 from firth.tasks.windows import (

@@ -4,11 +4,10 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
 from firth.serving.task_signatures.records import features_of_pieces
-from firth.tasks.fitting import fit_choices, room_of_choices
+from firth.tasks.inputs import fit_choices, room_of_choices
 
 _ANSWER = Answer(
     {"choice": "choice", "place": "place", "probability": "probability", "probabilities": "probabilities"},

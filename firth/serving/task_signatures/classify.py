@@ -6,10 +6,9 @@ from typing import Any
 import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
 from firth.serving.task_signatures.records import encode_texts, features_of_pieces
 from firth.serving.task_signatures.text_answers import (
     inputs_of_texts,

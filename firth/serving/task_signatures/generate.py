@@ -8,9 +8,8 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, reading
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Answer, Output, Signature, reading
 from firth.serving.task_signatures.text_answers import inputs_of_texts, write
 
 OUTPUTS = {

@@ -6,11 +6,10 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from firth import features as names
-from firth.serving.descriptions.output import Reading
 from firth.serving.encoding import word_features
 from firth.serving.served_model import Served
-from firth.tasks.fitting import fit_texts
-from firth.tasks.inputs import decoder_side, with_last_segment
+from firth.serving.signature import Reading
+from firth.tasks.inputs import decoder_side, fit_texts, with_last_segment
 
 
 class EncodedTexts(NamedTuple):

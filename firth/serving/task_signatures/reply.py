@@ -8,11 +8,10 @@ import tensorflow as tf
 from firth import features as names
 from firth.generation import Prompts, reader_of
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.evaluate import bytes_of_tokens, in_chunks
 from firth.serving.score import ANSWER as SCORE_ANSWER
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
 from firth.serving.task_signatures.text_answers import write_likeliest
 from firth.tokenizers.chat import Chat, UserPrompts
 from firth.tokenizers.dialogue_prompts import dialogue_prompts, read_dialogues

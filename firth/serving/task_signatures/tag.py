@@ -6,10 +6,9 @@ import tensorflow as tf
 
 from firth.recipes.base.tag_schemes import OUTSIDE
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
 from firth.serving.task_signatures.records import features_of_pieces, features_of_words
 from firth.tasks.windows import word_windows
 from firth.tasks.word_offsets import Words, pieces_of_words, split_words

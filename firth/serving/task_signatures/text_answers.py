@@ -11,9 +11,9 @@ from firth.generation import Prompts, ReadRows, TokenReader, Writer, last_states
 from firth.generation.controls import neutral_controls
 from firth.generation.sampling import likeliest
 from firth.generation.writer import AT_END
-from firth.serving.descriptions.output import Reading
 from firth.serving.served_model import Served
-from firth.tasks.writing import input_pieces
+from firth.serving.signature import Reading
+from firth.tasks.text_to_text import input_pieces
 
 Tensors = dict[str, tf.Tensor]
 

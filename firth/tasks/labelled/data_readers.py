@@ -9,8 +9,8 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.base.file_names import suggest_path
 from firth.recipes.tasks.data import ColumnData, DataMixture, DocstringsData, PublishedData
 from firth.recipes.tasks.task import Task
-from firth.tasks.docstrings.records import DocstringTask, docstring_records, docstring_task
-from firth.tasks.docstrings.texts import python_digests
+from firth.tasks.labelled.docstring_records import DocstringTask, docstring_records, docstring_task
+from firth.tasks.labelled.docstrings import python_digests
 from firth.tasks.labelled.mixing import EVAL, TRAIN, read_mixture
 from firth.tasks.readers import (
     LABELS,

@@ -11,9 +11,8 @@ import tensorflow as tf
 
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
-from firth.tokenizers.graph.model_kernel import ModelKernel
-from firth.tokenizers.graph.sentencepiece_model import MergingPiece, merging_model
-from firth.tokenizers.graph.specials import any_of
+from firth.tokenizers.graph.sentencepiece_model import MergingPiece, ModelKernel, merging_model
+from firth.tokenizers.graph.special_marks import any_of
 
 # Characters that no byte becomes: between words, before a special piece, for byte 0, for what is unknown.
 _BREAK, _SPECIAL, _ZERO, _UNKNOWN = map(chr, range(0x100, 0x104))

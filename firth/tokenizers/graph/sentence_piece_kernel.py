@@ -6,11 +6,14 @@ from typing import NamedTuple
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from firth.tokenizers.graph.model_kernel import ModelKernel
-from firth.tokenizers.graph.preparation import PREPENDED, Preparation, is_unknown_step
-from firth.tokenizers.graph.sentencepiece_model import unknown_piece, without_normalization, without_pieces
-from firth.tokenizers.graph.specials import any_of
-from firth.tokenizers.graph.text_steps import SPACE, TextSteps
+from firth.tokenizers.graph.sentencepiece_model import (
+    ModelKernel,
+    unknown_piece,
+    without_normalization,
+    without_pieces,
+)
+from firth.tokenizers.graph.special_marks import any_of
+from firth.tokenizers.graph.text_steps import PREPENDED, SPACE, Preparation, TextSteps, is_unknown_step
 
 _META_SPACE = "\u2581".encode()
 # Replaces U+0000, at which the splitting operation ends a text; these code points are not characters.

@@ -1,15 +1,40 @@
 """Steps that bring text to the form that a model of SentencePiece reads, in the TensorFlow graph."""
 
-from collections.abc import Collection, Sequence
+import dataclasses
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
 
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from firth.tokenizers.graph.letters import lowercase, strip_accents
-from firth.tokenizers.graph.model_kernel import ModelKernel
+from firth.tokenizers.graph.characters import lower_case_in, read_table
 from firth.tokenizers.graph.normalizer import build_replacing_model
-from firth.tokenizers.graph.sentencepiece_model import ModelProto, parse_model
+from firth.tokenizers.graph.sentencepiece_model import ModelKernel, ModelProto, parse_model
 from firth.tokenizers.graph.text_normalization import normalize_utf8
+
+
+def lowercase() -> dict[int, str]:
+    """Returns the lower case of each character that has one; each by itself, whatever is next to it.
+
+    Example:
+
+    >>> lowercase()[ord("Σ")], ord("a") in lowercase()
+    ('σ', False)
+    """
+    return lower_case_in("letters")
+
+
+def strip_accents() -> dict[int, str]:
+    """Returns an empty text for each mark: what goes with the letter before it, such as an accent.
+
+    Example:
+
+    >>> strip_accents()[0x301], ord("é") in strip_accents()
+    ('', False)
+    """
+    return {point: "" for first, last in read_table("letters")["marks"] for point in range(first, last + 1)}
+
 
 # What Unicode, and the languages of the references, count as a space.
 SPACE = r"[\s\pZ\x{0b}\x{85}]"
@@ -128,3 +153,78 @@ class _OwnMap(tf.Module):
         if not self._has_map:
             return text
         return tf.strings.reduce_join(self._kernel.tokenize(text), axis=-1)
+
+
+Prefix = Literal["first", "always", "never"]
+_PREFIXES = ("first", "always", "never")
+Step = tuple[str, ...]
+# Spaces as the model itself treats them: single, and none at the end.
+SINGLE_SPACES: tuple[Step, ...] = ((" {2,}", " "), (r" +\z", ""))
+# Replaces text that no model knows: not a character, so that no text holds it.
+_NO_CHARACTER = "\ufdd3"
+PREPENDED: Step = (r"\A((?s:.))", "\u2581\\1")
+
+
+def unknown_step(unknown: str) -> Step:
+    """Returns the step that makes unknown text of the unknown piece where normalization brings it about.
+
+    It is skipped unless the piece is asked for: typed in a text, its name is ordinary text.
+    """
+    return re.escape(unknown), _NO_CHARACTER
+
+
+def is_unknown_step(step: Step, unknown: str) -> bool:
+    """Returns whether a step is the one that `unknown_step` returns."""
+    return bool(unknown) and step == unknown_step(unknown)
+
+
+@dataclasses.dataclass(frozen=True)
+class Preparation:
+    """The preparation of text for a model. Special pieces are split off before.
+
+    Attributes:
+        steps: Changes of the text between two special pieces, as `TextSteps` takes them.
+        prefix: Which texts get a space before them, if they do not begin with one: those that are the `first`
+            of their row, those after special pieces too (`always`), or none (`never`).
+        late: Special pieces that are split off after the steps, not before them.
+
+    Example:
+
+    >>> Preparation.of({"steps": [["NFKC"], [" +", " "]], "prefix": "always"}).steps
+    (('NFKC',), (' +', ' '))
+    """
+
+    steps: tuple[Step, ...] = ()
+    prefix: Prefix = "first"
+    late: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(tuple(step) for step in self.steps))
+        object.__setattr__(self, "late", tuple(self.late))
+        if self.prefix not in _PREFIXES:
+            raise ValueError(f"preparation: prefix: {self.prefix!r} is not one of {', '.join(_PREFIXES)}")
+
+    @classmethod
+    def of(cls, value: "Preparation | Mapping[str, Any]") -> "Preparation":
+        """Returns the preparation of settings."""
+        return value if isinstance(value, Preparation) else cls(**value)
+
+    @classmethod
+    def of_model(cls, model: bytes) -> "Preparation":
+        """Returns the preparation that the sentencepiece package does for this model.
+
+        Raises:
+            ValueError: if they are not a model.
+        """
+        spec = parse_model(model).normalizer_spec
+        if not spec.remove_extra_whitespaces:
+            # A space that the text has itself is kept, so one is put before it without a look.
+            return cls(((OWN_MAP,), *[PREPENDED] * spec.add_dummy_prefix), "never")
+        if not spec.add_dummy_prefix:
+            return cls(((OWN_MAP,), *SINGLE_SPACES, (r"\A +", "")), "never")
+        return cls(((OWN_MAP,), *SINGLE_SPACES), "first")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The attributes by name, fit for JSON."""
+        return {"steps": [list(step) for step in self.steps], "prefix": self.prefix, "late": list(self.late)}

@@ -5,7 +5,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from firth.tokenizers.graph.special_pieces import SpecialPieces
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES, SpecialPieces
 
 # The start of pieces inside a word.
 SUFFIX_MARK = "##"
@@ -134,3 +134,19 @@ class Vocabulary:
         if not 0 <= index < len(self.pieces):
             raise ValueError(f"id {index} is out of range; ids go from 0 to {len(self.pieces) - 1}")
         return self.pieces[index]
+
+
+META_SPACE = "\u2581"
+
+
+def marked_suffix(piece: str, text: str) -> str:
+    """Returns a piece without its first space, or else with `##` before it; special pieces as they are.
+
+    Example:
+
+    >>> [marked_suffix(piece, piece) for piece in (" fox", "es", "[MASK]")]
+    ['fox', '##es', '[MASK]']
+    """
+    if piece in SPECIAL_PIECES or is_sentinel(piece):
+        return piece
+    return text[1:] if text.startswith(" ") else SUFFIX_MARK + text

@@ -19,8 +19,8 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.search import HYPERBAND_FACTOR, Search, with_values
 from firth.scores import compute, score_of
 from firth.scores.score_table import PROBABILITIES, SCORED_ANSWERS
+from firth.serving.evaluate import answers_to
 from firth.serving.served_model import Served
-from firth.serving.task_signatures.held_out_choice import answers_to
 from firth.tasks import TASKS
 from firth.training.checkpoints import remove_runs
 from firth.training.held_out import HeldOut, first_rows

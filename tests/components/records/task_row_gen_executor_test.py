@@ -18,8 +18,8 @@ from firth.recipes.reading.bundles import NoBundleError, digest_of_bundle
 from firth.recipes.tasks.classification import Classification
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.labelled.examples import to_example
-from firth.tasks.packing import TaskRowsError
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_rows import TaskRowsError
 from firth.tasks.texts import key_of
 from firth.tokenizers import load_tokenizer
 from tests.corpus.contamination.made_evidence import found_ngrams

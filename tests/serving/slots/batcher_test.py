@@ -12,7 +12,7 @@ from firth.models.builders import build_outline
 from firth.models.bundle import open_weights
 from firth.recipes.generation.request import GenerationRequest
 from firth.serving import ContinuousBatcher, SlotPrompt
-from firth.serving.descriptions.model_description import DESCRIPTION, FOLDER
+from firth.serving.exported_model import DESCRIPTION, FOLDER
 from firth.serving.served_model import Served
 from firth.serving.slots.requests import prefill_request, step_request
 from firth.serving.weights import StreamedWeights

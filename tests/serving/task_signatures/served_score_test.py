@@ -33,10 +33,10 @@ from firth.serving.task_signatures.classify import classify
 from firth.serving.task_signatures.records import features_of_pieces
 from firth.serving.task_signatures.served_score import TOLERANCE, served_score
 from firth.tasks import TASKS
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
 from firth.tasks.readers.records import AnswerSpan
 from firth.tasks.span import SpanTask
+from firth.tasks.task_rows import pack_records
 from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.chat import Chat
 from tests.exported_model import RECIPE, VOCABULARY

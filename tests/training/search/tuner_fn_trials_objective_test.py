@@ -9,7 +9,7 @@ import tensorflow as tf
 from firth import features as names
 from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText
-from firth.serving.task_signatures import held_out_choice
+from firth.serving import evaluate as held_out_choice
 from firth.training.search import tuner_fn as objective
 
 COLA = LabelWords(labels=("0", "1"), words=("no", "yes"))

@@ -31,8 +31,14 @@ from firth.interop.hugging_face.tokenizers.tokenizer_json import (
     write_normalizers,
 )
 from firth.tokenizers import BytePairTokenizer
-from firth.tokenizers.graph.byte_pieces import byte_pieces
-from firth.tokenizers.graph.merges import MergeError, Pair, merges_by_order, ranks_of, read_merges
+from firth.tokenizers.graph.byte_pieces import (
+    MergeError,
+    Pair,
+    byte_pieces,
+    merges_by_order,
+    ranks_of,
+    read_merges,
+)
 from firth.tokenizers.graph.vocabulary import Vocabulary
 
 VOCABULARY_FILE, MERGES_FILE = "vocab.json", "merges.txt"

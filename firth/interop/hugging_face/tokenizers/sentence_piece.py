@@ -27,11 +27,16 @@ from firth.interop.hugging_face.tokenizers.specials import (
 from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerFormat, TokenizerJson, with_added
 from firth.interop.untrusted_files import read_bytes
 from firth.tokenizers import SentencePieceTokenizer
-from firth.tokenizers.graph.preparation import PREPENDED, SINGLE_SPACES, Preparation, Step, unknown_step
 from firth.tokenizers.graph.sentencepiece_model import PieceType, parse_model
-from firth.tokenizers.graph.text_steps import TextSteps
-from firth.tokenizers.graph.vocabulary import Vocabulary, sentinel_pieces
-from firth.tokenizers.piece_marks import META_SPACE
+from firth.tokenizers.graph.text_steps import (
+    PREPENDED,
+    SINGLE_SPACES,
+    Preparation,
+    Step,
+    TextSteps,
+    unknown_step,
+)
+from firth.tokenizers.graph.vocabulary import META_SPACE, Vocabulary, sentinel_pieces
 
 _MARKS = {"single_word": False, "rstrip": False}
 # What the tokens are called where nothing says it; the first that the vocabulary has.

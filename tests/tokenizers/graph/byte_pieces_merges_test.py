@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import models, pre_tokenizers
 
 from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
-from firth.tokenizers.graph.byte_pieces import byte_pieces
-from firth.tokenizers.graph.merges import MergeError, merges_by_order, ranks_of, read_merges
+from firth.tokenizers.graph.byte_pieces import MergeError, byte_pieces, merges_by_order, ranks_of, read_merges
 
 
 def reference(ids, merges):

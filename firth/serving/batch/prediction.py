@@ -14,7 +14,7 @@ from firth.serving.answers import told
 from firth.serving.batch.task_prompts import read_prompts, several_tasks
 from firth.serving.batch.texts import TEXT, TextRecord, Unread, read_texts
 from firth.serving.client import Client
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.tasks.readers.formats import format_of, read_file
 from firth.tasks.readers.records import RefusedFileError, RejectedLine
 

@@ -3,7 +3,7 @@
 import pytest
 from tensorflow_metadata.proto.v0 import statistics_pb2
 
-from firth.tasks.labelled.skew import find_skew
+from firth.tasks.labelled.validation import find_skew
 
 
 def split(**features):

@@ -9,11 +9,10 @@ import tensorflow as tf
 
 from firth.serving import read_description
 from firth.serving.bundle import export_bundle, export_stored
-from firth.serving.descriptions.listing import weights_line
 from firth.serving.embeddings import embed
+from firth.serving.exported_model import weights_line
 from firth.serving.isolated_check import Loaded
-from firth.serving.storage_loss import described_weights
-from firth.serving.weights import HeldWeights, held_weights
+from firth.serving.weights import HeldWeights, described_weights, held_weights
 from tests.exported_model import RECIPE, exported_model, exported_rows, make_served
 from tests.serving.storing.models import WIDE, exported_in_8_bits, stored_as
 from tests.serving.weights_test import bundle_of

@@ -8,7 +8,7 @@ from firth.corpus.documents.example import Example
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.tagging import Tagging
 from firth.tasks.labelled.examples import to_example
-from firth.tasks.labelled.schema import _LABELS, task_schema
+from firth.tasks.labelled.validation import _LABELS, task_schema
 from firth.tasks.readers.labels import LABELS
 from firth.tasks.readers.records import AnswerSpan, LabelledRecord
 

@@ -8,10 +8,8 @@ import pytest
 import tensorflow as tf
 
 from firth.serving import read_description
-from firth.serving.descriptions.describing import described_signature
-from firth.serving.descriptions.model_description import DESCRIPTION, FOLDER
-from firth.serving.descriptions.output import Output
-from firth.serving.signature import Signature
+from firth.serving.exported_model import DESCRIPTION, FOLDER
+from firth.serving.signature import Output, Signature, described_signature
 from firth.serving.signatures import text_signatures
 from tests.exported_model import RECIPE, exported_model
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.inputs import EncodedRecord
-from firth.tasks.packing import TaskRowsError, pack_records
+from firth.tasks.task_rows import TaskRowsError, pack_records
 
 SEQUENCES = Sequences(length=24, max_documents=3)
 PAIRS = Classification(pair=True)

@@ -7,7 +7,7 @@ from firth.cli.main import app
 from firth.pipelines import finetune
 from firth.pipelines.labels import with_labels
 from firth.recipes.reading.adapting import load_adapting_recipe
-from firth.serving.batch.asked_columns import asked_problem, check_asked
+from firth.serving.batch.column_check import asked_problem, check_asked
 from tests.recipes.bundles import write_bundle
 
 COLUMNS = ("predictions", "columns")

@@ -9,10 +9,10 @@ import pytest
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import DocstringsData
 from firth.recipes.tasks.tagging import Tagging
-from firth.tasks.docstrings.records import docstring_records, docstring_task
-from firth.tasks.docstrings.texts import docstring_texts, python_files
 from firth.tasks.labelled.data import fingerprint, published_scores, read_labelled_data, read_to_train
 from firth.tasks.labelled.data_readers import LABELLED_DATA
+from firth.tasks.labelled.docstring_records import docstring_records, docstring_task
+from firth.tasks.labelled.docstrings import docstring_texts, python_files
 from firth.tasks.readers import RefusedFileError
 
 # Of the standard library, so that they are always there.

@@ -6,7 +6,7 @@ from typing import Any
 
 from firth.generation import Generated, TextGenerator
 from firth.recipes.generation.request import GenerationRequest
-from firth.serving.batch.predicting import Predicted, answer_records, check_places
+from firth.serving.batch.prediction import Predicted, answer_records, check_places
 from firth.serving.batch.texts import TEXT, TextRecord, Unread, read_texts
 from firth.tasks.readers.records import RejectedLine
 

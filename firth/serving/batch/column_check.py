@@ -5,7 +5,7 @@ import json
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.yaml_text import Path
 from firth.recipes.run.adapting import AdaptingRecipe
-from firth.serving.batch.predicting import read_asked
+from firth.serving.batch.prediction import read_asked
 from firth.serving.batch.texts import TEXT, MissingColumnError, Unread
 from firth.serving.signatures import SIGNATURES
 from firth.tasks.readers.records import RefusedFileError

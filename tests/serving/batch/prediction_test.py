@@ -12,8 +12,8 @@ from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.serving import Client
-from firth.serving.batch import predicting
-from firth.serving.batch.predicting import predict_file, read_asked
+from firth.serving.batch import prediction as predicting
+from firth.serving.batch.prediction import predict_file, read_asked
 from firth.serving.batch.texts import Unread
 from firth.tasks.readers.records import RefusedFileError
 

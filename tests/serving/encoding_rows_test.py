@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from firth import features
-from firth.serving.rows import parse_rows
+from firth.serving.encoding import parse_rows
 from tests.training.artifacts import PAIRS, pair_row, write_rows
 
 

@@ -1,1 +1,0 @@
-"""The description of an exported model: written, read and printed."""
