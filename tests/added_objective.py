@@ -82,10 +82,10 @@ def _bundled(model, recipe, tokenizer_folder: str, folder: str):
 
 def _copied(client, answer) -> list[list[str]]:
     """What the added signature's answer is called, and how it is printed."""
-    from firth.serving.answers import lines, told
+    from firth.serving.answers import answer_lines, printed_fields
 
-    values = told(answer, client.ask("copied", ["w1 w2"])[0])
-    return [list(values), lines(answer, values)]
+    values = printed_fields(answer, client.ask("copied", ["w1 w2"])[0])
+    return [list(values), answer_lines(answer, values)]
 
 
 def _read(path: str) -> list[str]:

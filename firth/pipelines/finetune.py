@@ -42,7 +42,7 @@ from firth.pipelines.trained_model import import_base, model_components, report_
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.validation import TaskValidation
 from firth.recipes.training.evaluation import TaskEvaluation
-from firth.serving.batch.column_check import check_asked
+from firth.serving.batch.column_check import check_predictions
 from firth.serving.signature import PREDICT_EXAMPLES
 
 # Keys that the Trainer does not read, so that its cache does not depend on them.
@@ -180,7 +180,7 @@ def bulk_predictions(
     digest = digests.of_requests(asked.input)
     # Where a pipeline is compiled, the file may not be there yet.
     if digest:
-        check_asked(recipe)
+        check_predictions(recipe)
     examples = RequestExampleGen(asked.input, asked.columns, digest, trained, asked.quoted)
     examples = examples.with_id(EXAMPLE_GEN)
     inferrer = BulkInferrer(

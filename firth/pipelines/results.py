@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from firth import storage
 from firth.pipelines.run_metadata import metadata_of
-from firth.serving import exported_model as versions
+from firth.serving import exported_model
 from firth.storage import BUNDLE_FOLDER, is_whole
 
 if TYPE_CHECKING:
@@ -244,5 +244,5 @@ def _of_serving(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
 
 def newest_version(serving_dir: pathlib.Path) -> pathlib.Path | None:
     """Returns the version of a model that a server takes from a folder; None if the folder has no version."""
-    version = versions.newest_version(str(serving_dir))
+    version = exported_model.newest_version(str(serving_dir))
     return None if version is None else serving_dir / version

@@ -14,7 +14,7 @@ from firth.models.bundle import open_weights, read_recipe
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.training.export import Export
-from firth.serving.answers import told
+from firth.serving.answers import printed_fields
 from firth.serving.client import plain
 from firth.serving.exported_model import read_description
 from firth.serving.saved_model import export, export_streamed
@@ -68,7 +68,7 @@ def ask_served(
     outputs = signature.function(served, tf.constant(list(texts)))
     answer = signature.describe()["answer"]
     rows = [{key: plain(np.asarray(each)[row]) for key, each in outputs.items()} for row in range(len(texts))]
-    return answer, [told(answer, row) for row in rows]
+    return answer, [printed_fields(answer, row) for row in rows]
 
 
 def export_stored(

@@ -19,21 +19,13 @@ from firth.recipes.generation.samplers import Sampling
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.parameter import Parameter
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Output, Reading, Signature, reading
+from firth.serving.signature import Reading, Signature, written_answer, written_outputs
 
-OUTPUTS = {
-    "generated": Output("what is written after the text, in UTF-8", "string", is_invariant=False),
-    "log_probability": Output(
-        "natural logarithm of the probability of its tokens and its end, among those that may be written and "
-        "before penalties and the sampler",
-        is_invariant=False,
-    ),
-    "is_finished": Output("false if no end came within the most tokens", "bool", is_invariant=False),
-    **reading("the text was longer than there is room for and was cut"),
-}
-_ANSWER = Answer(
-    {name: name for name in ("generated", "log_probability", "is_finished")},
-    lines="{{ generated }}{{ '' if is_finished else ' ...' }}",
+OUTPUTS = written_outputs(
+    "generated",
+    "what is written after the text",
+    "the text was longer than there is room for and was cut",
+    ", among those that may be written and before penalties and the sampler",
 )
 
 
@@ -87,7 +79,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
         "Writes after a text.",
         {"text": "text that is gone on with"},
         {"text": "A sentence"},
-        answer=_ANSWER,
+        answer=written_answer("generated"),
         reads_heads=True,
         parameters=PARAMETERS,
     )

@@ -12,7 +12,7 @@ from firth.serving.encoding import Encoded
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
 from firth.serving.signature import Answer, Output, Reading, Signature, reading
-from firth.tasks.windows import read_lengths, windows_of
+from firth.tasks.windows import read_windows
 
 # The sums of the vectors of some texts, float32 [batch, width], and their numbers, float32 [batch, 1].
 Sums: TypeAlias = tuple[tf.Tensor, tf.Tensor]
@@ -104,9 +104,7 @@ def _mean(
     """Returns the means over all tokens of texts, which are read in parts that fit a row."""
     whole = served.tokens_of(text)
     lengths = tf.cast(whole.row_lengths(), tf.int32)
-    rooms = tf.fill(tf.shape(lengths), served.text_room)
-    read = read_lengths(lengths, rooms, served.text_room)
-    windows = windows_of(read, rooms, served.text_room)
+    windows, read = read_windows(lengths, served.text_room, served.text_room)
     padding = tf.constant("" if whole.dtype == tf.string else -1, whole.dtype)
 
     def of_rows(rows: tf.Tensor) -> dict[str, tf.Tensor]:

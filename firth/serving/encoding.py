@@ -1,4 +1,4 @@
-"""Encodes raw strings to the features that a model reads, inside the graph."""
+"""Encodes raw strings and serialized rows to the features that a model reads, inside the graph."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,7 +61,7 @@ def encode(
     vocabulary = tf.constant(tokenizer.get_vocabulary())
     tokens = ids.with_flat_values(tf.gather(vocabulary, ids.flat_values))
     batch = ids.nrows(tf.int32)
-    rows = tf.concat([_repeat(before, batch), ids, _repeat(after, batch)], axis=1)
+    rows = tf.concat([repeat_ids(before, batch), ids, repeat_ids(after, batch)], axis=1)
     features = _row_features(rows, len(before) + len(after))
     longest = tf.shape(features[names.DOCUMENT_IDS])[1]
     features[names.TOKEN_IDS] = rows.to_tensor(tokenizer.pad_id, shape=tf.stack([-1, longest]))
@@ -107,7 +107,8 @@ def word_features(words: tf.RaggedTensor, tokenizer: "WordTokenizer") -> dict[st
     return {**features, names.CHARACTERS: characters}
 
 
-def _repeat(ids: tuple[int, ...], batch: tf.Tensor) -> tf.Tensor:
+def repeat_ids(ids: tuple[int, ...], batch: tf.Tensor) -> tf.Tensor:
+    """Returns the same ids for each row of a batch, int32 [batch, ids]."""
     return tf.tile(tf.reshape(tf.constant(ids, tf.int32), [1, len(ids)]), [batch, 1])
 
 

@@ -1,4 +1,4 @@
-"""The signature `evaluate`: the sums that each row of a split adds to the metrics."""
+"""The signature `evaluate`, and settings that a task chooses by it on held-out records."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -115,15 +115,16 @@ def in_chunks(function: Callable[[tf.Tensor], Outputs], values: tf.Tensor, size:
             is called as it is.
         values: Values, [batch], of any length.
     """
+    # One chunk even of nothing, so that an empty batch has an answer.
     if tf.executing_eagerly():
-        parts = [function(values[start : start + int(size)]) for start in _starts(len(values), int(size))]
+        starts = range(0, max(len(values), 1), int(size))
+        parts = [function(values[start : start + int(size)]) for start in starts]
         return {name: tf.concat([each[name] for each in parts], axis=0) for name in parts[0]}
     traced = tf.function(function, autograph=False).get_concrete_function(
         tf.TensorSpec([None, *values.shape[1:]], values.dtype)
     )
     made = traced.structured_outputs
     total = tf.shape(values)[0]
-    # One chunk even of nothing, so that an empty batch has an answer.
     chunks = tf.maximum((total + size - 1) // size, 1)
     arrays = [
         tf.TensorArray(each.dtype, chunks, infer_shape=False, element_shape=[None, *each.shape[1:]])
@@ -136,11 +137,6 @@ def in_chunks(function: Callable[[tf.Tensor], Outputs], values: tf.Tensor, size:
 
     _, arrays = tf.while_loop(lambda index, _: index < chunks, body, [0, arrays], parallel_iterations=1)
     return {name: array.concat() for name, array in zip(made, arrays)}
-
-
-def _starts(count: int, size: int) -> range:
-    # One chunk even of nothing, as in a graph.
-    return range(0, max(count, 1), size)
 
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A signature of an exported model, with its description."""
+"""A signature of an exported model, its outputs, and their description."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -7,6 +7,18 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from firth.serving.parameter import Parameter
+
+TEXT = {"text": "text to ask about"}
+_LONGEST_LIST = 3
+EVALUATE, PREDICT_EXAMPLES = "evaluate", "predict_examples"
+# Signatures on serialized examples, with the meaning of each.
+OTHER_SIGNATURES = {
+    EVALUATE: "Gives what each row adds to the metrics, and what scores are computed from.",
+    PREDICT_EXAMPLES: (
+        "Answers as the task's signature does, to the texts in the features of its inputs' names. What is "
+        "one value there has an axis of size 1 after the batch."
+    ),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,10 +93,6 @@ class Reading(NamedTuple):
         """The outputs that `descriptions.output.reading` describes."""
         read, given = (tf.cast(each, tf.int32) for each in self)
         return {"truncated": read < given, "tokens_read": read, "tokens_given": given}
-
-
-TEXT = {"text": "text to ask about"}
-_LONGEST_LIST = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,6 +210,26 @@ class Signature:
         }
 
 
+def written_outputs(name: str, meaning: str, cut: str, among: str = "") -> dict[str, Output]:
+    """Returns the outputs of a signature that writes texts."""
+    return {
+        name: Output(f"{meaning}, in UTF-8", "string", is_invariant=False),
+        "log_probability": Output(
+            f"natural logarithm of the probability of its tokens and its end{among}", is_invariant=False
+        ),
+        "is_finished": Output("false if no end came within the most tokens", "bool", is_invariant=False),
+        **reading(cut),
+    }
+
+
+def written_answer(name: str) -> Answer:
+    """Returns the printed form of a text that was written."""
+    fields = (name, "log_probability", "is_finished")
+    return Answer(
+        {each: each for each in fields}, lines=f"{{{{ {name} }}}}{{{{ '' if is_finished else ' ...' }}}}"
+    )
+
+
 def inputs_with(described: Mapping[str, Any], texts: Sequence[bytes]) -> dict[str, list[Any]]:
     """Returns values for each input of a signature: texts, lists of them, or the names that it takes in turn.
 
@@ -223,17 +251,6 @@ def inputs_with(described: Mapping[str, Any], texts: Sequence[bytes]) -> dict[st
         names = ["", *known]
         found[name] = [names[row % len(names)].encode() for row in range(len(texts))]
     return found
-
-
-EVALUATE, PREDICT_EXAMPLES = "evaluate", "predict_examples"
-# Signatures on serialized examples, with the meaning of each.
-OTHER_SIGNATURES = {
-    EVALUATE: "Gives what each row adds to the metrics, and what scores are computed from.",
-    PREDICT_EXAMPLES: (
-        "Answers as the task's signature does, to the texts in the features of its inputs' names. What is "
-        "one value there has an axis of size 1 after the batch."
-    ),
-}
 
 
 def described_signature(signature: Signature, function: Any) -> dict[str, Any]:

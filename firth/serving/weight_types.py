@@ -1,6 +1,5 @@
 """The types that an export stores weights in: packing of a weight, and unpacking in the graph."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -137,14 +136,3 @@ def _outputs_axis(path: str, rank: int) -> int | None:
     if rank < 2 or "kernel" not in name:
         return None
     return rank - 2 if name in _OUTPUTS_FIRST else rank - 1
-
-
-def bytes_of(specs: Mapping[str, PartSpec]) -> int:
-    """Returns how many bytes the tensors of a weight take.
-
-    Example:
-
-    >>> bytes_of(Int8().specs((8, 3), 1))
-    36
-    """
-    return sum(math.prod(each.shape) * tf.as_dtype(each.dtype).size for each in specs.values())

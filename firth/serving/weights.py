@@ -1,4 +1,4 @@
-"""The weights of a SavedModel: held by a model, or read from a bundle tensor by tensor."""
+"""The weights of a SavedModel: held by a model or read from a bundle, and the loss by their type."""
 
 import functools
 import math
@@ -20,6 +20,8 @@ from firth.storage.tensor_files import TensorFile
 ReadTensor = Callable[[], tf.Tensor]
 # The ending of the name of a variable that is a whole weight.
 _WHOLE = ""
+# Rows that are enough to see a difference, and cost a minute at most.
+HELD_OUT_ROWS = 64
 
 
 class HeldWeights:
@@ -198,10 +200,6 @@ def _rooms(variable: keras.Variable, packing: StoredWeight | None) -> dict[str, 
             trainable = variable.trainable and packing is None
             rooms[ending] = tf.Variable(value, trainable=trainable, name=f"{variable.path}{ending}")
     return rooms
-
-
-# Rows that are enough to see a difference, and cost a minute at most.
-HELD_OUT_ROWS = 64
 
 
 def described_weights(

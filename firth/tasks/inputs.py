@@ -1,4 +1,4 @@
-"""Inputs of a model from a row of records."""
+"""Inputs of a model from a row of records, and texts cut to the room of a row."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ def specs_of_inputs(form: Form, length: int, max_characters: int) -> dict[str, n
     return {**encoder, **names.decoder_specs(length)} if form.decoder_start else encoder
 
 
-def told_segments(layout: Layout, form: Form) -> Layout:
+def set_segments(layout: Layout, form: Form) -> Layout:
     """Returns laid out texts with the segment ids that a form tells."""
     segments = layout.segment_ids if form.tells_texts else tf.zeros_like(layout.segment_ids)
     return layout._replace(segment_ids=with_last_segment(segments, layout.document_ids, form))

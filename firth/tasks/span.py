@@ -20,8 +20,7 @@ from firth.tasks.windows import (
     Windows,
     placed_pieces,
     question_pieces,
-    read_lengths,
-    windows_of,
+    read_windows,
 )
 
 
@@ -55,8 +54,7 @@ class SpanTask(TextsTask):
         lengths = tf.cast(pieces.ids.row_lengths(), tf.int32)
         rooms = self.room - tf.cast(questions.row_lengths(), tf.int32)
         # As many windows as are served.
-        read = read_lengths(lengths, rooms, config.stride)
-        windows = windows_of(read, rooms, config.stride)
+        windows, read = read_windows(lengths, rooms, config.stride)
         unread = cut.numpy() + (lengths - read).numpy()
         of_questions = [_Question(*each) for each in zip(records, _rows(questions), unread, strict=True)]
         return list(_encoded(of_questions, windows, pieces))

@@ -1,4 +1,4 @@
-"""Labelled records of some splits made into files of rows."""
+"""Labelled records packed into rows, each whole, and written as files."""
 
 import dataclasses
 import functools
@@ -30,6 +30,8 @@ from firth.tasks.texts import key_of
 
 REPORT_FILE = "report.json"
 _BATCH = 4096
+NO_TOKENS = "no_tokens"
+_SHOWN = 10
 
 
 def make_task_rows(
@@ -112,10 +114,6 @@ def _write(rows: Sequence[Row], folder: str, files: int) -> None:
     bounds = [number * len(rows) // count for number in range(count + 1)]
     for number, (start, end) in enumerate(itertools.pairwise(bounds)):
         write_records(folder, number, count, (row.to_example() for row in rows[start:end]))
-
-
-NO_TOKENS = "no_tokens"
-_SHOWN = 10
 
 
 class TaskRowsError(ValueError):

@@ -19,7 +19,7 @@ from firth.scores import Collected, score_of
 from firth.scores.rouge import lead
 from firth.tasks.inputs import EncodedRecord, fit_texts
 from firth.tasks.readers.records import Label, LabelledRecord
-from firth.tasks.texts import ServedAnswers, collect, key_of, split_rows
+from firth.tasks.texts import ServedAnswers, ServedClasses, collect, key_of, split_rows
 
 
 class InputPieces(NamedTuple):
@@ -238,7 +238,7 @@ class TextTasksTask(TextToTextTask):
         }
 
 
-class LabelWordsTask(WritingFunction):
+class LabelWordsTask(ServedClasses, WritingFunction):
     """A class for the texts of a record, by the words of its label; see
     `firth.recipes.tasks.text_to_text.LabelWords`.
     """
@@ -247,16 +247,6 @@ class LabelWordsTask(WritingFunction):
     def labels_of(config: LabelWords, label: Label) -> dict[str, list[Any]]:
         """Returns the number of a class."""
         return {names.RECORD_LABELS: [config.labels.index(str(label))]}
-
-    @classmethod
-    def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> str:
-        """Returns the name of the likeliest class."""
-        return str(outputs[0]["label"])
-
-    @classmethod
-    def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
-        """Returns the probabilities of the classes."""
-        return np.asarray(outputs[0]["probabilities"])
 
     @staticmethod
     def reference_and_answer(

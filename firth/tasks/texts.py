@@ -22,8 +22,8 @@ from firth.tasks.inputs import (
     fit_texts,
     frame_of,
     inputs_of,
+    set_segments,
     specs_of_inputs,
-    told_segments,
 )
 from firth.tasks.readers.records import LabelledRecord
 
@@ -143,7 +143,7 @@ class TextsTask(ServedAnswers):
             self.frame,
             self._tokenizer.pad_id,
         )
-        return told_segments(layout, self._config.form), lengths
+        return set_segments(layout, self._config.form), lengths
 
     def _laid_out_apart(self, row: Mapping[str, tf.Tensor]) -> tuple[Layout, tf.Tensor]:
         """Returns a row in which each text is a document of its own."""
@@ -243,17 +243,8 @@ def _next_tokens(layout: Layout) -> dict[str, tf.Tensor]:
     }
 
 
-class ClassificationTask(TextsTask):
-    """A class for the texts of a record; see `firth.recipes.tasks.classification.Classification`."""
-
-    @staticmethod
-    def predictions_of(logits: tf.Tensor) -> tf.Tensor:
-        """Returns the probabilities of the classes.
-
-        Args:
-            logits: float32 [..., classes].
-        """
-        return tf.nn.softmax(logits)
+class ServedClasses(ServedAnswers):
+    """Base of tasks whose signature answers by a class and the probabilities of all."""
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> str:
@@ -264,6 +255,19 @@ class ClassificationTask(TextsTask):
     def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
         """Returns the probabilities of the classes."""
         return np.asarray(outputs[0]["probabilities"])
+
+
+class ClassificationTask(ServedClasses, TextsTask):
+    """A class for the texts of a record; see `firth.recipes.tasks.classification.Classification`."""
+
+    @staticmethod
+    def predictions_of(logits: tf.Tensor) -> tf.Tensor:
+        """Returns the probabilities of the classes.
+
+        Args:
+            logits: float32 [..., classes].
+        """
+        return tf.nn.softmax(logits)
 
     @staticmethod
     def label_of(config: Classification, label: Any) -> int:

@@ -129,6 +129,18 @@ def read_lengths(lengths: tf.Tensor, rooms: tf.Tensor, stride: int) -> tf.Tensor
     return tf.minimum(lengths, rooms + (MOST_WINDOWS - 1) * tf.minimum(stride, rooms))
 
 
+def read_windows(lengths: tf.Tensor, room: int | tf.Tensor, stride: int) -> tuple[Windows, tf.Tensor]:
+    """Returns the windows of texts, `MOST_WINDOWS` of each at most, and the pieces of each that they hold.
+
+    Args:
+        lengths: Pieces of each text, int32 [batch].
+        room: Most pieces of a window, or int32 [batch] of each text.
+    """
+    rooms = tf.zeros_like(lengths) + room
+    read = read_lengths(lengths, rooms, stride)
+    return windows_of(read, rooms, stride), read
+
+
 class WordWindows(NamedTuple):
     """The windows of some texts, and which of them answers for each word.
 
@@ -165,9 +177,7 @@ def word_windows(lengths: tf.Tensor, first_places: tf.RaggedTensor, room: int) -
     ([0, 0, 0, 1, 1], [0, 3, 6, 1, 3])
     """
     stride = stride_of(room)
-    rooms = tf.fill(tf.shape(lengths), room)
-    read = read_lengths(lengths, rooms, stride)
-    windows = windows_of(read, rooms, stride)
+    windows, read = read_windows(lengths, room, stride)
     last = tf.maximum(read - room + stride - 1, 0) // stride
     firsts = tf.cumsum(last + 1, exclusive=True)
     texts = tf.cast(first_places.value_rowids(), tf.int32)

@@ -9,7 +9,7 @@ from firth.models.builders import build_outline
 from firth.models.bundle import weights_by_path
 from firth.recipes import load_recipe
 from firth.recipes.training.export import Export
-from firth.serving.weight_types import WEIGHT_TYPES, bytes_of, packings_of
+from firth.serving.weight_types import WEIGHT_TYPES, packings_of
 from tests.exported_model import RECIPE
 
 RANDOM = np.random.default_rng(0)
@@ -29,7 +29,6 @@ def test_what_is_stored_is_as_it_says(shape, axis):
         kind = WEIGHT_TYPES[name]
         parts, specs = kind.pack(values, axis), kind.specs(shape, axis)
         assert {key: (each.dtype.name, tuple(each.shape)) for key, each in parts.items()} == specs
-        assert bytes_of(specs) == sum(each.numpy().nbytes for each in parts.values())
 
 
 @pytest.mark.parametrize("axis", [0, 1])

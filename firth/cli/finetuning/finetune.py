@@ -238,9 +238,9 @@ def _read_or_exit(
         if stated.method.adds:
             costs_of_method(stated, "finetune")
         if stated.predictions is not None:
-            from firth.serving.batch.column_check import asked_problem
+            from firth.serving.batch.column_check import predictions_problem
 
-            if problem := asked_problem(stated):
+            if problem := predictions_problem(stated):
                 key, why = problem
                 fail(f"{raw.origin(key).place}: {'.'.join(key)}: {why}", ExitCode.USAGE)
         recipe, found = read_for(stated)

@@ -134,13 +134,13 @@ def _found(run: str, root: pathlib.Path) -> tuple[RunOnDisk | None, pathlib.Path
 def _print(
     texts: Sequence[str], described: Mapping[str, Any], answers: Sequence[Mapping[str, Any]], as_json: bool
 ) -> None:
-    from firth.serving.answers import lines
+    from firth.serving.answers import answer_lines
 
     for text, answer in zip(texts, answers):
         if as_json:
             typer.echo(json.dumps({"text": text, **answer}, ensure_ascii=False))
         else:
-            typer.echo("\n  ".join([text, *lines(described, answer)]))
+            typer.echo("\n  ".join([text, *answer_lines(described, answer)]))
 
 
 def _numbers(parameters: Sequence[str], input: str | None) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def _answers(
 
     with without_optional_packages():
         from firth.serving import Client
-        from firth.serving.answers import told
+        from firth.serving.answers import printed_fields
         from firth.serving.exported_model import newest_model
     client = Client(newest_model(os.fspath(directory)))
     signature = client.description["signatures"].get(name, {})
@@ -222,7 +222,7 @@ def _answers(
     if lacking:
         raise _Unaskable(f"there is no {signature['needs']} in {lacking[0]!r}")
     answer = signature.get("answer", {})
-    return answer, [told(answer, outputs) for outputs in client.ask(name, texts, **others)]
+    return answer, [printed_fields(answer, outputs) for outputs in client.ask(name, texts, **others)]
 
 
 register = commands.registrar(

@@ -17,8 +17,8 @@ from firth.components.artifacts import PredictedRecords
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
 from firth.components.records.request_example_gen import REPORT_FILE
 from firth.corpus.io.record_files import read_records
-from firth.serving.answers import told
-from firth.serving.batch.prediction import asked_of_task
+from firth.serving.answers import printed_fields
+from firth.serving.batch.prediction import task_signature
 from firth.serving.batch.texts import TEXT
 from firth.serving.client import plain
 from firth.serving.exported_model import read_description
@@ -34,7 +34,7 @@ class Executor(base_executor.BaseExecutor):
         """Writes `predictions.jsonl` and `report.json`."""
         model = only_artifact(input_dict, "model")
         described = read_description(model_folder(model))
-        signature = described["signatures"][asked_of_task(described)]
+        signature = described["signatures"][task_signature(described)]
         logs = os.path.join(only_artifact(input_dict, "inference_result").uri, "*")
         lines = dict(_line(log, signature) for log in _logs(logs))
         folder = artifact_utils.get_single_uri(output_dict["predictions"])
@@ -64,7 +64,7 @@ def _line(log: prediction_log_pb2.PredictionLog, signature: Mapping[str, Any]) -
         for name, tensor in log.predict_log.response.outputs.items()
     }
     number = int(features[ID].bytes_list.value[0])
-    return number, {"line": number, **texts, **told(signature.get("answer", {}), outputs)}
+    return number, {"line": number, **texts, **printed_fields(signature.get("answer", {}), outputs)}
 
 
 def _text(feature: Any, is_list: bool) -> str | list[str]:

@@ -12,7 +12,7 @@ from firth import storage
 from firth.components.artifact_folders import model_folder, stamp_splits
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
 from firth.corpus.io.record_files import write_records
-from firth.serving.batch.prediction import asked_of_task, read_asked
+from firth.serving.batch.prediction import read_requests, task_signature
 from firth.serving.batch.texts import TextRecord, Unread, read_texts
 from firth.serving.exported_model import read_description
 from firth.tasks.labelled.examples import to_unlabelled_example
@@ -53,9 +53,9 @@ def _records(input_dict: Artifacts, exec_properties: Properties, unread: Unread)
         return read_texts(path, columns, unread, quoted=quoted)
     model = only_artifact(input_dict, "model")
     described = read_description(model_folder(model))
-    name = asked_of_task(described)
+    name = task_signature(described)
     inputs = tuple(described["signatures"][name]["inputs"])
-    return read_asked(described, name, inputs, path, columns, unread, quoted)
+    return read_requests(described, name, inputs, path, columns, unread, quoted)
 
 
 class RequestExampleGen(Component, executor=Executor):

@@ -5,7 +5,7 @@ import json
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.yaml_text import Path
 from firth.recipes.run.adapting import AdaptingRecipe
-from firth.serving.batch.prediction import read_asked
+from firth.serving.batch.prediction import read_requests
 from firth.serving.batch.texts import TEXT, MissingColumnError, Unread
 from firth.serving.signatures import SIGNATURES
 from firth.tasks.readers.records import RefusedFileError
@@ -13,14 +13,14 @@ from firth.tasks.readers.records import RefusedFileError
 _INPUT, _COLUMNS = ("predictions", "input"), ("predictions", "columns")
 
 
-def check_asked(recipe: AdaptingRecipe) -> None:
+def check_predictions(recipe: AdaptingRecipe) -> None:
     """Checks that a recipe's `predictions` name inputs of the task's signature and columns of the file."""
-    if found := asked_problem(recipe):
+    if found := predictions_problem(recipe):
         key, problem = found
         raise ValueError(f"{'.'.join(key)}: {problem}")
 
 
-def asked_problem(recipe: AdaptingRecipe) -> tuple[Path, str] | None:
+def predictions_problem(recipe: AdaptingRecipe) -> tuple[Path, str] | None:
     """Returns the key of a recipe's `predictions` that is wrong, and the problem; None if all are right.
 
     The file is read up to the first record that can be read.
@@ -35,7 +35,7 @@ def asked_problem(recipe: AdaptingRecipe) -> tuple[Path, str] | None:
             return (*_COLUMNS, each), f"{name} has no such input; {suggest(each, inputs)}"
     described = {"recipe": json.loads(recipe.to_json()), "signatures": {name: offered.describe()}}
     unread = Unread()
-    records = read_asked(
+    records = read_requests(
         described, name, tuple(offered.inputs), asked.input, asked.columns, unread, asked.quoted
     )
     try:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 from firth import storage
-from firth.recipes.tasks.tasks import task_from_json
-from firth.serving.answers import told
+from firth.recipes.tasks.tasks import AnyTask, task_from_json
+from firth.serving.answers import printed_fields
 from firth.serving.batch.task_prompts import read_prompts, several_tasks
 from firth.serving.batch.texts import TEXT, TextRecord, Unread, read_texts
 from firth.serving.client import Client
@@ -70,7 +70,7 @@ def predict_file(
     check_places(source, target)
     described = read_description(client.path)
     unread = Unread()
-    records = read_asked(described, name, inputs, source, columns or {}, unread, quoted, data_source)
+    records = read_requests(described, name, inputs, source, columns or {}, unread, quoted, data_source)
 
     def answer(batch: Sequence[TextRecord]) -> Iterator[Mapping[str, Any]]:
         return _answer(client, name, batch, described["signatures"])
@@ -78,7 +78,7 @@ def predict_file(
     return answer_records(records, unread, source, target, answer, progress)
 
 
-def read_asked(
+def read_requests(
     described: Mapping[str, Any],
     name: str,
     inputs: Sequence[str],
@@ -124,7 +124,7 @@ def _published_format(described: Mapping[str, Any], name: str, source: str | os.
     # Data of one's own have no format.
     format = described.get("recipe", {}).get("data", {}).get("format", "")
     own = {name, described["signatures"].get(name, {}).get("words_by")}
-    if not format or asked_of_task(described) not in own:
+    if not format or task_signature(described) not in own:
         return ""
     files = {file for each in format_of(format).files.values() for file in each}
     return str(format) if os.path.basename(source).removesuffix(".gz") in files else ""
@@ -143,7 +143,7 @@ def _read_published(
     found = read_file(format, os.fspath(source), split, labelled=False)
     for each in found.rejected:
         unread.add(each)
-    task = task_from_json(json.dumps(described["recipe"]["task"]))
+    task = _task(described)
     signatures = described["signatures"]
     asked = signatures.get(task.signature) or signatures[name]
     # As `read_labelled_data` does, the roles of another name are those at their places.
@@ -174,9 +174,13 @@ def _read_texts_or_lists(
     return read_texts(source, texts or lists, unread, rather=lists if texts else None, quoted=quoted)
 
 
-def asked_of_task(described: Mapping[str, Any]) -> str:
+def task_signature(described: Mapping[str, Any]) -> str:
     """Returns the name of the signature that asks an exported model for its task's answer."""
-    return task_from_json(json.dumps(described["recipe"]["task"])).signature
+    return _task(described).signature
+
+
+def _task(described: Mapping[str, Any]) -> AnyTask:
+    return task_from_json(json.dumps(described["recipe"]["task"]))
 
 
 def answer_records(
@@ -208,13 +212,9 @@ def answer_records(
                     progress(answered)
                 file.writelines(answers[place] for place in range(len(held)))
         if not answered:
-            first = f"; {_place(unread.first[0])}" if unread.first else ""
+            first = "".join(f"; line {each.line}: {each.detail}" for each in unread.first[:1])
             raise RefusedFileError(f"{source}: none of {unread.counts.total()} records can be read{first}")
     return Predicted(answered, unread.counts, unread.first, truncated)
-
-
-def _place(line: RejectedLine) -> str:
-    return f"line {line.line}: {line.detail}"
 
 
 def check_places(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
@@ -238,9 +238,10 @@ def _columns(
 
 def _roles(described: Mapping[str, Any], name: str) -> dict[str, str]:
     """Returns the role, in the records of the model's task, of each input of the task's own signature."""
-    stated = described.get("recipe", {}).get("task")
-    task = None if stated is None else task_from_json(json.dumps(stated))
-    if task is None or name not in (task.signature, task.scored_by):
+    if described.get("recipe", {}).get("task") is None:
+        return {}
+    task = _task(described)
+    if name not in (task.signature, task.scored_by):
         return {}
     return dict(zip(described["signatures"][name]["inputs"], task.roles))
 
@@ -278,4 +279,4 @@ def _answer(
     texts: dict[str, Any] = {each: [record.texts[each] for record in batch] for each in batch[0].texts}
     first = texts.pop(TEXT if TEXT in texts else next(iter(texts)))
     answer = signatures.get(client.asked(name, first), {}).get("answer", {})
-    yield from (told(answer, outputs) for outputs in client.ask(name, first, **texts))
+    yield from (printed_fields(answer, outputs) for outputs in client.ask(name, first, **texts))

@@ -26,6 +26,10 @@ Function = Callable[..., dict[str, tf.Tensor]]
 Bind = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+_LENGTHS = Output("number of tokens", "int32")
+_IDS = ("batch", "tokens")
+
+
 class SlotSignatures:
     """The signatures of a model that writes in slots, and the tensors that it keeps between requests.
 
@@ -243,10 +247,6 @@ class KeptTensors:
         """Puts other values in their place."""
         for variable, value in zip(self.variables, tf.nest.flatten(values), strict=True):
             variable.assign(value)
-
-
-_LENGTHS = Output("number of tokens", "int32")
-_IDS = ("batch", "tokens")
 
 
 class SlotDescription(NamedTuple):

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
 from firth.serving.signature import Answer, Output, Reading, Signature, reading
@@ -15,8 +14,7 @@ from firth.tasks.windows import (
     Windows,
     placed_pieces,
     question_pieces,
-    read_lengths,
-    windows_of,
+    read_windows,
 )
 
 _TOLD = ("answer", "start", "end", "score", "probability", "answers", "starts", "ends", "probabilities")
@@ -47,21 +45,6 @@ OUTPUTS = {
 }
 
 
-def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature, if the recipe's task is to answer by parts of texts."""
-    if getattr(recipe.goal, "signature", "") != "answer":
-        return None
-    return Signature(
-        answer,
-        OUTPUTS,
-        "Answers a question by a part of a text.",
-        {"text": "question", "pair": "text that holds the answer"},
-        {"text": "What keeps company?", "pair": "A word keeps company."},
-        answer=_ANSWER,
-        reads_heads=True,
-    )
-
-
 def answer(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns the best answers to each question, from all windows of its text.
 
@@ -77,8 +60,7 @@ def answer(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Ten
     pieces = placed_pieces(served.tokenizer, pair)
     rooms = room - tf.cast(questions.row_lengths(), tf.int32)
     lengths = tf.cast(pieces.ids.row_lengths(), tf.int32)
-    read = read_lengths(lengths, rooms, config.stride)
-    windows = windows_of(read, rooms, config.stride)
+    windows, read = read_windows(lengths, rooms, config.stride)
     found = _of_windows(served, questions, pieces, windows)
     kept = questions.row_lengths()
     amount = Reading(kept, kept + tf.cast(cut, tf.int64)) + Reading(read, lengths)
@@ -172,3 +154,14 @@ def _different(spans: Sequence[tf.Tensor], count: int) -> list[tf.Tensor]:
         same = (starts == each[1][:, tf.newaxis]) & (ends == each[2][:, tf.newaxis])
         scores = tf.where(same, NO_SPAN, scores)
     return [tf.stack(column, axis=1) for column in zip(*chosen)]
+
+
+ANSWER = Signature(
+    answer,
+    OUTPUTS,
+    "Answers a question by a part of a text.",
+    {"text": "question", "pair": "text that holds the answer"},
+    {"text": "What keeps company?", "pair": "A word keeps company."},
+    answer=_ANSWER,
+    reads_heads=True,
+)

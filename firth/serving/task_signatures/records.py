@@ -6,7 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from firth import features as names
-from firth.serving.encoding import word_features
+from firth.serving.encoding import repeat_ids, word_features
 from firth.serving.served_model import Served
 from firth.serving.signature import Reading
 from firth.tasks.inputs import decoder_side, fit_texts, with_last_segment
@@ -78,7 +78,8 @@ class _LaidOut(NamedTuple):
 def _lay_out(served: Served, texts: Sequence[tf.RaggedTensor]) -> _LaidOut:
     form, batch = served.task.form, texts[0].nrows()
     before, between, after = (
-        _repeat(served.special_ids(each), batch) for each in (form.before, form.between, form.after)
+        tf.RaggedTensor.from_tensor(repeat_ids(served.special_ids(each), batch))
+        for each in (form.before, form.between, form.after)
     )
     first = tf.concat([before, texts[0]], axis=1)
     rest = [each for text in texts[1:] for each in (between, text)]
@@ -86,10 +87,6 @@ def _lay_out(served: Served, texts: Sequence[tf.RaggedTensor]) -> _LaidOut:
     ids = tf.concat([first, *rest, after], axis=1)
     starts = first.row_lengths() + len(form.between) if rest else ids.row_lengths()
     return _LaidOut(ids, tf.cast(starts, tf.int32))
-
-
-def _repeat(ids: tuple[int, ...], batch: tf.Tensor) -> tf.RaggedTensor:
-    return tf.RaggedTensor.from_tensor(tf.tile(tf.constant([ids], tf.int32, [1, len(ids)]), [batch, 1]))
 
 
 def _features(served: Served, documents: Sequence[_LaidOut]) -> dict[str, tf.Tensor]:

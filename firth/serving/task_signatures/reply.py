@@ -1,32 +1,23 @@
 """The signatures of dialogues: `reply` and `reply_turns` write replies, `score_replies` scores given ones."""
 
 import functools
-from typing import Any
 
 import tensorflow as tf
 
 from firth import features as names
 from firth.generation import Prompts, reader_of
-from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.evaluate import bytes_of_tokens, in_chunks
 from firth.serving.score import ANSWER as SCORE_ANSWER
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Output, Reading, Signature, reading
+from firth.serving.signature import Output, Reading, Signature, reading, written_answer, written_outputs
 from firth.serving.task_signatures.text_answers import write_likeliest
 from firth.tokenizers.chat import Chat, UserPrompts
 from firth.tokenizers.dialogue_prompts import dialogue_prompts, read_dialogues
 
-OUTPUTS = {
-    "reply": Output("what the model replies, in UTF-8", "string", is_invariant=False),
-    "log_probability": Output(
-        "natural logarithm of the probability of its tokens and its end", is_invariant=False
-    ),
-    "is_finished": Output("false if no end came within the most tokens", "bool", is_invariant=False),
-    **reading("the dialogue had no room, and its oldest turns or the end of the last one were left out"),
-}
-_ANSWER = Answer(
-    {name: name for name in ("reply", "log_probability", "is_finished")},
-    lines="{{ reply }}{{ '' if is_finished else ' ...' }}",
+OUTPUTS = written_outputs(
+    "reply",
+    "what the model replies",
+    "the dialogue had no room, and its oldest turns or the end of the last one were left out",
 )
 SCORED_OUTPUTS = {
     "pieces": Output(
@@ -45,67 +36,6 @@ SCORED_OUTPUTS = {
 }
 # Dialogues of which the probabilities of all pieces are held at a time.
 _ROWS = 4
-
-
-def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `reply`, if the recipe's task is to answer the turns of dialogues."""
-    goal: Any = recipe.goal
-    if getattr(goal, "signature", "") != "reply":
-        return None
-    return Signature(
-        reply,
-        OUTPUTS,
-        "Replies to the first turn of a dialogue, the likeliest token at each place.",
-        {"text": "what the user says"},
-        {"text": "What can you do?"},
-        words_by="reply_turns",
-        answer=_ANSWER,
-        reads_heads=True,
-    )
-
-
-def offer_turns(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `reply_turns`, if the recipe's task is to answer the turns of dialogues."""
-    goal: Any = recipe.goal
-    if getattr(goal, "signature", "") != "reply":
-        return None
-    return Signature(
-        reply_turns,
-        OUTPUTS,
-        "Replies to the last turn of a dialogue, as the model learned dialogues.",
-        {
-            "messages": "what the user says and the replies to it in turn; a reply at the end is left out",
-            "system": "instructions for the whole dialogue",
-        },
-        {"messages": ("Hello!", "Hello. What can I do?", "Tell me about words.")},
-        lists={"messages": " | "},
-        optional=("system",),
-        texts_by="reply",
-        answer=_ANSWER,
-        reads_heads=True,
-    )
-
-
-def offer_scores(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `score_replies`, if the recipe's task is to answer the turns of dialogues."""
-    goal: Any = recipe.goal
-    if getattr(goal, "scored_by", "") != "score_replies":
-        return None
-    return Signature(
-        score_replies,
-        SCORED_OUTPUTS,
-        "Tells how probable the replies of a dialogue are, those that the model learns to write.",
-        {
-            "messages": "what the user says and the replies to it in turn",
-            "system": "instructions for the whole dialogue",
-        },
-        {"messages": ("Hello!", "Hello. What can I do?")},
-        lists={"messages": " | "},
-        optional=("system",),
-        reads_replies=True,
-        answer=SCORE_ANSWER,
-        reads_heads=True,
-    )
 
 
 def reply(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -218,3 +148,45 @@ def _scores_of_rows(served: Served, rows: tf.Tensor) -> dict[str, tf.Tensor]:
     room = served.row_length
     wide = tf.pad(-losses[:, :-1], [[0, 0], [1, room - tf.shape(losses)[1]]])
     return {"log_probabilities": tf.ensure_shape(wide, [None, room])}
+
+
+REPLY = Signature(
+    reply,
+    OUTPUTS,
+    "Replies to the first turn of a dialogue, the likeliest token at each place.",
+    {"text": "what the user says"},
+    {"text": "What can you do?"},
+    words_by="reply_turns",
+    answer=written_answer("reply"),
+    reads_heads=True,
+)
+REPLY_TURNS = Signature(
+    reply_turns,
+    OUTPUTS,
+    "Replies to the last turn of a dialogue, as the model learned dialogues.",
+    {
+        "messages": "what the user says and the replies to it in turn; a reply at the end is left out",
+        "system": "instructions for the whole dialogue",
+    },
+    {"messages": ("Hello!", "Hello. What can I do?", "Tell me about words.")},
+    lists={"messages": " | "},
+    optional=("system",),
+    texts_by="reply",
+    answer=written_answer("reply"),
+    reads_heads=True,
+)
+SCORE_REPLIES = Signature(
+    score_replies,
+    SCORED_OUTPUTS,
+    "Tells how probable the replies of a dialogue are, those that the model learns to write.",
+    {
+        "messages": "what the user says and the replies to it in turn",
+        "system": "instructions for the whole dialogue",
+    },
+    {"messages": ("Hello!", "Hello. What can I do?")},
+    lists={"messages": " | "},
+    optional=("system",),
+    reads_replies=True,
+    answer=SCORE_ANSWER,
+    reads_heads=True,
+)

@@ -5,7 +5,6 @@ import functools
 import tensorflow as tf
 
 from firth.recipes.base.tag_schemes import OUTSIDE
-from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
 from firth.serving.signature import Answer, Output, Reading, Signature, reading
@@ -55,40 +54,6 @@ OUTPUTS_OF_WORDS = {
     "words": Output("the words; empty after the last one", "string", _OF_WORDS, is_invariant=False),
     **_TAGS,
 }
-_WORDS, _TEXTS = "tag_words", "tag"
-
-
-def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `tag`, if the recipe's task is to tag words."""
-    if getattr(recipe.goal, "signature", "") != _WORDS:
-        return None
-    return Signature(
-        tag,
-        OUTPUTS,
-        "Splits a text at spaces and around punctuation, and gives each word its place and its tag.",
-        example={"text": "A sentence."},
-        words_by=_WORDS,
-        answer=_ANSWER,
-        reads_heads=True,
-    )
-
-
-def offer_words(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `tag_words`, if the recipe's task is to tag words."""
-    if getattr(recipe.goal, "signature", "") != _WORDS:
-        return None
-    return Signature(
-        tag_words,
-        OUTPUTS_OF_WORDS,
-        "Gives each word of a list its tag, as the model learned them.",
-        {"words": "the words"},
-        {"words": ("A", "sentence", ".")},
-        lists={"words": " "},
-        texts_by=_TEXTS,
-        from_text=lambda served, text: words_of(served, text).texts,
-        answer=_ANSWER_OF_WORDS,
-        reads_heads=True,
-    )
 
 
 def words_of(served: Served, text: tf.Tensor) -> Words:
@@ -172,3 +137,26 @@ def _of_width(values: tf.Tensor, width: int) -> tf.Tensor:
     kept = values[:, :width]
     wide = tf.pad(kept, [[0, 0], [0, width - tf.shape(kept)[1]]])
     return tf.ensure_shape(wide, [None, width])
+
+
+TAG = Signature(
+    tag,
+    OUTPUTS,
+    "Splits a text at spaces and around punctuation, and gives each word its place and its tag.",
+    example={"text": "A sentence."},
+    words_by="tag_words",
+    answer=_ANSWER,
+    reads_heads=True,
+)
+TAG_WORDS = Signature(
+    tag_words,
+    OUTPUTS_OF_WORDS,
+    "Gives each word of a list its tag, as the model learned them.",
+    {"words": "the words"},
+    {"words": ("A", "sentence", ".")},
+    lists={"words": " "},
+    texts_by="tag",
+    from_text=lambda served, text: words_of(served, text).texts,
+    answer=_ANSWER_OF_WORDS,
+    reads_heads=True,
+)

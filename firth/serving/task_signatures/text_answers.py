@@ -11,6 +11,7 @@ from firth.generation import Prompts, ReadRows, TokenReader, Writer, last_states
 from firth.generation.controls import neutral_controls
 from firth.generation.sampling import likeliest
 from firth.generation.writer import AT_END
+from firth.serving.encoding import repeat_ids
 from firth.serving.served_model import Served
 from firth.serving.signature import Reading
 from firth.tasks.text_to_text import input_pieces
@@ -50,10 +51,7 @@ def framed(
     Args:
         ids: Tokens, ragged int32 [batch, (tokens)].
     """
-    first, last = (
-        tf.tile(tf.constant([each], tf.int32, [1, len(each)]), [ids.nrows(tf.int32), 1])
-        for each in (served.special_ids(before), served.special_ids(after))
-    )
+    first, last = (repeat_ids(served.special_ids(each), ids.nrows(tf.int32)) for each in (before, after))
     made = tf.concat([first, ids, last], axis=1)
     return made if isinstance(made, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(made)
 

@@ -1,4 +1,4 @@
-"""The schema of labelled records, which follows from their task and not from the records."""
+"""The schema of labelled records, from their task, and skew between their splits, from TFX's statistics."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +15,15 @@ from firth.tasks.readers.row_format import LISTS
 
 BYTES, INT, FLOAT = schema_pb2.BYTES, schema_pb2.INT, schema_pb2.FLOAT
 Features = list[schema_pb2.Feature]
+# A difference is reported if it is this much larger than chance would make it, and large enough to matter.
+_DEVIATIONS = 4.0
+_SHARE, _SPREADS, _TIMES = 0.05, 0.25, 1.5
+# With fewer records, lengths are not compared: the statistics do not have their spread.
+_FEWEST = 30
+_MOST_CLASSES = 200
+
+# Of one feature: `statistics_pb2.FeatureNameStatistics`.
+Statistics = Any
 
 
 def task_schema(task: Task) -> str:
@@ -35,7 +44,8 @@ def task_schema(task: Task) -> str:
     texts = [_feature(role, BYTES, role in task.roles, role in LISTS) for role in roles]
     sizes = [_feature(name, INT, is_required=False) for name in size_features(roles)]
     features = [_feature(ID, BYTES), _feature(SOURCE, BYTES), *texts, *sizes]
-    features += _LABELS.get(task.label_type, _no_label)(task)
+    if task.label_type in _LABELS:
+        features += _LABELS[task.label_type](task)
     return text_format.MessageToString(schema_pb2.Schema(feature=features))
 
 
@@ -71,10 +81,6 @@ def _answers(task: Task) -> Features:
     return [_feature(ANSWERS, BYTES, is_required=False), _feature(ANSWER_STARTS, INT, is_required=False)]
 
 
-def _no_label(task: Task) -> Features:
-    return []
-
-
 # By the task's `label_type`.
 _LABELS: Mapping[str, Callable[[Task], Features]] = {
     "class": lambda task: _of_names(task, is_list=False),
@@ -85,17 +91,6 @@ _LABELS: Mapping[str, Callable[[Task], Features]] = {
     "spans": _answers,
     "turns": lambda task: [_feature(LABEL, BYTES, is_list=True)],
 }
-
-
-# A difference is reported if it is this much larger than chance would make it, and large enough to matter.
-_DEVIATIONS = 4.0
-_SHARE, _SPREADS, _TIMES = 0.05, 0.25, 1.5
-# With fewer records, lengths are not compared: the statistics do not have their spread.
-_FEWEST = 30
-_MOST_CLASSES = 200
-
-# Of one feature: `statistics_pb2.FeatureNameStatistics`.
-Statistics = Any
 
 
 def find_skew(

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from firth.tasks.readers.labels import TagLabels
 from firth.tasks.readers.records import WORDS, LabelledRecord, LabelledRecords, RejectedRecordError
@@ -42,7 +43,12 @@ class TagFormat:
             whose first column is not a whole number are not words (CoNLL-U's ranges and empty nodes).
         scores: Names of the scores that are published of it.
         folder: Folder that the files are usually in.
+        roles: Role of the texts of a record.
+        unlabelled: No splits; the test data of all have labels.
     """
+
+    roles: ClassVar[tuple[str, ...]] = (WORDS,)
+    unlabelled: ClassVar[frozenset[str]] = frozenset()
 
     title: str
     columns: int
@@ -54,16 +60,6 @@ class TagFormat:
     has_comments: bool = False
     scores: tuple[str, ...] = ("entity_f1",)
     folder: str = ""
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The role of the texts of a record."""
-        return (WORDS,)
-
-    @property
-    def unlabelled(self) -> frozenset[str]:
-        """No splits: the test data of all have labels."""
-        return frozenset()
 
     def read(self, path: str, split: str, *, labelled: bool) -> LabelledRecords:
         """Returns the sentences of a file.

@@ -1,4 +1,4 @@
-"""The tasks of GLUE, as its tables have them (Wang et al., 2019).
+"""The tasks of GLUE (Wang et al., 2019) and SuperGLUE (2019b), as their files have them.
 
 The order of labels is that of the benchmark's own code, `src/tasks.py` of nyu-mll/GLUE-baselines. Other
 libraries number RTE, QNLI and MNLI another way, so that a record has the name of its label, never the number.
@@ -18,6 +18,10 @@ PARAPHRASE = ClassLabels(("0", "1"), positive="1")
 ENTAILMENT = ClassLabels(("not_entailment", "entailment"))
 INFERENCE = ClassLabels(("neutral", "entailment", "contradiction"))
 SIMILARITY = NumberLabels(0.0, 5.0)
+TRUTH = ClassLabels(("false", "true"))
+COMMITMENT = ClassLabels(("entailment", "contradiction", "neutral"))
+RIGHT_ANSWER = ClassLabels(("0", "1"), positive="1")
+_ANNOTATED = ClassLabels(("neutral", "entailment", "contradiction"), no_gold="-")
 
 _SPLITS = {split: (f"{split}.tsv",) for split in ("train", "dev", "test")}
 _MNLI_SPLITS = {
@@ -76,13 +80,10 @@ GLUE: dict[str, RowFormat] = {
 }
 
 
-_LABELS = ClassLabels(("neutral", "entailment", "contradiction"), no_gold="-")
-
-
 def _inference(title: str, files: Mapping[str, tuple[str, ...]]) -> RowFormat:
     texts = {TEXT: "sentence1", PAIR: "sentence2"}
     return RowFormat(
-        title, JsonlRows, texts, _LABELS, "gold_label", files, ("accuracy",), id_columns=("pairID",)
+        title, JsonlRows, texts, _ANNOTATED, "gold_label", files, ("accuracy",), id_columns=("pairID",)
     )
 
 
@@ -99,11 +100,7 @@ INFERENCE_FILES: dict[str, RowFormat] = {
 }
 
 
-TRUTH = ClassLabels(("false", "true"))
-COMMITMENT = ClassLabels(("entailment", "contradiction", "neutral"))
-RIGHT_ANSWER = ClassLabels(("0", "1"), positive="1")
-
-_FILES = {"train": ("train.jsonl",), "dev": ("val.jsonl", "dev.jsonl"), "test": ("test.jsonl",)}
+_SUPER_GLUE_FILES = {"train": ("train.jsonl",), "dev": ("val.jsonl", "dev.jsonl"), "test": ("test.jsonl",)}
 
 
 def _super_glue(
@@ -120,7 +117,7 @@ def _super_glue(
         texts,
         labels,
         label,
-        _FILES,
+        _SUPER_GLUE_FILES,
         scores,
         folder,
         unlabelled=frozenset({"test"}),

@@ -336,7 +336,7 @@ def _answer(answer: Any, context: str) -> AnswerSpan:
 
 
 @dataclasses.dataclass(frozen=True)
-class TurnLabels(_Labels):
+class TurnLabels(_NoClasses):
     """The speaker of each message of a dialogue.
 
     Attributes:
@@ -344,11 +344,6 @@ class TurnLabels(_Labels):
     """
 
     task: ClassVar[str] = "dialogue"
-
-    @property
-    def names(self) -> None:
-        """None: speakers are not classes."""
-        return None
 
     def layout(self, texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
         """Returns the columns of dialogues; see `firth.tasks.readers.dialogues.layout_of`."""

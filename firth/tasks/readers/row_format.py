@@ -1,4 +1,4 @@
-"""Formats of one record a row, as descriptions: which column is which text, and what the label can be."""
+"""Formats of one record a row: published tables, and tables of one's own by the names of their columns."""
 
 import dataclasses
 import functools
@@ -28,6 +28,8 @@ from firth.tasks.readers.text_files import checked_text, lines_of, split_at_spac
 Values = Mapping[str, Any]
 # Roles of several texts: all others have one.
 LISTS = (CHOICES, WORDS, MESSAGES)
+# Name of the one split of a file of one's own.
+_SPLIT = "data"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,9 +150,6 @@ def text_of_role(values: Values, column: str | tuple[str, ...], role: str) -> st
     if not value:
         raise RejectedRecordError("empty_text", f"{column!r} is empty")
     return tuple(checked_text(each, repr(column)) for each in value)
-
-
-_SPLIT = "data"
 
 
 def read_columns(

@@ -1,4 +1,8 @@
-"""The text form of pieces of bytes: GPT-2's printable character for each byte."""
+"""Pieces of bytes, in GPT-2's printable characters, and their merges.
+
+A vocabulary in the order of its merges implies them. One in another order, such as RoBERTa's, which is
+sorted by frequency, has a list of them.
+"""
 
 import functools
 import itertools

@@ -1,7 +1,7 @@
-"""BERT's normalisation of each character, as a table that is frozen with the package.
+"""Tables of characters that are frozen with the package, BERT's normalisation of each above all.
 
-The table was read off the reference implementation code point by code point, so that ids depend neither on
-the Unicode version of Python nor on that of tensorflow-text.
+They were read off the reference implementations code point by code point, so that ids depend neither on the
+Unicode version of Python nor on that of tensorflow-text.
 """
 
 import bisect
@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 CODE_POINTS = 0x110000
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
+# A character in words: within them, alone as one, or in none.
+_WITHIN, _ALONE, _NOWHERE = range(3)
 
 
 class Kind(enum.IntFlag):
@@ -94,10 +96,6 @@ def is_word(text: str, lowercase: bool) -> bool:
     """
     parts = {_part(character, lowercase) for character in text}
     return parts == {_WITHIN} or (parts == {_ALONE} and len(text) == 1)
-
-
-# A character in words: within them, alone as one, or in none.
-_WITHIN, _ALONE, _NOWHERE = range(3)
 
 
 @functools.cache

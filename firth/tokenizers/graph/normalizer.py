@@ -207,13 +207,6 @@ def build_double_array(values: npt.NDArray[Any], malformed: int) -> npt.NDArray[
 
     Returns:
         uint32 [units], a multiple of 256.
-
-    Example:
-
-    >>> values = np.zeros(0x110000, np.int64)
-    >>> values[ord("é")] = 7
-    >>> look_up(build_double_array(values, malformed=3), "é".encode())
-    7
     """
     nodes, root = _grow(values, malformed)
     slots = _Slots()
@@ -235,18 +228,3 @@ def build_double_array(values: npt.NDArray[Any], malformed: int) -> npt.NDArray[
             position = base ^ label
             units[position] = label | bool(nodes[child][0]) << 8 | (position ^ bases[child]) << 10
     return units
-
-
-def look_up(units: npt.NDArray[Any], key: bytes) -> int:
-    """Returns the value of a key as the kernel does; 0 for a key without a value.
-
-    Args:
-        units: Trie as `build_double_array` returns it, uint32 [units].
-    """
-    position = 0
-    for byte in key:
-        position ^= (int(units[position]) >> 10) ^ byte
-        if int(units[position]) & 0x800000FF != byte:
-            return 0
-    unit = int(units[position])
-    return int(units[position ^ (unit >> 10)]) & ~_VALUE_BIT if unit & 0x100 else 0

@@ -1,8 +1,8 @@
-"""Steps that bring text to the form that a model of SentencePiece reads, in the TensorFlow graph."""
+"""Steps that prepare text for a model of SentencePiece, in the TensorFlow graph, and their settings."""
 
 import dataclasses
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
 import tensorflow as tf
@@ -13,35 +13,19 @@ from firth.tokenizers.graph.normalizer import build_replacing_model
 from firth.tokenizers.graph.sentencepiece_model import ModelKernel, ModelProto, parse_model
 from firth.tokenizers.graph.text_normalization import normalize_utf8
 
-
-def lowercase() -> dict[int, str]:
-    """Returns the lower case of each character that has one; each by itself, whatever is next to it.
-
-    Example:
-
-    >>> lowercase()[ord("Σ")], ord("a") in lowercase()
-    ('σ', False)
-    """
-    return lower_case_in("letters")
-
-
-def strip_accents() -> dict[int, str]:
-    """Returns an empty text for each mark: what goes with the letter before it, such as an accent.
-
-    Example:
-
-    >>> strip_accents()[0x301], ord("é") in strip_accents()
-    ('', False)
-    """
-    return {point: "" for first, last in read_table("letters")["marks"] for point in range(first, last + 1)}
-
-
-# What Unicode, and the languages of the references, count as a space.
+Prefix = Literal["first", "always", "never"]
+_PREFIXES = ("first", "always", "never")
+Step = tuple[str, ...]
+# Spaces as the model itself treats them: single, and none at the end.
+SINGLE_SPACES: tuple[Step, ...] = ((" {2,}", " "), (r" +\z", ""))
+# Replaces text that no model knows: not a character, so that no text holds it.
+_NO_CHARACTER = "\ufdd3"
+PREPENDED: Step = (r"\A((?s:.))", "\u2581\\1")
+# A space, as Unicode and the languages of the references define it.
 SPACE = r"[\s\pZ\x{0b}\x{85}]"
 OWN_MAP = "own_map"
 _COMPATIBLE = ("NFKC", "NFKD")
 FORMS = ("NFC", "NFD", *_COMPATIBLE)
-_REPLACING = {"lowercase": lowercase, "strip_accents": strip_accents}
 _WORD, _UNKNOWN, _USER_DEFINED = 3, 2, 4
 
 
@@ -77,6 +61,19 @@ class TextSteps(tf.Module):
         for place, operation in enumerate(self._operations):
             text = text if place in skipped else operation(text)
         return text
+
+
+def _without_marks() -> dict[int, str]:
+    """Returns an empty text for each mark, such as an accent, by code point."""
+    return {point: "" for first, last in read_table("letters")["marks"] for point in range(first, last + 1)}
+
+
+# Texts by code point. The table was read off Hugging Face's normalisers `Lowercase` and `StripAccents`, each
+# character by itself.
+_REPLACING: dict[str, Callable[[], dict[int, str]]] = {
+    "lowercase": lambda: lower_case_in("letters"),
+    "strip_accents": _without_marks,
+}
 
 
 def _operation(step: tuple[str, ...], model: bytes) -> tf.Module:
@@ -153,16 +150,6 @@ class _OwnMap(tf.Module):
         if not self._has_map:
             return text
         return tf.strings.reduce_join(self._kernel.tokenize(text), axis=-1)
-
-
-Prefix = Literal["first", "always", "never"]
-_PREFIXES = ("first", "always", "never")
-Step = tuple[str, ...]
-# Spaces as the model itself treats them: single, and none at the end.
-SINGLE_SPACES: tuple[Step, ...] = ((" {2,}", " "), (r" +\z", ""))
-# Replaces text that no model knows: not a character, so that no text holds it.
-_NO_CHARACTER = "\ufdd3"
-PREPENDED: Step = (r"\A((?s:.))", "\u2581\\1")
 
 
 def unknown_step(unknown: str) -> Step:

@@ -1,4 +1,4 @@
-"""A checked vocabulary: pieces by id, and ids by piece."""
+"""A checked vocabulary: pieces by id, ids by piece, and the marks of pieces."""
 
 import dataclasses
 import difflib
@@ -9,6 +9,8 @@ from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES, SpecialPieces
 
 # The start of pieces inside a word.
 SUFFIX_MARK = "##"
+# SentencePiece's space.
+META_SPACE = "\u2581"
 # Their numbers have four digits at most, so that each is as short as a special piece while in the kernel.
 MOST_SENTINELS = 10_000
 _SENTINEL = re.compile(r"<extra_id_\d+>")
@@ -134,9 +136,6 @@ class Vocabulary:
         if not 0 <= index < len(self.pieces):
             raise ValueError(f"id {index} is out of range; ids go from 0 to {len(self.pieces) - 1}")
         return self.pieces[index]
-
-
-META_SPACE = "\u2581"
 
 
 def marked_suffix(piece: str, text: str) -> str:

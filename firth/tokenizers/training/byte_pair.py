@@ -1,4 +1,4 @@
-"""Training byte-level byte-pair encoding on a table of word counts."""
+"""Merging of the most frequent pairs of pieces, and training byte-level byte-pair encoding with it."""
 
 import collections
 import heapq

@@ -7,7 +7,7 @@ from firth.cli.main import app
 from firth.pipelines import finetune
 from firth.pipelines.labels import with_labels
 from firth.recipes.reading.adapting import load_adapting_recipe
-from firth.serving.batch.column_check import asked_problem, check_asked
+from firth.serving.batch.column_check import check_predictions, predictions_problem
 from tests.recipes.bundles import write_bundle
 
 COLUMNS = ("predictions", "columns")
@@ -42,11 +42,11 @@ def file(tmp_path):
     ("new.jsonl\n  columns: {text: reviews}", COLUMNS, "none of 2 records"),
 ])  # fmt: skip
 def test_a_column_is_looked_up_in_the_file(file, asked, key, said):
-    found = asked_problem(load_adapting_recipe(file(asked)))
+    found = predictions_problem(load_adapting_recipe(file(asked)))
     assert (found is None) if key is None else (found[0] == key and said in found[1])
     if key is not None:
         with pytest.raises(ValueError, match="^" + ".".join(key).replace(".", r"\.") + ": "):
-            check_asked(load_adapting_recipe(file(asked)))
+            check_predictions(load_adapting_recipe(file(asked)))
 
 
 def test_the_command_names_the_line(file, tmp_path):

@@ -13,7 +13,7 @@ from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.serving import Client
 from firth.serving.batch import prediction as predicting
-from firth.serving.batch.prediction import predict_file, read_asked
+from firth.serving.batch.prediction import predict_file, read_requests
 from firth.serving.batch.texts import Unread
 from firth.tasks.readers.records import RefusedFileError
 
@@ -120,7 +120,7 @@ WORDS = [("U.S.", "10\u00a0000"), ("Ada",)]
 def asked(name, path, columns=None, described=TAGGING, quoted=None):
     unread = Unread()
     inputs = tuple(described["signatures"][name]["inputs"])
-    found = read_asked(described, name, inputs, path, columns or {}, unread, quoted)
+    found = read_requests(described, name, inputs, path, columns or {}, unread, quoted)
     return [each.texts for each in found], unread
 
 
@@ -210,7 +210,7 @@ def several(task=SEVERAL):
 def prompts(path, columns=None, described=None, **more):
     unread, described = Unread(), described or several()
     inputs = tuple(described["signatures"]["generate"]["inputs"])
-    found = read_asked(described, "generate", inputs, path, columns or {}, unread, **more)
+    found = read_requests(described, "generate", inputs, path, columns or {}, unread, **more)
     return [record.texts for record in found], unread
 
 
@@ -245,7 +245,7 @@ def test_a_text_without_a_task_is_rejected_with_the_prefixes(tmp_path):
     with pytest.raises(RefusedFileError, match="other"):
         prompts(write_csv(tmp_path / "b.csv", "one,b\nA,B\n"), data_source="pairs")
     with pytest.raises(ValueError, match="'cola'"):
-        read_asked(TAGGING, "tag", ("text",), path, {}, Unread(), data_source="cola")
+        read_requests(TAGGING, "tag", ("text",), path, {}, Unread(), data_source="cola")
 
 
 def test_the_only_task_needs_no_name_and_a_model_that_names_its_task_gets_it(tmp_path):
