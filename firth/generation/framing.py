@@ -14,7 +14,7 @@ from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tokenizers.chat_template import USER
-from firth.tokenizers.chat import Chat, Message, without_oldest
+from firth.tokenizers.chat import Chat, Message, drop_oldest
 from firth.tokenizers.storage import AnyTokenizer
 
 
@@ -207,7 +207,7 @@ class TurnsFraming(PromptFraming):
     def _of_dialogue(self, number: int, messages: Sequence[Message]) -> FramedPrompt:
         ids, most = self.chat.prompt(messages), self.goal.prompt_places(self.sequences)
         while len(ids) > most:
-            messages = without_oldest(messages)
+            messages = drop_oldest(messages)
             if not messages or messages[-1]["role"] != USER:
                 raise ValueError(
                     f"prompt {number}: its last turn has more tokens than the {most:,} that are read"

@@ -57,7 +57,7 @@ def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingReci
     from firth.corpus.contamination.evidence import evidence_files
     from firth.models import save_model
     from firth.recipes.run.base import TOKENIZER_FOLDER
-    from firth.tokenizers.storage import take_tokenizer
+    from firth.tokenizers.storage import copy_tokenizer
     from firth.training.run_fn import corpora_of
     from firth.tuning import load_merged
 
@@ -66,7 +66,7 @@ def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingReci
     def fill(folder: str) -> dict[str, Any]:
         tokenizer = os.path.join(bundle, TOKENIZER_FOLDER)
         kept = f"{folder}_{TOKENIZER_FOLDER}"
-        take_tokenizer(tokenizer, kept, recipe.task)
+        copy_tokenizer(tokenizer, kept, recipe.task)
         with evidence_files(corpora_of(recipe, tokenizer)) as others:
             save_model(model, recipe, kept, folder, others=others)
         storage.remove(kept)

@@ -70,11 +70,11 @@ def check_template(recipe: AdaptingRecipe) -> None:
         return
     from firth.tokenizers import load_tokenizer
     from firth.tokenizers.chat import Chat, ChatTemplateError
-    from firth.tokenizers.storage import with_template_of
+    from firth.tokenizers.storage import apply_template
 
     tokenizer = load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER))
     try:
-        Chat(with_template_of(tokenizer, recipe.task))
+        Chat(apply_template(tokenizer, recipe.task))
     except ChatTemplateError as error:
         raise ValueError(f"task.template: {error}") from None
 

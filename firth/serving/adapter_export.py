@@ -17,8 +17,8 @@ from firth.serving.saved_model import save_signatures
 from firth.serving.served_model import Served
 from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
-from firth.serving.weight_types import packings_of
-from firth.tokenizers.storage import with_template_of
+from firth.serving.weight_types import stored_weights_of
+from firth.tokenizers.storage import apply_template
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
@@ -45,7 +45,7 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
     templates = [task.template_with(tokenizer.chat_template) for task in tasks]
     if any(each != templates[0] for each in templates):
         raise ValueError("the adapters write dialogues with other chat templates; export each of them alone")
-    tokenizer = with_template_of(tokenizer, tasks[0])
+    tokenizer = apply_template(tokenizer, tasks[0])
     held: dict[str, keras.Variable] = {}
     asks, variables = {}, {}
     parts = {name: Served(model, tokenizer, recipe) for name, (model, recipe) in adapters.items()}
@@ -76,7 +76,7 @@ def _check(adapters: Mapping[str, Adapted]) -> None:
         raise ValueError("no adapter is given")
     (first, (_, expected)), *others = adapters.items()
     for name, (model, recipe) in adapters.items():
-        if packings_of(model, recipe.export.weights):
+        if stored_weights_of(model, recipe.export.weights):
             raise ValueError(
                 f"adapter {name}: export.weights: {recipe.export.weights}, but several adapters share "
                 "weights of float32; export its run alone"

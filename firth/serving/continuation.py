@@ -95,7 +95,7 @@ def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, t
     Raises (when run):
         tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter.
     """
-    asked = checked_values(values)
+    asked = check_values(values)
     framing = framing_of(served.recipe, served.tokenizer)
     read = read_texts(framing, text, asked["max_new_tokens"])
     most = tf.maximum(tf.minimum(asked["max_new_tokens"], read.room), 1)
@@ -116,7 +116,7 @@ def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, t
     }
 
 
-def checked_values(values: Sequence[tf.Tensor]) -> dict[str, tf.Tensor]:
+def check_values(values: Sequence[tf.Tensor]) -> dict[str, tf.Tensor]:
     """Returns the values of all parameters by name.
 
     Args:

@@ -15,7 +15,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.scores import Collected
 from firth.serving.encoding import parse_rows
 from firth.serving.served_model import Served
-from firth.serving.task_signatures.text_answers import ROW_ANSWERS, answers_of_rows
+from firth.serving.task_signatures.text_answers import ROW_ANSWERS, answer_rows
 from firth.tasks import TASKS
 
 Outputs = dict[str, tf.Tensor]
@@ -56,7 +56,7 @@ def evaluator(
         predictions = served.model(batch, training=False)
         sums = example_sums(predictions)
         if written:
-            sums |= answers_of_rows(served, rows)
+            sums |= answer_rows(served, rows)
         if unigram is None or token_bytes is None:
             return sums
         main = predictions[goal.main_loss]

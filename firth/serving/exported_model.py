@@ -75,7 +75,7 @@ def read_description(directory: str) -> dict[str, Any]:
             `needs`, `answer` and `reads_heads`, as `firth.serving.signature.Signature` has them.
         other_signatures: Of each other signature its meaning, inputs and outputs.
         weights: Type, size and measured loss of the weights; see
-            `firth.serving.weights.described_weights`. Exports of several adapters have none.
+            `firth.serving.weights.describe_weights`. Exports of several adapters have none.
         slots: What a model with slots says of them; see `firth.serving.slots.signatures.SlotSignatures`.
         recipe, tokenizer_digest, row_length, evaluation_sums, versions: What the model was made of, the most
             tokens of a row, and the sums that its metrics are made of.

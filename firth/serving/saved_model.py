@@ -25,14 +25,14 @@ from firth.serving.signature import (
     OTHER_SIGNATURES,
     PREDICT_EXAMPLES,
     Signature,
-    described_on_examples,
-    described_signature,
+    describe_on_examples,
+    describe_signature,
 )
 from firth.serving.signatures import text_signatures
 from firth.serving.slots.requests import idle_requests
 from firth.serving.slots.signatures import SlotSignatures
 from firth.serving.warmup import Request, warmup_requests, write_warmup
-from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, described_weights, held_weights
+from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, describe_weights, model_weights
 from firth.storage.tensor_files import TensorFile
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def export(
         ValueError: if counts, tokenizer and recipe do not fit together, or a weight cannot be stored so.
     """
     _check(tokenizer, recipe)
-    weights = held_weights(model, recipe.export.weights)
+    weights = model_weights(model, recipe.export.weights)
     with storage.whole_folder(directory) as folder:
         _write(Served(model, tokenizer, recipe), unigram_counts, folder, weights, rows)
 
@@ -145,7 +145,7 @@ def _write(
     # lists of other lengths do not stand in one tensor: it would pad them with their first text.
     if not served.recipe.export.slots and not any(each.lists for each in _offered(served).values()):
         write_batching(directory)
-    description["weights"] = described_weights(served, weights, rows)
+    description["weights"] = describe_weights(served, weights, rows)
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), description)
 
 
@@ -286,8 +286,8 @@ def _described(offered: Mapping[str, Signature], functions: Mapping[str, Any]) -
     whole = {name: functions.get(f"{name}{WITH_PARAMETERS}", functions[name]) for name in offered}
     others = [name for name in OTHER_SIGNATURES if name in functions]
     return {
-        "signatures": {name: described_signature(each, whole[name]) for name, each in offered.items()},
-        "other_signatures": {name: described_on_examples(name, functions[name]) for name in others},
+        "signatures": {name: describe_signature(each, whole[name]) for name, each in offered.items()},
+        "other_signatures": {name: describe_on_examples(name, functions[name]) for name in others},
     }
 
 

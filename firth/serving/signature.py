@@ -253,7 +253,7 @@ def inputs_with(described: Mapping[str, Any], texts: Sequence[bytes]) -> dict[st
     return found
 
 
-def described_signature(signature: Signature, function: Any) -> dict[str, Any]:
+def describe_signature(signature: Signature, function: Any) -> dict[str, Any]:
     """Returns the description of a signature on texts, fit for JSON.
 
     Raises:
@@ -262,7 +262,7 @@ def described_signature(signature: Signature, function: Any) -> dict[str, Any]:
     return {**signature.describe(), "outputs": _described_outputs(signature.outputs, function)}
 
 
-def described_on_examples(name: str, function: Any) -> dict[str, Any]:
+def describe_on_examples(name: str, function: Any) -> dict[str, Any]:
     """Returns the description of a signature on serialized examples, fit for JSON."""
     specs = function.get_concrete_function().structured_outputs
     return {

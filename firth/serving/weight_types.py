@@ -113,7 +113,7 @@ class StoredWeight(NamedTuple):
     axis: int
 
 
-def packings_of(model: Any, dtype: str) -> dict[int, StoredWeight]:
+def stored_weights_of(model: Any, dtype: str) -> dict[int, StoredWeight]:
     """Returns how the weights of a model are stored that are not stored as they are, by their identity.
 
     These are the kernels, and the tables of tokens and of the vocabulary, which hold nearly all numbers of a

@@ -14,7 +14,7 @@ from firth.models.builders import initial_values
 from firth.models.bundle import check_weights, weights_by_path
 from firth.serving.evaluate import evaluator
 from firth.serving.served_model import Served
-from firth.serving.weight_types import Parts, PartSpec, StoredWeight, packings_of
+from firth.serving.weight_types import Parts, PartSpec, StoredWeight, stored_weights_of
 from firth.storage.tensor_files import TensorFile
 
 ReadTensor = Callable[[], tf.Tensor]
@@ -45,7 +45,7 @@ class _OtherWeights:
 
     def __init__(self, model: keras.Model, kind: str) -> None:
         self._model = model
-        self._packings = packings_of(model, kind)
+        self._packings = stored_weights_of(model, kind)
         self._stored: list[dict[str, tf.Variable]] = []
 
     @property
@@ -94,13 +94,13 @@ class PackedWeights(_OtherWeights):
         }
 
 
-def held_weights(model: keras.Model, kind: str) -> HeldWeights | PackedWeights:
+def model_weights(model: keras.Model, kind: str) -> HeldWeights | PackedWeights:
     """Returns the variables of a model that is held in memory, as an export stores them.
 
     Raises:
         ValueError: if the type cannot hold a weight, naming it.
     """
-    return PackedWeights(model, kind) if packings_of(model, kind) else HeldWeights(model)
+    return PackedWeights(model, kind) if stored_weights_of(model, kind) else HeldWeights(model)
 
 
 class StreamedWeights(_OtherWeights):
@@ -202,7 +202,7 @@ def _rooms(variable: keras.Variable, packing: StoredWeight | None) -> dict[str, 
     return rooms
 
 
-def described_weights(
+def describe_weights(
     served: Served, weights: HeldWeights | PackedWeights | StreamedWeights, rows: Sequence[bytes]
 ) -> dict[str, Any]:
     """Returns the description of an export's weights, fit for JSON.

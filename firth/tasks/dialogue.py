@@ -19,7 +19,7 @@ from firth.scores.replies import ReplyPieces
 from firth.tasks.inputs import EncodedRecord
 from firth.tasks.readers.records import MESSAGES, LabelledRecord
 from firth.tasks.texts import ServedAnswers, collect, key_of
-from firth.tokenizers.chat import Chat, EncodedDialogue, Message, without_oldest
+from firth.tokenizers.chat import Chat, EncodedDialogue, Message, drop_oldest
 
 # Of a record whose last turns alone leave no room for a reply.
 TOO_LONG = "too_long"
@@ -40,7 +40,7 @@ class DialogueTask(ServedAnswers):
         longer = self._too_long(kept, made)
         while longer:
             for place in longer:
-                kept[place] = without_oldest(kept[place])
+                kept[place] = drop_oldest(kept[place])
             for place, again in zip(longer, chat.encode([kept[place] for place in longer]), strict=True):
                 made[place] = again
             longer = self._too_long(kept, made)
@@ -51,7 +51,7 @@ class DialogueTask(ServedAnswers):
         return [
             place
             for place, (messages, encoded) in enumerate(zip(kept, made, strict=True))
-            if len(encoded.ids) > self._sequences.length and len(without_oldest(messages)) > 1
+            if len(encoded.ids) > self._sequences.length and len(drop_oldest(messages)) > 1
         ]
 
     def _record(self, record: LabelledRecord, made: EncodedDialogue, full: int) -> EncodedRecord:

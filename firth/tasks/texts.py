@@ -19,10 +19,10 @@ from firth.scores import Collected
 from firth.tasks.inputs import (
     EncodedRecord,
     Fitted,
+    apply_segments,
     fit_texts,
     frame_of,
     inputs_of,
-    set_segments,
     specs_of_inputs,
 )
 from firth.tasks.readers.records import LabelledRecord
@@ -143,7 +143,7 @@ class TextsTask(ServedAnswers):
             self.frame,
             self._tokenizer.pad_id,
         )
-        return set_segments(layout, self._config.form), lengths
+        return apply_segments(layout, self._config.form), lengths
 
     def _laid_out_apart(self, row: Mapping[str, tf.Tensor]) -> tuple[Layout, tf.Tensor]:
         """Returns a row in which each text is a document of its own."""

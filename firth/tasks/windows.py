@@ -49,7 +49,7 @@ class Windows(NamedTuple):
         return places.with_flat_values(tf.gather(values.flat_values, places.flat_values))
 
 
-def placed_pieces(tokenizer: Any, texts: tf.Tensor) -> PlacedPieces:
+def place_pieces(tokenizer: Any, texts: tf.Tensor) -> PlacedPieces:
     """Returns the pieces of raw texts with the places of their words, counted in characters.
 
     A text is split at spaces and around punctuation, as BERT's tokenizer does, and its words are tokenized

@@ -11,7 +11,7 @@ from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
 from firth.tokenizers.graph.byte_pieces import byte_pieces, ranks_of, read_merges, to_bytes
 from firth.tokenizers.graph.characters import table_digest
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
-from firth.tokenizers.graph.vocabulary import is_sentinel, marked_suffix
+from firth.tokenizers.graph.vocabulary import is_sentinel, mark_suffix
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.kind import WordCounter
 from firth.tokenizers.piece_tokenizer import PieceTokenizer, Specials, digest_of
@@ -111,7 +111,7 @@ class BytePairTokenizer(PieceTokenizer):
     @classmethod
     def as_word_piece(cls, piece: str) -> str:  # noqa: D102
         is_special = piece in SPECIAL_PIECES or is_sentinel(piece)
-        return marked_suffix(piece, piece if is_special else to_bytes(piece).decode(errors="replace"))
+        return mark_suffix(piece, piece if is_special else to_bytes(piece).decode(errors="replace"))
 
     @classmethod
     def _is_filler(cls, piece: str) -> bool:

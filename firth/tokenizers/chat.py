@@ -274,7 +274,7 @@ class Chat:
         kept_last = len(self._pieces_of([("".join(map(str, after)), False)])[0]) if after else 0
         lengths = tf.add_n([each.row_lengths() for each in parts])
         too_many = tf.maximum(lengths - room, 0)
-        parts[own] = without_middle(parts[own], too_many, kept_last)
+        parts[own] = drop_middle(parts[own], too_many, kept_last)
         ids = tf.concat(parts, axis=1)
         return UserPrompts(tf.cast(ids, tf.int32), lengths)
 
@@ -290,20 +290,20 @@ class Chat:
         return tf.RaggedTensor.from_tensor(rows, row_splits_dtype=tf.int64)
 
 
-def without_oldest(messages: Sequence[Message]) -> list[Message]:
+def drop_oldest(messages: Sequence[Message]) -> list[Message]:
     """Returns a dialogue without its oldest turn of the user and the reply to it; a system message stays.
 
     Example:
 
     >>> said = [{"role": who, "content": who[0]} for who in ("system", *("user", "assistant") * 2)]
-    >>> [each["role"] for each in without_oldest(said)], len(without_oldest(said[1:3]))
+    >>> [each["role"] for each in drop_oldest(said)], len(drop_oldest(said[1:3]))
     (['system', 'user', 'assistant'], 0)
     """
     first = int(messages[0]["role"] == SYSTEM)
     return [*messages[:first], *messages[first + 2 :]]
 
 
-def without_middle(ids: tf.RaggedTensor, count: tf.Tensor, last: int) -> tf.RaggedTensor:
+def drop_middle(ids: tf.RaggedTensor, count: tf.Tensor, last: int) -> tf.RaggedTensor:
     """Returns rows without some values that are before the last ones.
 
     Args:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from firth.tokenizers.chat import Chat, UserPrompts, without_middle
+from firth.tokenizers.chat import Chat, UserPrompts, drop_middle
 
 # Surrounds the ids of special pieces; two of them end a text where the model's own begins or ends.
 _MARK = "\ufdd5"
@@ -46,7 +46,7 @@ def dialogue_prompts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, r
     dropped = _dropped(ids_without, counts, room, 1)
     ids = ids_without(dropped)
     too_many = tf.maximum(ids.row_lengths() - room, 0)
-    kept = tf.cast(without_middle(ids, too_many, chat.pieces_after_user), tf.int32)
+    kept = tf.cast(drop_middle(ids, too_many, chat.pieces_after_user), tf.int32)
     return UserPrompts(kept, ids_without(tf.zeros_like(counts)).row_lengths())
 
 

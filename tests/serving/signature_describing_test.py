@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from firth.serving import read_description
 from firth.serving.exported_model import DESCRIPTION, FOLDER
-from firth.serving.signature import Output, Signature, described_signature
+from firth.serving.signature import Output, Signature, describe_signature
 from firth.serving.signatures import text_signatures
 from tests.exported_model import RECIPE, exported_model
 
@@ -37,12 +37,12 @@ def test_what_is_described_wrongly_is_refused():
     def embed(text):
         return {"embedding": tf.zeros([tf.shape(text)[0], 2])}
 
-    assert described_signature(signature, embed)["outputs"]["embedding"]["shape"] == ["batch", 2]
+    assert describe_signature(signature, embed)["outputs"]["embedding"]["shape"] == ["batch", 2]
     for wrong in (dataclasses.replace(vector, dtype="int32"), dataclasses.replace(vector, shape=("batch",))):
         with pytest.raises(ValueError, match=r"embedding: described as .*, but the graph answers float32"):
-            described_signature(Signature(print, {"embedding": wrong}), embed)
+            describe_signature(Signature(print, {"embedding": wrong}), embed)
     with pytest.raises(ValueError, match=r"embedding; .*vector"):
-        described_signature(Signature(print, {"vector": vector}), embed)
+        describe_signature(Signature(print, {"vector": vector}), embed)
 
 
 def test_what_may_depend_on_the_batch_is_not_compared():

@@ -12,7 +12,7 @@ from firth.serving.bundle import export_bundle, export_stored
 from firth.serving.embeddings import embed
 from firth.serving.exported_model import weights_line
 from firth.serving.isolated_check import Loaded
-from firth.serving.weights import HeldWeights, described_weights, held_weights
+from firth.serving.weights import HeldWeights, describe_weights, model_weights
 from tests.exported_model import RECIPE, exported_model, exported_rows, make_served
 from tests.serving.storing.models import WIDE, exported_in_8_bits, stored_as
 from tests.serving.weights_test import bundle_of
@@ -33,7 +33,7 @@ def variable_bytes(directory) -> int:
 
 def test_float32_stores_the_variables_of_the_model_themselves():
     model = make_served(RECIPE).model
-    weights = held_weights(model, "float32")
+    weights = model_weights(model, "float32")
     assert isinstance(weights, HeldWeights)
     assert all(one is other.value for one, other in zip(weights.variables, model.variables))
     function = object()
@@ -46,8 +46,8 @@ def test_float32_stores_the_variables_of_the_model_themselves():
 @pytest.mark.parametrize(("kind", "limit"), [("bfloat16", 0.6), ("int8", 0.4)])
 def test_weights_of_another_type_are_smaller_and_answer_alike(kind, limit):
     served = make_served(stored_as(WIDE, kind))
-    weights = held_weights(served.model, kind)
-    described = described_weights(served, weights, ())
+    weights = model_weights(served.model, kind)
+    described = describe_weights(served, weights, ())
     assert described["type"] == kind and described["bytes"] < limit * described["float32_bytes"]
     found = weights.bind(functools.partial(embed, served))(tf.constant(TEXTS))["embedding"].numpy()
     assert 1e-6 < error_of(found) < TOLERANCES[kind]
@@ -109,7 +109,7 @@ def test_a_weight_that_cannot_be_stored_is_named(tmp_path, one_signature):
     kernel = next(each for each in served.model.weights if "outer_kernel" in each.path)
     kernel.assign(np.full(kernel.shape, np.nan))
     with pytest.raises(ValueError, match="outer_kernel: "):
-        held_weights(served.model, "int8")
+        model_weights(served.model, "int8")
     with pytest.raises(ValueError, match="outer_kernel: "):
         export_bundle(bundle_of(served, tmp_path), tmp_path / "streamed")
     assert not (tmp_path / "streamed").exists()

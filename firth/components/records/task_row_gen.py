@@ -16,7 +16,7 @@ from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_from_json
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.task_rows import REPORT_FILE, TaskRowsError, make_task_rows
-from firth.tokenizers.storage import take_tokenizer
+from firth.tokenizers.storage import copy_tokenizer
 
 
 class Executor(base_executor.BaseExecutor):
@@ -38,7 +38,7 @@ class Executor(base_executor.BaseExecutor):
             check_digest(base.uri, digest)
         folder = os.path.join(examples.uri, TOKENIZER_FOLDER)
         task = task_from_json(exec_properties["task"])
-        tokenizer = take_tokenizer(os.path.join(base.uri, TOKENIZER_FOLDER), folder, task)
+        tokenizer = copy_tokenizer(os.path.join(base.uri, TOKENIZER_FOLDER), folder, task)
         stamp_splits(examples, patterns)
         with keeping(examples.uri, REPORT_FILE, errors=TaskRowsError):
             make_task_rows(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from firth.recipes.base.errors import suggest
-from firth.tasks.readers.dialogues import asked_turns
+from firth.tasks.readers.dialogues import prompt_of_messages
 from firth.tasks.readers.endings import ROWS, TSV, Rows, ending_of
 from firth.tasks.readers.records import MESSAGES, RefusedFileError, RejectedLine, RejectedRecordError
 from firth.tasks.readers.row_format import LISTS, text_of_role
@@ -139,7 +139,7 @@ def _texts(
     texts: dict[str, str | tuple[str, ...]] = {}
     for name, column in columns.items():
         if name == MESSAGES:
-            texts |= asked_turns(_value(values, str(column)), str(column), with_reply)
+            texts |= prompt_of_messages(_value(values, str(column)), str(column), with_reply)
         else:
             texts[name] = _text(values, column, name)
     if needs not in texts.get(TEXT, ""):

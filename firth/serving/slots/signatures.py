@@ -18,7 +18,7 @@ from firth.generation.slots import Slots, SlotWriter, joined, mask_bits, mask_wo
 from firth.generation.texts_in_graph import read_texts, written_texts
 from firth.generation.writer import GOES_ON
 from firth.recipes.run.fit import slot_sequences
-from firth.serving.continuation import PARAMETERS, checked_values, controls_of_values
+from firth.serving.continuation import PARAMETERS, check_values, controls_of_values
 from firth.serving.served_model import Served
 from firth.serving.signature import Output
 
@@ -135,7 +135,7 @@ class SlotSignatures:
             tf.where(active, each, tf.constant(parameter.default, parameter.dtype))
             for each, parameter in zip(values, PARAMETERS.values(), strict=True)
         )
-        controls, may_come = controls_of_values(checked_values(values)), mask_bits(mask, self._rows)
+        controls, may_come = controls_of_values(check_values(values)), mask_bits(mask, self._rows)
         slots = self.kept.read()
         goes_on = active & (slots.writing.ended == GOES_ON)
         may_write = tf.reduce_any(may_come & tf.constant(self._framing.may_write), axis=1)

@@ -7,12 +7,12 @@ import tensorflow as tf
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
 from firth.serving.signature import Answer, Output, Reading, Signature, reading
-from firth.serving.task_signatures.records import features_of_pieces
+from firth.serving.task_signatures.records import encode_pieces
 from firth.tasks.span import NO_SPAN, answers_of, most_question
 from firth.tasks.windows import (
     PlacedPieces,
     Windows,
-    placed_pieces,
+    place_pieces,
     question_pieces,
     read_windows,
 )
@@ -57,7 +57,7 @@ def answer(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Ten
     config = served.task
     room = served.row_length - config.form.special_tokens(2)
     questions, cut = question_pieces(served.tokenizer, text, most_question(config, room))
-    pieces = placed_pieces(served.tokenizer, pair)
+    pieces = place_pieces(served.tokenizer, pair)
     rooms = room - tf.cast(questions.row_lengths(), tf.int32)
     lengths = tf.cast(pieces.ids.row_lengths(), tf.int32)
     windows, read = read_windows(lengths, rooms, config.stride)
@@ -89,7 +89,7 @@ def _of_rows(served: Served, rows: tf.Tensor) -> dict[str, tf.Tensor]:
         tf.RaggedTensor.from_tensor(rows[:, 2 + place * width : 2 + (place + 1) * width], lengths=count)
         for place, count in enumerate((lengths, windows))
     )
-    features = features_of_pieces(served, *texts)
+    features = encode_pieces(served, *texts)
     logits = served.model.logits(features, training=False)
     begins = (lengths + len(form.before) + len(form.between))[:, tf.newaxis]
     nowhere, count = features["pooled_positions"], served.task.n_best

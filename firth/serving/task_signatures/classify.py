@@ -5,7 +5,7 @@ import tensorflow as tf
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
 from firth.serving.signature import Answer, Output, Reading, Signature, reading
-from firth.serving.task_signatures.records import encode_texts, features_of_pieces
+from firth.serving.task_signatures.records import encode_pieces, encode_texts
 from firth.serving.task_signatures.text_answers import (
     inputs_of_texts,
     label_log_probabilities,
@@ -78,7 +78,7 @@ def _of_windows(served: Served, text: tf.Tensor) -> tuple[tf.Tensor, Reading]:
 
     def of_rows(rows: tf.Tensor) -> dict[str, tf.Tensor]:
         pieces = tf.RaggedTensor.from_tensor(rows, padding=-1)
-        (logits,) = served.model.logits(features_of_pieces(served, pieces), training=False).values()
+        (logits,) = served.model.logits(encode_pieces(served, pieces), training=False).values()
         return {"logits": logits[:, 0]}
 
     rows = tf.cast(windows.of(whole).to_tensor(-1, shape=[None, room]), tf.int32)

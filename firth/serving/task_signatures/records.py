@@ -35,12 +35,12 @@ def encode_texts(served: Served, *texts: tf.Tensor) -> EncodedTexts:
     room = served.row_length // form.orders - form.special_tokens(len(texts))
     split = served.tokenizer.split if form.of_words else served.tokenizer.tokenize
     fitted = fit_texts([split(each) for each in texts], room)
-    read = features_of_words if form.of_words else features_of_pieces
+    read = encode_record_words if form.of_words else encode_pieces
     reading = Reading(fitted.kept, fitted.kept + fitted.cut)
     return EncodedTexts(read(served, *fitted.texts), reading)
 
 
-def features_of_words(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:
+def encode_record_words(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:
     """Returns the features of records whose words fit a row, each text a document of its own.
 
     Args:
@@ -56,7 +56,7 @@ def features_of_words(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.T
     }
 
 
-def features_of_pieces(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:
+def encode_pieces(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:
     """Returns the features of records whose pieces fit a row; see `EncodedTexts`.
 
     Args:

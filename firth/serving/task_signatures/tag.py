@@ -8,7 +8,7 @@ from firth.recipes.base.tag_schemes import OUTSIDE
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
 from firth.serving.signature import Answer, Output, Reading, Signature, reading
-from firth.serving.task_signatures.records import features_of_pieces, features_of_words
+from firth.serving.task_signatures.records import encode_pieces, encode_record_words
 from firth.tasks.windows import word_windows
 from firth.tasks.word_offsets import Words, pieces_of_words, split_words
 
@@ -118,7 +118,7 @@ def _padding(dtype: tf.DType) -> str | int:
 def _of_rows(served: Served, rows: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns number and probability of the likeliest tag at each piece of windows, [windows, room]."""
     tokens = tf.RaggedTensor.from_tensor(rows, padding=tf.constant(_padding(rows.dtype), rows.dtype))
-    read = features_of_words if rows.dtype == tf.string else features_of_pieces
+    read = encode_record_words if rows.dtype == tf.string else encode_pieces
     features = read(served, tokens)
     (logits,) = served.model.logits(features, training=False).values()
     scores = served.model.heads.answer_scores(logits, features)

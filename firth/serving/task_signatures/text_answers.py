@@ -39,11 +39,11 @@ def inputs_of_texts(served: Served, *texts: tf.Tensor) -> WritingInputs:
     """
     pieces = input_pieces(served.task, served.recipe.sequences, served.tokenizer, texts)
     kept = pieces.ids.row_lengths()
-    framed_ids = framed(served, pieces.ids, served.task.form.before, served.task.form.after)
+    framed_ids = add_frame(served, pieces.ids, served.task.form.before, served.task.form.after)
     return WritingInputs(framed_ids, Reading(kept, kept + pieces.cut))
 
 
-def framed(
+def add_frame(
     served: Served, ids: tf.RaggedTensor, before: tuple[str, ...], after: tuple[str, ...]
 ) -> tf.RaggedTensor:
     """Returns tokens with special ones around them.
@@ -165,7 +165,7 @@ ROW_ANSWERS: dict[str, Callable[[Served, tf.RaggedTensor, Tensors], Tensors]] = 
 }
 
 
-def answers_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
+def answer_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
     """Returns the answers that scores are computed from, for the records of some rows.
 
     Returns:
@@ -201,7 +201,7 @@ def _inputs_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> tf.RaggedT
     chunks = tf.RaggedTensor.from_row_lengths(tf.boolean_mask(tokens, inside), tf.reshape(lengths, [-1]))
     places = tf.where(tf.reshape(lengths[:, ::2], [-1]) > 0)[:, 0] * 2
     form = served.task.form
-    return framed(served, tf.gather(chunks, places), form.before, form.after)
+    return add_frame(served, tf.gather(chunks, places), form.before, form.after)
 
 
 def _facts_of_rows(rows: Mapping[str, tf.Tensor]) -> Tensors:

@@ -16,12 +16,12 @@ _DOCUMENT = "-DOCSTART-"
 Lines = list[tuple[int, str]]
 
 
-def inside_outside(*types: str) -> tuple[str, ...]:
+def iob2_tags(*types: str) -> tuple[str, ...]:
     """Returns the tags of types of chunks in IOB2.
 
     Example:
 
-    >>> inside_outside("PER")
+    >>> iob2_tags("PER")
     ('O', 'B-PER', 'I-PER')
     """
     return ("O", *(f"{mark}-{name}" for name in types for mark in "BI"))
@@ -122,9 +122,9 @@ def sentences_of(text: str) -> Iterator[Lines]:
         yield lines
 
 
-_CHUNKS = inside_outside("NP", "VP", "PP", "ADVP", "SBAR", "ADJP", "PRT", "CONJP", "INTJ", "LST", "UCP")
-_ENTITIES = inside_outside("PER", "ORG", "LOC", "MISC")
-_EMERGING = inside_outside("corporation", "creative-work", "group", "location", "person", "product")
+_CHUNKS = iob2_tags("NP", "VP", "PP", "ADVP", "SBAR", "ADJP", "PRT", "CONJP", "INTJ", "LST", "UCP")
+_ENTITIES = iob2_tags("PER", "ORG", "LOC", "MISC")
+_EMERGING = iob2_tags("corporation", "creative-work", "group", "location", "person", "product")
 _PARTS_OF_SPEECH = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN"),
     *("PUNCT", "SCONJ", "SYM", "VERB", "X"),

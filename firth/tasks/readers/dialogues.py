@@ -58,7 +58,7 @@ def layout_of(texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
     return ColumnLayout({MESSAGES: MESSAGES}, _SPEAKERS, rows_of, columns)
 
 
-def asked_turns(value: Any, column: str, with_reply: bool = False) -> dict[str, Any]:
+def prompt_of_messages(value: Any, column: str, with_reply: bool = False) -> dict[str, Any]:
     """Returns the prompt of a dialogue: `messages`, turns of the user and replies to them, and `system`.
 
     Args:
@@ -67,7 +67,7 @@ def asked_turns(value: Any, column: str, with_reply: bool = False) -> dict[str, 
     Example:
 
     >>> said = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Hi"}]
-    >>> asked_turns(said, "messages")
+    >>> prompt_of_messages(said, "messages")
     {'messages': ('Hi',), 'system': 'Be short.'}
     """
     speakers, contents = zip(*_messages(value, column, USER), strict=True)
@@ -80,7 +80,7 @@ def asked_turns(value: Any, column: str, with_reply: bool = False) -> dict[str, 
     return {MESSAGES: contents[has_system:], SYSTEM: contents[0] if has_system else ""}
 
 
-def checked_speakers(speakers: Any) -> tuple[str, ...]:
+def check_speakers(speakers: Any) -> tuple[str, ...]:
     """Returns the speakers of a dialogue."""
     for speaker in speakers:
         if speaker not in SPEAKERS:

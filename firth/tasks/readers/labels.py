@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.tag_schemes import is_scheme_of_labels
-from firth.tasks.readers.dialogues import ColumnLayout, checked_speakers, layout_of
+from firth.tasks.readers.dialogues import ColumnLayout, check_speakers, layout_of
 from firth.tasks.readers.records import (
     CHOICES,
     CONTEXT,
@@ -355,7 +355,7 @@ class TurnLabels(_NoClasses):
         Raises:
             RejectedRecordError: if a speaker is unknown, or they are in an order that no dialogue has.
         """
-        return checked_speakers(value)
+        return check_speakers(value)
 
 
 AnyLabels = ClassLabels | NumberLabels | ChoiceLabels | TagLabels | TextLabels | SpanLabels | TurnLabels

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 
 from firth import storage
-from firth.tasks.readers.records import RefusedFileError, RejectedRecordError, checked_utf8
+from firth.tasks.readers.records import RefusedFileError, RejectedRecordError, check_utf8
 
 _GZIP = b"\x1f\x8b"
 _BETWEEN_SPACES = re.compile(r"[^ \t\n\r]+")
@@ -86,4 +86,4 @@ def checked_text(text: object, name: str) -> str:
         raise RejectedRecordError("not_text", f"{name} is {text!r}, not a text")
     if not text or text.isspace():
         raise RejectedRecordError("empty_text", f"{name} is empty")
-    return checked_utf8(text, name)
+    return check_utf8(text, name)

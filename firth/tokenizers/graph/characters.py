@@ -72,12 +72,12 @@ def spans(kind: Kind) -> list[tuple[int, int]]:
 
 
 @functools.lru_cache(maxsize=1)
-def lowercased() -> dict[int, str]:
+def lowercase_map() -> dict[int, str]:
     """Returns the characters that lower-casing changes: decomposed, without accents, in lower case.
 
     Example:
 
-    >>> lowercased()[ord("Å")], ord("a") in lowercased()
+    >>> lowercase_map()[ord("Å")], ord("a") in lowercase_map()
     ('a', False)
     """
     mapping = lower_case_in("characters")
@@ -103,7 +103,7 @@ def _part(character: str, lowercase: bool) -> int:
     # The pieces of a vocabulary have few characters, each of them often.
     flag = Kind(int(kinds()[ord(character)]))
     gone = Kind.REMOVED | Kind.SPACES | (Kind.ACCENTS if lowercase else Kind(0))
-    if flag & gone or (lowercase and ord(character) in lowercased()):
+    if flag & gone or (lowercase and ord(character) in lowercase_map()):
         return _NOWHERE
     return _ALONE if flag & (Kind.PUNCTUATION | Kind.IDEOGRAPHS) else _WITHIN
 
@@ -144,12 +144,12 @@ def table_digest(name: str) -> str:
 
 
 @functools.lru_cache(maxsize=2**16)
-def is_younger(character: str) -> bool:
+def is_after_unicode_9(character: str) -> bool:
     r"""Returns whether Unicode 9.0 does not have a character.
 
     Example:
 
-    >>> is_younger("\u3300"), is_younger("\u32ff")
+    >>> is_after_unicode_9("\u3300"), is_after_unicode_9("\u32ff")
     (False, True)
     """
     if character.isascii():

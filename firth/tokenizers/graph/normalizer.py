@@ -51,7 +51,7 @@ def replacement(point: int, lowercase: bool, split: bool) -> str:
         return ""
     if flags & _SPACES:
         return " "
-    text = characters.lowercased().get(point, chr(point)) if lowercase else chr(point)
+    text = characters.lowercase_map().get(point, chr(point)) if lowercase else chr(point)
     rendered = "".join(_render(character, split) for character in text)
     return f" {rendered} " if flags & _IDEOGRAPHS and text != chr(point) else rendered
 
@@ -74,7 +74,7 @@ def build_normalizer_model(lowercase: bool, split: bool = False) -> npt.NDArray[
     changed = set(np.flatnonzero((kinds & ~np.uint8(Kind.REMOVED | Kind.IDEOGRAPHS)) > 0).tolist())
     replaced = dict.fromkeys(removed, "")
     replaced |= {
-        point: replacement(point, lowercase, split) for point in changed | set(characters.lowercased())
+        point: replacement(point, lowercase, split) for point in changed | set(characters.lowercase_map())
     }
     del replaced[ord(SPECIAL_MARK)]
     return build_replacing_model(replaced, lowercase)

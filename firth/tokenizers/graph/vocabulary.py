@@ -138,12 +138,12 @@ class Vocabulary:
         return self.pieces[index]
 
 
-def marked_suffix(piece: str, text: str) -> str:
+def mark_suffix(piece: str, text: str) -> str:
     """Returns a piece without its first space, or else with `##` before it; special pieces as they are.
 
     Example:
 
-    >>> [marked_suffix(piece, piece) for piece in (" fox", "es", "[MASK]")]
+    >>> [mark_suffix(piece, piece) for piece in (" fox", "es", "[MASK]")]
     ['fox', '##es', '[MASK]']
     """
     if piece in SPECIAL_PIECES or is_sentinel(piece):

@@ -30,7 +30,7 @@ from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.serving.task_signatures import tag
 from firth.serving.task_signatures.classify import classify
-from firth.serving.task_signatures.records import features_of_pieces
+from firth.serving.task_signatures.records import encode_pieces
 from firth.serving.task_signatures.served_score import TOLERANCE, served_score
 from firth.tasks import TASKS
 from firth.tasks.readers import LabelledRecord
@@ -211,7 +211,7 @@ def test_a_long_text_has_the_mean_of_the_logits_of_its_windows():
     (pieces,), room = served.tokenizer.tokenize(TEXTS[-1:]).to_list(), 30
     starts = range(0, len(pieces) - room // 4, room - room // 4)
     parts = [pieces[start : start + room] for start in starts]
-    made = [served.model.logits(features_of_pieces(served, tf.ragged.constant([part]))) for part in parts]
+    made = [served.model.logits(encode_pieces(served, tf.ragged.constant([part]))) for part in parts]
     expected = tf.nn.softmax(np.mean([each["label"][0, 0] for each in made], axis=0))
     with eagerly():
         found = classify(served, tf.constant([TEXTS[-1], TEXTS[0]]))
