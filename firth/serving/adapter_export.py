@@ -99,7 +99,7 @@ def _check_inputs(signatures: Mapping[str, Signature], asked: str) -> None:
         if found != expected:
             raise ValueError(
                 f"adapter {first} answers {asked} with the inputs {expected}, adapter {name} with {found}; "
-                "one model is asked with the same inputs, so export each adapter's run alone"
+                "one model has the same inputs for all adapters, so export each adapter's run alone"
             )
 
 
@@ -168,7 +168,7 @@ def _check_routing(kinds: Mapping[str, Mapping[str, tf.TensorSpec]]) -> None:
         if not each.shape[1:].is_fully_defined():
             raise ValueError(
                 f"the output {name} of adapter {first} is as long as its texts ask for, so that records of "
-                "several adapters do not stand in one tensor; export each adapter's run alone"
+                "several adapters do not fit one tensor; export each adapter's run alone"
             )
     for name, found in others:
         if found != expected:

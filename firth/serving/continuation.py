@@ -77,7 +77,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
         write_on,
         OUTPUTS,
         "Writes after a text.",
-        {"text": "text that is gone on with"},
+        {"text": "text to continue"},
         {"text": "A sentence"},
         answer=written_answer("generated"),
         reads_heads=True,

@@ -192,7 +192,7 @@ _STATES: dict[str, Callable[[Served, Encoded], tf.Tensor]] = {
 def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns one vector of each of a text's own tokens, without the special tokens around it.
 
-    Of an encoder-decoder, they are the encoder's states; of a biLM, the mean of its layers, which stand next
+    Of an encoder-decoder, they are the encoder's states; of a biLM, the mean of its layers, which are next
     to it as `layers` (Peters et al. 2018, section 3.2).
 
     Args:

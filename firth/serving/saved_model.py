@@ -142,7 +142,7 @@ def _write(
     tf.saved_model.save(module, directory, signatures=_traced(functions), options=options)
     write_warmup(directory, warmup)
     # TF Serving joins the requests of all signatures of a model. Those of slots must come one by one, and
-    # lists of other lengths do not stand in one tensor: it would pad them with their first text.
+    # lists of other lengths do not fit one tensor: it would pad them with their first text.
     if not served.recipe.export.slots and not any(each.lists for each in _offered(served).values()):
         write_batching(directory)
     description["weights"] = describe_weights(served, weights, rows)
@@ -181,7 +181,7 @@ def _encoded(text: str | Sequence[str]) -> bytes | list[bytes]:
 
 
 def _traced(functions: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the graphs of functions, which are what is saved.
+    """Returns the graphs of functions, which are saved.
 
     `tf.saved_model.save` traces a `tf.function` again, though it was traced to be described: the function's
     cache keeps what is traced during a save apart from the rest.

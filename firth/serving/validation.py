@@ -132,7 +132,7 @@ def validate_serving(
 ) -> dict[str, Any]:
     """Tries an exported model in a process that has only TensorFlow and tensorflow-text.
 
-    The model is loaded through the V1 session loader, as TF Serving does. Each signature is asked with
+    The model is loaded through the V1 session loader, as TF Serving does. Each signature receives
     normal, empty, huge and undecodable input; answers must be finite, shaped by the batch, and the same for a
     row alone as in a batch. The warm-up requests are replayed. The signatures must be those that the model
     describes.

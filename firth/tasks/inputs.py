@@ -203,7 +203,7 @@ def fit_choices(
 
 
 def room_of_choices(length: int, special_tokens: int, counts: tf.Tensor) -> tf.Tensor:
-    """Returns the most tokens of each choice, so that all those of a record stand in one row.
+    """Returns the most tokens of each choice, so that all those of a record fit one row.
 
     Args:
         counts: Number of choices of each record, int64 [records].

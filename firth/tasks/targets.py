@@ -25,7 +25,7 @@ class TargetCounts:
     Attributes:
         targets: Number of targets.
         pieces: Number of their pieces.
-        unknown_pieces: Number of the pieces that stand for text which is not in the vocabulary.
+        unknown_pieces: Number of the pieces for text that the vocabulary lacks.
         with_unknown: Number of targets with such pieces.
         examples: The first of these targets, each as the id of its record and the start of its text.
         line_ends: Number of targets with line ends, where the tokenizer has none.

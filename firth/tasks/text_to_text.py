@@ -147,7 +147,7 @@ class TextToTextTask(WritingFunction):
     def details_of(config: TextToText, record: LabelledRecord) -> str:
         """Returns the right texts as JSON, whole, though what is learned of them may be cut.
 
-        Where scores are of summaries, the text's first sentences stand next to them: the baseline. Where the
+        Where scores are of summaries, the text's first sentences are next to them: the baseline. Where the
         headline is not, it is the text itself, if that could be an answer.
         """
         text, own = str(record.texts[config.roles[0]]), config.of_source(record.source)

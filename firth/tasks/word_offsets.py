@@ -19,7 +19,7 @@ class Words(NamedTuple):
     """The words of some texts, each ragged [batch, (words)].
 
     Attributes:
-        texts: The words as they stand in the text, string.
+        texts: The words as the text has them, string.
         starts: Place of the first character in the text, int32.
         ends: Place after the last character, int32.
     """

@@ -33,7 +33,7 @@ class BytePairTokenizer(PieceTokenizer):
 
     Every string of bytes can be encoded, and is decoded byte for byte. Bytes that are not UTF-8 belong to the
     word after them. A special piece typed in text, such as `[MASK]`, is ordinary text unless it is asked for;
-    then `[MASK]` and the sentinels include one space before them, since they stand for a word with its space,
+    then `[MASK]` and the sentinels include one space before them, since they replace a word with its space,
     unless the special pieces are kept with another choice.
 
     Args:

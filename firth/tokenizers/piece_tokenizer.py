@@ -33,7 +33,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     Args:
         vocabulary: Pieces in the order of their ids. Special pieces are found by name. So are sentinels,
-            special pieces that stand for spans (Raffel et al. 2019, section 3.1.4): a vocabulary with three
+            special pieces that replace spans (Raffel et al. 2019, section 3.1.4): a vocabulary with three
             of them ends with `<extra_id_2> <extra_id_1> <extra_id_0>`.
         normalization: Steps that bring text to one form before all else, as `TextNormalization` takes them.
         specials: Special pieces by their roles; None for `[PAD] [UNK] [CLS] [SEP] [MASK]`.

@@ -306,7 +306,7 @@ def slot_descriptions(count: int | str, words: int | str) -> dict[str, SlotDescr
         "tokenize": SlotDescription(
             "Gives texts as `prefill` reads them.",
             {
-                "text": Output("text that is gone on with", "string"),
+                "text": Output("text to continue", "string"),
                 "max_new_tokens": Output("most tokens to write, for which a long text is cut", "int32"),
             },
             {

@@ -27,7 +27,7 @@ OUTPUTS = {
     **reading("some text had no room and was cut"),
 }
 _INPUTS = {
-    "text": "text that is gone on with, or asked about",
+    "text": "text to continue, or asked about",
     "question": "question about it",
     "choices": "the choices",
 }

@@ -45,7 +45,7 @@ _TAGS = {
 }
 OUTPUTS = {
     "words": Output(
-        "words as they stand in the text; empty after the last one", "string", _OF_WORDS, is_invariant=False
+        "words as the text has them; empty after the last one", "string", _OF_WORDS, is_invariant=False
     ),
     **_PLACES,
     **_TAGS,

@@ -65,7 +65,7 @@ class UnquotedTsvRows(TsvRows):
     """
 
     advice: ClassVar[str] = (
-        "say whether they stand around cells (data.quoted: true), as pandas and spreadsheet programs write "
+        "say whether they are around cells (data.quoted: true), as pandas and spreadsheet programs write "
         "them, or are a part of the text (data.quoted: false)"
     )
 

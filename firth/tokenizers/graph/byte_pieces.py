@@ -58,7 +58,7 @@ def to_bytes(piece: str) -> bytes:
     try:
         return bytes(map(_read().__getitem__, piece))
     except KeyError as error:
-        raise ValueError(f"the piece {piece!r} holds {error}, which stands for no byte") from None
+        raise ValueError(f"the piece {piece!r} holds {error}, which is not the character of a byte") from None
 
 
 Pair = tuple[str, str]

@@ -22,7 +22,7 @@ _REMOVED, _SPACES, _PUNCTUATION, _IDEOGRAPHS, _ACCENTS = (
 # Of a value: this bit says "replaced", then the offset in the pool of replacements, then 6 bits of length.
 _REPLACED = 1 << 30
 _LENGTH_BITS = 6
-# Private use characters never survive normalisation, so they are free to stand for others.
+# Private use characters never survive normalisation, so they are free to replace others.
 _FIRST_STAND_IN = 0xF0000
 # A control character that text for the kernel keeps, for the caller to mark special pieces with.
 SPECIAL_MARK = "\x80"

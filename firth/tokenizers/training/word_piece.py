@@ -10,7 +10,7 @@ from firth.tokenizers.graph.vocabulary import SUFFIX_MARK, sentinel_pieces
 from firth.tokenizers.training.byte_pair import Merger
 
 ALPHABET_LIMIT = 1000
-# Of all code points; no word holds U+0000, so no other character of a key comes to it.
+# The last code point. No word holds U+0000, so no other character of a key has this value.
 _LAST = 0x10FFFF
 
 
