@@ -157,7 +157,7 @@ setuptools.setup(
             "recipes/presets/*.yaml",
             "recipes/*.json",
             "tokenizers/graph/*.json",
-            "analysis/templates/*",
+            "reports/templates/*",
         ]
     },
     python_requires=">=3.10,<3.14",

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
-from firth.models.bundle import open_weights, untrained_weights
 from firth.recipes.base.errors import suggest
 
 if TYPE_CHECKING:
@@ -119,8 +118,11 @@ def generate(model: Any, prompts: Any, requests: "Requests" = None, **values: An
     return model.generate(prompts, requests, **values)
 
 
-def fresh_heads(folder: str | os.PathLike[str]) -> list[str]:
+def untrained_heads(folder: str | os.PathLike[str]) -> list[str]:
     """Returns the names of the heads whose weights are as a seed made them, so that texts are random."""
+    # Keras takes seconds to import, and the names of engines are known without it.
+    from firth.models.bundle import open_weights, untrained_weights
+
     with open_weights(folder) as file:
         paths = [path for path in untrained_weights(file) if path.startswith("heads/")]
     return list(dict.fromkeys("/".join(path.split("/")[:2]) for path in paths))

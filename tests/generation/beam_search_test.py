@@ -17,7 +17,7 @@ from firth.recipes.generation.samplers import BeamSearch
 from tests.generation.cases import eagerly
 from tests.models.references import VOCABULARY, build_model
 
-GOLDEN = json.loads((pathlib.Path(__file__).parents[1] / "golden/beams.json").read_text())
+GOLDEN = json.loads((pathlib.Path(__file__).with_name("golden") / "beams.json").read_text())
 FAMILIES, MOST = GOLDEN["families"], GOLDEN["most"]
 
 

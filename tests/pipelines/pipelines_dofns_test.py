@@ -41,7 +41,7 @@ def made():
     return (
         Tokenize("folder", 3),
         MeasureRead(),
-        _Count("length", False, False),
+        _Count("length", False, False, False),
         _Measure(SEARCH),
         decontaminate._Search(SEARCH, index),
         values._Write("scratch"),

@@ -148,10 +148,10 @@ def _loaded(
     folder, opening = engine_options(name, root, engine, dtype)
 
     def work() -> "tuple[TextGenerator, list[str]]":
-        from firth.generation.engines import engine_of, fresh_heads, load_generator
+        from firth.generation.engines import engine_of, load_generator, untrained_heads
 
         is_bundle = engine_of(folder) != opening["engine"] or engine_of(folder) == engine_of("")
-        return load_generator(folder, **opening), fresh_heads(folder) if is_bundle else []
+        return load_generator(folder, **opening), untrained_heads(folder) if is_bundle else []
 
     generator, fresh = _guarded(work, verbose, name)
     if fresh:

@@ -18,12 +18,15 @@ def test_language():
     sure = "It was the best of times, it was the worst of times, it was the age of wisdom."
     short = "le chat"
     step = STEPS["language"](LanguageStep(kind="language"))
-    assert step.decide(document(sure)) == Keep(document(sure))
+    assert step.decide(document(sure)).document == document(sure)
     german = "Es war die beste und die schlimmste Zeit, ein Jahrhundert der Weisheit."
     assert step.decide(document(german)) == Drop("other_language")
     language, probability = identify(short)
     for threshold, expected in (
-        (probability, Keep(document(short))),
+        (
+            probability,
+            Keep(document(short), metadata={"language": language, "probability": round(probability, 6)}),
+        ),
         (math.nextafter(probability, 2), Drop("uncertain_language")),
     ):
         config = LanguageStep(kind="language", languages=(language,), min_probability=threshold)
@@ -39,14 +42,14 @@ def test_a_book_with_a_table_of_contents_in_capitals_is_english():
     step = STEPS["language"](LanguageStep(kind="language"))
     assert len(CONTENTS) > step._config.max_characters
     for text in (CONTENTS + PROSE * 1000, PROSE * 3, (PROSE * 3).upper(), PROSE * 500 + CONTENTS):
-        assert step.decide(document(text)) == Keep(document(text))
+        assert step.decide(document(text)).document == document(text)
 
 
 def test_a_language_is_that_of_the_whole_text_and_not_of_its_beginning():
     german = "Es war die beste und die schlimmste Zeit, ein Jahrhundert der Weisheit.\n"
     step = STEPS["language"](LanguageStep(kind="language", languages=("de",)))
     text = PROSE * 200 + german * 2000
-    assert step.decide(document(text)) == Keep(document(text))
+    assert step.decide(document(text)).document == document(text)
     assert step.decide(document(german * 200 + PROSE * 2000)) == Drop("other_language")
 
 

@@ -1,7 +1,7 @@
 """Values of a search that each end of their ranges fits, and that do not fit together."""
 
 from tests.training.search import trials_test
-from tests.training.search.tuner_fn_trials_test import recipe_with, rows, tune  # noqa: F401
+from tests.training.search.trials_test import recipe_with, rows, tune  # noqa: F401
 
 WIDTHS = {"model.width": {"kind": "range", "low": 16, "high": 18}}
 

@@ -14,8 +14,8 @@ from firth.pipelines.trained_model import TUNER_FN
 from firth.recipes.run.search import Search, with_values
 from firth.training.checkpoints import run_key
 from firth.training.loop import NonFiniteLossError
-from firth.training.search import tuner_fn as trials
-from firth.training.search.tuner_fn import SearchError
+from firth.training.search import trials
+from firth.training.search.trials import SearchError
 from tests.components.components_corpus_test import run
 from tests.training.artifacts import tiny_recipe, write_artifact, write_split
 

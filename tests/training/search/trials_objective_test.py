@@ -10,7 +10,7 @@ from firth import features as names
 from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText
 from firth.serving import evaluate as evaluate_module
-from firth.training.search import tuner_fn as objective
+from firth.training.search import trials as objective
 
 COLA = LabelWords(labels=("0", "1"), words=("no", "yes"))
 TASK = TextTasks(tasks={"cola": COLA, "news": TextToText(scores=("rouge_l",))})
