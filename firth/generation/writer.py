@@ -63,7 +63,7 @@ class DecodedTexts(NamedTuple):
         log_probabilities: Natural logarithms of their probabilities, float32 [batch, most].
         count: Number of tokens, int32 [batch].
         ended: Why the row has ended, int32 [batch]; `GOES_ON` if it has not.
-        several: The best texts of each row, `firth.generation.beams.Hypotheses`, where it has several;
+        several: The best texts of each row, `firth.generation.beam_search.Hypotheses`, where it has several;
             otherwise nothing.
     """
 
