@@ -1,9 +1,9 @@
 """What one device holds of a training on several."""
 
 import pytest
-from firth.models.held_parameters import held_parameters
 
 from firth.cli.costs import accelerator_lines, device_bytes
+from firth.models.builders import held_parameters
 from firth.recipes import load_recipe
 from firth.recipes.counting import memory_bytes, total_bytes
 from firth.recipes.counting.accelerators import ACCELERATORS
