@@ -3,7 +3,8 @@ import pytest
 
 from firth.scores import SCORES, Collected, ScoredAnswer, compute_interval
 from firth.scores.bootstrap import Resampling
-from firth.scores.score_table import NUMBERS, SCORED_ANSWERS, TAGS, TEXTS, VECTORS
+from firth.scores.replies import ReplyPieces
+from firth.scores.score_table import NUMBERS, REPLIES, SCORED_ANSWERS, TAGS, TEXTS, VECTORS
 from firth.scores.vectors import TextVectors
 
 # Of the nearest text, what is resampled is whether it was found among all texts.
@@ -33,6 +34,8 @@ def pairs(name, examples, seed):
         texts = ("a dog bit the man .", "the dog bit a man", "a man bit the dog , and left .")
         written = [texts[each] for each in given]
         return [texts[each] if each else [texts[0], "no dog ."] for each in right], written
+    if SCORES[name].inputs is REPLIES:
+        return [ReplyPieces(each) for each in right.tolist()], (-random.random(examples) * right).tolist()
     if SCORES[name].inputs is TAGS:
         tags = (["B-x", "I-x", "O"], ["I-y", "I-x", "B-y"], ["O", "O", "B-x"])
         return [[tags[each] for each in values] for values in (right, given)]
