@@ -36,7 +36,7 @@ def split_words(text: str) -> list[str]:
 
 
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yields where each word of `split_words` begins and ends.
+    """Yields the start and the end of each word of `split_words`.
 
     Example:
 
@@ -68,7 +68,7 @@ def _whole(run: str) -> list[tuple[int, int]]:
 
 
 def _parts(run: str) -> list[tuple[int, int]]:
-    """Returns where each word of a run without white space begins and ends."""
+    """Returns the start and the end of each word of a run without white space."""
     breaks = _breaks(run)
     starts = [place for place in breaks[:-1] if run[place].isalnum()]
     starts[:1] = [0]

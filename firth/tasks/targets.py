@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.batching import split_into_batches
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.readers.records import LabelledRecord
@@ -79,7 +79,7 @@ def count_targets(
     counts = TargetCounts(room=room, room_key=key)
     keeps_lines = None
     targets = ((each.id, text) for each in records for text in task.targets_of(each.texts, each.label))
-    for batch in filter(None, in_batches(targets, _BATCH)):
+    for batch in filter(None, split_into_batches(targets, _BATCH)):
         if keeps_lines is None:
             keeps_lines = _keeps_lines(tokenizer)
         ids = tokenizer.tokenize([text for _, text in batch])

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from firth import storage
 from firth.corpus.contamination.evidence import CorpusEvidence
 from firth.corpus.contamination.held_out_search import HeldOutSearch
-from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.batching import split_into_batches
 from firth.corpus.documents.example import FeatureError
 from firth.corpus.io.record_files import read_records, write_records
 from firth.corpus.packing.packed_rows import Chunk, Row, make_row, pack_in_order
@@ -84,7 +84,7 @@ def _encoded(
     kind: Any, records: Iterable[tuple[LabelledRecord, str]], read: Counter[str], search: HeldOutSearch | None
 ) -> Iterator[EncodedRecord]:
     """Yields records as tokens, each with its source, and counts by source what was read."""
-    for batch in filter(None, in_batches(records, _BATCH)):
+    for batch in filter(None, split_into_batches(records, _BATCH)):
         found = _found([record for record, _ in batch], search) if search else set()
         by_source: dict[str, list[LabelledRecord]] = defaultdict(list)
         for record, source in batch:

@@ -13,7 +13,7 @@ from firth.corpus.contamination.evidence import (
     FOLDER,
     CorpusEvidence,
     evidence_files,
-    found_in,
+    list_found_ngrams,
     read_evidence,
 )
 from firth.features import is_over_vocabulary
@@ -149,7 +149,7 @@ def corpora_of(recipe: RunRecipe, tokenizer_directory: str) -> list[CorpusEviden
         base = recipe.base.bundle
         corpora = read_evidence(base) or [CorpusEvidence(read_recipe(base).name, ())]
     if recipe.trains_on_corpus:
-        found = found_in(os.path.join(os.path.dirname(tokenizer_directory), FOLDER))
+        found = list_found_ngrams(os.path.join(os.path.dirname(tokenizer_directory), FOLDER))
         corpora.append(CorpusEvidence(recipe.name, found))
     return corpora
 

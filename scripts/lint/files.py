@@ -98,7 +98,6 @@ LOCAL = {
     "corpus/io/records.py": ("FileSystems.match", "what Beam's workers then read"),
     "corpus/quality/quality_model.py": ("numpy.load numpy.savez", "in files that storage has opened"),
     "corpus/readers/parquet_source.py": ("FileSystems.open", _BEAM),
-    "corpus/readers/arrow_source.py": ("FileSystems.open", _BEAM),
     "corpus/readers/docstrings_source.py": ("os.path.isfile os.stat os.walk", "installed packages"),
     "models/elmo_import.py": (".exists .read_text", _USER),
     "pipelines/events.py": (".glob .stat", _LOCAL_RUN),

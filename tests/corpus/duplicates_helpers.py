@@ -1,4 +1,4 @@
-"""What the tests of corpus-wide steps share."""
+"""Helpers of the tests of corpus-wide steps."""
 
 import pickle
 import random

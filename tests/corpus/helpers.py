@@ -1,4 +1,4 @@
-"""What the tests of the corpus share."""
+"""Helpers of the tests of the corpus."""
 
 import random
 

@@ -12,7 +12,7 @@ from tfx.types import artifact_utils, standard_artifacts, standard_component_spe
 from firth.components.artifact_folders import keep_files, stamp_splits
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare
 from firth.corpus import ReadSources, SourceError, WriteRecords, check_sources, fingerprint as fingerprint_of
-from firth.corpus.readers.kept_reads import remove_others
+from firth.corpus.readers.kept_reads import remove_stale_entries
 from firth.corpus.readers.read import COUNTS_FILE, REJECTED_FILE
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import AnySource
@@ -67,7 +67,7 @@ class Executor(BaseExampleGenExecutor):
             # The same error, naming the copies.
             check_sources(keep_files(folder, REJECTED_FILE, COUNTS_FILE))
             raise
-        remove_others(places[_KEPT], sources_from_json(exec_properties["sources"]))
+        remove_stale_entries(places[_KEPT], sources_from_json(exec_properties["sources"]))
 
 
 def _read_sources(exec_properties: dict[str, Any], split_pattern: str) -> beam.PTransform:

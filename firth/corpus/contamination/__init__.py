@@ -1,1 +1,1 @@
-"""The evaluation data that were found in a corpus, as they go with the models that are trained on it."""
+"""Evidence of evaluation data in a corpus, which the models carry that are trained on it."""

@@ -1,7 +1,7 @@
-"""The evidence that a model carries: of each corpus that it was trained on, what was looked for and found.
+"""Evidence of contamination that a model carries: the evaluation data found in each corpus it was trained on.
 
-A bundle has it in its folder `contamination`, so that it goes wherever the model goes: through runs that
-continue from it, and into the scores of its tasks.
+A bundle has it in its folder `contamination`. Runs that continue from the bundle and the scores of its tasks
+read it there.
 """
 
 import contextlib
@@ -17,29 +17,29 @@ _INDEX = "corpora.json"
 
 
 class CorpusEvidence(NamedTuple):
-    """What is known of the corpora that one run trained on.
+    """Evidence about the corpora that one run trained on.
 
     Attributes:
         model: Name of the run's recipe.
-        files: Paths of what its steps found, as `FoundNgrams.save` writes it; none if no step looked.
+        files: Paths of the files of `FoundNgrams.save`; empty if no step searched for evaluation data.
     """
 
     model: str
     files: tuple[str, ...]
 
     def load(self) -> list[FoundNgrams]:
-        """Returns what its steps found."""
+        """Returns the n-grams that its steps found."""
         return [load_found(path) for path in self.files]
 
 
-def found_in(folder: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Returns the paths of what steps found, of a corpus report or of rows."""
+def list_found_ngrams(folder: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Returns the paths of the files of `FoundNgrams.save` in the folder of a corpus report or of rows."""
     return tuple(sorted(storage.glob(os.path.join(folder, f"*{SUFFIX}"))))
 
 
 def copy_found(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Copies what the steps of a corpus report found to the folder `contamination` of another artifact."""
-    for path in found_in(source):
+    """Copies the found n-grams of a corpus report to the folder `contamination` of another artifact."""
+    for path in list_found_ngrams(source):
         storage.copy_file(path, os.path.join(target, FOLDER, os.path.basename(path)))
 
 
@@ -61,7 +61,7 @@ def evidence_files(corpora: list[CorpusEvidence]) -> Iterator[dict[str, str]]:
 
 
 def write_evidence(bundle: str | os.PathLike[str], corpora: list[CorpusEvidence]) -> None:
-    """Writes what a bundle carries; nothing if no step looked for anything in any corpus.
+    """Writes the evidence into a bundle; nothing if no step searched for evaluation data.
 
     Example:
 

@@ -27,7 +27,7 @@ class HeldOutSearch:
         self._found: Counter[tuple[int, str]] = Counter()
 
     def find(self, texts: Sequence[str], labels: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Returns which records a corpus was found to hold, and counts them.
+        """Returns which records were found in a corpus, and counts them.
 
         Returns:
             bool [records].
@@ -55,7 +55,7 @@ class HeldOutSearch:
         return min((step.ngram_words for _, steps in self._corpora.values() for step in steps), default=0)
 
     def report(self) -> dict[str, Any]:
-        """Returns what was counted, fit for JSON."""
+        """Returns the counts as a JSON object."""
         if not self._corpora:
             return {}
         names = ("records", "found", "too_short", "not_searched")

@@ -28,7 +28,7 @@ from firth.corpus.readers.dropped import DROPPED_FOLDER, WriteDropped, dropped_r
 from firth.corpus.report.domains import count_domain
 from firth.recipes.corpus.cleaning import Step, step_names
 
-# What a count of documents that are kept all the same begins with.
+# The beginning of the name of a count of documents that a step would drop, where `measure` is `only`.
 WOULD_DROP = "would drop: "
 
 

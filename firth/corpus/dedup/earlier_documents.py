@@ -1,4 +1,4 @@
-"""Reading of the documents of earlier curations, which a corpus is compared with."""
+"""Documents of earlier curations, with which a corpus is compared."""
 
 import operator
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
 from firth import storage
-from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.batching import split_into_batches
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import SourceError
 from firth.corpus.io.records import BATCH_BYTES, read_batches
@@ -40,7 +40,9 @@ def _read(path: str, step: str) -> Iterator[list[Document]]:
             with storage.open_file(local, "rb") as file:
                 is_parquet = file.read(len(_START)) == _START
             if is_parquet:
-                yield from in_batches(_exported(local), BATCH_BYTES, operator.attrgetter("held_bytes"))
+                yield from split_into_batches(
+                    _exported(local), BATCH_BYTES, operator.attrgetter("held_bytes")
+                )
                 return
         for records in read_batches(path):
             yield list(map(Document.from_example, records))

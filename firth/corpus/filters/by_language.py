@@ -1,12 +1,39 @@
-"""Rules of a step that may differ by the language of a document."""
+"""Steps whose rules may differ by the language of a document."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.steps import ConfigT, Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.language import identify
 from firth.recipes.corpus.by_language import LanguageRules
 
 RulesT = TypeVar("RulesT")
+
+
+class Rules(Protocol):
+    """The rules of a step for a language."""
+
+    def measures(self, text: str) -> dict[str, float]:
+        """Returns the values that the rules compare with their thresholds."""
+
+    def broken_by(self, text: str) -> str | None:
+        """Returns the reason for which a text is dropped, or None."""
+
+
+class StepByLanguage(DocumentStep[ConfigT]):
+    """Base of steps that drop documents for the first rule that they break."""
+
+    def __init__(self, config: ConfigT, make: Callable[[Any], Rules]) -> None:
+        super().__init__(config)
+        self._rules = RulesByLanguage[Any](cast(ConfigByLanguage, config), make)
+
+    def measures(self, document: Document) -> dict[str, float]:  # noqa: D102
+        return self._rules.of(document.text).measures(document.text)
+
+    def decide(self, document: Document) -> Decision:  # noqa: D102
+        reason = self._rules.of(document.text).broken_by(document.text)
+        return Drop(reason) if reason else Keep(document)
 
 
 class ConfigByLanguage(Protocol):

@@ -6,12 +6,12 @@ from typing import Any
 from firth.corpus.documents.errors import CorpusError
 from firth.lazy import import_extra
 
-# Of each thread, since a tokenizer changes as it works.
+# Tokenizers by language. Each thread has its own, since a tokenizer changes as it works.
 _held = threading.local()
-# The tokenizer of all languages that spaCy has none for.
+# The tokenizer for all languages without one of their own in spaCy.
 _OTHER = "xx"
 _MOST_STRINGS = 1_000_000
-# As the recipes of FineWeb have it. Without a segmenter each character would be a word.
+# FineWeb's recipes use jieba. Without a segmenter each character would be a word.
 _SETTINGS: dict[str, dict[str, Any]] = {"zh": {"nlp": {"tokenizer": {"segmenter": "jieba"}}}}
 
 

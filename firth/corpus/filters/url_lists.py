@@ -49,7 +49,7 @@ class UrlEntries(NamedTuple):
 class UrlLists(DocumentStep[UrlListsStep]):
     """Drops documents whose address is on a list (`blocked_<name>`), or not on one (`not_allowed`).
 
-    Documents without a URL are dropped as `no_url`, if the recipe says so, and kept otherwise. The count
+    Documents without a URL are dropped as `no_url` with `without_url: drop`, and kept otherwise. The count
     `allowed` is that of documents that `allow` kept from being dropped. Each process reads the lists once.
 
     Raises:

@@ -90,7 +90,7 @@ class Lz4(_Adapter):
 
     @property
     def needs_input(self) -> bool:
-        """Whether further output needs further input."""
+        """True if further output needs further input."""
         return self._inner.needs_input
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
@@ -113,12 +113,12 @@ class Brotli:
 
     @property
     def eof(self) -> bool:
-        """Whether the stream has ended."""
+        """True after the end of the stream."""
         return self._inner.is_finished()
 
     @property
     def needs_input(self) -> bool:
-        """Whether further output needs further input."""
+        """True if further output needs further input."""
         return self._inner.can_accept_more_data()
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
@@ -146,7 +146,7 @@ class StreamError(OSError):
     """A compressed stream ends too early or is not valid.
 
     Attributes:
-        reason: The same.
+        reason: Reason of rejection.
     """
 
     def __init__(self, reason: str) -> None:

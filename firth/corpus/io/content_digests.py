@@ -1,4 +1,4 @@
-"""Digests of the contents of files, by which a corpus knows whether they have changed."""
+"""Digests of the contents of files, by which a corpus detects changes."""
 
 import hashlib
 import os

@@ -75,7 +75,7 @@ def read_records(path: str) -> Iterator[bytes]:
 def _content(path: str, file: Any) -> Any:
     if not path.endswith(".gz"):
         return file
-    # isal takes a file of nothing for one that holds nothing.
+    # isal takes an empty file for one without records.
     if not file.read(1):
         raise EOFError("the gzip stream is missing")
     file.seek(0)

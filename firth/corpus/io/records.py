@@ -8,7 +8,7 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import PCollection
 from apache_beam.transforms.window import GlobalWindows
 
-from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.batching import split_into_batches
 from firth.corpus.documents.hashing import digest
 from firth.corpus.io.record_files import read_records, write_file
 
@@ -24,7 +24,7 @@ Patterns = str | Sequence[str]
 def record_files(patterns: Patterns) -> list[tuple[str, int]]:
     """Returns the sorted paths and the sizes in bytes of the files that workers will read."""
     asked = [patterns] if isinstance(patterns, str) else list(patterns)
-    # Workers read through Beam, so Beam says what there is to read.
+    # Workers read through Beam, so Beam lists the files.
     matches = FileSystems.match(asked)
     return sorted({(each.path, each.size_in_bytes) for found in matches for each in found.metadata_list})
 
@@ -47,7 +47,7 @@ def read_batches(path: str) -> Iterator[list[bytes]]:
         EOFError: if its gzip stream ends too early.
         ValueError: if a record is damaged.
     """
-    batches = in_batches(read_records(path), BATCH_BYTES, lambda record: len(record) + RECORD_BYTES)
+    batches = split_into_batches(read_records(path), BATCH_BYTES, lambda record: len(record) + RECORD_BYTES)
     return filter(None, batches)
 
 

@@ -1,4 +1,4 @@
-"""The process from which `firth.corpus.io.workers` forks workers, one for each line of JSON on its input.
+"""Parent process of forked workers, of which it forks one for each line of JSON on its input.
 
 It imports once what workers need. It starts no thread, because a process with threads cannot safely be
 forked.
@@ -15,7 +15,7 @@ def main() -> None:
     """Forks a worker for each line of standard input, until the input ends."""
     from apache_beam.runners.worker import sdk_worker_main
 
-    # The system takes note of children that end.
+    # The system reaps children that end.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while line := sys.stdin.readline():
         if not os.fork():

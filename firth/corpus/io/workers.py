@@ -22,14 +22,14 @@ def fork_workers(beam_pipeline_args: Sequence[str] = ()) -> None:
 
     Args:
         beam_pipeline_args: Arguments of later pipelines. If they ask for that mode, the process from which
-            workers are forked is started at once, and imports what they need while this process goes on.
+            workers are forked is started at once, and imports what they need while this process continues.
 
     Example:
 
     >>> fork_workers()
     """
-    # Beam has no public way to say how workers start. Two pipelines of two workers that do nearly nothing
-    # take 8 s so, and 30 s with an interpreter for each worker (benchmarks/worker_start.py).
+    # Beam has no public option for the way workers start. Two pipelines of two workers that do nearly
+    # nothing take 8 s with forks, and 30 s with an interpreter for each worker (benchmarks/worker_start.py).
     WorkerHandler.register_environment(python_urns.SUBPROCESS_SDK, bytes)(_ForkedWorkerHandler)
     options = PipelineOptions(list(beam_pipeline_args)).view_as(DirectOptions)
     if options.direct_running_mode == "multi_processing":

@@ -9,14 +9,14 @@ from typing import IO, Any
 import zstandard
 from isal import igzip
 
-from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.batching import split_into_batches
 from firth.corpus.documents.document import Document
 from firth.corpus.text.web_addresses import host_of
 from firth.recipes.corpus.outputs import JsonlOutput, ParquetOutput
 
-# Their order in the files.
+# The order of the fields in the files.
 FIELDS = ("text", "id", "source", "url", "licence", "provenance", "split")
-# Of a corpus whose sources keep metadata, it follows them.
+# The last field, of a corpus whose sources keep metadata.
 METADATA = "metadata"
 
 
@@ -73,7 +73,7 @@ def write_jsonl(
     """Writes documents to a file of UTF-8, a JSON object of the fields of `output_row` a line."""
     rows = (_line(output_row(document, split, keeps_metadata)) for document in documents)
     with _COMPRESSORS[output.compression](file) as compressed:
-        for lines in in_batches(rows, BLOCK_BYTES, len):
+        for lines in split_into_batches(rows, BLOCK_BYTES, len):
             compressed.write("".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
@@ -106,6 +106,6 @@ def write_parquet(
     with parquet.ParquetWriter(
         file, schema, compression=output.compression, use_dictionary=repeated
     ) as writer:
-        for batch in in_batches(documents, ROW_GROUP_BYTES, operator.attrgetter("held_bytes")):
+        for batch in split_into_batches(documents, ROW_GROUP_BYTES, operator.attrgetter("held_bytes")):
             rows = [output_row(document, split, keeps_metadata) for document in batch]
             writer.write_table(pa.Table.from_pylist(rows, schema))

@@ -6,7 +6,7 @@ from typing import IO, NamedTuple, cast
 import apache_beam as beam
 
 from firth import storage
-from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.batching import split_into_batches
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.io.records import read_batches, record_files
@@ -35,7 +35,7 @@ def plan_shards(output: AnyOutput, split: str, pattern: str) -> Iterator[Shard]:
     found = record_files(pattern)
     if not found:
         raise EmptyCorpusError(f"the {split} split has no file of documents: nothing matches {pattern!r}")
-    parts = [each for each in in_batches(found, output.shard_bytes, lambda file: file[1]) if each]
+    parts = [each for each in split_into_batches(found, output.shard_bytes, lambda file: file[1]) if each]
     for number, part in enumerate(parts):
         yield Shard(output, split, _name(output, split, number, len(parts)), tuple(path for path, _ in part))
 
@@ -84,7 +84,7 @@ def write_outputs(
         make_pipeline: Returns a new Beam pipeline.
         split_patterns: Path pattern of each split's TFRecord files of documents.
         outputs: The formats of the recipe.
-        folder: Folder for the folders, and for `outputs.json`. What an earlier call has left is removed.
+        folder: Folder for the folders, and for `outputs.json`. Files of an earlier call are removed.
         documents: Number of documents that each split has.
         keeps_metadata: True to write the metadata of documents too.
 
@@ -127,7 +127,7 @@ def write_outputs(
 
 def _write(shard: Shard, folder: str, keeps_metadata: bool) -> WrittenShard:
     output, split = shard.output, shard.split
-    # A format of a corpus without metadata is not asked for any.
+    # Formats of others may not take the argument.
     further = (True,) if keeps_metadata else ()
     path, count = f"{folder}/{output.kind}/{shard.name}", _Counted(shard.paths)
     # Next to the folders, whose readers take every file in them.

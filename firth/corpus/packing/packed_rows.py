@@ -34,7 +34,7 @@ class Chunk:
 
     @property
     def name(self) -> str:
-        """A name that no other chunk has, not even the same part of another copy."""
+        """A name that is unique to the chunk, also among copies of the same part."""
         repeat = f".{self.copy}" if self.copy else ""
         return f"{self.document_key}.{self.number}{repeat}"
 
@@ -51,8 +51,8 @@ class Row:
         source: Name of the source from which all its documents come.
         chunks: The chunks, in the order of the row.
         labels: Labels by the name of their field, integers or floats.
-        details: What scores need of each record of the row, UTF-8; empty where they need nothing.
-        found_keys: Keys of its records that a corpus was found to hold.
+        details: Details of each record for scores, UTF-8; empty where scores need none.
+        found_keys: Keys of its records that were found in a corpus.
     """
 
     example_id: int
@@ -152,7 +152,7 @@ def pack(sizes: Sequence[int], capacity: int, max_items: int) -> list[list[int]]
 def pack_in_order(sizes: Sequence[int], capacity: int, max_items: int, max_open: int = 64) -> list[list[int]]:
     """Packs items into bins by best fit, in the order that they have.
 
-    Unlike `pack`, it does not bring items of like sizes together: what a bin holds follows from the order
+    Unlike `pack`, it does not bring items of like sizes together: the content of a bin depends on the order
     alone. Few bins are open at once; if there are more, the fullest one is closed.
 
     Raises:
@@ -192,7 +192,7 @@ class _OpenBins:
 
     def __init__(self, capacity: int) -> None:
         self._bins: list[list[int]] = [[] for _ in range(capacity + 1)]
-        self._rooms = 0  # Bit i: there are bins with i left.
+        self._rooms = 0  # Bit i is set if there are bins with i left.
         self.count = 0
 
     def put(self, number: int, room: int) -> None:

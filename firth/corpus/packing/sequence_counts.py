@@ -28,12 +28,12 @@ COUNTS = (
 SplitCounts = Mapping[tuple[str, str], int]
 
 
-def by_split(counts: Mapping[str, int], split: str) -> Counter:
+def key_by_split(counts: Mapping[str, int], split: str) -> Counter:
     """Returns the counts of one split by (split, name).
 
     Example:
 
-    >>> by_split({"rows": 3}, "train")
+    >>> key_by_split({"rows": 3}, "train")
     Counter({('train', 'rows'): 3})
     """
     return Counter({(split, name): count for name, count in counts.items()})

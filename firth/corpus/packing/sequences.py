@@ -10,24 +10,29 @@ from apache_beam.pvalue import AsSingleton, PCollection, TaggedOutput
 from apache_beam.typehints.decorators import no_annotations
 
 from firth import storage
-from firth.corpus.documents.batching import by_key
+from firth.corpus.documents.batching import group_by_key
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import sum_counters
-from firth.corpus.documents.errors import MixtureError
 from firth.corpus.documents.split import EVAL, TRAIN
 from firth.corpus.documents.steps import IN_RUNNER, Grouping
 from firth.corpus.grouping.values import GroupValues
 from firth.corpus.io.record_files import write_records
 from firth.corpus.io.records import Patterns, ReadBatches
-from firth.corpus.packing.mixing import Group, Mix, MixedGroup, measure
-from firth.corpus.packing.mixture_plan import Cut, Share
+from firth.corpus.packing.mixing import (
+    Group,
+    Mix,
+    MixedGroup,
+    build_mixture_report,
+    check_mixture,
+    measure,
+)
 from firth.corpus.packing.pack_rows import pack_rows
 from firth.corpus.packing.packed_rows import Row
 from firth.corpus.packing.sequence_counts import (
     COUNTS_FILE,
     SOURCE,
-    by_split,
     check_counts,
+    key_by_split,
     write_counts,
 )
 from firth.corpus.packing.tokenization import Tokenize, tokenized_documents
@@ -186,7 +191,7 @@ def _MixAndReport(
         | "Sum" >> beam.CombineGlobally(sum_counters)
         | "Report" >> beam.Map(_write_mixture, path, mixture, beam.pvalue.AsSingleton(cuts))
     )
-    return mixed, counts | "BySplit" >> beam.Map(by_split, split)
+    return mixed, counts | "BySplit" >> beam.Map(key_by_split, split)
 
 
 def _write_mixture(measured: dict[tuple[str, str], int], path: str, mixture: Mixed, cuts: Any) -> None:
@@ -206,7 +211,7 @@ def _pack(element: Any, split: str, packing: Packing) -> Iterator[Any]:
     for row in rows:
         counts[f"{SOURCE}{row.source}"] += row.tokens
     yield group, rows
-    yield TaggedOutput("counts", by_split(counts, split))
+    yield TaggedOutput("counts", key_by_split(counts, split))
 
 
 def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, folder: str) -> Counter:
@@ -215,51 +220,6 @@ def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, f
         write_records(folder, index, count, (row.to_example(negative) for row, negative in pairs))
     alone = sum(negative is None for _, negative in pairs) if split == EVAL else 0
     return Counter({(split, "written"): len(pairs), (split, "rows_without_negative"): alone})
-
-
-def build_mixture_report(
-    measured: Mapping[tuple[str, str], int], cuts: Sequence[tuple[Share, Cut]], mixture: Mixed
-) -> dict[str, Any]:
-    """Returns the report about a mixture as a JSON object."""
-    total = sum(amount for (_, unit), amount in measured.items() if unit == mixture.unit)
-    return {
-        "mixture": mixture.model_dump(mode="json"),
-        "total": total,
-        "sources": [_row(share, cut, measured, total, mixture) for share, cut in cuts],
-    }
-
-
-def _row(
-    share: Share, cut: Cut, measured: Mapping[tuple[str, str], int], total: int, mixture: Mixed
-) -> dict[str, Any]:
-    taken = {unit: measured.get((share.source, unit), 0) for unit in ("documents", "bytes", "tokens")}
-    amount = taken[mixture.unit]
-    proportion = amount / max(total, 1)
-    deviation = abs(proportion - share.planned) / share.planned if share.planned else float(amount > 0)
-    is_within = deviation <= mixture.tolerance
-    return {
-        "source": share.source,
-        "available": share.available,
-        "asked": share.asked,
-        "planned": share.planned,
-        "measured": proportion,
-        "repeats": amount / max(share.available, 1),
-        "exhausted": share.exhausted,
-        **taken,
-        "deviation": deviation,
-        "within_tolerance": is_within,
-        "too_coarse": not is_within and abs(amount - share.amount) <= cut.largest,
-    }
-
-
-def check_mixture(report: Mapping[str, Any]) -> None:
-    """Checks that the measured proportions are those planned."""
-    for row in report["sources"]:
-        if not row["within_tolerance"] and not row["too_coarse"]:
-            raise MixtureError(
-                f"mixture: source {row['source']!r} is {row['measured']:.4f} of the train split, planned was "
-                f"{row['planned']:.4f}, which deviates by more than {report['mixture']['tolerance']:g}"
-            )
 
 
 # Rows of a bucket are held in memory together. A split with fewer rows is one bucket, so that every row has a
@@ -303,7 +263,7 @@ def _buckets(rows: int) -> int:
 
 
 def _rebucket(group: tuple[int, list[Row]], rows: int) -> Iterator[tuple[tuple[int, int], bytes]]:
-    for bucket, members in by_key(group[1], lambda row: row.example_id % _buckets(rows)).items():
+    for bucket, members in group_by_key(group[1], lambda row: row.example_id % _buckets(rows)).items():
         yield (bucket, _buckets(rows)), pickle.dumps(members, pickle.HIGHEST_PROTOCOL)
 
 

@@ -208,7 +208,7 @@ class NationalIds(Finder):
 
 
 def _length(value: str, schemes: Sequence[Scheme]) -> int:
-    """Returns the length of the number at the beginning of a candidate, which may go on with other words."""
+    """Returns the length of the number at the beginning of a candidate, which may have words after it."""
     while value:
         if any(scheme.is_valid(value) for scheme in schemes):
             return len(value)

@@ -61,7 +61,7 @@ class Ibans(Finder):
     def _without_words(self, value: str) -> str:
         """Returns the groups of a candidate that have the length of the country's accounts, or "".
 
-        A candidate may go on with the words after the number.
+        A candidate may continue with the words after the number.
         """
         wanted = _account(value[:2].upper())[0]
         for group in self._group.finditer(value):

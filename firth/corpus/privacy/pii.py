@@ -15,7 +15,7 @@ from firth.recipes.corpus.privacy import PII_TYPES, PiiStep
 Find = Callable[[str], list["Finding"]]
 Replace = Callable[[str, list["Finding"], int], tuple[str, list[int]]]
 
-# Words that announce a value are at most this many characters away, and most values are shorter.
+# Words that announce a value are at most this far away, and most values are shorter.
 _REACH = 128
 
 
@@ -49,7 +49,7 @@ def replace_all(text: str, find: Find, replace: Replace) -> str:
 def _replace_near(
     text: str, places: list[int], turn: int, reach: int, find: Find, replace: Replace
 ) -> tuple[str, int]:
-    """Searches again near the changed places, and near those that this changes, until nothing changes."""
+    """Searches again near changed places until nothing changes."""
     parts = [text[start : start + reach] for start in range(0, len(text), reach)]
     changed = {place // reach for place in places}
     while changed:
@@ -89,14 +89,14 @@ def _inside(findings: list[Finding], window: str, before: int, after: int) -> li
 
 # Number of surrogates to try. If all of them are valid values, the placeholder is used.
 _ATTEMPTS = 1000
-# Number of passes with surrogates, which may form new values with the text next to them; then placeholders.
+# Number of passes with surrogates, which may form new values with adjacent text; placeholders follow.
 _SURROGATE_PASSES = 4
 # Replaces the letters of placeholders while values are searched.
 _NOTHING = "\0"
 # Most values are much shorter; the longest are tokens without a space, and private keys.
 _NEAR = 2**10
 _TO_THE_END = re.compile(r"[\w.+/=:,\\-]*\Z", re.ASCII)
-# Of names of files, where others than those that are often before another one stand alone.
+# Endings of file names. Only those that often precede another ending may be several.
 _ENDING = re.compile(r"((?:\.(?:arc|csv|html?|jsonl?|tsv|txt|warc|wet|xml))*\.[A-Za-z0-9]{1,9})(?=$|[/#?])")
 _PLACEHOLDER = re.compile(f"<(?:{'|'.join(map(str.upper, PII_TYPES))})>")
 
@@ -222,7 +222,7 @@ class Pii(DocumentStep[PiiStep]):
 
 
 def _with_free(found: list[Finding], further: list[Finding]) -> list[Finding]:
-    """Returns `found` and the findings of `further` that do not overlap others, in order."""
+    """Returns `found` with those findings of `further` that do not overlap others, in order."""
     merged: list[Finding] = []
     place = 0
     for each in further:

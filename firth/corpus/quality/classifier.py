@@ -8,13 +8,13 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import AsSingleton, PCollection, TaggedOutput
 
-from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.batching import split_into_batches
 from firth.corpus.documents.corpus_counts import CorpusCounts, sum_counters
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError, SourceError
 from firth.corpus.documents.hashing import hash63, unit_hash
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
-from firth.corpus.grouping.marks import Decisions, Documents, PutDown, grouped_documents
+from firth.corpus.grouping.marks import Decisions, Documents, SpillDocuments, grouped_documents
 from firth.corpus.grouping.tables import Group
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.excerpts import scrubber_for
@@ -122,8 +122,10 @@ class Classifier(CorpusStep[ClassifierStep]):
             files = documents.pipeline | "ReadReference" >> ReadReference(config.reference_files)
             everything = (documents, files)
         # Documents are kept in files until the samples, and later the model, are known.
-        waiting = documents | "PutDown" >> PutDown(setting.grouping)
-        all_waiting = waiting if len(everything) == 1 else everything | "All" >> PutDown(setting.grouping)
+        waiting = documents | "Spill" >> SpillDocuments(setting.grouping)
+        all_waiting = (
+            waiting if len(everything) == 1 else everything | "All" >> SpillDocuments(setting.grouping)
+        )
         hashed = tuple(each | f"Hash[{i}]" >> beam.Map(_samples, config) for i, each in enumerate(everything))
         samples = AsSingleton(
             hashed
@@ -284,7 +286,7 @@ def ReadReference(pipeline: beam.Pipeline, sources: Sequence[AnySource]) -> PCol
 
 
 def _read(source: AnySource, file: SourceFile) -> Iterator[list[Document]]:
-    return in_batches(_documents(source, file), DOCUMENTS_A_BATCH)
+    return split_into_batches(_documents(source, file), DOCUMENTS_A_BATCH)
 
 
 def _documents(source: AnySource, file: SourceFile) -> Iterator[Document]:

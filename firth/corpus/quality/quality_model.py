@@ -238,7 +238,7 @@ def _fit(
     used = np.unique(matrix.indices)
     regression = LogisticRegression(C=1.0 / l2_penalty, class_weight="balanced", max_iter=MAX_ITERATIONS)
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Whether it converged is among the measures.
+        warnings.simplefilter("ignore")  # The measures report convergence.
         regression.fit(matrix[:, used], sides)
     weights = np.zeros(hashing.buckets, np.float32)
     weights[used] = regression.coef_[0]

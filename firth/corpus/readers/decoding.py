@@ -1,4 +1,4 @@
-"""Decoding of records, and the documents or rejections made of them."""
+"""Decoding of records into documents or rejections."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -15,14 +15,14 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 Read = Callable[[Any, SourceFile], Iterator[Document | Rejection]]
 
 
-class Stated(NamedTuple):
-    """What a record states about itself. A field is empty if the record does not state it.
+class StatedFields(NamedTuple):
+    """Fields that a record states about itself, empty where it does not.
 
     Attributes:
         id: Id of the record.
         uri: Address of the text.
         licence: Licence of the text.
-        metadata: JSON object of what else the recipe asks for.
+        metadata: JSON object of further values that the recipe asks for.
     """
 
     id: str = ""
@@ -31,7 +31,7 @@ class Stated(NamedTuple):
     metadata: str = ""
 
 
-NOTHING = Stated()
+NO_FIELDS = StatedFields()
 
 
 def decode_utf8(data: bytes) -> str:
@@ -79,7 +79,7 @@ def decode_text(data: bytes) -> str:
     return check_text(decode_utf8(data))
 
 
-def make_document(source: Source, place: str, text: str, stated: Stated = NOTHING) -> Document:
+def make_document(source: Source, place: str, text: str, stated: StatedFields = NO_FIELDS) -> Document:
     """Returns the document at one place of a source.
 
     Its id is made from the source's name, the place, and the id that the record states. If the record states
@@ -89,7 +89,7 @@ def make_document(source: Source, place: str, text: str, stated: Stated = NOTHIN
 
     >>> from firth.recipes.corpus.sources import TextSource
     >>> source = TextSource(kind="text", paths=("*.txt",), licence="CC0")
-    >>> make_document(source, "a.txt", "Call me Ishmael.", Stated(uri="http://a/")).uri
+    >>> make_document(source, "a.txt", "Call me Ishmael.", StatedFields(uri="http://a/")).uri
     'http://a/'
     """
     return Document(
@@ -111,7 +111,11 @@ def reject(
 
 
 def read_or_reject(
-    read: Callable[[], tuple[str, Stated]], source: Source, file: str, record: RawRecord, place: str = ""
+    read: Callable[[], tuple[str, StatedFields]],
+    source: Source,
+    file: str,
+    record: RawRecord,
+    place: str = "",
 ) -> Document | Rejection:
     """Returns the document of a record that a function reads, or the rejection of the record."""
     line, problem = record.number, record.problem

@@ -1,4 +1,4 @@
-"""Documents that a sample leaves out or that cleaning drops, with step and reason, in Parquet files."""
+"""Parquet files of the documents that samples leave out or that cleaning drops, with step and reason."""
 
 import functools
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ class DroppedDocument(NamedTuple):
         source: Name of its source in the recipe.
         uri: Address of the text, without personal data.
         step: Name of the step that dropped it; `read` for a document that a sample left out.
-        reason: Reason for which it did.
+        reason: Reason for which the step dropped it.
         match: Id of the document that was kept instead of a duplicate; empty for other documents.
     """
 

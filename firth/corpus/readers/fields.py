@@ -1,4 +1,4 @@
-"""The text of a record and what it states about itself, by the keys that the recipe names."""
+"""The text and the stated fields of a record, by the keys that the recipe names."""
 
 import datetime
 import json
@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firth.corpus.documents.errors import UnreadableError
-from firth.corpus.readers.decoding import Stated, check_text, check_unicode, decode_utf8
+from firth.corpus.readers.decoding import StatedFields, check_text, check_unicode, decode_utf8
 from firth.recipes.corpus.sources import RecordSource
 
 
-def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, Stated]:
-    r"""Returns a record's text and what the record states about itself.
+def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, StatedFields]:
+    r"""Returns a record's text and the fields that it states about itself.
 
     Raises:
         UnreadableError: `missing_text_key`, `text_not_a_string`, `empty`, `invalid_utf8` or
@@ -25,7 +25,7 @@ def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, S
     >>> from firth.recipes.corpus.sources import JsonlSource
     >>> source = JsonlSource(kind="jsonl", paths=("*",), uri_key="metadata.url", licence_key="licence")
     >>> read_fields(source, {"text": "Hi.", "metadata": {"url": "http://a/"}})
-    ('Hi.', Stated(id='', uri='http://a/', licence='', metadata=''))
+    ('Hi.', StatedFields(id='', uri='http://a/', licence='', metadata=''))
     >>> read_fields(source, {"text": 1})
     Traceback (most recent call last):
     firth.corpus.documents.errors.UnreadableError: text_not_a_string
@@ -37,13 +37,13 @@ def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, S
         raise UnreadableError("text_not_a_string")
     text = check_text(_decode(value))
     stated = {}
-    for name, key in zip(Stated._fields, (source.id_key, source.uri_key, source.licence_key)):
+    for name, key in zip(StatedFields._fields, (source.id_key, source.uri_key, source.licence_key)):
         value = look_up(record, key) if key else None
         value = _number_text(value) if isinstance(value, numbers.Number) else value
         if not isinstance(value, str | bytes | None):
             raise UnreadableError(f"{name}_not_a_string")
         stated[name] = _decode(value or "").strip()
-    return text, Stated(metadata=metadata_of(source.metadata_keys, record), **stated)
+    return text, StatedFields(metadata=metadata_of(source.metadata_keys, record), **stated)
 
 
 def metadata_of(keys: Sequence[str], record: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ MAX_RESPONSES = 5
 # The reason phrase may be missing, and so may the version.
 _STATUS = re.compile(rb"\s*HTTP(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
-# How a page without a stated type shows that it is HTML (the WHATWG's MIME sniffing, section 7.1).
+# The beginnings by which a page without a stated type is HTML (the WHATWG's MIME sniffing, section 7.1).
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*<(?:!--|"
     rb"(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>])",
@@ -184,11 +184,11 @@ def decode_body(body: bytes, declared: str, max_bytes: int) -> BoundedBytes:
 
 def _next_encoding(body: bytes, expected: list[_Encoding]) -> tuple[_Encoding | None, bool]:
     """Returns the encoding of a body, and whether it is certain; takes it from the expected ones."""
-    told = next((encoding for encoding in _BY_NAME.values() if encoding.start.match(body)), None)
-    if told:
-        if told in expected:
-            expected.remove(told)
-        return told, True
+    recognised = next((encoding for encoding in _BY_NAME.values() if encoding.start.match(body)), None)
+    if recognised:
+        if recognised in expected:
+            expected.remove(recognised)
+        return recognised, True
     is_plain = looks_plain(body[:START_BYTES])
     if expected:
         return expected.pop(), not is_plain and not body.lstrip().startswith(b"<")

@@ -1,4 +1,4 @@
-"""What was read of each file, kept so that another run reads only new and changed files."""
+"""A cache of the documents of each file, so that another run reads only new and changed files."""
 
 import base64
 import dataclasses
@@ -17,15 +17,15 @@ from firth.corpus.readers.sources import list_files, read_file
 from firth.recipes.base.file_names import without_folders
 from firth.recipes.corpus.sources import AnySource
 
-# Raised when readers read files otherwise.
+# Bump when readers read files differently.
 _FORMAT = 1
-# Keys that do not change what is read of a file.
+# Keys that do not change the documents of a file.
 _OF_OTHERS = ("paths", "sample", "digests", "keep_read")
 _ENCODING, _DOCUMENT, _REJECTION = b"E", b"D", b"R"
 
 
-def files_to_read(source: AnySource) -> list[SourceFile]:
-    """Returns the files of a source, those with the name under which they are kept that are to be kept.
+def list_files_to_read(source: AnySource) -> list[SourceFile]:
+    """Returns the files of a source; those to be cached have the name of their entry as `kept_as`.
 
     Raises:
         SourceError: if a pattern matches no file, or a package is not installed.
@@ -44,8 +44,10 @@ def files_to_read(source: AnySource) -> list[SourceFile]:
     ]
 
 
-def read_once(source: AnySource, file: SourceFile, folder: str) -> tuple[str, Iterator[Document | Rejection]]:
-    """Returns the encoding that a file was guessed to have, and its documents and rejections."""
+def read_cached(
+    source: AnySource, file: SourceFile, folder: str
+) -> tuple[str, Iterator[Document | Rejection]]:
+    """Returns the guessed encoding of a file, and its documents and rejections."""
     if not folder or not file.kept_as:
         return guessed_encoding(source, file), read_file(source, file)
     path = _path(folder, file.kept_as)
@@ -55,9 +57,9 @@ def read_once(source: AnySource, file: SourceFile, folder: str) -> tuple[str, It
     return next(records)[1:].decode("utf-8"), map(_unpacked, records)
 
 
-def remove_others(folder: str, sources: Sequence[AnySource]) -> None:
-    """Removes what is kept of files that sources do not have any more."""
-    wanted = {_path(folder, file.kept_as) for source in sources for file in files_to_read(source)}
+def remove_stale_entries(folder: str, sources: Sequence[AnySource]) -> None:
+    """Removes the entries of files that the sources no longer have."""
+    wanted = {_path(folder, file.kept_as) for source in sources for file in list_files_to_read(source)}
     for name in storage.list_folder(folder):
         if (path := f"{folder}/{name}") not in wanted:
             storage.remove(path)

@@ -12,7 +12,7 @@ from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import BoundedBytes, RawRecord, problem_of, read_blocks
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import Stated, check_text, read_or_reject, reject, reject_empty
+from firth.corpus.readers.decoding import StatedFields, check_text, read_or_reject, reject, reject_empty
 from firth.corpus.readers.fields import metadata_of
 from firth.recipes.corpus.sources import MediawikiSource
 
@@ -73,7 +73,7 @@ def _read_page(
 ) -> Document | Rejection:
     text: BoundedBytes = page["text"]
 
-    def read() -> tuple[str, Stated]:
+    def read() -> tuple[str, StatedFields]:
         if page["ns"] != ARTICLES:
             raise UnreadableError("other_namespace")
         if page["is_redirect"]:
@@ -82,7 +82,7 @@ def _read_page(
             raise UnreadableError("not_wikitext")
         plain = check_text(plain_wikitext(text.data.decode("utf-8", "ignore"), pages.left_out))
         metadata = metadata_of(source.metadata_keys, {key: page[key] for key in page if key != "text"})
-        return plain, Stated(id=page["id"], uri=pages.address_of(page["title"]), metadata=metadata)
+        return plain, StatedFields(id=page["id"], uri=pages.address_of(page["title"]), metadata=metadata)
 
     record = RawRecord(number, text.data, text.size, text.problem)
     return read_or_reject(read, source, file.place, record, f"{file.place}#R{number}")

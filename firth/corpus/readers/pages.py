@@ -132,7 +132,7 @@ _START_TAG = re.compile(r"""<[A-Za-z](?:[^>=]+|=\s*"[^"]*"|=\s*'[^']*'|=)*""")
 # Each attribute has at least a name and a space.
 _LONG_TAG = 2 * MAX_ATTRIBUTES
 _QUOTED = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')|/""")
-# Content that is not markup, though it may look like it. Without an end tag it goes on to the page's end.
+# Content that is not markup, though it may look like it. Without an end tag it extends to the page's end.
 _RAW = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|textarea|title)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
 )
@@ -163,12 +163,12 @@ def _has_many_attributes(html: str) -> bool:
 
 
 def _attributes_of(tag: str) -> int:
-    """Returns how many attributes a tag may have: values in quotes end one, and so do spaces."""
+    """Returns the number of attributes that a tag may have: values in quotes end one, and so do spaces."""
     return len(_QUOTED.sub(" ", tag).split()) - 1
 
 
 def depth_of(html: str) -> int:
-    """Returns how deep the elements of a page are nested, without those that end implicitly, such as `<p>`.
+    """Returns the depth of nesting of a page, without elements that end implicitly, such as `<p>`.
 
     It is 0 if the page has too few tags to be nested deeper than `MAX_DEPTH`.
 

@@ -24,9 +24,9 @@ from firth.corpus.io.record_files import write_file
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.pii import Pii
 from firth.corpus.readers.dropped import DROPPED_FOLDER, DroppedDocument, WriteDropped
-from firth.corpus.readers.kept_reads import files_to_read, read_once
-from firth.corpus.readers.record_profiles import profile, what_is_stated
-from firth.corpus.readers.sampling import Drawn, SourceSampler, join_drawn
+from firth.corpus.readers.kept_reads import list_files_to_read, read_cached
+from firth.corpus.readers.record_profiles import profile, stated_fields
+from firth.corpus.readers.sampling import DrawnSample, SourceSampler, join_drawn
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import AnySource
 from firth.storage import read_json, write_json, write_text
@@ -69,8 +69,8 @@ def ReadSources(
             types.
         profiles_folder: Folder for TFRecord files with the `profile` of each record. If it is empty, no
             profiles are written.
-        kept_folder: Folder of what was read of the files of sources with `keep_read`, by this run or an
-            earlier one. If it is empty, nothing is kept.
+        kept_folder: Folder of the cached documents of sources with `keep_read`, from this run or an earlier
+            one. If it is empty, nothing is cached.
         dropped_files: Number of Parquet files in the folder `dropped` of the side folder, which list the
             documents that samples leave out; 0 to list none.
 
@@ -124,12 +124,12 @@ def ReadSources(
     return documents
 
 
-def _take_drawn(source: str, drawn: Drawn) -> Iterator[Any]:
+def _take_drawn(source: str, drawn: DrawnSample) -> Iterator[Any]:
     yield from (candidate.record for candidate in drawn.candidates)
     yield TaggedOutput("totals", drawn.counts())
 
 
-def _ids_of(source: str, drawn: Drawn) -> tuple[str, frozenset[str]]:
+def _ids_of(source: str, drawn: DrawnSample) -> tuple[str, frozenset[str]]:
     return source, frozenset(Document.from_example(each.record).id for each in drawn.candidates)
 
 
@@ -150,7 +150,7 @@ def _read_files(
     totals = CorpusCounts()
     profiles, sampler = _Profiles(source.name), SourceSampler(source, totals, lists_dropped)
     for file in files:
-        guessed, records = read_once(source, file, kept_folder)
+        guessed, records = read_cached(source, file, kept_folder)
         if guessed:
             totals.counts[Count(STEP, source.name, f"encoding {guessed}")] += 1
         for record in records:
@@ -158,7 +158,7 @@ def _read_files(
             words = record.words if isinstance(record, Document) else 0
             totals.add(Flow(STEP, source.name, IN), record.size, words)
             if isinstance(record, Document):
-                for name, is_so in what_is_stated(source, file.place, record).items():
+                for name, is_so in stated_fields(source, file.place, record).items():
                     totals.counts[Count(STEP, source.name, name)] += is_so
                 yield from sampler.add(record)
                 if len(sampler.left_out) == _ROWS_AN_ELEMENT:
@@ -202,7 +202,7 @@ class _Profiles:
 def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFile]]]:
     batch: list[SourceFile] = []
     size = 0
-    for file in files_to_read(source):
+    for file in list_files_to_read(source):
         if batch and (len(batch) == FILES_A_BATCH or size + file.size > BATCH_BYTES):
             yield index, batch
             batch, size = [], 0
@@ -215,7 +215,7 @@ def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFi
 def _write_counts(totals: CorpusCounts, folder: str, sources: list[dict[str, Any]]) -> None:
     totals.check([STEP])
     flows = [{**flow._asdict(), **totals.sizes(flow)} for flow in sorted(totals.documents)]
-    # A key that is counted 0 times is still there.
+    # Keys with a count of 0 are among the counts.
     unstated = [[count.source, count.name] for count, number in sorted(totals.counts.items()) if not number]
     counts = [[*count, number] for count, number in sorted(totals.counts.items()) if count.name not in _WHAT]
     found = {"sources": sources, "flows": flows, "unstated": unstated, "counts": counts}
@@ -255,12 +255,12 @@ def source_names(folder: str) -> tuple[str, ...]:
     return tuple(source["name"] for source in _sources(folder))
 
 
-def sources_that_state_ids(folder: str) -> tuple[str, ...]:
+def sources_with_ids(folder: str) -> tuple[str, ...]:
     """Returns the names of the sources whose records state ids, in order."""
     return tuple(source["name"] for source in _sources(folder) if source.get("states_ids"))
 
 
-def unstated_keys(folder: str) -> list[str]:
+def list_unstated_keys(folder: str) -> list[str]:
     """Returns a sentence for each key of an address or a licence that no record of a source has."""
     keys = {source["name"]: source.get("keys", {}) for source in _sources(folder)}
     unstated = (read_json(f"{folder}/{COUNTS_FILE}") or {}).get("unstated", [])
@@ -270,7 +270,7 @@ def unstated_keys(folder: str) -> list[str]:
     ]
 
 
-def undecoded(folder: str) -> list[str]:
+def list_undecoded(folder: str) -> list[str]:
     """Returns a sentence for each source of which records are not in the encoding that the recipe names."""
     encodings = {source["name"]: source.get("encoding", "") for source in _sources(folder)}
     counts = read_source_counts(folder)
@@ -309,12 +309,12 @@ def check_sources(folder: str) -> None:
             found.append(
                 f"{rejected} records rejected ({reasons}); they are listed in {folder}/{REJECTED_FILE}"
             )
-        found += [each for each in undecoded(folder) if each.startswith(f"source {name!r}: ")]
+        found += [each for each in list_undecoded(folder) if each.startswith(f"source {name!r}: ")]
         raise SourceError(f"source {name!r} ({source['places']}) has no document: {'; '.join(found)}")
 
 
 def _reasons(counts: CorpusCounts, source: str) -> str:
-    """Returns for which reasons records of a source were rejected, in words; empty if none was."""
+    """Returns the reasons for which records of a source were rejected, with counts; empty if none was."""
     return ", ".join(
         f"{flow.reason}: {count}"
         for flow, count in sorted(counts.documents.items())

@@ -28,12 +28,12 @@ class DrawnDocument(NamedTuple):
     words: int
 
 
-class Drawn:
+class DrawnSample:
     """A sample of a given number of documents, of a source or of a part of it.
 
     Attributes:
-        source: The same.
-        size: The same.
+        source: Name of the source.
+        size: Number of documents.
         candidates: The documents with the smallest hashes; after `draw`, at most `size`.
         totals: Counts of the other documents, as dropped.
     """
@@ -50,7 +50,7 @@ class Drawn:
             if len(self.candidates) >= 2 * self.size:
                 self.draw()
 
-    def draw(self) -> "Drawn":
+    def draw(self) -> "DrawnSample":
         """Leaves out and counts all but the documents with the smallest hashes, and returns itself."""
         ordered = sorted(self.candidates)
         for candidate in ordered[self.size :]:
@@ -66,10 +66,10 @@ class Drawn:
         return self.totals
 
 
-def join_drawn(parts: Iterable[Drawn]) -> Drawn:
+def join_drawn(parts: Iterable[DrawnSample]) -> DrawnSample:
     """Returns the sample of a source from the samples of its parts, in whatever order they come."""
     first, *others = parts
-    joined = Drawn(first.source, first.size)
+    joined = DrawnSample(first.source, first.size)
     for part in (first, *others):
         joined.totals.merge(part.totals)
         joined.add(part.candidates)
@@ -96,7 +96,7 @@ class SourceSampler:
         self._lists_dropped = lists_dropped and source.sample is not None
         self.left_out: list[DroppedDocument] = []
         size = source.sample.documents if source.sample else None
-        self.drawn = Drawn(source.name, size) if size else None
+        self.drawn = DrawnSample(source.name, size) if size else None
 
     def add(self, document: Document) -> Iterator[bytes]:
         """Yields the document, serialized, if it is certain to belong to the sample."""

@@ -3,11 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from firth.corpus.documents.corpus_counts import DROPPED, REJECTED, UNITS, CorpusCounts
+from firth.corpus.documents.corpus_counts import (
+    BUCKET_HISTOGRAM,
+    CLUSTER_HISTOGRAM,
+    DROPPED,
+    REJECTED,
+    UNITS,
+    CorpusCounts,
+)
 from firth.corpus.documents.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.documents.split import EVAL, SPLITS
 from firth.corpus.grouping.repeated_ids import REPEATED_IDS_STEP
-from firth.corpus.privacy.excerpts import fit_to_show
+from firth.corpus.privacy.excerpts import scrub_example
 from firth.corpus.privacy.pii import Pii
 from firth.corpus.report.report_rows import (
     funnel_rows,
@@ -20,8 +27,6 @@ from firth.corpus.report.report_rows import (
     split_rows,
 )
 
-CLUSTER_HISTOGRAM = "cluster_sizes"
-BUCKET_HISTOGRAM = "bucket_sizes"
 LENGTH_HISTOGRAMS = ("read_words", "read_characters", "cleaned_words", "cleaned_characters")
 SAMPLES = ("read", "cleaned")
 
@@ -55,7 +60,7 @@ def build_report(totals: CorpusCounts, steps: Sequence[str], scrubber: Pii) -> d
         "splits": split_rows(totals, scrubber),
         "licences": licence_rows(totals, scrubber),
         "dropped_examples": [
-            {"step": step, "reason": reason, **fit_to_show(example, scrubber)._asdict()}
+            {"step": step, "reason": reason, **scrub_example(example, scrubber)._asdict()}
             for (step, reason), examples in sorted(totals.examples.items())
             if step != REPEATED_IDS_STEP
             for example in examples
@@ -111,14 +116,14 @@ def _check_splits(report: dict[str, Any]) -> None:
 FAR = 2.0
 
 
-def held_out(splits: Iterable[Mapping[str, Any]], asked: float) -> dict[str, Any]:
+def measure_held_out(splits: Iterable[Mapping[str, Any]], asked: float) -> dict[str, Any]:
     """Returns the shares of documents, bytes and words in the eval split.
 
     Example:
 
     >>> book = {"documents": 1, "bytes": 28, "words": 28}
     >>> others = {"documents": 2, "bytes": 72, "words": 72}
-    >>> held_out([{"split": "eval", **book}, {"split": "train", **others}], 0.05)["warning"]
+    >>> measure_held_out([{"split": "eval", **book}, {"split": "train", **others}], 0.05)["warning"]
     'cleaning.split.eval_fraction is 0.05, but 1 of 3 documents is held out with 0.28 of the bytes ...'
     """
     rows = list(splits)

@@ -12,7 +12,7 @@ from firth.recipes.corpus.sources import AnySource
 
 UNKNOWN = "unknown"
 OPEN = "Not known to firth; to be answered by whoever publishes the corpus."
-# The Hub's names of numbers of documents, and what they are below.
+# The Hub's names of numbers of documents, and their upper bounds.
 _SIZES = (
     ("n<1K", 10**3),
     ("1K<n<10K", 10**4),
@@ -26,7 +26,7 @@ _SIZES = (
     ("100B<n<1T", 10**12),
     ("n>1T", float("inf")),
 )
-# Languages of fewer documents of the sample may be mistakes of the classifier.
+# Languages with a smaller share of the sample may be mistakes of the classifier.
 _LEAST_SHARE = 0.02
 # Questions that no count answers.
 _LEFT_OPEN = (
@@ -48,7 +48,7 @@ def make_datasheet(
     scrubber: Pii | None = None,
     files: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """Returns what is known of a corpus as a JSON object."""
+    """Returns the facts about a corpus as a JSON object."""
     scrubber = scrubber or Pii(PiiStep(kind="pii"))
     licences = _summed(report["splits"], "licence")
     removed: dict[tuple[str, str, str], int] = {}
@@ -164,7 +164,7 @@ def _shown(value: Any) -> str:
         return ", ".join(map(_shown, value))
     if isinstance(value, int):
         return f"{value:,}"
-    # What others have named must not end a cell or begin a tag.
+    # A name must not end a cell or begin a tag.
     plain = " ".join(str("" if value is None else value).split())
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
 
@@ -203,7 +203,7 @@ _BY_NAME = {_plain(name): id for name, id in [*zip(_IDS, _IDS), *_NAMES.items()]
 
 
 def spdx_of(licence: str) -> str | None:
-    """Returns the SPDX identifier of a licence; None where its words do not name one, with its version.
+    """Returns the SPDX identifier of a licence; None if its words do not name a licence and version.
 
     Example:
 

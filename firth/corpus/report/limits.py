@@ -21,8 +21,8 @@ class MeasuredLimit(NamedTuple):
         key: Key of the limit in the recipe.
         bound: Value of the limit in the recipe.
         measured: Measured value.
-        what: Sentence about the measured value.
-        is_kept: Whether the measured value is within the limit.
+        what: Clause about the measured value.
+        is_kept: True if the measured value is within the limit.
     """
 
     key: str

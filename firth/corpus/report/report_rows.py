@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from firth.corpus.documents.batching import by_key
+from firth.corpus.documents.batching import group_by_key
 from firth.corpus.documents.corpus_counts import (
     DROPPED,
     IN,
@@ -18,7 +18,7 @@ from firth.corpus.documents.corpus_counts import (
 from firth.corpus.documents.split import SPLITS
 from firth.corpus.filters.language import identify
 from firth.corpus.grouping.repeated_ids import REPEATED_IDS_STEP
-from firth.corpus.privacy.excerpts import fit_to_show
+from firth.corpus.privacy.excerpts import scrub_example
 from firth.corpus.privacy.pii import Pii
 
 # The step under which documents are counted by split (as outcome) and licence (as reason).
@@ -34,7 +34,7 @@ def sources(totals: CorpusCounts) -> list[str]:
 
 def funnel_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, Any]]:
     """Returns the rows of `funnel`: the documents of a source that entered a step, and their outcomes."""
-    flows = by_key(sorted(totals.documents), lambda flow: flow[:3])
+    flows = group_by_key(sorted(totals.documents), lambda flow: flow[:3])
     names = sources(totals)
     return [
         {
@@ -55,7 +55,9 @@ def funnel_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, An
 def split_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
     """Returns the rows of `splits`: sizes by split, source and licence."""
     flows = [flow for flow in sorted(totals.documents) if flow.step == SPLIT_STEP]
-    named = by_key(flows, lambda flow: (flow.outcome, flow.source, scrubber.scrub_metadata(flow.reason)))
+    named = group_by_key(
+        flows, lambda flow: (flow.outcome, flow.source, scrubber.scrub_metadata(flow.reason))
+    )
     return [
         {"split": split, "source": source, "licence": licence, **totals.sizes(*same)}
         for (split, source, licence), same in sorted(named.items())
@@ -65,7 +67,7 @@ def split_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
 def licence_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
     """Returns the rows of `licences`: sizes by licence and source, before and after cleaning."""
     came = [flow for flow in sorted(totals.documents) if flow.step == LICENCE_STEP]
-    named = by_key(came, lambda flow: (scrubber.scrub_metadata(flow.reason), flow.source))
+    named = group_by_key(came, lambda flow: (scrubber.scrub_metadata(flow.reason), flow.source))
     return [
         {
             "licence": licence,
@@ -94,7 +96,7 @@ def repeated_id_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]
             "documents": totals.counts[Count(REPEATED_IDS_STEP, source, "documents")],
             "examples": [
                 {"id": each.id, "uri": each.uri}
-                for each in (fit_to_show(example, scrubber) for example in examples)
+                for each in (scrub_example(example, scrubber) for example in examples)
             ],
         }
         for (step, source), examples in sorted(totals.examples.items())
@@ -117,7 +119,7 @@ def histogram(totals: CorpusCounts, name: str) -> dict[str, list[int]]:
 
 def measured_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, Any]]:
     """Returns the rows of `measured`: documents by step, measure and value, ascending."""
-    found = by_key(sorted(totals.histograms), lambda each: each[0])
+    found = group_by_key(sorted(totals.histograms), lambda each: each[0])
     return [
         {
             "step": step,

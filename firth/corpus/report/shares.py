@@ -1,4 +1,4 @@
-"""Shares of languages, sources and domains in a cleaned corpus, and how far they moved since another one."""
+"""Shares of languages, sources and domains in a cleaned corpus, and their changes since another one."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from firth.corpus.documents.errors import CorpusLimitsError
 
-# Changes that an error names of each kind: the largest.
+# Number of changes of each kind that an error names.
 _NAMED = 3
 _DIGITS = 12
 
@@ -33,12 +33,12 @@ class ShareChange(NamedTuple):
 
     @property
     def is_kept(self) -> bool:
-        """Whether the change is within the bound."""
+        """True if the change is within the bound."""
         return self.change <= self.most
 
 
 class _Shares(NamedTuple):
-    """Shares of one corpus: those that are listed, and the most that one can have which is not."""
+    """Shares of one corpus: the listed ones, and the largest that an unlisted one can have."""
 
     listed: dict[str, float]
     unlisted: float = 0.0
@@ -47,7 +47,7 @@ class _Shares(NamedTuple):
 def measure_changes(
     report: Mapping[str, Any], before: Mapping[str, Any], bounds: Mapping[str, float]
 ) -> list[ShareChange]:
-    """Returns how far each share moved, the largest change of each kind first.
+    """Returns the changes of all shares, the largest change of each kind first.
 
     Languages are counted in documents of the sample of the cleaned corpus, sources in bytes, and domains in
     documents that are left. A report lists the domains with most documents alone.
@@ -66,16 +66,16 @@ def measure_changes(
 
 
 def check_changes(changes: Iterable[ShareChange]) -> None:
-    """Checks that no share moved further than it may."""
+    """Checks that no share changed by more than its bound."""
     named: Counter[str] = Counter()
-    said = []
+    lines = []
     for each in changes:
         if not each.is_kept and named[each.of] < _NAMED:
-            said.append(change_line(each))
+            lines.append(change_line(each))
             named[each.of] += 1
-    if said:
+    if lines:
         raise CorpusLimitsError(
-            f"{'; '.join(said)}. If the corpus is right, raise validation.shares, or say "
+            f"{'; '.join(lines)}. If the corpus is right, raise validation.shares, or say "
             "validation.on_anomaly: report"
         )
 
@@ -124,7 +124,7 @@ def _domains(report: Mapping[str, Any]) -> _Shares:
     rows, number = report["domains"]["largest"], report["domains"]["number"]
     total = sum(row["documents"] for row in report["splits"])
     listed = {row["domain"]: row["documents_kept"] / total for row in rows if total}
-    # Those that are not listed were read less often than the last one, and fewer are left of them.
+    # An unlisted domain had at most as many documents as the last one, before cleaning.
     least = rows[-1]["documents_in"] / total if total and number > len(rows) else 0.0
     return _Shares(listed, least)
 

@@ -57,10 +57,10 @@ _LEAST = 250
 
 
 def language_sample(text: str, most: int) -> str:
-    r"""Returns so many characters of a text, from all of it, with capitals folded where most letters are.
+    r"""Returns a sample of `most` characters of a text, with parts that are mostly capitals in lower case.
 
-    The model of languages knows words as they are usually written, so that headings in capitals would be
-    taken for another language.
+    The model of languages knows words as they are usually written, and would take headings in capitals for
+    another language.
 
     Example:
 

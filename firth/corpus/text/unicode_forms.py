@@ -14,7 +14,7 @@ _MANY_MARKS = 32
 
 
 def normalize(form: Form, text: str) -> str:
-    r"""Returns what `unicodedata.normalize` returns, quickly also for long runs of combining marks.
+    r"""Returns the result of `unicodedata.normalize`, quickly also for long runs of combining marks.
 
     Example:
 
@@ -31,12 +31,12 @@ def normalize(form: Form, text: str) -> str:
 
 @functools.lru_cache(maxsize=2**16)
 def _is_mark(form: Form, character: str) -> bool:
-    """Returns whether a character, or what it is decomposed into, is sorted with those before it."""
+    """Returns whether a character, or the first of its decomposition, is a combining mark."""
     return not character.isascii() and combining(unicodedata.normalize(form, character)[0]) > 0
 
 
 def _in_order(form: Form, marks: str) -> str:
-    """Returns marks decomposed and sorted as Unicode's canonical order has them."""
+    """Returns marks decomposed and in Unicode's canonical order."""
     decomposed = (part for each in marks for part in unicodedata.normalize(form, each))
     groups = itertools.groupby(decomposed, key=lambda each: combining(each) > 0)
     return "".join("".join(sorted(group, key=combining) if sorts else group) for sorts, group in groups)

@@ -1,13 +1,10 @@
 """Words without case, punctuation and invisible characters, by which documents are compared."""
 
 import functools
-import re
 import string
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from firth.corpus.text.line_shares import characters
 from firth.corpus.text.unicode_forms import normalize
 from firth.segmentation.scripts import has_unspaced
 from firth.segmentation.words import split_words
@@ -57,9 +54,9 @@ def comparable_words(text: str) -> list[str]:
 
 
 def comparable_forms(word: str) -> list[str]:
-    """Returns the words that one of `split_words` is compared as: none if it is punctuation alone.
+    """Returns the comparable forms of a word of `split_words`: none if it is punctuation alone.
 
-    A ligature may stand for several words.
+    A ligature may represent several words.
 
     Example:
 
@@ -119,94 +116,3 @@ def _is_mark_or_invisible(character: str) -> bool:
 def _is_invisible(character: str) -> bool:
     category = unicodedata.category(character)
     return category == "Cf" or character in _INVISIBLE or (category == "Cc" and not character.isspace())
-
-
-# Thai and Lao, Burmese, Khmer, kana with the marks of repetition, Han.
-_RANGES = (
-    (0x0E00, 0x0EFF),
-    (0x1000, 0x109F),
-    (0x1780, 0x17FF),
-    (0x3005, 0x3007),
-    (0x3041, 0x30FF),
-    (0x31F0, 0x31FF),
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0xFF66, 0xFF9F),
-    (0x20000, 0x3FFFD),
-)
-_UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in _RANGES)
-_MARKS = "".join(
-    character
-    for first, last in _RANGES[:-1]
-    for character in map(chr, range(first, last + 1))
-    if unicodedata.category(character).startswith("M")
-)
-_WORD = re.compile(rf"[{_UNSPACED}][{_MARKS}]*[^\w\s{_UNSPACED}]*|[^\s{_UNSPACED}]+")
-
-
-def unspaced_words(text: str) -> list[str]:
-    """Returns the words of a text, in which each character of a script without spaces is a word of its own.
-
-    Its accents and the punctuation after it belong to it. Other scripts have words between spaces. BERT's
-    tokenizers divide Han so too; no dictionary is asked where a word of several characters ends.
-
-    Example:
-
-    >>> unspaced_words("我們在 Berlin 住，很好。")
-    ['我', '們', '在', 'Berlin', '住，', '很', '好。']
-    """
-    return _WORD.findall(text)
-
-
-def are_too_short(words: Sequence[str], least: float) -> bool:
-    """Returns whether words have fewer letters than `least` on average.
-
-    Letters that are written as one, such as syllables of Hangul and vowels with accents, count by their
-    parts. Words of scripts without spaces are not measured: a word of Chinese has one or two characters.
-
-    Example:
-
-    >>> are_too_short(["a", "bc"], 3.0), are_too_short(["그", "모든"], 3.0), are_too_short(["他", "很"], 3.0)
-    (True, False, False)
-    """
-    if characters(words) >= least * len(words):
-        return False
-    measured = _measured(words)
-    return characters(normalize("NFD", word) for word in measured) < least * len(measured)
-
-
-def are_too_long(words: Sequence[str], most: float) -> bool:
-    """Returns whether words have more letters than `most` on average.
-
-    Marks on letters, such as the vowels of Indic scripts, do not count. Words of scripts without spaces are
-    not measured.
-
-    Example:
-
-    >>> are_too_long(["abcd", "abc"], 3.0), are_too_long(["हिन्दी"], 3.0)
-    (True, False)
-    """
-    if characters(words) <= most * len(words):
-        return False
-    measured = _measured(words)
-    return characters(measured) - sum(map(count_marks, measured)) > most * len(measured)
-
-
-def count_marks(text: str) -> int:
-    """Returns the number of marks on letters: accents, and vowels that are written around a consonant.
-
-    Example:
-
-    >>> count_marks("हिन्दी"), count_marks("word")
-    (3, 0)
-    """
-    if text.isascii():
-        return 0
-    return sum(count for each, count in Counter(text).items() if unicodedata.category(each)[0] == "M")
-
-
-def _measured(words: Sequence[str]) -> list[str]:
-    """Returns the words of scripts with spaces, or none where most words are of others."""
-    spaced = [word for word in words if not has_unspaced(word)]
-    return spaced if 2 * len(spaced) >= len(words) else []

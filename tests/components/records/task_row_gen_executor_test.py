@@ -11,7 +11,7 @@ from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
 from firth import storage
 from firth.components import TaskRowGen
-from firth.corpus.contamination.evidence import CorpusEvidence, found_in, write_evidence
+from firth.corpus.contamination.evidence import CorpusEvidence, list_found_ngrams, write_evidence
 from firth.corpus.documents.example import FeatureError
 from firth.corpus.io.record_files import write_records
 from firth.recipes.reading.bundles import NoBundleError, digest_of_bundle
@@ -171,7 +171,7 @@ def test_held_out_records_that_the_base_has_seen_are_marked_in_their_rows(base, 
     known = standard_artifacts.Model()
     known.uri = str(tmp_path / "bundle")
     storage.copy_folder(base.uri, known.uri)
-    write_evidence(known.uri, [CorpusEvidence("mine", found_in(tmp_path))])
+    write_evidence(known.uri, [CorpusEvidence("mine", list_found_ngrams(tmp_path))])
     made = run(tmp_path, known, [*RECORDS, *(EVAL[place] for place in seen)])
     marked = [each for row in rows_of(made, "eval") for each in row["found_keys"].int64_list.value]
     assert sorted(marked) == sorted(key_of(EVAL[place].id) for place in seen)

@@ -2,7 +2,7 @@ from firth.corpus.contamination.evidence import (
     FOLDER,
     CorpusEvidence,
     copy_found,
-    found_in,
+    list_found_ngrams,
     read_evidence,
     write_evidence,
 )
@@ -14,11 +14,11 @@ def test_what_was_found_goes_from_bundle_to_bundle(tmp_path):
         found_ngrams([text], [text], step=step).save(tmp_path / "report")
     (tmp_path / "report" / "decontaminate.json").write_text("{}")
     copy_found(tmp_path / "report", tmp_path / "rows")
-    files = found_in(tmp_path / "rows" / FOLDER)
+    files = list_found_ngrams(tmp_path / "rows" / FOLDER)
     write_evidence(tmp_path / "first", [CorpusEvidence("minilm", ()), CorpusEvidence("mine", files)])
     (unknown, mine) = read_evidence(tmp_path / "first")
     assert unknown == ("minilm", ())
-    # A run that goes on has the corpora of its base, and one of its own with a step of the same name.
+    # A run that continues has the corpora of its base, and one of its own with a step of the same name.
     write_evidence(tmp_path / "second", [unknown, mine, CorpusEvidence("news", files[1:])])
     carried = read_evidence(tmp_path / "second")
     assert [(each.model, [found.step for found in each.load()]) for each in carried] == [

@@ -1,4 +1,4 @@
-from firth.corpus.contamination.evidence import CorpusEvidence, found_in
+from firth.corpus.contamination.evidence import CorpusEvidence, list_found_ngrams
 from firth.corpus.contamination.held_out_search import HeldOutSearch
 from tests.corpus.contamination.made_evidence import found_ngrams
 
@@ -8,7 +8,7 @@ def test_records_are_found_in_any_corpus_and_counted_once(tmp_path):
     examples = [both, first, second, clean]
     found_ngrams(examples, [both, first]).save(tmp_path / "one")
     found_ngrams(examples, [both, second], size=4, action="drop").save(tmp_path / "two")
-    corpora = [CorpusEvidence(name, found_in(tmp_path / name)) for name in ("none", "one", "two")]
+    corpora = [CorpusEvidence(name, list_found_ngrams(tmp_path / name)) for name in ("none", "one", "two")]
     search = HeldOutSearch(corpora)
     assert search.find([both, first, second], ["", "", ""]).tolist() == [True, True, True]
     assert search.find([clean, "q r", "s t u v"], ["", "", ""]).tolist() == [False, False, False]
@@ -21,7 +21,7 @@ def test_records_are_found_in_any_corpus_and_counted_once(tmp_path):
 
 def test_a_label_that_was_looked_for_counts_and_makes_no_short_text_long(tmp_path):
     found_ngrams(["an article of words the summary of it"], ["the summary of it"]).save(tmp_path)
-    search = HeldOutSearch([CorpusEvidence("mine", found_in(tmp_path))])
+    search = HeldOutSearch([CorpusEvidence("mine", list_found_ngrams(tmp_path))])
     assert search.find(["an article of words"], ["the summary of it"]).tolist() == [True]
     assert search.find(["two words"], ["yes"]).tolist() == [False]
     assert search.report()["too_short"] == 1

@@ -1,4 +1,4 @@
-"""What a step found, made of examples and of the texts that the corpus is said to hold."""
+"""Found n-grams, made of examples and of texts that count as the corpus."""
 
 import numpy as np
 

@@ -34,7 +34,7 @@ STEPS = ("normalize", "length", "pii", "exact_duplicates", "sentence_duplicates"
 SETTINGS = {"near_duplicates": {"rounds": 3}}
 LIMIT = 10_000
 
-# Of each kind files of which nothing, or not all, can be read.
+# Files of each kind of which nothing, or not all, can be read.
 BROKEN: dict[str, dict[str, bytes]] = {
     "text": {"utf8": b"\xff\xfe\xff", "nulls": b"Null\0bytes and a few words more.", "empty": b""},
     "jsonl": {

@@ -1,4 +1,4 @@
-"""What of files a step reads counts: path and content, wherever in the cleaning they are named."""
+"""The digest of the files of steps depends on path and content, wherever in the cleaning they are named."""
 
 import os
 

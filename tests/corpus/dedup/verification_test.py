@@ -43,7 +43,7 @@ def ngrams(text):
 
 
 def by_hand(documents, least):
-    """Returns what stays, and the numbers of pairs that meet in a bucket and of those that are too unlike."""
+    """Returns the kept documents, and the numbers of pairs in a bucket and of those that are too unlike."""
     _, buckets = MinHash().buckets([each.text for each in documents])
     label = list(range(len(documents)))
     met = refused = 0

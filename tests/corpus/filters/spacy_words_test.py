@@ -54,7 +54,7 @@ def test_punctuation_counts_neither_as_words_nor_in_their_length(written_tokens)
     values = quality().measures(document(TEXT))
     assert values["words"] == counted
     assert values["mean_word_length"] == sum(map(len, TOKENS)) / counted - 5 / counted
-    # Of all tokens, as the symbols per word are.
+    # The share is that of all tokens, as the symbols per word are.
     assert values["alphabetic_word_fraction"] == counted / len(TOKENS)
     loose = {"min_stop_words": 2, "min_alphabetic_word_fraction": 0.7}
     assert quality(min_words=counted, **loose).decide(document(TEXT)) == Keep(document(TEXT))

@@ -1,4 +1,4 @@
-"""What counts as the address of a web page in the files that others read."""
+"""The address of a web page in the files that others read."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""ARC, the format before WARC: told by its content, read by the same source."""
+"""ARC, the format before WARC: recognised by its content, read by the same source."""
 
 import re
 
@@ -44,7 +44,7 @@ def test_what_is_not_a_page(tmp_path):
     assert outcomes(path) == ["not_text", "not_successful", "no_http_status"]
 
 
-# What stands for the third of four records.
+# Replacements of the third of four records.
 RECORDS = {
     "a space in the address": (arc_record("http://a/b c?d=e f", http_block(page(TEXTS[2]))), TEXTS[2]),
     "no type": (arc_record("http://a/", http_block(page(TEXTS[2])), ""), TEXTS[2]),

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from firth.corpus import SourceError
-from firth.corpus.readers.read import undecoded
+from firth.corpus.readers.read import list_undecoded
 from firth.corpus.report.limits import report_warnings
 from firth.recipes.corpus.sources import JsonlSource, TextSource
 from tests.corpus.helpers import CLEANING, clean, read_to
@@ -65,7 +65,7 @@ def test_the_report_has_the_guesses_and_names_the_key_where_records_were_lost(tm
     guessed = TextSource(kind="text", name="guessed", paths=paths, encoding="auto")
     plain = TextSource(kind="text", name="plain", paths=paths)
     documents = read_to(tmp_path / "out", [guessed, plain])
-    (warning,) = undecoded(str(tmp_path / "out"))
+    (warning,) = list_undecoded(str(tmp_path / "out"))
     assert "'plain'" in warning and "10 records" in warning and "encoding: utf-8" in warning
     report = clean(tmp_path / "out", documents, CLEANING)
     assert warning in report_warnings(report)

@@ -6,7 +6,7 @@ import pytest
 
 from firth.corpus import ReadSources, SourceError
 from firth.corpus.io import lines
-from firth.corpus.readers.kept_reads import remove_others
+from firth.corpus.readers.kept_reads import remove_stale_entries
 from firth.recipes.corpus.sources import JsonlSource, SourceSample, TextSource
 from tests.corpus.helpers import make_pipeline, random_text, read_records, read_to
 
@@ -107,7 +107,7 @@ def test_what_was_read_is_kept_until_a_file_changes(tmp_path, monkeypatch):
     again = read_again("third", source)
     assert set(opened) == {"3.jsonl", "7.jsonl"} and len(again[0]) == 7 and len(again[1]) == 5
     assert len(list((tmp_path / "kept").iterdir())) == 8
-    remove_others(f"{tmp_path}/kept", [source])
+    remove_stale_entries(f"{tmp_path}/kept", [source])
     assert len(list((tmp_path / "kept").iterdir())) == 7
 
 

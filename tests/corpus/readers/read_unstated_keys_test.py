@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from firth.corpus.readers.read import unstated_keys
+from firth.corpus.readers.read import list_unstated_keys
 from firth.corpus.report.limits import report_warnings
 from firth.recipes.corpus.sources import JsonlSource, ParquetSource, TextSource
 from tests.corpus.helpers import CLEANING, clean, make_pipeline_of_two, read_to
@@ -33,7 +33,7 @@ def test_each_key_that_no_record_has_is_named_and_one_that_some_have_is_not(fold
     text = TextSource(kind="text", paths=(f"{folder}/a.txt",))
     web = source(folder, uri_key="URL", licence_key="licence", id_key="id")
     read_to(folder, [web, nested, source(folder, "stated", uri_key="url", licence_key="terms"), some, text])
-    assert unstated_keys(str(folder)) == [
+    assert list_unstated_keys(str(folder)) == [
         "source 'parquet': no record has an address under uri_key: meta.url",
         "source 'web': no record has a licence other than the source's under licence_key: licence",
         "source 'web': no record has an address under uri_key: URL",
@@ -49,4 +49,4 @@ def test_the_corpus_report_warns_of_it(folder):
 
 
 def test_a_corpus_that_was_not_read_by_firth_has_no_such_keys(tmp_path):
-    assert unstated_keys(str(tmp_path)) == []
+    assert list_unstated_keys(str(tmp_path)) == []

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from firth.corpus.text.words import unspaced_words
+from firth.corpus.filters.word_kinds import unspaced_words
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from firth.corpus.documents.errors import MixtureError
+from firth.corpus.packing.mixing import build_mixture_report, check_mixture
 from firth.corpus.packing.mixture_plan import Cut, Share
-from firth.corpus.packing.sequences import build_mixture_report, check_mixture
 from firth.storage import write_json
 from tests.corpus.packing.mixtures import TWO, weighted
 
