@@ -14,7 +14,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.evaluation.record_scores import Records
 from firth.pipelines.labels import read_for
 from firth.recipes.reading.adapting import load_adapting_recipe

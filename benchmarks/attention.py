@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.tokenization import read_texts
 from benchmarks.workers import batches
 from benchmarks.workers.families import FAMILIES, Size
-from firth.corpus.packing.packed_rows import pack
+from firth.corpus.packing.rows import pack
 
 TOKENS, WIDTH, HEADS, WARM_UP = 4096, 256, 4, 2
 NEVER = 10**9

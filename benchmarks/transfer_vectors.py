@@ -15,7 +15,7 @@ from keras import ops
 
 from firth import features as names
 from firth.corpus.documents.document import Document
-from firth.corpus.io.record_files import read_records
+from firth.corpus.io.records import read_records
 from firth.models.backbones.bilstm import BiLSTMBackbone
 from firth.models.model_kinds import BACKBONES
 from firth.tokenizers import load_tokenizer

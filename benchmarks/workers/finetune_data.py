@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.workers.finetune_files import EXAMPLES, RECIPE, ROWS, TOKENIZER
 from benchmarks.workers.finetune_sizes import VOCABULARY, FineTuneSize
 from firth import features as names
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.interop.hugging_face.tokenizers import read_tokenizer
 from firth.pipelines.labels import with_labels
 from firth.recipes.base.recipe_type import config_of

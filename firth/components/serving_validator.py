@@ -16,7 +16,7 @@ from firth import storage
 from firth.components.artifact_folders import model_folder
 from firth.components.artifacts import ServingReport
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
-from firth.corpus.io.record_files import read_records
+from firth.corpus.io.records import read_records
 from firth.serving import shared_client, validate_serving
 from firth.serving.exported_model import read_description
 from firth.serving.task_signatures.served_score import served_score

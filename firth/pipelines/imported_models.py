@@ -54,7 +54,7 @@ def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingReci
         firth.models.BundleError: if the bundle cannot be read.
         FileExistsError: if there is something in the folder's place.
     """
-    from firth.corpus.contamination.evidence import evidence_files
+    from firth.corpus.decontamination.evidence import evidence_files
     from firth.models import save_model
     from firth.recipes.run.base import TOKENIZER_FOLDER
     from firth.tokenizers.storage import copy_tokenizer

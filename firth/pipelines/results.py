@@ -99,7 +99,7 @@ class RunResult(CurationResult):
     def contamination(self) -> dict[str, Any] | None:
         """Held-out records found in the corpora of the base; None for a run of no task.
 
-        See `firth.corpus.contamination.held_out_search.HeldOutSearch.report`; empty where nothing is known.
+        See `firth.corpus.decontamination.evidence.HeldOutSearch.report`; empty where nothing is known.
         """
         rows = self.outputs.get("TaskRowGen", {}).get("examples")
         return (storage.read_json(rows / ROWS_REPORT) or {}).get("contamination", {}) if rows else None

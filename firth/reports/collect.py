@@ -250,7 +250,7 @@ def _order(seed: int, example_id: int) -> bytes:
 def _rows(examples_uri: str) -> Iterator[HeldOutRow]:
     import tensorflow as tf
 
-    from firth.corpus.io.record_files import read_records
+    from firth.corpus.io.records import read_records
 
     files = storage.glob(os.path.join(examples_uri, "Split-eval", "*"))
     for record in (record for file in files for record in read_records(file)):

@@ -95,7 +95,7 @@ class RunRecord:
         trials: Trials of a search that came to their end, the best first: `trial_id`, `score`, and each key.
         distances: Distances of the data from others, as DistributionValidator measured them.
         shares: Changes of the shares of a corpus since the last run, the largest of each kind first; see
-            `firth.corpus.report.shares.ShareChange`.
+            `firth.corpus.report.limits.ShareChange`.
         pushed: True if the model was pushed; None if nothing says so.
         timings: State, seconds and peak_bytes by component.
         versions: Versions of Python and of the packages that matter.

@@ -84,7 +84,7 @@ class TaskRecord:
         start: The start of the model, as `firth.training.run_start` writes it; None if not known.
         trained: Number of parameters that the method trains; None if it was not counted.
         contamination: Report on held-out records in the corpora of the base, as
-            `firth.corpus.contamination.held_out_search.HeldOutSearch.report` returns it; empty if not known.
+            `firth.corpus.decontamination.evidence.HeldOutSearch.report` returns it; empty if not known.
         asked: Number of held-out records that the exported model was asked about.
         confusion: Its answers by class; None for a task without classes.
         wrong: Some of its wrong answers.
@@ -231,7 +231,7 @@ def _text(value: Any) -> str:
 
 
 def _records(folder: str) -> Iterator[bytes]:
-    from firth.corpus.io.record_files import read_records
+    from firth.corpus.io.records import read_records
 
     for path in storage.glob(os.path.join(folder, "Split-eval", "*")):
         yield from read_records(path)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth import storage
-from firth.corpus.report.shares import ShareChange, change_line
+from firth.corpus.report.limits import ShareChange, change_line
 from firth.evaluation.bounds import bounds_of
 from firth.evaluation.record_scores import EXAMPLE_COUNT, OVERALL
 from firth.recipes import Evaluation

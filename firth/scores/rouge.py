@@ -12,9 +12,8 @@ from typing import Any
 
 from firth.scores.bleu import Texts, texts_of
 from firth.scores.inputs import mean_over_pairs
-from firth.segmentation.scripts import CharacterSet
 from firth.segmentation.sentences import split_sentences
-from firth.segmentation.words import split_words
+from firth.segmentation.words import CharacterSet, split_words
 
 # The names that rouge-score has for them.
 VARIANTS = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL", "rouge_lsum": "rougeLsum"}

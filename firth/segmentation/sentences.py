@@ -3,7 +3,7 @@
 import functools
 import re
 
-from firth.segmentation.scripts import CharacterSet, unspaced_characters
+from firth.segmentation.words import CharacterSet, unspaced_characters
 
 _LATIN_END = re.compile(r"\n[^\S\n]*\n\s*|[.!?][\"'”’»)\]]*\s+")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")

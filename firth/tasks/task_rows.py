@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from firth import storage
-from firth.corpus.contamination.evidence import CorpusEvidence
-from firth.corpus.contamination.held_out_search import HeldOutSearch
+from firth.corpus.decontamination.evidence import CorpusEvidence, HeldOutSearch
 from firth.corpus.documents.batching import split_into_batches
 from firth.corpus.documents.example import FeatureError
-from firth.corpus.io.record_files import read_records, write_records
-from firth.corpus.packing.packed_rows import Chunk, Row, make_row, pack_in_order
+from firth.corpus.io.records import read_records, write_records
+from firth.corpus.packing.rows import Chunk, Row, make_row, pack_in_order
 from firth.features import Spec
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import AnyTask

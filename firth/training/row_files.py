@@ -13,7 +13,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features, storage
-from firth.corpus.io.record_files import read_record
+from firth.corpus.io.records import read_record
 from firth.serving.encoding import row_parser
 from firth.tokenizers.graph.word_characters import word_characters
 from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows

@@ -9,7 +9,7 @@ from typing import Any
 import keras
 
 from firth import storage
-from firth.corpus.contamination.evidence import (
+from firth.corpus.decontamination.evidence import (
     FOLDER,
     CorpusEvidence,
     evidence_files,

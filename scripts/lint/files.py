@@ -85,17 +85,16 @@ LOCAL = {
         "scratch of Beam's workers: each file has a random name, and goes with the folder",
     ),
     "corpus/io/content_digests.py": ("FileSystems.checksum FileSystems.open os.stat", _BEAM),
-    "corpus/io/lines.py": ("FileSystems.open", _BEAM),
+    "corpus/io/file_contents.py": ("FileSystems.open", _BEAM),
     "corpus/io/source_files.py": (
         "FileSystems.match FileSystems.set_options os.listdir os.path.exists os.path.isdir os.path.islink "
         "os.path.lexists os.stat",
         _BEAM,
     ),
-    "corpus/io/record_files.py": (
-        "FileSystems.open",
+    "corpus/io/records.py": (
+        "FileSystems.match FileSystems.open",
         "Beam's workers read records of artifacts without loading TensorFlow; they are written by storage",
     ),
-    "corpus/io/records.py": ("FileSystems.match", "what Beam's workers then read"),
     "corpus/quality/quality_model.py": ("numpy.load numpy.savez", "in files that storage has opened"),
     "corpus/readers/parquet_source.py": ("FileSystems.open", _BEAM),
     "corpus/readers/docstrings_source.py": ("os.path.isfile os.stat os.walk", "installed packages"),

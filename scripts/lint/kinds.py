@@ -21,7 +21,7 @@ from scripts.lint.sources import Fault, Repository, Source, entry_fault
 TABLES = {
     "corpus/curation/step_table.py": "cleaning steps",
     "corpus/decontamination/benchmarks.py": "evaluation data that is kept out of a corpus",
-    "corpus/outputs/write_outputs.py": "formats of a cleaned corpus",
+    "corpus/curation/outputs.py": "formats of a cleaned corpus",
     "corpus/readers/sources.py": "sources",
     "generation/samplers.py": "samplers of requests for a text",
     "interop/ctranslate2/generator.py": "samplers that CTranslate2 has too",

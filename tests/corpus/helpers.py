@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from firth.corpus import SPLITS, Document, ReadSources, check_sources, curate
 from firth.corpus.documents.document import document_id
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes.corpus.cleaning import Cleaning, ExactDuplicatesStep, LengthStep, NormalizeStep, Split
 
 

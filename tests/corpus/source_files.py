@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import tensorflow as tf
 import zstandard
 
-from firth.corpus.io.record_files import write_record
+from firth.corpus.io.records import write_record
 from firth.recipes.corpus.sources import (
     AnySource,
     ArrowSource,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from firth import features as names
-from firth.corpus.io.record_files import write_records
-from firth.corpus.packing.packed_rows import Chunk, make_row
+from firth.corpus.io.records import write_records
+from firth.corpus.packing.rows import Chunk, make_row
 from firth.recipes.tasks.text_to_text import TextToText
 from firth.reports.task_collect import MOST_CLASSES, WRONG, Confusion, ask_rows, confusion_of, wrong_answers
 from firth.scores import Collected

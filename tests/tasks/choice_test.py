@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from firth import features as names
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.models import build_model
 from firth.recipes import load_recipe
 from firth.recipes.models.positions import LearnedPositionsConfig

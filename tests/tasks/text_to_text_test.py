@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from firth import features as names
-from firth.corpus.packing.packed_rows import Row
+from firth.corpus.packing.rows import Row
 from firth.evaluation.task_metrics import ScoreRecords, metric_types
 from firth.models import build_model
 from firth.recipes import load_recipe

@@ -9,7 +9,7 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401 (registers the ops of the exported graph)
 
 from firth import storage
-from firth.corpus.contamination.evidence import FOLDER, CorpusEvidence, read_evidence, write_evidence
+from firth.corpus.decontamination.evidence import FOLDER, CorpusEvidence, read_evidence, write_evidence
 from firth.models import load_model
 from firth.models.bundle import read_recipe, weights_by_path
 from firth.recipes.reading.bundles import NoBundleError, digest_of_bundle
@@ -17,7 +17,7 @@ from firth.recipes.run.base import Base
 from firth.tokenizers import TokenizerMismatchError, load_tokenizer
 from firth.training import RowsError, read_history
 from firth.training.run_fn import corpora_of, run_fn, with_base
-from tests.corpus.contamination.made_evidence import found_ngrams
+from tests.corpus.decontamination.made_evidence import found_ngrams
 from tests.exported_model import first_signature_alone
 from tests.training.artifacts import tiny_recipe, write_artifact, write_bundle
 

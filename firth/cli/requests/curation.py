@@ -69,7 +69,7 @@ def _why(run: commands.RunName, document: Wanted, root: commands.Root = commands
 
 
 def _answers(outputs: "Outputs", wanted: str, scrubber: "Pii") -> Iterator[str]:
-    from firth.corpus.readers.dropped import find_dropped
+    from firth.corpus.readers.dropped_documents import find_dropped
 
     read = outputs.get("CorpusExampleGen", {}).get("examples")
     for folder in (read, outputs["Curator"]["report"]):

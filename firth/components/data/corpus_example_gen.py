@@ -12,8 +12,8 @@ from tfx.types import artifact_utils, standard_artifacts, standard_component_spe
 from firth.components.artifact_folders import keep_files, stamp_splits
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare
 from firth.corpus import ReadSources, SourceError, WriteRecords, check_sources, fingerprint as fingerprint_of
-from firth.corpus.readers.kept_reads import remove_stale_entries
-from firth.corpus.readers.read import COUNTS_FILE, REJECTED_FILE
+from firth.corpus.readers.read_cache import remove_stale_entries
+from firth.corpus.readers.read_sources import COUNTS_FILE, REJECTED_FILE
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import AnySource
 from firth.recipes.corpus.sources_json import sources_from_json, sources_to_json

@@ -14,8 +14,7 @@ from firth.components.artifacts import CorpusReport, MeasuredLimits
 from firth.components.declaration import Artifacts, Component, Properties, declare
 from firth.corpus import CorpusLimitsError, check_limits, measure_limits
 from firth.corpus.curation.curate import REPORT_FILE
-from firth.corpus.report.limits import report_warnings
-from firth.corpus.report.shares import ShareChange, check_changes, measure_changes
+from firth.corpus.report.limits import ShareChange, check_changes, measure_changes, report_warnings
 from firth.recipes.corpus.limits import CorpusLimits
 from firth.recipes.run.validation import CorpusValidation
 from firth.storage import read_json, write_json
@@ -94,7 +93,7 @@ class CorpusValidator(Component, executor=Executor):
 
     Outputs:
         measured: `measured_limits.json`, see `firth.corpus.measure_limits`, and `shares.json`, see
-            `firth.corpus.report.shares.measure_changes`.
+            `firth.corpus.report.limits.measure_changes`.
     """
 
     SPEC_CLASS = declare(

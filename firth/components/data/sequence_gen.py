@@ -16,10 +16,9 @@ from firth.components.artifact_folders import keeping, split_folders, split_patt
 from firth.components.artifacts import CorpusReport, Tokenizer
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare, only_artifact
 from firth.corpus import CorpusError, make_sequences
-from firth.corpus.contamination.evidence import copy_found
+from firth.corpus.decontamination.evidence import copy_found
 from firth.corpus.documents.split import TRAIN
-from firth.corpus.packing.sequence_counts import COUNTS_FILE
-from firth.corpus.packing.sequences import MIXTURE_FILE
+from firth.corpus.packing.sequences import COUNTS_FILE, MIXTURE_FILE
 from firth.recipes.corpus.mixture import AnyMixture, AsIs, mixture_from_json
 from firth.recipes.run.stages import rows_folder
 from firth.recipes.tokenizers.tokenizer import Sequences

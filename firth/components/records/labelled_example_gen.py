@@ -8,7 +8,7 @@ from tfx.types import artifact_utils, standard_artifacts
 from firth import storage
 from firth.components.artifact_folders import stamp_splits
 from firth.components.declaration import Artifacts, Component, Properties, declare
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes.tasks.data import AnyLabelledData, labelled_data_from_json
 from firth.recipes.tasks.tasks import AnyTask, task_from_json
 from firth.tasks.labelled.data import fingerprint as fingerprint_of, read_labelled_data

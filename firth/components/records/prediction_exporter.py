@@ -16,7 +16,7 @@ from firth.components.artifact_folders import model_folder
 from firth.components.artifacts import PredictedRecords
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
 from firth.components.records.request_example_gen import REPORT_FILE
-from firth.corpus.io.record_files import read_records
+from firth.corpus.io.records import read_records
 from firth.serving.answers import printed_fields
 from firth.serving.batch.prediction import task_signature
 from firth.serving.batch.texts import TEXT

@@ -11,7 +11,7 @@ from tfx.utils import json_utils
 from firth import storage
 from firth.components.artifact_folders import model_folder, stamp_splits
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.serving.batch.prediction import read_requests, task_signature
 from firth.serving.batch.texts import TextRecord, Unread, read_texts
 from firth.serving.exported_model import read_description

@@ -14,7 +14,7 @@ from firth.components.anomaly_validator import anomalies_of, anomalies_text, sta
 from firth.components.artifact_folders import keep_files, keeping, split_folders
 from firth.components.artifacts import RecordAnomalies
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
-from firth.corpus.io.record_files import read_records
+from firth.corpus.io.records import read_records
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_from_json

@@ -9,7 +9,7 @@ from tfx.types import artifact_utils, standard_artifacts
 from firth import features
 from firth.components.artifact_folders import keeping, split_folders, split_patterns, stamp_splits
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
-from firth.corpus.contamination.evidence import read_evidence
+from firth.corpus.decontamination.evidence import read_evidence
 from firth.recipes.reading.bundles import check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tasks.task import Task

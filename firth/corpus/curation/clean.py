@@ -24,7 +24,7 @@ from firth.corpus.documents.steps import (
 )
 from firth.corpus.privacy.excerpts import RAW_EXCERPT_CHARACTERS
 from firth.corpus.privacy.pii import Pii
-from firth.corpus.readers.dropped import DROPPED_FOLDER, WriteDropped, dropped_row
+from firth.corpus.readers.dropped_documents import DROPPED_FOLDER, WriteDropped, dropped_row
 from firth.corpus.report.domains import count_domain
 from firth.recipes.corpus.cleaning import Step, step_names
 

@@ -17,11 +17,10 @@ from firth.corpus.documents.steps import CORPUS_COUNTS, CountingFn, Grouping
 from firth.corpus.grouping.marks import SpillDocuments, grouped_documents
 from firth.corpus.grouping.repeated_ids import RepeatedIds
 from firth.corpus.grouping.values import Values, grouping_for
-from firth.corpus.io.record_files import remove_leftovers, write_records
-from firth.corpus.io.records import Patterns, ReadBatches
+from firth.corpus.io.records import Patterns, ReadBatches, remove_leftovers, write_records
 from firth.corpus.privacy.excerpts import MetadataScrubber, metadata_steps, scrubber_for
-from firth.corpus.readers.dropped import DROPPED_FOLDER
-from firth.corpus.readers.read import (
+from firth.corpus.readers.dropped_documents import DROPPED_FOLDER
+from firth.corpus.readers.read_sources import (
     STEP,
     list_undecoded,
     list_unstated_keys,
@@ -29,7 +28,14 @@ from firth.corpus.readers.read import (
     source_names,
     sources_with_ids,
 )
-from firth.corpus.report.corpus_report import build_report, check_report, length_bin, measure_held_out
+from firth.corpus.report.corpus_report import (
+    LICENCE_STEP,
+    SPLIT_STEP,
+    build_report,
+    check_report,
+    length_bin,
+    measure_held_out,
+)
 from firth.corpus.report.domains import (
     DOMAINS_FOLDER,
     LargestDomains,
@@ -39,13 +45,14 @@ from firth.corpus.report.domains import (
     count_domain,
     domain_rows,
 )
-from firth.corpus.report.report_rows import LICENCE_STEP, SPLIT_STEP
 from firth.corpus.text.language_model import language_sample
 from firth.recipes.corpus.cleaning import Cleaning, step_names
 from firth.storage import read_json, write_json
 
 REPORT_FILE = "corpus_report.json"
 SCRATCH_FOLDER = "scratch"
+# The language of a sampled document is identified by so many characters.
+SAMPLED_CHARACTERS = 500
 
 
 def curate(
@@ -145,10 +152,6 @@ def _write_report(
 
 def _warnings(corpus_folder: str) -> dict[str, list[str]]:
     return {"unstated_keys": list_unstated_keys(corpus_folder), "undecoded": list_undecoded(corpus_folder)}
-
-
-# The language of a sampled document is identified by so many characters.
-SAMPLED_CHARACTERS = 500
 
 
 @beam.ptransform_fn

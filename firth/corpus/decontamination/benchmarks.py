@@ -13,8 +13,8 @@ from firth.corpus.documents.batching import split_into_batches
 from firth.corpus.documents.document import Document, document_id
 from firth.corpus.documents.errors import SourceError
 from firth.corpus.documents.example import Example
-from firth.corpus.io.lines import read_lines
-from firth.corpus.io.record_files import read_records
+from firth.corpus.io.file_contents import read_lines
+from firth.corpus.io.records import read_records
 from firth.corpus.io.source_files import SourceFile, match_files
 from firth.recipes.corpus.benchmarks import (
     AnyBenchmark,

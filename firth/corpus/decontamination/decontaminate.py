@@ -11,16 +11,16 @@ import numpy as np
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.utils.shared import Shared
 
-from firth.corpus.contamination.found_ngrams import FoundNgrams
 from firth.corpus.decontamination.benchmarks import BenchmarkExample, list_benchmark_files, read_benchmark
+from firth.corpus.decontamination.evidence import FoundNgrams
 from firth.corpus.documents.corpus_counts import CorpusCounts, Count
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.pii import Pii
+from firth.corpus.text.comparable_text import comparable_forms, comparable_words
 from firth.corpus.text.shingles import shingle_hashes, word_hashes
-from firth.corpus.text.words import comparable_forms, comparable_words
 from firth.recipes.corpus.benchmarks import AnyBenchmark
 from firth.recipes.corpus.duplicates import DecontaminateStep
 from firth.recipes.corpus.privacy import PiiStep
@@ -170,7 +170,7 @@ class Decontaminate(CorpusStep[DecontaminateStep]):
     The step writes `<step>.json` to the folder of the report: `ngram_words`, and under `benchmarks` the
     result of `NgramIndex.table`. It names the examples that were found anywhere in the corpus, so that models
     can be scored without them. The report's `counts` have the same numbers. The file next to it,
-    `<step>.ngrams.safetensors` (see `firth.corpus.contamination.found_ngrams`), is copied into the models.
+    `<step>.ngrams.safetensors` (see `firth.corpus.decontamination.evidence`), is copied into the models.
 
     Each worker reads the evaluation data and holds it with its index. It holds one batch of documents at a
     time.

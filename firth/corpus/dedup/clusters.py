@@ -32,9 +32,12 @@ from firth.corpus.grouping.tables import (
     source_first,
     table_of,
 )
+from firth.corpus.text.comparable_text import comparable_words
 from firth.corpus.text.shingles import mix, shingle_hashes, word_hashes
-from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.duplicates import MinHashing, Verification
+
+# This many hashes and their products fit the cache of a processor core.
+_BLOCK = 2**15
 
 
 class Described(NamedTuple):
@@ -155,10 +158,6 @@ def _label(element: Group, rounds: int, step: str) -> Iterator[np.ndarray]:
         label[is_linked] = labels.of(label[is_linked])[0]["label"]
         columns = {name: entries[name] for name in ("order", "id_high", "id_low")}
         yield table_of(label=label, check=np.zeros_like(label), **columns)
-
-
-# This many hashes and their products fit the cache of a processor core.
-_BLOCK = 2**15
 
 
 class MinHash:

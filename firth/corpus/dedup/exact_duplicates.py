@@ -26,6 +26,10 @@ from firth.corpus.grouping.tables import (
 )
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep
 
+# Codes: the document is kept; it duplicates another of the corpus; or a document outside of it.
+KEPT, DUPLICATE, OUTSIDE = range(3)
+ORDER = ("order", "id_high", "id_low")
+
 
 class ExactDuplicates(CorpusStep[ExactDuplicatesStep]):
     """Drops all documents with the same text but one, for the reason `duplicate`.
@@ -60,11 +64,6 @@ def describe_exactly(documents: list[Document], ranks: dict[str, int]) -> np.nda
         id_high=high,
         id_low=low,
     )
-
-
-# Codes: the document is kept; it duplicates another of the corpus; or a document outside of it.
-KEPT, DUPLICATE, OUTSIDE = range(3)
-ORDER = ("order", "id_high", "id_low")
 
 
 @beam.ptransform_fn

@@ -25,6 +25,10 @@ from firth.corpus.text.shingles import mix, powers, word_hashes
 from firth.recipes.corpus.duplicates import SubstringDuplicatesStep
 from firth.segmentation.words import count_words, word_spans
 
+# Odd, so that it has an inverse modulo 2**64.
+_BASE = 0xC2B2AE3D27D4EB4F
+_ROUND = 2**16
+
 
 class SubstringDuplicates(CorpusStep[SubstringDuplicatesStep]):
     """Removes stretches of `window` or more units that occur several times, except the first of each.
@@ -178,11 +182,6 @@ class CutSpans:
             "bytes_cut": document.size - kept.size,
         }
         return Keep(kept, counts)
-
-
-# Odd, so that it has an inverse modulo 2**64.
-_BASE = 0xC2B2AE3D27D4EB4F
-_ROUND = 2**16
 
 
 def rolling_hashes(units: np.ndarray, size: int) -> np.ndarray:

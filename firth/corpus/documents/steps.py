@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from firth.corpus.documents.corpus_counts import CorpusCounts
 
+ConfigT = TypeVar("ConfigT")
+CORPUS_COUNTS = "totals"
+
 
 @dataclasses.dataclass(frozen=True)
 class Keep:
@@ -47,7 +50,6 @@ class Drop:
 
 
 Decision = Keep | Drop
-ConfigT = TypeVar("ConfigT")
 
 
 class _Configured(abc.ABC, Generic[ConfigT]):
@@ -131,10 +133,9 @@ class CorpusStep(_Configured[ConfigT]):
 
 
 Step = DocumentStep[Any] | CorpusStep[Any]
+
+
 StepFactory = Callable[[Any], Step]
-
-
-CORPUS_COUNTS = "totals"
 
 
 class CountingFn(beam.DoFn):

@@ -19,6 +19,7 @@ from firth.corpus.text.web_addresses import canonical_host, domains_of, host_of,
 from firth.recipes.corpus.domains import DomainCap, DomainRulesStep
 
 _NO_LIMIT = sys.maxsize
+ORDER = ("order", "id_high", "id_low")
 
 
 class DomainRules(CorpusStep[DomainRulesStep]):
@@ -145,9 +146,6 @@ def entries_of(documents: Sequence[Document], table: RuleTable, seed: int) -> np
         bytes=np.array([document.size for document, _ in capped], np.int64),
         cap=np.array([rule.cap for _, rule in capped], np.int64),
     )
-
-
-ORDER = ("order", "id_high", "id_low")
 
 
 def beyond_caps(element: Group, limits: np.ndarray) -> Iterator[np.ndarray]:

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from firth.corpus.filters.by_language import StepByLanguage
-from firth.corpus.filters.word_kinds import splitter_of
-from firth.corpus.text.line_shares import characters, duplicates, stripped_lines
+from firth.corpus.filters.language_rules import StepByLanguage, splitter_of
+from firth.corpus.filters.text_measures import characters, duplicates, stripped_lines
 from firth.recipes.corpus.filters import FineWebRules, FineWebStep
 from firth.segmentation.sentences import ends_without_mark
 

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from firth.corpus.filters.by_language import StepByLanguage
-from firth.corpus.filters.word_kinds import splitter_of
-from firth.corpus.text.line_shares import characters, duplicates, stripped_lines
+from firth.corpus.filters.language_rules import StepByLanguage, splitter_of
+from firth.corpus.filters.text_measures import characters, duplicates, stripped_lines
 from firth.recipes.corpus.filters import GopherRepetitionRules, GopherRepetitionStep
+
+_BLANK_LINES = re.compile(r"\n\s*\n")
 
 
 class Repeats(NamedTuple):
@@ -71,9 +72,6 @@ def repeated_ngrams(words: Sequence[str]) -> Iterator[Repeats]:
         goes_on[goes_on] = is_repeated[starts[goes_on] + n]
         starts, names = starts[goes_on], names[goes_on]
         keys = names * len(words) + numbers[starts + n]
-
-
-_BLANK_LINES = re.compile(r"\n\s*\n")
 
 
 class GopherRepetition(StepByLanguage[GopherRepetitionStep]):

@@ -4,7 +4,7 @@ import re
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.text.unicode_forms import Form, normalize
+from firth.corpus.text.comparable_text import Form, normalize
 from firth.recipes.corpus.normalization import Normalization, NormalizeStep
 from firth.tokenizers.graph.characters import is_after_unicode_9
 

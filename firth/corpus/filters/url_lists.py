@@ -9,7 +9,7 @@ from typing import NamedTuple
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.filters.list_files import read_list
+from firth.corpus.io.file_contents import read_list
 from firth.corpus.text.web_addresses import (
     canonical_host,
     canonical_path,

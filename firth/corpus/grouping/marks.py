@@ -25,6 +25,7 @@ Decide = Callable[[Document, np.ndarray, bool], Decision]
 Documents = PCollection[list[Document]]
 # The result of a CorpusStep.
 Decisions = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[CorpusCounts]]
+_NAME = "documents"
 
 
 @beam.ptransform_fn
@@ -84,9 +85,6 @@ class MarkIndex:
         for i, document in enumerate(documents):
             rows = self._rows[starts[i] : ends[i]]
             yield document, rows[rows["id_high"] == high[i]]
-
-
-_NAME = "documents"
 
 
 def part_documents(documents: list[Document], groups: int) -> Iterator[Part]:

@@ -15,6 +15,12 @@ from firth.corpus.text.shingles import mix
 
 # Number of rows that are gathered before they are merged: many small tables cost no more than a large one.
 FOLD_ROWS = 2**17
+Tables: TypeAlias = PCollection[np.ndarray]
+# An element of the result of GroupTables: the number of a group and its tables.
+Group = tuple[int, Values]
+# Bits of the length and of the source's rank in the order of a document.
+_LENGTH_BITS, _RANK_BITS = 44, 20
+_MASK = 2**64 - 1
 
 
 def table_of(**columns: np.ndarray) -> np.ndarray:
@@ -128,11 +134,6 @@ class FirstRows:
         return self.rows[places], self.counts[places]
 
 
-Tables: TypeAlias = PCollection[np.ndarray]
-# An element of the result of GroupTables: the number of a group and its tables.
-Group = tuple[int, Values]
-
-
 @beam.ptransform_fn
 def GroupTables(
     tables: Mapping[str, Tables | tuple[Tables, ...]], keys: Mapping[str, str], grouping: Grouping
@@ -168,11 +169,6 @@ def part_table(table: np.ndarray, name: str, key: str, groups: int) -> Iterator[
     group_of = table[key] % np.uint64(groups)
     for group in np.unique(group_of).tolist() or [0]:
         yield group, (name, table[group_of == group])
-
-
-# Bits of the length and of the source's rank in the order of a document.
-_LENGTH_BITS, _RANK_BITS = 44, 20
-_MASK = 2**64 - 1
 
 
 def id_halves(documents: Iterable[Document]) -> tuple[np.ndarray, np.ndarray]:

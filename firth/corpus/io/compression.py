@@ -10,6 +10,14 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
+BLOCK_BYTES = 2**18
+# zstandard returns the whole decompressed form of its input, at worst 128 KiB for every 4 bytes.
+ZST_INPUT_BYTES = 2**9
+# `xz -9` needs a quarter of this memory, while a broken header may ask for gigabytes.
+XZ_MEMORY_BYTES = 2**28
+# Bytes that no text has, in UTF-8 or an encoding of its kind. The WHATWG's MIME sniffing calls them binary.
+_BINARY = re.compile(rb"[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+
 
 class _Adapter:
     """The attributes that decompressors of other libraries share with those of bz2 and xz."""
@@ -129,17 +137,6 @@ class Brotli:
             return self._inner.process(data, output_buffer_limit=max_length)
         except brotli.error as error:
             raise OSError(str(error)) from error
-
-
-BLOCK_BYTES = 2**18
-# zstandard returns the whole decompressed form of its input, at worst 128 KiB for every 4 bytes.
-ZST_INPUT_BYTES = 2**9
-# `xz -9` needs a quarter of this memory, while a broken header may ask for gigabytes.
-XZ_MEMORY_BYTES = 2**28
-
-
-# Bytes that no text has, in UTF-8 or an encoding of its kind. The WHATWG's MIME sniffing calls them binary.
-_BINARY = re.compile(rb"[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
 class StreamError(OSError):

@@ -17,6 +17,8 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from firth.corpus.documents.errors import SourceError
 from firth.recipes.base.file_names import split_pattern, suggest_path, written_out
 
+_ANY_FOLDERS = "/**/"
+
 
 class LocalMatch(NamedTuple):
     """An entry of a folder that a pattern matches, or a folder on the way to such entries.
@@ -137,9 +139,6 @@ def _match_of(path: str) -> LocalMatch:
 
 def _regex(pattern: str) -> re.Pattern[str]:
     return re.compile(FileSystem.translate_pattern(pattern))
-
-
-_ANY_FOLDERS = "/**/"
 
 
 @dataclasses.dataclass(frozen=True, order=True)

@@ -20,7 +20,6 @@ from firth.recipes.corpus.mixture import Mixed
 
 # A source's documents are counted in 2**BIN_BITS bins of their hashes. One bin of each is examined again.
 BIN_BITS = 12
-
 Group = tuple[int, Values]
 MixedGroup = tuple[int, list[TokenizedDocument]]
 # Values by name of the source.

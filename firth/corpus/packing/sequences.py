@@ -1,4 +1,4 @@
-"""Tokenization and packing of cleaned documents into files of rows, on Beam."""
+"""Tokenization and packing of cleaned documents into files of rows, on Beam, with their counts."""
 
 import pickle
 from collections import Counter
@@ -13,11 +13,11 @@ from firth import storage
 from firth.corpus.documents.batching import group_by_key
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import sum_counters
+from firth.corpus.documents.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.documents.split import EVAL, TRAIN
 from firth.corpus.documents.steps import IN_RUNNER, Grouping
 from firth.corpus.grouping.values import GroupValues
-from firth.corpus.io.record_files import write_records
-from firth.corpus.io.records import Patterns, ReadBatches
+from firth.corpus.io.records import Patterns, ReadBatches, write_records
 from firth.corpus.packing.mixing import (
     Group,
     Mix,
@@ -26,15 +26,8 @@ from firth.corpus.packing.mixing import (
     check_mixture,
     measure,
 )
-from firth.corpus.packing.pack_rows import pack_rows
-from firth.corpus.packing.packed_rows import Row
-from firth.corpus.packing.sequence_counts import (
-    COUNTS_FILE,
-    SOURCE,
-    check_counts,
-    key_by_split,
-    write_counts,
-)
+from firth.corpus.packing.row_packing import pack_rows
+from firth.corpus.packing.rows import Row
 from firth.corpus.packing.tokenization import Tokenize, tokenized_documents
 from firth.recipes.corpus.mixture import AnyMixture, AsIs, Mixed
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -43,6 +36,27 @@ from firth.storage import read_json, write_json
 MIXTURE_FILE = "mixture_report.json"
 SCRATCH_FOLDER = "scratch"
 _AS_IS = AsIs()
+# Rows of a bucket are held in memory together. A split with fewer rows is one bucket, so that every row has a
+# negative if there is one.
+BUCKET_ROWS = 2**12
+COUNTS_FILE = "sequence_counts.json"
+# The beginning of the names of counts of a source's tokens.
+SOURCE = "source "
+COUNTS = (
+    "rows",
+    "documents",
+    "empty_documents",
+    "cut_documents",
+    "cut_words",
+    "chunks",
+    "tokens",
+    "padding_tokens",
+    "repeated_documents",
+    "left_out_documents",
+    "rows_without_negative",
+)
+# Counts by (split, name).
+SplitCounts = Mapping[tuple[str, str], int]
 
 
 def make_sequences(
@@ -222,11 +236,6 @@ def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, f
     return Counter({(split, "written"): len(pairs), (split, "rows_without_negative"): alone})
 
 
-# Rows of a bucket are held in memory together. A split with fewer rows is one bucket, so that every row has a
-# negative if there is one.
-BUCKET_ROWS = 2**12
-
-
 def find_negatives(rows: Iterable[Row]) -> list[tuple[Row, Row | None]]:
     """Returns the rows sorted by example id, each with the next row that shares no document with it.
 
@@ -274,3 +283,48 @@ def _pair(
 ) -> tuple[int, int, list[tuple[Row, Row | None]]]:
     (bucket, buckets), groups = element
     return bucket, buckets, find_negatives(row for rows in groups for row in pickle.loads(rows))
+
+
+def key_by_split(counts: Mapping[str, int], split: str) -> Counter:
+    """Returns the counts of one split by (split, name).
+
+    Example:
+
+    >>> key_by_split({"rows": 3}, "train")
+    Counter({('train', 'rows'): 3})
+    """
+    return Counter({(split, name): count for name, count in counts.items()})
+
+
+def write_counts(summed: dict[tuple[str, str], int], path: str, splits: Iterable[str]) -> None:
+    """Writes the counts of some splits to a JSON file, after checking that nothing was lost."""
+    counts = Counter(summed)
+    for split in splits:
+        counts[split, "mixed"] = counts[split, "read"] + counts[split, "repeated_documents"]
+        counts[split, "mixed"] -= counts[split, "left_out_documents"]
+        pairs = (("mixed", "documents"), ("tokenized", "tokens"), ("rows", "written"))
+        for came, went in pairs:
+            if counts[split, came] != counts[split, went]:
+                raise CountMismatchError(
+                    f"{split}: {counts[split, came]} {came}, {counts[split, went]} {went}"
+                )
+    write_json(path, {split: _counts_of(split, counts) for split in splits})
+
+
+def _counts_of(split: str, counts: SplitCounts) -> dict[str, Any]:
+    tokens = {
+        name.removeprefix(SOURCE): count
+        for (each, name), count in sorted(counts.items())
+        if each == split and name.startswith(SOURCE)
+    }
+    return {**{name: counts[split, name] for name in COUNTS}, "sources": tokens}
+
+
+def check_counts(counts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Checks that each split has rows."""
+    for split, each in counts.items():
+        if not each["rows"]:
+            raise EmptyCorpusError(
+                f"the {split} split has no row: {each['empty_documents']} of its {each['documents']} "
+                "documents have no token"
+            )

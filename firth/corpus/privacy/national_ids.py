@@ -11,6 +11,21 @@ from firth.corpus.privacy.finder import WORD, Finder, Run, Span, search, words_b
 from firth.recipes.corpus.privacy import PiiStep
 
 _SEPARATORS = re.compile(r"[ \u00a0./()-]")
+_BIRTH_NUMBER = r"rodné číslo|rodne cislo|r\.? ?č\.?"
+_EMSO = r"emšo|emso|jmbg|ймбг|јмбг"
+# After a word such as `SSN` any grouping is accepted, with letters at one end.
+_CUED = re.compile(
+    rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?:[ \u00a0./-]?\d){{6,17}}(?:[ -]?[A-Za-z]{{1,2}}(?![{WORD}]))?"
+    rf"|(?<=[A-Z])(?:[A-Z]{{0,5}}|[A-Z] )\d(?:[ -]?[A-Z\d]){{5,12}}(?:\([\dA]\))?)(?![{WORD}%]|[.,-]\d)"
+)
+# The beginnings of all ways of writing, in a form that is quick to search.
+_START = re.compile(
+    rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?=(?:[ .-]?\d){{5}})"
+    rf"|(?<=[A-Z])(?=[A-Z]{{3,5}}\d\d|[A-Z]?-?\d{{6}}))"
+)
+_CUE_CHARACTERS = 48
+# Most letters before the first digit and after the last, and least number of digits without a letter before.
+_BEFORE, _AFTER, _MIN_DIGITS = 8, 32, 6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,9 +76,6 @@ def _without_errors(is_valid: Callable[[str], bool]) -> Callable[[str], bool]:
 
     return checked
 
-
-_BIRTH_NUMBER = r"rodné číslo|rodne cislo|r\.? ?č\.?"
-_EMSO = r"emšo|emso|jmbg|ймбг|јмбг"
 
 SCHEMES = (
     Scheme("US", "us.ssn", r"\d{3}-\d\d-\d{4}", r"ssn|ss ?#|ss no\.?|social security"),
@@ -140,21 +152,6 @@ SCHEMES = (
     Scheme("UY", "uy_ci", "", r"c\. ?i\.?|cédula(?: de identidad)?"),
     Scheme("DO", "do.cedula", "", r"cédula|cedula"),
 )  # fmt: skip
-
-
-# After a word such as `SSN` any grouping is accepted, with letters at one end.
-_CUED = re.compile(
-    rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?:[ \u00a0./-]?\d){{6,17}}(?:[ -]?[A-Za-z]{{1,2}}(?![{WORD}]))?"
-    rf"|(?<=[A-Z])(?:[A-Z]{{0,5}}|[A-Z] )\d(?:[ -]?[A-Z\d]){{5,12}}(?:\([\dA]\))?)(?![{WORD}%]|[.,-]\d)"
-)
-# The beginnings of all ways of writing, in a form that is quick to search.
-_START = re.compile(
-    rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?=(?:[ .-]?\d){{5}})"
-    rf"|(?<=[A-Z])(?=[A-Z]{{3,5}}\d\d|[A-Z]?-?\d{{6}}))"
-)
-_CUE_CHARACTERS = 48
-# Most letters before the first digit and after the last, and least number of digits without a letter before.
-_BEFORE, _AFTER, _MIN_DIGITS = 8, 32, 6
 
 
 class NationalIds(Finder):

@@ -36,6 +36,12 @@ _CUE_CHARACTERS = 40
 _GROUP = re.compile(r"\d+")
 _MIN_DIGITS = 6
 _INTERNATIONAL = re.compile(r"(?:00|011[ -]?|001[ -]?(?=[2-9]))[ -]?(?=[1-9])")
+_WIDTH = re.compile(r"(?:\\d|\[[^]]*\]|\d)(?:\{(\d+)(?:,(\d+))?\})?")
+_FORMAT_GROUP = re.compile(r"\((?!\?)((?:[^()]|\(\?:[^()]*\))*)\)")
+_OUTPUT = re.compile(r"(?:\\\d|\d)+")
+_FIRST = re.compile(r"\\\d")
+_ANY = (1, 15)
+Widths = tuple[tuple[int, int], ...]
 
 
 class Phones(Finder):
@@ -186,14 +192,6 @@ def _is_grouped(value: str, number: "PhoneNumber") -> bool:
     formats = (phonenumbers.PhoneNumberFormat.NATIONAL, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
     usual = (_GROUP.findall(phonenumbers.format_number(number, each)) for each in formats)
     return len(groups) > 1 and groups in usual
-
-
-_WIDTH = re.compile(r"(?:\\d|\[[^]]*\]|\d)(?:\{(\d+)(?:,(\d+))?\})?")
-_FORMAT_GROUP = re.compile(r"\((?!\?)((?:[^()]|\(\?:[^()]*\))*)\)")
-_OUTPUT = re.compile(r"(?:\\\d|\d)+")
-_FIRST = re.compile(r"\\\d")
-_ANY = (1, 15)
-Widths = tuple[tuple[int, int], ...]
 
 
 @functools.lru_cache(maxsize=2**14)

@@ -76,6 +76,22 @@ _NAME_CHARACTERS = 64
 # Each name that _NAME matches contains one of these.
 _NAMES = ("passw", "pwd", "secret", "token", "key", "credential")
 _DIGIT_EDGE = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+# Words without their first letter, since that may be a capital.
+_WORDS = (
+    "assword", "ASSWORD", "asswd", "ASSWD", "pwd", "PWD", "DB_PASS", "_pass", "asswort", "ot de passe",
+    "ontrase", "senha",
+)  # fmt: skip
+_VALUE = re.compile(
+    r"(?:ñ|n)?a?[\"']?(?:\s{0,3}(?:[:=]|=>)\s{0,3}| (?:is|ist|est|es|é)(?: now)?:? {1,2}| )[\"']?"
+    r"([^\s\"'<>(){}\[\]\0,;]{6,64})"
+)
+# User and password of a URL, and of the program curl.
+_URL = re.compile(r"://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>{}]{3,128})@(?=[\w\[])")
+_CURL = re.compile(r"(?:-u|--user)[ =][\"']?[\w.@-]{1,64}:([^\s\"'<>{}$]{6,64})")
+_MASKED = re.compile(r"(?i)[*x.•]+|(?:my|your)?[_-]?(?:passw(?:or)?d|pass|pwd|guest|secret|anonymous)")
+# A name in a program, a file, a variable.
+_IDENTIFIER = re.compile(r"[$/~%].*|[A-Za-z]+(?:[_.-][A-Za-z0-9]+)+\d*|[a-z]+(?:[A-Z][a-z0-9]+)+|\d+-[a-z-]+")
+_KINDS = (re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"[^\w.:?]"))
 
 
 class Secrets(Finder):
@@ -114,24 +130,6 @@ class Secrets(Finder):
         prefix = _PREFIX.match(value)
         kept = prefix.end() if prefix else 0
         return value[:kept] + reshape(value[kept : -len(_EXAMPLE)], key) + _EXAMPLE
-
-
-# Words without their first letter, since that may be a capital.
-_WORDS = (
-    "assword", "ASSWORD", "asswd", "ASSWD", "pwd", "PWD", "DB_PASS", "_pass", "asswort", "ot de passe",
-    "ontrase", "senha",
-)  # fmt: skip
-_VALUE = re.compile(
-    r"(?:ñ|n)?a?[\"']?(?:\s{0,3}(?:[:=]|=>)\s{0,3}| (?:is|ist|est|es|é)(?: now)?:? {1,2}| )[\"']?"
-    r"([^\s\"'<>(){}\[\]\0,;]{6,64})"
-)
-# User and password of a URL, and of the program curl.
-_URL = re.compile(r"://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>{}]{3,128})@(?=[\w\[])")
-_CURL = re.compile(r"(?:-u|--user)[ =][\"']?[\w.@-]{1,64}:([^\s\"'<>{}$]{6,64})")
-_MASKED = re.compile(r"(?i)[*x.•]+|(?:my|your)?[_-]?(?:passw(?:or)?d|pass|pwd|guest|secret|anonymous)")
-# A name in a program, a file, a variable.
-_IDENTIFIER = re.compile(r"[$/~%].*|[A-Za-z]+(?:[_.-][A-Za-z0-9]+)+\d*|[a-z]+(?:[A-Z][a-z0-9]+)+|\d+-[a-z-]+")
-_KINDS = (re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"[^\w.:?]"))
 
 
 def find_passwords(text: str) -> Iterator[Span]:

@@ -35,6 +35,10 @@ from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import AnySource
 from firth.storage import write_json
 
+CRAWL, REFERENCE = range(len(SIDES))
+Trained = tuple[QualityModel, dict[str, Any]]
+DOCUMENTS_A_BATCH = 1000
+
 
 class HashSample(NamedTuple):
     """A sample of documents, as the range of their hashes.
@@ -84,9 +88,6 @@ def join_samples(samples: Iterable[HashSample], size: int) -> HashSample:
     parts = list(samples)
     hashes = np.concatenate([np.zeros(0, np.uint64), *(each.hashes for each in parts)])
     return HashSample(sum(each.seen for each in parts), np.unique(hashes)[:size].astype(np.uint64))
-
-
-CRAWL, REFERENCE = range(len(SIDES))
 
 
 class Classifier(CorpusStep[ClassifierStep]):
@@ -217,9 +218,6 @@ def _examples_of(documents: list[Document], config: ClassifierStep, samples: lis
     return Examples(hashes[taken], np.array([sides[place] for place in taken], np.int8), vectors)
 
 
-Trained = tuple[QualityModel, dict[str, Any]]
-
-
 def _train(
     examples: Examples, config: ClassifierStep, setting: Setting, samples: list[HashSample]
 ) -> Trained:
@@ -260,9 +258,6 @@ def _write(counts: ScoreCounts, config: ClassifierStep, setting: Setting, traine
     report = {**rule, **trained[1], "scores": score_histogram(counts)}
     write_json(f"{setting.folder}/{setting.name}.json", report)
     return measured_scores(counts) if setting.measures else CorpusCounts()
-
-
-DOCUMENTS_A_BATCH = 1000
 
 
 def reference_name(source: AnySource) -> str:

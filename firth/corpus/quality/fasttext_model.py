@@ -13,6 +13,17 @@ from firth.recipes.corpus.scoring import FastTextStep
 _ALL_LABELS = -1
 # With 0 a model of hierarchical softmax would leave out labels of less than about 1e-5.
 _NO_THRESHOLD = -1.0
+_MAGIC = 793712314
+# Magic number and version; twelve numbers and a threshold that the model was trained with.
+_HEADER = struct.Struct("<2i12id")
+# Entries, words, labels, tokens, and pairs of a dictionary that was pruned, -1 for one that was not.
+_DICTIONARY = struct.Struct("<3i2q")
+# After the zero at the end of an entry's text: how often it occurred, and whether it is a label.
+_ENTRY_BYTES = 1 + 8 + 1
+_PAIR_BYTES, _FLOAT_BYTES = 8, 4
+_FLAG, _DENSE, _QUANTIZED, _QUANTIZER = (struct.Struct(each) for each in ("<?", "<2q", "<?2qi", "<4i"))
+_CENTROIDS = 256
+_BLOCK_BYTES = 2**20
 
 
 class FastTextClassifier:
@@ -49,19 +60,6 @@ class FastText(Scoring):
     def load(config: FastTextStep) -> FastTextClassifier:  # noqa: D102
         with storage.local_copy(config.path) as path:
             return FastTextClassifier(path)
-
-
-_MAGIC = 793712314
-# Magic number and version; twelve numbers and a threshold that the model was trained with.
-_HEADER = struct.Struct("<2i12id")
-# Entries, words, labels, tokens, and pairs of a dictionary that was pruned, -1 for one that was not.
-_DICTIONARY = struct.Struct("<3i2q")
-# After the zero at the end of an entry's text: how often it occurred, and whether it is a label.
-_ENTRY_BYTES = 1 + 8 + 1
-_PAIR_BYTES, _FLOAT_BYTES = 8, 4
-_FLAG, _DENSE, _QUANTIZED, _QUANTIZER = (struct.Struct(each) for each in ("<?", "<2q", "<?2qi", "<4i"))
-_CENTROIDS = 256
-_BLOCK_BYTES = 2**20
 
 
 def check_fasttext_file(path: str) -> None:

@@ -21,9 +21,10 @@ from firth.recipes.corpus.scoring import AnyScoringStep
 from firth.storage import write_json
 
 BINS = 20
-
 # Keys: source, bin of the score, whether the document was kept, and the score to two digits.
 ScoreCounts = Counter[tuple[str, int, bool, float]]
+_MODELS_HELD = 8
+_LOADING = threading.Lock()
 
 
 def count_score(counts: ScoreCounts, source: str, score: float, kept: bool) -> None:
@@ -64,10 +65,6 @@ def measured_scores(counts: Mapping[tuple[str, int, bool, float], int]) -> Corpu
     for (*_, score), documents in counts.items():
         totals.measure("score", score, documents)
     return totals
-
-
-_MODELS_HELD = 8
-_LOADING = threading.Lock()
 
 
 class LoadedClassifier(Protocol):

@@ -7,11 +7,16 @@ from typing import Any
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import BoundedBytes, RawRecord, read_lines
+from firth.corpus.io.file_contents import BoundedBytes, RawRecord, read_lines
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import StatedFields, check_unicode, read_or_reject, reject_empty
+from firth.corpus.readers.decoding import (
+    StatedFields,
+    check_unicode,
+    read_fields,
+    read_or_reject,
+    reject_empty,
+)
 from firth.corpus.readers.encodings import blocks_of, invalid_reason
-from firth.corpus.readers.fields import read_fields
 from firth.recipes.corpus.sources import CsvSource
 
 

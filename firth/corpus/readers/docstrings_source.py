@@ -15,7 +15,7 @@ from typing import NamedTuple
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import SourceError
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import RawRecord, read_whole
+from firth.corpus.io.file_contents import RawRecord, read_whole
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import StatedFields, check_text, read_or_reject, reject
 from firth.recipes.corpus.sources import DocstringsSource
@@ -23,14 +23,15 @@ from firth.recipes.run.packages import find_package, suggest_package
 
 # The limit for a module. The source's limit is for docstrings, which are the documents.
 MAX_FILE_BYTES = 2**25
-
 # The fields of statements that hold further statements.
 BLOCK_FIELDS = ("body", "handlers", "cases", "orelse", "finalbody")
-
 Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 # Errors of `parse_docstrings`. For code that is nested too deeply, the parser of Python 3.10 raises
 # MemoryError.
 MALFORMED = (SyntaxError, ValueError, RecursionError, MemoryError)
+# Caches, other packages, and tests, whose docstrings are short and which some Python distributions leave out.
+SKIPPED_FOLDERS = {"__pycache__", "idle_test", "site-packages", "test", "tests"}
+STANDARD_LIBRARY = "python"
 
 
 class Docstring(NamedTuple):
@@ -160,11 +161,6 @@ def _definitions(body: list[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDe
 @functools.cache
 def _block_fields(fields: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(field for field in fields if field in BLOCK_FIELDS)
-
-
-# Caches, other packages, and tests, whose docstrings are short and which some Python distributions leave out.
-SKIPPED_FOLDERS = {"__pycache__", "idle_test", "site-packages", "test", "tests"}
-STANDARD_LIBRARY = "python"
 
 
 def package_files(source_name: str, package: str) -> list[SourceFile]:

@@ -5,7 +5,7 @@ import functools
 from collections.abc import Iterable, Iterator
 
 from firth.corpus.documents.errors import UnreadableError
-from firth.corpus.io.lines import read_blocks
+from firth.corpus.io.file_contents import read_blocks
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import check_text, decode_utf8
 from firth.recipes.corpus.sources import GUESSED, UTF_8, EncodedSource, Source

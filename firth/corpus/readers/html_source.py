@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import read_whole
+from firth.corpus.io.file_contents import read_whole
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import NO_FIELDS, read_or_reject
 from firth.corpus.readers.pages import decode_page, extract_text

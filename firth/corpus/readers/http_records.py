@@ -16,9 +16,8 @@ from firth.corpus.io.compression import (
     blocks_of,
     looks_plain,
 )
-from firth.corpus.io.lines import START_BYTES, BoundedBytes
-from firth.corpus.readers.archive_formats import HEADER_END, HTTP_TYPE, HeaderFields
-from firth.corpus.readers.archive_records import ArchiveRecord
+from firth.corpus.io.file_contents import START_BYTES, BoundedBytes
+from firth.corpus.readers.archive_records import HEADER_END, HTTP_TYPE, ArchiveRecord, HeaderFields
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 PLAIN_TYPE = "text/plain"
@@ -33,6 +32,12 @@ _HTML = re.compile(
     rb"(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>])",
     re.IGNORECASE,
 )
+# Some servers compress twice, but none are known that compress more often.
+MAX_ENCODINGS = 3
+_CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
+_LAST_CHUNK = re.compile(rb"\n0+[ \t]*\r?\n\s*\Z")
+_LINE_END = re.compile(rb"\r?\n")
+_NEVER = re.compile(rb"(?!)")
 
 
 class Page(NamedTuple):
@@ -110,14 +115,6 @@ def _read_types(types: list[str]) -> tuple[str, str | None]:
     return (media[-1] if media else ""), (charsets[-1] if charsets else None)
 
 
-# Some servers compress twice, but none are known that compress more often.
-MAX_ENCODINGS = 3
-_CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
-_LAST_CHUNK = re.compile(rb"\n0+[ \t]*\r?\n\s*\Z")
-_LINE_END = re.compile(rb"\r?\n")
-_NEVER = re.compile(rb"(?!)")
-
-
 class _Encoding(NamedTuple):
     """A content encoding.
 
@@ -135,10 +132,18 @@ class _Encoding(NamedTuple):
 
 
 _GZIP = _Encoding("gzip", COMPRESSIONS[".gz"].start, (Gzip,))
+
+
 # Some servers send raw deflate, without the zlib format that the standard asks for.
 _DEFLATE = _Encoding("deflate", re.compile(rb"\x78[\x01\x5e\x9c\xda]"), (Zlib, RawDeflate))
+
+
 _ZSTD = _Encoding("zstd", COMPRESSIONS[".zst"].start, (Zst,), COMPRESSIONS[".zst"].input_bytes)
+
+
 _BR = _Encoding("br", _NEVER, (Brotli,))
+
+
 _BY_NAME = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _DEFLATE, "zstd": _ZSTD, "br": _BR}
 
 

@@ -10,10 +10,16 @@ from xml.parsers import expat
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import BoundedBytes, RawRecord, problem_of, read_blocks
+from firth.corpus.io.file_contents import BoundedBytes, RawRecord, problem_of, read_blocks
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import StatedFields, check_text, read_or_reject, reject, reject_empty
-from firth.corpus.readers.fields import metadata_of
+from firth.corpus.readers.decoding import (
+    StatedFields,
+    check_text,
+    metadata_of,
+    read_or_reject,
+    reject,
+    reject_empty,
+)
 from firth.recipes.corpus.sources import MediawikiSource
 
 ARTICLES = "0"
@@ -32,6 +38,23 @@ _FIELDS = {
     "siteinfo/namespaces/namespace": "namespace",
 }
 _SHORT_BYTES = 2**12
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# Elements whose content is not a part of the article's sentences.
+_APART = "ref|gallery|timeline|imagemap|score|templatestyles|math|chem|syntaxhighlight|source|graph|mapframe"
+_ELEMENT = re.compile(rf"<(/?)({_APART})\b([^<>]*)>", re.IGNORECASE)
+_BRACES = re.compile(r"\{\{|\}\}|\{\||\|\}")
+_LINK = re.compile(r"\[\[([^\[\]]*)\]\]")
+_OUTSIDE = re.compile(r"\[(?:https?:|ftp:)?//[^\s\[\]]+[ \t]*([^\[\]\n]*)\]", re.IGNORECASE)
+_HEADING = re.compile(r"^={1,6}([^\n]*?[^=\n])={1,6}[ \t]*$", re.MULTILINE)
+_EMPHASIS = re.compile(r"'{2,5}")
+_MARKS = re.compile(r"^[*#:;]+[ \t]*|^----+[ \t]*", re.MULTILINE)
+_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
+_MAGIC = re.compile(r"__[A-Z]+__")
+_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+# A link within the caption of a picture within another one.
+_MAX_NESTED = 5
+_OTHER_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
 
 
 @reject_empty
@@ -162,25 +185,6 @@ class _Pages:
 
 def _refuse(*_: Any) -> None:
     raise ValueError("a dump declares no entities")
-
-
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-# Elements whose content is not a part of the article's sentences.
-_APART = "ref|gallery|timeline|imagemap|score|templatestyles|math|chem|syntaxhighlight|source|graph|mapframe"
-_ELEMENT = re.compile(rf"<(/?)({_APART})\b([^<>]*)>", re.IGNORECASE)
-_BRACES = re.compile(r"\{\{|\}\}|\{\||\|\}")
-_LINK = re.compile(r"\[\[([^\[\]]*)\]\]")
-_OUTSIDE = re.compile(r"\[(?:https?:|ftp:)?//[^\s\[\]]+[ \t]*([^\[\]\n]*)\]", re.IGNORECASE)
-_HEADING = re.compile(r"^={1,6}([^\n]*?[^=\n])={1,6}[ \t]*$", re.MULTILINE)
-_EMPHASIS = re.compile(r"'{2,5}")
-_MARKS = re.compile(r"^[*#:;]+[ \t]*|^----+[ \t]*", re.MULTILINE)
-_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
-_MAGIC = re.compile(r"__[A-Z]+__")
-_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
-# A link within the caption of a picture within another one.
-_MAX_NESTED = 5
-_OTHER_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
 
 
 def plain_wikitext(text: str, left_out: Collection[str] = ()) -> str:

@@ -10,8 +10,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import make_document, reject, reject_empty
-from firth.corpus.readers.fields import read_fields
+from firth.corpus.readers.decoding import make_document, read_fields, reject, reject_empty
 from firth.recipes.corpus.sources import ParquetSource, RecordSource
 
 if TYPE_CHECKING:
@@ -19,8 +18,14 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 SourceT = TypeVar("SourceT", bound=RecordSource)
-
 BUFFER_BYTES = 2**20
+BATCH_BYTES = 2**24
+MAX_BATCH_ROWS = 2**10
+# The limit for decoded rows in the worst case. Files of text stay far below it.
+MAX_DECODED_BYTES = 2**26
+# A column of a row group that is larger, and was compressed more than that, is not text.
+MAX_CHUNK_BYTES = 2**28
+MAX_COMPRESSION = 200
 
 
 @reject_empty
@@ -94,15 +99,6 @@ def read_row(source: RecordSource, path: str, number: int, row: dict[str, Any]) 
     if len(data) > source.max_document_bytes:
         return reject(source, path, number, "too_long", data)
     return make_document(source, f"{path}#R{number}", text, stated)
-
-
-BATCH_BYTES = 2**24
-MAX_BATCH_ROWS = 2**10
-# The limit for decoded rows in the worst case. Files of text stay far below it.
-MAX_DECODED_BYTES = 2**26
-# A column of a row group that is larger, and was compressed more than that, is not text.
-MAX_CHUNK_BYTES = 2**28
-MAX_COMPRESSION = 200
 
 
 class DecompressionBombError(ValueError):

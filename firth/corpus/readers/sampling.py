@@ -6,7 +6,7 @@ from typing import NamedTuple
 from firth.corpus.documents.corpus_counts import DROPPED, KEPT, READ, CorpusCounts, Flow
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import unit_hash
-from firth.corpus.readers.dropped import DroppedDocument
+from firth.corpus.readers.dropped_documents import DroppedDocument
 from firth.recipes.corpus.sources import Source, SourceSample
 
 NOT_SAMPLED = "not_sampled"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import BoundedBytes, RawRecord, read_lines, read_whole
+from firth.corpus.io.file_contents import BoundedBytes, RawRecord, read_lines, read_whole
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import NO_FIELDS, read_or_reject, reject_empty
 from firth.corpus.readers.encodings import blocks_of, decode_record

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import BoundedBytes, RawRecord, read_lines
+from firth.corpus.io.file_contents import BoundedBytes, RawRecord, read_lines
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import (
     StatedFields,

@@ -36,6 +36,30 @@ _LEFT_OPEN = (
     "Which uses are the texts not fit for?",
     "How and where will the corpus be distributed, and who will maintain it?",
 )
+_CREATIVE_COMMONS = tuple(
+    f"CC-{terms}-{version}"
+    for terms in ("BY", "BY-SA", "BY-NC", "BY-ND", "BY-NC-SA", "BY-NC-ND")
+    for version in ("1.0", "2.0", "2.5", "3.0", "4.0")
+)
+_IDS = (
+    *("0BSD", "AGPL-3.0-only", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "GPL-2.0-only"),
+    *("GPL-3.0-only", "ISC", "LGPL-2.1-only", "LGPL-3.0-only", "MIT", "MPL-2.0", "ODC-By-1.0", "ODbL-1.0"),
+    *("PDDL-1.0", "PSF-2.0", "Unlicense"),
+    *_CREATIVE_COMMONS,
+)
+# Names that leave no doubt about the version.
+_NAMES = {
+    "CC0": "CC0-1.0",
+    "The MIT License": "MIT",
+    "MIT License": "MIT",
+    "Apache License 2.0": "Apache-2.0",
+}
+# Deeds of Creative Commons, whose licences of a country have identifiers of their own or none.
+_DEED = re.compile(
+    r"(?:https?://)?(?:www\.)?creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/(\d\.\d)"
+    r"(?:/(?:(?:deed|legalcode)(?:\.[a-z_-]+)?)?)?",
+    re.IGNORECASE,
+)
 
 
 def make_datasheet(
@@ -167,32 +191,6 @@ def _shown(value: Any) -> str:
     # A name must not end a cell or begin a tag.
     plain = " ".join(str("" if value is None else value).split())
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
-
-
-_CREATIVE_COMMONS = tuple(
-    f"CC-{terms}-{version}"
-    for terms in ("BY", "BY-SA", "BY-NC", "BY-ND", "BY-NC-SA", "BY-NC-ND")
-    for version in ("1.0", "2.0", "2.5", "3.0", "4.0")
-)
-_IDS = (
-    *("0BSD", "AGPL-3.0-only", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "GPL-2.0-only"),
-    *("GPL-3.0-only", "ISC", "LGPL-2.1-only", "LGPL-3.0-only", "MIT", "MPL-2.0", "ODC-By-1.0", "ODbL-1.0"),
-    *("PDDL-1.0", "PSF-2.0", "Unlicense"),
-    *_CREATIVE_COMMONS,
-)
-# Names that leave no doubt about the version.
-_NAMES = {
-    "CC0": "CC0-1.0",
-    "The MIT License": "MIT",
-    "MIT License": "MIT",
-    "Apache License 2.0": "Apache-2.0",
-}
-# Deeds of Creative Commons, whose licences of a country have identifiers of their own or none.
-_DEED = re.compile(
-    r"(?:https?://)?(?:www\.)?creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/(\d\.\d)"
-    r"(?:/(?:(?:deed|legalcode)(?:\.[a-z_-]+)?)?)?",
-    re.IGNORECASE,
-)
 
 
 def _plain(words: str) -> str:

@@ -19,6 +19,7 @@ from firth.corpus.text.web_addresses import host_of, registered_domain
 
 TOP_DOMAINS = 100
 DomainCounts = dict[DomainFlow, int]
+DOMAINS_FOLDER = "domains"
 
 
 class LargestDomains(NamedTuple):
@@ -102,9 +103,6 @@ def _join(parts: Iterable[LargestDomains]) -> LargestDomains:
     rows = (row for part in every for row in part.largest)
     largest = heapq.nsmallest(TOP_DOMAINS, rows, key=lambda row: (-row[0], row[1]))
     return LargestDomains(sum(part.domains for part in every), largest)
-
-
-DOMAINS_FOLDER = "domains"
 
 
 @beam.ptransform_fn

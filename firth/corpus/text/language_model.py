@@ -10,6 +10,10 @@ from typing import Any
 
 import numpy as np
 
+# Samples of a long text, and the fewest characters of one.
+_SAMPLES = 10
+_LEAST = 250
+
 
 class LanguageModel:
     """Naive Bayes over byte n-grams (Lui and Baldwin 2012, "langid.py").
@@ -49,11 +53,6 @@ def language_model() -> LanguageModel:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageModel(LanguageIdentifier.from_pickled_model(MODEL_FILE))
-
-
-# Samples of a long text, and the fewest characters of one.
-_SAMPLES = 10
-_LEAST = 250
 
 
 def language_sample(text: str, most: int) -> str:

@@ -13,8 +13,6 @@ S3_PLUGIN = "firth.corpus.workers.s3"
 # packages. Workers need firth, which needs TFX, so an environment that a user names has both.
 _WORKERS_HAVE_TFX = "--sdk_container_image=none"
 _PACKAGES = ("extra_packages", "requirements_file", "sdk_container_image", "setup_file")
-
-
 # Least similarity of an unknown option to the one that is suggested.
 _NEAR = 0.8
 

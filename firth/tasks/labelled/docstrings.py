@@ -83,7 +83,7 @@ def docstring_texts(files: "Sequence[SourceFile]") -> tuple[list[DocstringText],
     Of docstrings that are equal but for case and white space the first one stays, and none if several
     packages have them. Of those with one id, as in two files of one module's name, the first one stays.
     """
-    from firth.corpus.io.lines import read_whole
+    from firth.corpus.io.file_contents import read_whole
     from firth.corpus.readers.docstrings_source import MALFORMED, parse_docstrings
 
     found, rejected = [], []

@@ -11,9 +11,9 @@ from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
 from firth import storage
 from firth.components import TaskRowGen
-from firth.corpus.contamination.evidence import CorpusEvidence, list_found_ngrams, write_evidence
+from firth.corpus.decontamination.evidence import CorpusEvidence, list_found_ngrams, write_evidence
 from firth.corpus.documents.example import FeatureError
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes.reading.bundles import NoBundleError, digest_of_bundle
 from firth.recipes.tasks.classification import Classification
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -22,7 +22,7 @@ from firth.tasks.readers import LabelledRecord
 from firth.tasks.task_rows import TaskRowsError
 from firth.tasks.texts import key_of
 from firth.tokenizers import load_tokenizer
-from tests.corpus.contamination.made_evidence import found_ngrams
+from tests.corpus.decontamination.made_evidence import found_ngrams
 from tests.corpus.helpers import read_records
 from tests.training.artifacts import write_bundle
 

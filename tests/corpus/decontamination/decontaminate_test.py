@@ -3,10 +3,10 @@ import json
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from firth.corpus.contamination.evidence import CorpusEvidence, list_found_ngrams
 from firth.corpus.decontamination.decontaminate import cut_ngrams
+from firth.corpus.decontamination.evidence import CorpusEvidence, list_found_ngrams
 from firth.corpus.documents.corpus_counts import Count
-from firth.corpus.text.words import comparable_words
+from firth.corpus.text.comparable_text import comparable_words
 from firth.recipes.corpus.benchmarks import JsonlBenchmark, TextBenchmark
 from firth.recipes.corpus.duplicates import DecontaminateStep
 from tests.corpus.duplicates_helpers import reasons, run_steps

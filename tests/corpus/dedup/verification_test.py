@@ -8,7 +8,7 @@ import pytest
 
 from firth.corpus.dedup.clusters import MinHash
 from firth.corpus.dedup.verification import jaccard
-from firth.corpus.text.words import comparable_words
+from firth.corpus.text.comparable_text import comparable_words
 from firth.recipes.corpus.duplicates import DatasetDuplicatesStep, NearDuplicatesStep, Verification
 from tests.corpus.duplicates_helpers import random_words, run_steps, with_changes
 from tests.corpus.helpers import document

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from firth.corpus import SourceError
-from firth.corpus.readers.read import list_undecoded
+from firth.corpus.readers.read_sources import list_undecoded
 from firth.corpus.report.limits import report_warnings
 from firth.recipes.corpus.sources import JsonlSource, TextSource
 from tests.corpus.helpers import CLEANING, clean, read_to
@@ -31,7 +31,7 @@ TEXTS = {
 @pytest.mark.parametrize("way", ["named", "auto"])
 @pytest.mark.parametrize("encoding", TEXTS)
 def test_text_and_lines_in_an_encoding(tmp_path, encoding, way, monkeypatch):
-    monkeypatch.setattr("firth.corpus.io.lines.BLOCK_BYTES", 7)
+    monkeypatch.setattr("firth.corpus.io.file_contents.BLOCK_BYTES", 7)
     text, paragraphs = TEXTS[encoding], TEXTS[encoding].strip().split("\n\n")
     (tmp_path / "a.txt").write_bytes(text.encode(encoding))
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(text.encode(encoding)))

@@ -8,7 +8,7 @@ from pyarrow import parquet
 
 from firth.corpus import SourceError
 from firth.corpus.privacy.pii import Pii
-from firth.corpus.readers.dropped import find_dropped
+from firth.corpus.readers.dropped_documents import find_dropped
 from firth.recipes import SourceSample
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import JsonlSource
@@ -58,7 +58,7 @@ def test_the_sample_does_not_depend_on_what_else_is_read_nor_on_batches(
     tmp_path, folder, sampled, monkeypatch
 ):
     texts, counts = sampled
-    monkeypatch.setattr("firth.corpus.readers.read.BATCH_BYTES", 1)
+    monkeypatch.setattr("firth.corpus.readers.read_sources.BATCH_BYTES", 1)
     another = source(folder, "other", "other.json")
     found, found_counts = read(
         tmp_path, another, source(folder, "number", **NUMBER), source(folder, "share", **SHARE)
@@ -106,8 +106,8 @@ def test_a_sample_that_holds_nothing_says_so(tmp_path, folder):
 
 @pytest.mark.parametrize("made", [make_pipeline, make_pipeline_of_two])
 def test_documents_that_are_left_out_are_listed_each_once(tmp_path, folder, monkeypatch, made):
-    monkeypatch.setattr("firth.corpus.readers.read._ROWS_AN_ELEMENT", 7)
-    monkeypatch.setattr("firth.corpus.readers.read.BATCH_BYTES", 1)
+    monkeypatch.setattr("firth.corpus.readers.read_sources._ROWS_AN_ELEMENT", 7)
+    monkeypatch.setattr("firth.corpus.readers.read_sources.BATCH_BYTES", 1)
     sizes = {"share": SHARE, "number": NUMBER, "all": {"documents": 10_000}, "whole": {}}
     sources = [source(folder, name, **sample) for name, sample in sizes.items()]
     kept = read_to(tmp_path, sources, dropped_files=3, made=made)

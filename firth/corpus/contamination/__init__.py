@@ -1,1 +1,0 @@
-"""Evidence of evaluation data in a corpus, which the models carry that are trained on it."""
