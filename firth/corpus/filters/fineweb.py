@@ -15,6 +15,7 @@ class FineWeb(StepByLanguage[FineWebStep]):
 
     Example:
 
+    >>> from firth.corpus.documents.document import Document
     >>> step = FineWeb(FineWebStep(kind="fineweb"))
     >>> step.decide(Document("1", "Home\nNews\nCall us.", "docs", "CC0", "a.txt"))
     Drop(reason='too_many_short_lines')

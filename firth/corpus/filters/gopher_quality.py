@@ -130,6 +130,7 @@ class GopherQuality(StepByLanguage[GopherQualityStep]):
 
     Example:
 
+    >>> from firth.corpus.documents.document import Document
     >>> step = GopherQuality(GopherQualityStep(kind="gopher_quality", min_words=2))
     >>> step.decide(Document("1", "Buy now!", "docs", "CC0", "a.txt"))
     Drop(reason='too_few_stop_words')

@@ -83,6 +83,7 @@ class GopherRepetition(StepByLanguage[GopherRepetitionStep]):
 
     Example:
 
+    >>> from firth.corpus.documents.document import Document
     >>> step = GopherRepetition(GopherRepetitionStep(kind="gopher_repetition"))
     >>> step.decide(Document("1", "so it goes, and so it goes on", "docs", "CC0", "a.txt"))
     Drop(reason='top_2_gram')
