@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from firth.corpus.filters.language_rules import StepByLanguage, splitter_of
+from firth.corpus.filters.language_rules import StepByRules, splitter_of
 from firth.corpus.filters.text_measures import characters, duplicates, stripped_lines
 from firth.recipes.corpus.filters import FineWebRules, FineWebStep
 from firth.segmentation.sentences import ends_without_mark
 
 
-class FineWeb(StepByLanguage[FineWebStep]):
+class FineWeb(StepByRules[FineWebStep]):
     r"""Drops lists, menus and documents that repeat lines, by statistics of their lines.
 
     The rules are those of Penedo et al. 2024 (arXiv:2406.17557, section 3.6).

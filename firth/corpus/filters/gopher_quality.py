@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import filterfalse
 
 from firth.corpus.filters.language import identify
-from firth.corpus.filters.language_rules import StepByLanguage, splitter_of, words_of_letters
+from firth.corpus.filters.language_rules import StepByRules, splitter_of, words_of_letters
 from firth.corpus.filters.text_measures import (
     ELLIPSES,
     are_too_long,
@@ -120,7 +120,7 @@ _WORDS: dict[str, tuple[Callable[[list[str]], list[str]], LengthRule, LengthRule
 }
 
 
-class GopherQuality(StepByLanguage[GopherQualityStep]):
+class GopherQuality(StepByRules[GopherQualityStep]):
     """Drops documents that do not read like prose, for the first rule that they break.
 
     The rules are those of Rae et al. 2021 (arXiv:2112.11446, appendix A.1.1).

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from firth.corpus.filters.language_rules import StepByLanguage, splitter_of
+from firth.corpus.filters.language_rules import StepByRules, splitter_of
 from firth.corpus.filters.text_measures import characters, duplicates, stripped_lines
 from firth.recipes.corpus.filters import GopherRepetitionRules, GopherRepetitionStep
 
@@ -74,7 +74,7 @@ def repeated_ngrams(words: Sequence[str]) -> Iterator[Repeats]:
         keys = names * len(words) + numbers[starts + n]
 
 
-class GopherRepetition(StepByLanguage[GopherRepetitionStep]):
+class GopherRepetition(StepByRules[GopherRepetitionStep]):
     """Drops documents that repeat lines, paragraphs or n-grams of words.
 
     The rules are those of Rae et al. 2021 (arXiv:2112.11446, table A1). The reasons are `duplicate_lines`,

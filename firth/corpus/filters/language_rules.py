@@ -58,7 +58,7 @@ class Rules(Protocol):
         """Returns the reason for which a text is dropped, or None."""
 
 
-class StepByLanguage(DocumentStep[ConfigT]):
+class StepByRules(DocumentStep[ConfigT]):
     """Base of steps that drop documents for the first rule that they break."""
 
     def __init__(self, config: ConfigT, make: Callable[[Any], Rules]) -> None:
