@@ -14,7 +14,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.evaluation.record_scores import Records
 from firth.pipelines.labels import read_for
 from firth.recipes.reading.adapting import load_adapting_recipe
@@ -98,7 +98,7 @@ class Adapting:
         return float(np.median(timed)) / tokens_per_example
 
     def answers(self, served: Served) -> list[Outputs]:
-        """Returns what a model answers to the held-out records, row by row."""
+        """Returns the answers of a model to the held-out records, row by row."""
         evaluate = tf.function(evaluator(served, None))
         files = sorted(tf.io.gfile.glob(f"{self._rows(served.recipe)}/Split-eval/*"))
         size = served.recipe.evaluation.batch_size

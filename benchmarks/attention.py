@@ -1,4 +1,4 @@
-"""What it is worth not to score what the mask forbids: causal attention, and packed rows, in blocks.
+"""Gain of blocks without forbidden scores: causal attention, and packed rows.
 
     python -m benchmarks.attention                              # lengths 128, 256, 512 and 1024
     python -m benchmarks.attention 512 --rounds 20 --json figures.json
@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.tokenization import read_texts
 from benchmarks.workers import batches
 from benchmarks.workers.families import FAMILIES, Size
-from firth.corpus.packing.packed_rows import pack
+from firth.corpus.packing.rows import pack
 
 TOKENS, WIDTH, HEADS, WARM_UP = 4096, 256, 4, 2
 NEVER = 10**9
@@ -39,7 +39,7 @@ def make_step(documents: np.ndarray, causal: bool, way: tuple[int, int]):
     import tensorflow as tf
 
     from firth.layers import Attention
-    from firth.layers.attention import block_sparse, read_heads
+    from firth.layers.attention import block_sparse, softmax_attention
     from firth.layers.attention.attention_bias import attention_bias
 
     layer = Attention(WIDTH, HEADS, dropout=0.1, seed=0)
@@ -57,11 +57,11 @@ def make_step(documents: np.ndarray, causal: bool, way: tuple[int, int]):
             loss = tf.reduce_sum(output * output)
         return tape.gradient(loss, [hidden, *weights])
 
-    kept = read_heads.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS
+    kept = softmax_attention.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS
     # These are read when the graph is made.
-    read_heads.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS = way
+    softmax_attention.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS = way
     step()
-    read_heads.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS = kept
+    softmax_attention.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS = kept
     return lambda: step()[0].numpy()
 
 

@@ -1,4 +1,4 @@
-"""Whether a model's states depend on tokens that it must not see."""
+"""Checks that a model's states do not depend on tokens that it must not see."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""A run that goes on from a published model, next to the same architecture from nothing, at equal steps.
+"""A run that continues from a published model, next to the same architecture from nothing, at equal steps.
 
     python -m benchmarks.continuing firth-runs/minilm/bundle
     python -m benchmarks.continuing firth-runs/minilm/bundle --text 'notes/*.txt' --json curves.json

@@ -1,4 +1,4 @@
-"""What a large corpus takes: seconds and peak memory of each stage from reading to packing, by its size.
+"""Cost of a large corpus: seconds and peak memory of each stage from reading to packing, by its size.
 
     python -m benchmarks.corpus_size                                  # 64 MB: parts of 8, 16, 32 and 64
     python -m benchmarks.corpus_size --megabytes 1000 --parts 0.125   # an eighth of a gigabyte

@@ -17,7 +17,7 @@ PACKAGES = (
     "numpy", "pandas", "sklearn", "scipy", "matplotlib", "keras", "apache_beam", "tensorflow", "tfx",
 )  # fmt: skip
 PIECE_CHARACTERS = 3000
-# Of the documents that are made, so many are copies of an earlier one, and so many near copies.
+# Shares of the documents that are copies of an earlier one, and near copies.
 COPIES, NEAR_COPIES = 0.03, 0.05
 
 

@@ -54,7 +54,7 @@ def export(bundle, root):
 
 
 def runners(model, root):
-    """Returns what each library does with ids, int32 [batch, LENGTH], by its name."""
+    """Returns the function of each library on ids, int32 [batch, LENGTH], by its name."""
     import ctranslate2
     import onnxruntime
     import tensorflow as tf

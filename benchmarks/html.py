@@ -1,4 +1,4 @@
-"""What each extractor makes of real pages: precision, recall and F1 over gold segments, and pages a second.
+"""Text of real pages by each extractor: precision, recall and F1 over gold segments, and pages a second.
 
     python -m benchmarks.html [--runs 3] [--json figures.json]
 
@@ -70,7 +70,7 @@ def score(pages: list[tuple[dict, str]], texts: list[str]) -> dict[str, float]:
 
 
 def measure(pages: list[tuple[dict, str]], runs: int) -> dict[str, dict[str, float]]:
-    """Returns the figures of each extractor; all take the pages in turn, to share what else goes on."""
+    """Returns the figures of each extractor; all take the pages in turn, to share the load of the machine."""
     seconds: dict[str, list[float]] = {name: [] for name in EXTRACTORS}
     figures = {}
     for run in range(runs + 1):

@@ -1,4 +1,4 @@
-"""What bringing in a large checkpoint takes: peak memory above that of the process, and seconds.
+"""Cost of the import of a large checkpoint: peak memory above that of the process, and seconds.
 
 A BERT of random weights is written in four shards, then brought in as a bundle, the bundle brought out again,
 the shards brought in as `firth import` does, with the SavedModel, and the bundle loaded, each in a fresh

@@ -1,4 +1,4 @@
-"""What is carried to a machine that has no TensorFlow, and what is told of the steps that are made there."""
+"""Features carried to a machine without TensorFlow, and the figures of the steps that are made there."""
 
 from typing import Any
 

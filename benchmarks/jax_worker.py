@@ -33,7 +33,7 @@ _OF_CALL, _WARM = 10, 2
 
 
 def measure(folder: pathlib.Path, steps: int, accelerator: str | None = None) -> dict[str, Any]:
-    """Returns what was measured of at least some steps.
+    """Returns the figures of at least some steps.
 
     Args:
         folder: Folder that `benchmarks.jax_features` wrote; its steps are made over and over.

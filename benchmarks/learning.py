@@ -6,7 +6,7 @@
 The corpus is made once, with firth's own steps, and kept in --folder. Each model trains in a process of its
 own by the recipe's own loop. Bits per byte are those of the main loss on held-out rows over the bytes of the
 pieces that it predicts, so that vocabularies of different sizes compare; objectives do not, as each predicts
-something else: a masked token is seen from both sides. Next to it stands what a unigram model needs for them.
+something else: a masked token is seen from both sides. Next to it are the bits of a unigram model.
 `own s` are the seconds that the steps of the preset itself would take at the speed seen, the first one, which
 compiles, left out: a tiny preset is to train in a minute on two cores.
 
@@ -61,7 +61,7 @@ def learn(name: str, corpus: Corpus, tokens: int) -> dict:
 
 
 def run_recipe(name: str, steps: int, prepared: Prepared, *more: str) -> dict:
-    """Returns the figures of a preset that trains for so many steps, with other values as said."""
+    """Returns the figures of a preset that trains for so many steps, with other values."""
     return train_apart(make_recipe(name, steps, *more), prepared)
 
 
@@ -79,7 +79,7 @@ def train_apart(recipe: Recipe, prepared: Prepared) -> dict:
 
 
 def problems(name: str, row: dict) -> list[str]:
-    """Returns what is wrong with a preset's figures."""
+    """Returns the problems of a preset's figures."""
     if "error" in row:
         return [row["error"]]
     found = []

@@ -19,7 +19,7 @@ from firth.corpus import (
     make_sequences,
     train_tokenizer,
 )
-from firth.corpus.packing.sequence_counts import COUNTS_FILE
+from firth.corpus.packing.sequences import COUNTS_FILE
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import DocstringsSource, Source
 from firth.recipes.run.recipe import Recipe
@@ -29,7 +29,7 @@ SOURCE = DocstringsSource(kind="docstrings", packages=PACKAGES, standard_library
 
 
 class Prepared(NamedTuple):
-    """What a recipe trains on.
+    """Training data of a recipe.
 
     Attributes:
         tokenizer: Directory of the tokenizer.

@@ -21,13 +21,13 @@ from benchmarks.workers.memory import peak_bytes
 from firth import features as names
 from firth.objectives import OBJECTIVES
 from firth.recipes.run.recipe import Recipe
+from firth.serving.encoding import parse_rows
 from firth.serving.evaluate import evaluator
-from firth.serving.rows import parse_rows
 from firth.serving.saved_model import unigram_log_probabilities
 from firth.serving.served_model import Served
 from firth.training.history import read_history
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
-from firth.training.unigram import count_pieces
+from firth.training.rows import count_pieces
 
 HELD_OUT_ROWS, CHECKED_ROWS = 256, 4
 

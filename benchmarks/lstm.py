@@ -36,7 +36,7 @@ from benchmarks.workers import batches
 from benchmarks.workers.families import Family, Size
 from benchmarks.workers.lstm_work import FIRTH, JOINED, MATMULS, PACKED, Layer
 from benchmarks.workers.turns import started
-from firth.corpus.packing.packed_rows import pack
+from firth.corpus.packing.rows import pack
 
 PRECISIONS = ("float32", "mixed_bfloat16")
 DIRECTIONS = {"one": 1, "both": 2}

@@ -70,7 +70,7 @@ def cells_of(start: Start, task: TransferTask, options: argparse.Namespace) -> I
 
 
 def rates_of(name: str, options: argparse.Namespace) -> list[float]:
-    """Returns the rates to try with a method: those said of it, or those of all with its recipe's default."""
+    """Returns the rates to try with a method: its own, or those of all with its recipe's default."""
     if stated := [rate for each, rate in options.rate if each == name]:
         return stated
     method = method_types()[name]
@@ -80,7 +80,7 @@ def rates_of(name: str, options: argparse.Namespace) -> list[float]:
 
 
 def method_rate(said: str) -> tuple[str, float]:
-    """Returns a method and its learning rate, which are said as `lora=1e-2`."""
+    """Returns the method and the learning rate of a text such as `lora=1e-2`."""
     name, _, rate = said.partition("=")
     if name not in METHODS:
         raise argparse.ArgumentTypeError(f"{said}: {suggest(name, METHODS)}")

@@ -52,7 +52,7 @@ FULL_TARGETS = {"corruption": 32, "denoising": 128}
 
 def make_lots(name: str, size: Size, texts: list[str]) -> dict[str, list[batches.Features]]:
     from benchmarks.workers.recipes import make_recipe
-    from firth.corpus.packing.packed_rows import pack
+    from firth.corpus.packing.rows import pack
 
     family = FAMILIES[name]
     recipe = make_recipe(name, family, size)

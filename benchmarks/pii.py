@@ -1,4 +1,4 @@
-"""What finders of personal data find in a table of 500 values and 500 lookalikes of 20 countries and more.
+"""Finds of personal data in a table of 500 values and 500 lookalikes of 20 countries and more.
 
     FIRTH_PRESIDIO_PYTHON=build/presidio/bin/python python -m benchmarks.pii
 

@@ -1,4 +1,4 @@
-"""What `firth show --accelerator cpu` predicts of a step, next to what the step takes on this CPU.
+"""Predictions of `firth show --accelerator cpu` for a step, next to the step measured on this CPU.
 
     python -m benchmarks.prediction                         # all cases
     python -m benchmarks.prediction bert gpt2 --json figures.json

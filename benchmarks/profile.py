@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def make_step(name: str, size: Size, texts: list[str], given: str):
-    """Returns what does one training step."""
+    """Returns the function of one training step."""
     if name == LSTM:
         layer = Firth(Layer(precision=size.precision, batch=size.batch))
         (rows,) = layer.prepare(np.ones((size.batch, LENGTH), "int32"))
@@ -112,7 +112,7 @@ def profile(name: str, size: Size, texts: list[str], options) -> str:
 
 
 def table(ran: list[tuple[str, float]], options) -> list[str]:
-    """Returns what the operations took together, then a line for each of those that took most."""
+    """Returns the time of all operations together, then a line for each of those that took most."""
     totals: dict[str, list[float]] = {}
     for key, microseconds in ran:
         totals.setdefault(key if options.names else key.split(":")[-1], []).append(microseconds / 1e3)

@@ -35,7 +35,7 @@ from firth.recipes.run.recipe import Recipe
 SIZE = {"layers": 4, "width": 256, "heads": 4, "length": 128, "batch": 32, "precision": "float32"}
 VOCABULARY = 8192
 PRESETS = {"causal": "qwen_3_0_6b", "masked": "modernbert_base"}
-# Of the width, so that a gated layer has as many weights as a plain one of four times the width.
+# A share of the width, so that a gated layer has as many weights as a plain one of four times the width.
 GATED_WIDTH = 8 / 3
 CALIBRATION_STEPS = 12
 
@@ -75,7 +75,7 @@ OPTIMIZER = {
 
 
 def optimizer_of(steps: int, **changes: Any) -> dict[str, Any]:
-    """Returns firth's optimizer, but for what is said, with a schedule that ends after so many steps."""
+    """Returns firth's optimizer with some values changed, and a schedule that ends after so many steps."""
     return {**OPTIMIZER, "warmup_steps": max(steps // 20, 1), **changes}
 
 
@@ -94,10 +94,10 @@ def recipe_of(work: str, steps: int, seed: int, settings: list[str]) -> Recipe:
 
 
 def run(command: list[str], settings: dict[str, Any]) -> dict[str, Any]:
-    """Runs a worker and returns what it prints.
+    """Runs a worker and returns its output.
 
     Raises:
-        RuntimeError: if it fails; what it wrote to standard error stands above.
+        RuntimeError: if it fails; its standard error is above.
     """
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(settings, file)

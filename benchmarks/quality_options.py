@@ -1,4 +1,4 @@
-"""What each option of a recipe that is to train better is worth: `quality`'s recipe, and without one of them.
+"""Gain of each option of `quality`'s recipe: the recipe with and without it.
 
     python -m benchmarks.quality_options                            # causal and masked, three seeds
     python -m benchmarks.quality_options causal --steps 600 --seeds 1 --width 256
@@ -28,7 +28,7 @@ Settings = dict[str, Any]
 
 
 def optimizer(**changes: Any) -> Callable[[int], Settings]:
-    """Returns what changes some values of the optimizer."""
+    """Returns a function that changes some values of the optimizer."""
     return lambda steps: {"training.optimizer": optimizer_of(steps, **changes)}
 
 

@@ -1,4 +1,4 @@
-"""What more devices, more workers and a kill do to a run here, and a plan on paper for larger ones.
+"""Effects of more devices, more workers and a kill on a run, and a plan on paper for larger ones.
 
     python -m benchmarks.scale                          # all four parts, about a quarter of an hour
     python -m benchmarks.scale replicas kill --preset bert_tiny --steps 120

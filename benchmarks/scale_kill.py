@@ -1,4 +1,4 @@
-"""What a kill costs: seconds of a run that is ended in the middle and started again, next to one in peace."""
+"""Cost of a kill: seconds of a run that is ended in the middle and started again, next to one in peace."""
 
 import argparse
 import pathlib
@@ -66,6 +66,6 @@ def _wait_for(history: pathlib.Path, step: int, process: subprocess.Popen) -> No
 
 
 def _saved(folder: pathlib.Path) -> int:
-    """Returns the step of the newest whole checkpoint, which the next process goes on from."""
+    """Returns the step of the newest whole checkpoint, which the next process resumes at."""
     found = (folder / "checkpoints").glob("*/step-*/progress.json")
     return max((int(path.parent.name.removeprefix("step-")) for path in found), default=0)

@@ -31,7 +31,7 @@ def make_recipe(preset: str, steps: int, **training) -> Recipe:
 
 
 def start(recipe: Recipe, corpus: Corpus, folder: pathlib.Path) -> subprocess.Popen:
-    """Starts a training whose run and checkpoints are kept in a folder; it goes on from what is there."""
+    """Starts a training whose run and checkpoints are kept in a folder; it resumes at the newest one."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = folder / "recipe.json", folder / "prepared.json"
     paths[0].write_text(recipe.to_json())

@@ -59,7 +59,7 @@ def read_texts(path: pathlib.Path | None, megabytes: float) -> list[str]:
 
 
 class Trained(NamedTuple):
-    """What a kind's encoders are made of, and how long that took."""
+    """Parts of a kind's encoders, and the seconds to make them."""
 
     encoders: dict[str, Callable[[list[str]], object]]
     distinct_words: int

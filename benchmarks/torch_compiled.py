@@ -62,7 +62,7 @@ class MaskedLM(torch.nn.Module):
 
     @staticmethod
     def inputs(features: Arrays) -> dict[str, np.ndarray]:
-        """Returns what the model is called with."""
+        """Returns the arguments of the model."""
         labels = np.where(features["masked_weights"] > 0, features["masked_labels"], IGNORED)
         return {"ids": features["token_ids"], "positions": features["masked_positions"], "labels": labels}
 
@@ -83,7 +83,7 @@ class CausalLM(torch.nn.Module):
 
     @staticmethod
     def inputs(features: Arrays) -> dict[str, np.ndarray]:
-        """Returns what the model is called with; it shifts the labels on its own."""
+        """Returns the arguments of the model, which shifts the labels on its own."""
         ids = features["token_ids"]
         return {"ids": ids, "labels": np.where(features["document_ids"] > 0, ids, IGNORED)}
 
@@ -108,7 +108,7 @@ class BidirectionalLM(torch.nn.Module):
 
     @staticmethod
     def inputs(features: Arrays) -> dict[str, np.ndarray]:
-        """Returns what the model is called with."""
+        """Returns the arguments of the model."""
         mask = features["document_ids"] > 0
         return {"ids": features["token_ids"], "characters": features["characters"], "mask": mask}
 
@@ -118,7 +118,7 @@ PEERS = {"masked_lm": MaskedLM, "causal_lm": CausalLM, "bidirectional_lm": Bidir
 
 
 def measure(folder: pathlib.Path, steps: int, accelerator: str | None, mode: str) -> dict[str, Any]:
-    """Returns what was measured of at least some steps, as `benchmarks.jax_worker` names it.
+    """Returns the figures of at least some steps, as `benchmarks.jax_worker` names it.
 
     Args:
         folder: Folder that `benchmarks.jax_features` wrote; its steps are made over and over.

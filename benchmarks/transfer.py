@@ -1,4 +1,4 @@
-r"""What pre-training is worth: small models pre-trained on the same text, adapted to tasks, and next to them
+r"""Gain of pre-training: small models pre-trained on the same text, adapted to tasks, and next to them
 the same models untrained.
 
     python -m benchmarks.transfer                                  # a fixed part, about an hour on two cores
@@ -189,7 +189,7 @@ def rows_of(
 
 
 def seconds_of(rows: Sequence[Mapping[str, Any]]) -> float:
-    """Returns the processor seconds of all runs in a table, in which a model's own are told in each row."""
+    """Returns the processor seconds of all runs in a table, in which each row has those of its model."""
     own: dict[tuple[str, ...], float] = {}
     for row in rows:
         for name, figures in (("start", "figures"), ("next_to", "next_figures")):

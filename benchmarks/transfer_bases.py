@@ -1,4 +1,4 @@
-"""Small models of several families, pre-trained on the same text, and what they are compared with."""
+"""Small models of several families, pre-trained on the same text, and the starts they are compared with."""
 
 import hashlib
 import json
@@ -17,12 +17,12 @@ LEARNT = "learnt.json"
 
 
 class Start(NamedTuple):
-    """What a task model starts from.
+    """Start of a task model.
 
     Attributes:
         bundle: Folder of a model.
         more: More of the recipe.
-        vectors: File of word vectors that stand in the place of the model's layers; empty for none.
+        vectors: File of word vectors that replace the model's layers; empty for none.
     """
 
     bundle: str
@@ -35,7 +35,7 @@ class Family(NamedTuple):
 
     Attributes:
         preset: The preset that is pre-trained.
-        said: What its recipe says in the place of the preset's, next to `SAID`.
+        said: Keys of its recipe that differ from the preset's, next to `SAID`.
         share: Share of the tokens to pre-train on that it reads.
         more: More of the recipe that adapts a model.
         untrained: What that recipe says for a model that is not pre-trained.
@@ -98,7 +98,7 @@ FAMILIES = {
 def make_starts(
     name: str, folder: pathlib.Path, tokens: int, sources: Sequence["Source"]
 ) -> dict[str, Start]:
-    """Returns what models of a family start from, by name; bases that exist are not made again.
+    """Returns the starts of the models of a family, by name; bases that exist are not made again.
 
     Args:
         name: Key of `FAMILIES`.
@@ -139,7 +139,7 @@ def bundle_starts(bundle: pathlib.Path, folder: pathlib.Path) -> dict[str, Start
 
 
 def learnt(bundle: str) -> dict[str, float]:
-    """Returns what a model learnt in pre-training.
+    """Returns the held-out figures of a pre-training.
 
     Args:
         bundle: Folder that `make_starts` made of a pre-trained model.
@@ -190,7 +190,7 @@ def _pretrain(recipe: "Recipe", prepared: "Prepared", place: pathlib.Path) -> No
     from firth.serving.served_model import Served
     from firth.tokenizers import load_tokenizer
     from firth.training.pretraining import open_rows, train
-    from firth.training.unigram import count_pieces
+    from firth.training.rows import count_pieces
 
     run, began = f"{place}-run", time.process_time()
     model = train(recipe, [prepared.train], prepared.tokenizer, run, f"{run}/checkpoints")

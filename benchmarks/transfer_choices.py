@@ -4,7 +4,7 @@ import csv
 import io
 
 from firth.recipes.tasks.data import DocstringsData
-from firth.tasks.docstrings.records import YES, docstring_records
+from firth.tasks.labelled.docstring_records import YES, docstring_records
 from firth.tasks.readers import LabelledRecord
 from firth.tasks.readers.records import PAIR, TEXT
 

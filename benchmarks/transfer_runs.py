@@ -21,7 +21,7 @@ class CellError(RuntimeError):
 
 
 class Settings(NamedTuple):
-    """What differs from run to run.
+    """Values that differ from run to run.
 
     Attributes:
         seed: Seed of the run.
@@ -108,7 +108,7 @@ class Cell:
         return self._key(Settings(0, 0.0))
 
     def to_json(self) -> dict[str, Any]:
-        """Returns what `from_json` takes."""
+        """Returns the JSON that `from_json` reads."""
         return {**dataclasses.asdict(self), "start": self.start._asdict(), "folder": str(self.folder)}
 
     @classmethod

@@ -63,7 +63,7 @@ def verdict(apart: Interval) -> str:
 
 
 def together(runs: Sequence[Run]) -> Run | None:
-    """Returns what the seeds say together, as one more run; None for texts, which have no mean.
+    """Returns the mean answers of the seeds as one more run; None for texts, which have no mean.
 
     Shares of classes and numbers are averaged. Of tags, word by word, and of answers the commonest is taken.
     """

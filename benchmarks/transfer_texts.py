@@ -25,7 +25,7 @@ class Text(NamedTuple):
     """A text to pre-train on.
 
     Attributes:
-        about: What it is, for the reader of a table.
+        about: Description for the reader of a table.
         sources: Returns its sources below the folder of published data.
     """
 

@@ -15,7 +15,7 @@ from keras import ops
 
 from firth import features as names
 from firth.corpus.documents.document import Document
-from firth.corpus.io.record_files import read_records
+from firth.corpus.io.records import read_records
 from firth.models.backbones.bilstm import BiLSTMBackbone
 from firth.models.model_kinds import BACKBONES
 from firth.tokenizers import load_tokenizer
@@ -125,9 +125,9 @@ def _batches(
 
 
 def read_vectors_instead(path: pathlib.Path) -> None:
-    """Puts word vectors in the place of the layers of each biLM that this process makes.
+    """Replaces the layers of each biLM that this process makes by word vectors.
 
-    The task's own model stays what it is: its mix of layers is then of equal ones. A word without a vector
+    The task's own model stays the same: its mix of layers is then of equal ones. A word without a vector
     has zeros.
 
     Args:

@@ -1,4 +1,4 @@
-"""What forking Beam's workers gains over starting an interpreter for each: seconds of small pipelines."""
+"""Gain of forking Beam's workers over starting an interpreter for each: seconds of small pipelines."""
 
 import argparse
 import subprocess

@@ -1,17 +1,17 @@
 """Names, dtypes and shapes of the tensors that data and models share.
 
-Two contracts stand here. A *row* is what the corpus side writes once: a packed sequence of raw tokens, no
-special token among them. *Features* are what an objective makes of a row, anew each epoch, and all that a
-model reads.
+This module defines two contracts. A *row* is a packed sequence of raw tokens, without special tokens, which
+the corpus side writes once. *Features* are all tensors that a model reads; an objective makes them of a row
+in each epoch.
 """
 
 import dataclasses
 from collections.abc import Mapping
 
-# Raised with each change of how rows stand on disk, so that no run takes up rows of another format.
+# Bump when the row format changes, so that no run reads rows of another format.
 ROW_FORMAT = 4
 
-# Of a row, as tf.train.Example fields on disk.
+# Row fields on disk, in a tf.train.Example.
 EXAMPLE_ID = "example_id"
 SOURCE = "source"
 RAW_TOKENS = "tokens"
@@ -21,33 +21,33 @@ CHUNK_LENGTHS = "chunk_lengths"
 DOCUMENT_KEYS = "document_keys"
 NEGATIVE_PREFIX = "negative_"
 CHARACTERS = "characters"
-# Of a row of records: the label of each; zero where there is no record.
+# The label of each record of a row; zero where there is no record.
 RECORD_LABELS = "record_labels"
-# Of a row of records of several tasks: the number of the task of each, in the order of the recipe's.
+# The number of the task of each record, in the order of the recipe's tasks.
 TASK_IDS = "task_ids"
-# Of a row of records whose texts are told from each other: a hash of the tokens of each.
+# A hash of the tokens of each record, for tasks that distinguish texts.
 TEXT_KEYS = "text_keys"
-# Of a row of records with choices, each of them a document: at the first one of each record their number.
+# The number of choices of a record, at the first of its documents, which are a choice each.
 CHOICE_COUNTS = "choice_counts"
-# Of a row of records whose words have tags.
+# Tags of the words of records.
 TOKEN_LABELS = "token_labels"
 WORD_LABELS = "word_labels"
 RECORD_WORDS = "record_words"
-# Of a row of windows over texts that hold answers.
+# Answers in windows over texts.
 SPAN_STARTS = "span_starts"
 SPAN_ENDS = "span_ends"
-# Of a row of dialogues: 1 on each token that is learned, 0 on what is given.
+# In a row of dialogues: 1 on each token that is learned, 0 on tokens that are given.
 REPLY_TOKENS = "reply_tokens"
-# On disk alone, as JSON of each record: what its scores need, and no model reads.
+# On disk alone: JSON of each record with values that scores need and no model reads.
 RECORD_DETAILS = "record_details"
 # On disk alone: keys of the records that a corpus of the base was found to hold.
 FOUND_KEYS = "found_keys"
 # In training alone: the share of the run's steps that have been made when a row is read.
 PROGRESS = "progress"
-# On disk a word stands as its bytes; its characters are made when rows are read.
+# Bytes of each word on disk; its characters are computed when rows are read.
 WORDS = "words"
 
-# Of Features.
+# Features.
 TOKEN_IDS = "token_ids"
 SEGMENT_IDS = "segment_ids"
 POSITION_IDS = "position_ids"
@@ -70,16 +70,16 @@ BACKWARD_LABEL_IDS = "backward_label_ids"
 BACKWARD_LABEL_WEIGHTS = "backward_label_weights"
 START_LABELS = "start_labels"
 END_LABELS = "end_labels"
-# Of Features too: 1 on records and 0 after.
+# 1 on records and 0 after.
 RECORD_WEIGHTS = "record_weights"
 DECODER_TOKEN_IDS = "decoder_token_ids"
 DECODER_POSITION_IDS = "decoder_position_ids"
 DECODER_DOCUMENT_IDS = "decoder_document_ids"
-# In training, from the input pipeline: what an example's dropout follows from, int32 [2],
+# In training, from the input pipeline: the seed of an example's dropout, int32 [2],
 # a hash of the recipe's seed, the epoch and the example's id.
 NOISE_KEYS = "noise_keys"
 
-# Of the signature `evaluate`, of tasks: what scores are made of, of each record.
+# Outputs of the signature `evaluate` for each record of a task, from which scores are computed.
 RECORD_KEYS = "record_keys"
 RECORD_LENGTHS = "record_lengths"
 RECORD_PREDICTIONS = "record_predictions"
@@ -88,20 +88,18 @@ PREDICTED_STARTS = "predicted_starts"
 PREDICTED_ENDS = "predicted_ends"
 RECORD_TEXTS = "record_texts"
 
-# What each loss of an objective adds for each example, float32 [batch]: nats, hits and weights.
+# Sums of each loss of an objective for each example, float32 [batch]: nats, hits and weights.
 PARTS_OF_LOSS = ("loss_sum", "correct_sum", "weight_sum")
-# Of the main loss: that of the same tokens under the training split's unigram distribution, and their bytes.
+# Sums of the main loss, of the unigram loss of the same tokens in the training split, and of their bytes.
 TEXT_LOSS_SUM = "text_loss_sum"
 TEXT_WEIGHT_SUM = "text_weight_sum"
 UNIGRAM_LOSS_SUM = "unigram_loss_sum"
 BYTES_SUM = "bytes_sum"
-
-
 TEXT_SUMS = (TEXT_LOSS_SUM, TEXT_WEIGHT_SUM, UNIGRAM_LOSS_SUM, BYTES_SUM)
 
 
 def evaluation_sums(losses: Mapping[str, int | None]) -> tuple[str, ...]:
-    """Returns the names of what a model adds to the metrics for each example, float32 [batch] each.
+    """Returns the names of the sums that a model outputs for each example, float32 [batch] each.
 
     Example:
 
@@ -115,7 +113,7 @@ def evaluation_sums(losses: Mapping[str, int | None]) -> tuple[str, ...]:
 
 
 def is_over_vocabulary(losses: Mapping[str, int | None]) -> bool:
-    """Returns whether the main loss, which is the first one, runs over the vocabulary.
+    """Returns true if the main loss, which is the first one, runs over the vocabulary.
 
     Example:
 
@@ -184,7 +182,7 @@ def encoder_specs(length: int, segments: bool = True, order: bool = False) -> di
 
 
 def selection_specs(max_predictions: int) -> dict[str, Spec]:
-    """Returns the specs of what is predicted at chosen positions, for one example.
+    """Returns the specs of predictions at chosen positions, for one example.
 
     masked_positions, masked_labels: int32 [max_predictions], positions ascending, zeros after.
     masked_weights: float32 [max_predictions], 1 on real predictions and 0 after.
@@ -193,7 +191,7 @@ def selection_specs(max_predictions: int) -> dict[str, Spec]:
 
 
 def label_specs(length: int) -> dict[str, Spec]:
-    """Returns the specs of what is predicted at every position, for one example.
+    """Returns the specs of predictions at every position, for one example.
 
     label_ids: int32 [length], the token that each position predicts, 0 where none is.
     label_weights: float32 [length], 1 where a token is predicted.
@@ -204,7 +202,7 @@ def label_specs(length: int) -> dict[str, Spec]:
 def pair_specs(max_documents: int, task: str) -> dict[str, Spec]:
     """Returns the specs of a task on the segment pairs of a row, for one example.
 
-    pooled_positions: int32 [max_documents], where each document's [CLS] stands, zeros after.
+    pooled_positions: int32 [max_documents], the place of each document's [CLS], zeros after.
     <task>_labels: int32 [max_documents].
     <task>_weights: float32 [max_documents], 1 on real pairs and 0 after.
     """
@@ -229,7 +227,7 @@ def record_specs(max_documents: int, max_records: int, labels: str) -> dict[str,
 def span_specs(max_records: int) -> dict[str, Spec]:
     """Returns the specs of a task whose answers are spans of a record's tokens, for one example.
 
-    pooled_positions: int32 [max_records], the place of each record that stands for no answer, zeros after.
+    pooled_positions: int32 [max_records], the place of each record that means no answer, zeros after.
     start_labels, end_labels: int32 [max_records], the places of the answer's first and last token in the row.
     record_weights: float32 [max_records], 1 on records and 0 after.
     """
@@ -237,7 +235,7 @@ def span_specs(max_records: int) -> dict[str, Spec]:
 
 
 def decoder_specs(length: int) -> dict[str, Spec]:
-    """Returns the specs of what a decoder next to an encoder reads, for one example.
+    """Returns the specs of the inputs of a decoder with an encoder, for one example.
 
     decoder_token_ids, decoder_position_ids: int32 [length].
     decoder_document_ids: int32 [length], 0 on padding; a decoder's token attends to the tokens of its own

@@ -10,7 +10,8 @@ export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0 JAX_PERSISTENT_CACHE_MIN_ENT
 case "${2:-all}" in
   all) tests=(tests/layers tests/models tests/tuning/tuning_backends_test.py) ;;
   few)
-    tests=(tests/layers/layers_checklist_test.py tests/layers/losses tests/models/models_checklist_test.py
+    tests=(tests/layers/layers_checklist_test.py tests/layers/*losses*_test.py
+           tests/models/models_checklist_test.py
            -k "layers or (test_predictions or test_compiled or test_every_weight) and not (span_masking or replaced)")
     ;;
   *) echo "test_jax.sh: ${2} is neither all nor few" >&2; exit 2 ;;

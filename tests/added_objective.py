@@ -22,7 +22,7 @@ def main(kind: str, backbone: str, folder: str) -> dict:
     from firth.reports.record import RunRecord
     from firth.reports.report import render_report
     from firth.serving import Client, export
-    from firth.serving.descriptions.model_description import read_description
+    from firth.serving.exported_model import read_description
     from firth.serving.validation import cases
     from firth.tokenizers import load_tokenizer
     from firth.training.objective_rates import measure_objective
@@ -82,10 +82,10 @@ def _bundled(model, recipe, tokenizer_folder: str, folder: str):
 
 def _copied(client, answer) -> list[list[str]]:
     """What the added signature's answer is called, and how it is printed."""
-    from firth.serving.answers import lines, told
+    from firth.serving.answers import answer_lines, printed_fields
 
-    values = told(answer, client.ask("copied", ["w1 w2"])[0])
-    return [list(values), lines(answer, values)]
+    values = printed_fields(answer, client.ask("copied", ["w1 w2"])[0])
+    return [list(values), answer_lines(answer, values)]
 
 
 def _read(path: str) -> list[str]:

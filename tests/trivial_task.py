@@ -16,8 +16,7 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.forms import BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tuning.method import Method
-from firth.serving.descriptions.output import Output
-from firth.serving.signature import Signature
+from firth.serving.signature import Output, Signature
 
 LABEL = "label"
 

@@ -1,4 +1,4 @@
-"""What TensorFlow's CPU allocator hands out during a training step, from the trace of its profiler."""
+"""Memory that TensorFlow's CPU allocator hands out during a training step, from the trace of its profiler."""
 
 import ctypes
 import os
@@ -67,7 +67,7 @@ def _library() -> ctypes.CDLL:
 
 
 def _trace(run: Callable[[], Any]) -> tuple[list[Event], int]:
-    """Returns what was allocated and freed in two steps, and the number of such events before the second."""
+    """Returns the bytes allocated and freed in two steps, and the number of such events before the second."""
 
     def both() -> None:
         run()

@@ -62,7 +62,7 @@ def packed(
 
 
 def _share(ids: np.ndarray, capacity: int, whole: int) -> int:
-    """Returns what ids take of a row, of `whole`."""
+    """Returns the share of a row, of `whole`, that ids fill."""
     return -(-len(ids) * whole // capacity) if len(ids) else 0
 
 
@@ -202,7 +202,7 @@ def dense_labels(features: Features) -> np.ndarray:
 
 
 def peer_batches(features: Features, given: str, size: Size) -> list[Features]:
-    """Returns what a peer reads of a lot, with masks next to the ids, the way its users prepare that work.
+    """Returns the arrays that a peer reads, with masks next to the ids, the way its users prepare that work.
 
     In `joined`, documents are joined into full blocks, as people do who pre-train. In `sorted`, each document
     is a row and batches have similar lengths, as people do who fine-tune or serve. Each batch is padded to

@@ -1,4 +1,4 @@
-"""What the seconds of a training are read from."""
+"""Clocks that the seconds of a training are read from."""
 
 import time
 

@@ -60,7 +60,7 @@ def duplicates(kind: str, words, start: list, folder: str, files: int) -> list[t
 
     Args:
         start: What reads the documents.
-        folder: For what stands between the pipelines.
+        folder: Folder for the files between the pipelines.
         files: That the documents come in.
     """
     signatures, found, gone, out = (f"{folder}/{name}" for name in ("signatures", "found", "gone", "out"))

@@ -1,4 +1,4 @@
-"""What the workers of `benchmarks.corpus` have in common; needs no package."""
+"""Parts that the workers of `benchmarks.corpus` share; needs no package."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""What is measured: one line for each family. Read by all sides, so it imports none of them."""
+"""The families that are measured, a line each. Read by all sides, so it imports none of them."""
 
 import dataclasses
 
@@ -21,7 +21,7 @@ class Size:
 
 @dataclasses.dataclass(frozen=True)
 class Family:
-    """What a family learns from, and who else has it.
+    """Objective of a family, and the peers that have it.
 
     Attributes:
         task: `masked`, `replaced`, `permutation`, `causal`, `corruption`, `denoising` or `bidirectional`.
@@ -37,7 +37,7 @@ class Family:
 
     @property
     def has_decoder_beside_encoder(self) -> bool:
-        """Whether there are two stacks."""
+        """True if there are two stacks."""
         return self.task in ("corruption", "denoising")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.workers.finetune_files import EXAMPLES, RECIPE, ROWS, TOKENIZER
 from benchmarks.workers.finetune_sizes import VOCABULARY, FineTuneSize
 from firth import features as names
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.interop.hugging_face.tokenizers import read_tokenizer
 from firth.pipelines.labels import with_labels
 from firth.recipes.base.recipe_type import config_of
@@ -23,8 +23,8 @@ from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConf
 from firth.tasks import TASKS
 from firth.tasks.inputs import EncodedRecord
 from firth.tasks.labelled.data import LABELLED_DATA
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord, RefusedFileError
+from firth.tasks.task_rows import pack_records
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 
 IGNORED = -100
@@ -39,7 +39,7 @@ def prepare(
     count: int,
     tokenizer: str | None,
 ) -> dict[str, Any]:
-    """Writes rows, examples and the recipe; returns what the data are."""
+    """Writes rows, examples and the recipe; returns a description of the data."""
     try:
         recipe, records = _read(data, task, size)
     except RefusedFileError:
@@ -107,7 +107,7 @@ def _recipe(data: dict[str, Any], task: dict[str, Any], size: FineTuneSize) -> A
 
 
 def _rows_of(task: dict[str, Any]) -> Sequences:
-    """Returns rows as `firth finetune` lays them out where nothing else is said."""
+    """Returns rows as `firth finetune` lays them out by default."""
     made: Any = config_of("task", AnyTask, task)
     return Sequences(length=made.row_length, max_documents=made.row_length // made.record_length)
 

@@ -1,4 +1,4 @@
-"""What `benchmarks.workers.finetune_data.prepare` wrote, as firth's worker reads it, without what made it."""
+"""Files of `benchmarks.workers.finetune_data.prepare`, as firth's worker reads them."""
 
 import pathlib
 

@@ -16,7 +16,7 @@ from firth.tokenizers import load_tokenizer
 from firth.training.input_pipeline import training_batches
 from firth.training.optimizers.optimizer_kinds import build_optimizer
 from firth.training.pretraining import open_rows
-from firth.training.steps.step import build_train_step
+from firth.training.step import build_train_step
 from firth.tuning import METHODS
 
 

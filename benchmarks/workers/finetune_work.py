@@ -1,4 +1,4 @@
-"""What a process of `benchmarks.finetune` runs: one library on the records of a folder.
+"""The work of a process of `benchmarks.finetune`: one library on the records of a folder.
 
 python -m benchmarks.workers.finetune_work LIBRARY SIZE FOLDER
 

@@ -12,9 +12,9 @@ from benchmarks.workers.families import FIRTH, Family, Size
 from benchmarks.workers.recipes import make_recipe
 from firth import features as names
 from firth.models import build_pretraining_model
-from firth.training.data_order import noise_keys
+from firth.training.input_pipeline import noise_keys
 from firth.training.optimizers.optimizer_kinds import build_optimizer
-from firth.training.steps.step import build_train_step
+from firth.training.step import build_train_step
 
 
 class Model:

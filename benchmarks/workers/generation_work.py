@@ -1,4 +1,4 @@
-"""What a process of `benchmarks.generation` runs: one library that writes after prompts of random tokens.
+"""The work of a process of `benchmarks.generation`: one library that writes after prompts of random tokens.
 
 python -m benchmarks.workers.generation_work LIBRARY SIZE FOLDER DTYPE
 """

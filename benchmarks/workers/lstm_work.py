@@ -1,4 +1,4 @@
-"""What a process of `benchmarks.lstm` runs: one layer on one worker.
+"""The work of a process of `benchmarks.lstm`: one layer on one worker.
 
 python -m benchmarks.workers.lstm_work WORKER LAYER LOTS
 
@@ -151,7 +151,7 @@ class Matmuls:
         self._layer, self._made = layer, None
 
     def prepare(self, document_ids):
-        """Returns what does the matmuls of inference and of training, once for each batch of rows."""
+        """Returns functions of the matmuls of inference and of training, once for each batch of rows."""
         batches = row_batches(document_ids, self._layer.batch)
         if self._made is None:
             forward, backward = matmuls(self._layer, *batches[0].shape)

@@ -1,4 +1,4 @@
-"""What presidio's recognisers and detect-secrets find in texts, in an interpreter of its own.
+"""Finds of presidio's recognisers and detect-secrets in texts, in an interpreter of its own.
 
 Reads a JSON text a line; writes a list of [start, end, type, score] for each.
 """

@@ -24,7 +24,7 @@ _SIZE = Size()
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What is trained.
+    """A training to predict.
 
     Attributes:
         family: A key of `benchmarks.workers.families.FAMILIES`.
@@ -67,9 +67,9 @@ def compiled_step(recipe: Recipe, features: batches.Features) -> tuple[Any, dict
 
     from firth import features as names
     from firth.models import build_model
-    from firth.training.data_order import noise_keys
+    from firth.training.input_pipeline import noise_keys
     from firth.training.optimizers.optimizer_kinds import build_optimizer
-    from firth.training.steps import build_train_step
+    from firth.training.step import build_train_step
 
     training, rows = recipe.training, np.arange(recipe.training.batch_size)
     model = build_model(recipe)

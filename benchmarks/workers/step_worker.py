@@ -1,4 +1,4 @@
-"""What training steps of one recipe take: peak memory above that of the process, and seconds.
+"""Cost of training steps of one recipe: peak memory above that of the process, and seconds.
 
     python -m benchmarks.workers.step_worker '{"family": "bert", "size": {"layers": 4}, "training": {}}'
 
@@ -23,9 +23,9 @@ from benchmarks.workers.recipes import make_recipe
 from firth import features as names
 from firth.models import build_pretraining_model
 from firth.recipes.run.recipe import Recipe
-from firth.training.data_order import noise_keys
+from firth.training.input_pipeline import noise_keys
 from firth.training.optimizers.optimizer_kinds import build_optimizer
-from firth.training.steps.step import build_train_step
+from firth.training.step import build_train_step
 
 
 def recipe_of(family: str, size: dict, training: dict) -> Recipe:

@@ -1,10 +1,10 @@
-"""What models on torch have in common: autocast, and a training step with clipping and torch's AdamW."""
+"""Parts that models on torch share: autocast, and a training step with clipping and torch's AdamW."""
 
 import torch
 
 
 class TorchModel:
-    """A torch module whose call returns what has a `loss`.
+    """A torch module whose call returns an object with a `loss`.
 
     Args:
         module: The module.

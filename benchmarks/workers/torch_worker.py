@@ -68,7 +68,7 @@ class ELMo(nn.Module):
         return made
 
     def forward(self, token_ids, characters, mask):
-        """Returns what has a `loss`: the mean over the next words and the previous ones."""
+        """Returns an object with a `loss`: the mean over the next words and the previous ones."""
         forward, backward = self.states(characters, mask)
         pairs = mask[:, 1:] > 0
         hidden = torch.cat([forward[:, :-1][pairs], backward[:, 1:][pairs]])
@@ -88,7 +88,7 @@ class ELMo(nn.Module):
 
 
 class Loss:
-    """What a call returns."""
+    """The result of a call."""
 
     def __init__(self, loss):
         self.loss = loss

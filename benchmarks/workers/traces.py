@@ -1,4 +1,4 @@
-"""What TensorFlow's profiler tells of something that runs."""
+"""Traces of TensorFlow's profiler."""
 
 import glob
 import tempfile

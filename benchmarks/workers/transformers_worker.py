@@ -68,7 +68,7 @@ class Electra(torch.nn.Module):
 
     @property
     def base_model(self):
-        """What is kept after pre-training."""
+        """The part that is kept after pre-training."""
         return self.discriminator.electra
 
     def forward(self, input_ids, attention_mask, labels):
@@ -133,7 +133,7 @@ def t5(inner_factor: int, **more):
         )
         model = transformers.T5ForConditionalGeneration(config)
         if not config.scale_decoder_outputs:
-            # Published T5 1.1 does not tie them; transformers 5 does, whatever it is told.
+            # Published T5 1.1 does not tie them; transformers 5 does, whatever its configuration.
             model.lm_head = torch.nn.Linear(size.width, family.vocabulary, bias=False)
         return model
 

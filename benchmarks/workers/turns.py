@@ -27,7 +27,7 @@ class Worker:
         module: What the process runs; it calls `answer`.
 
     Raises:
-        RuntimeError: if the process ends before it answers; what it wrote to standard error stands above.
+        RuntimeError: if the process ends before it answers; its standard error is above.
     """
 
     def __init__(self, python: str, arguments: list[str], module: str = "benchmarks.workers.work"):

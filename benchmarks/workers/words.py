@@ -1,4 +1,4 @@
-"""What ELMo reads next to the ids of words: their characters, and the word before each. NumPy alone."""
+"""Inputs of ELMo next to the ids of words: their characters, and the word before each. NumPy alone."""
 
 import numpy as np
 

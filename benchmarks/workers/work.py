@@ -1,4 +1,4 @@
-"""What a process of `benchmarks.models` runs: one family on one worker.
+"""The work of a process of `benchmarks.models`: one family on one worker.
 
 python -m benchmarks.workers.work WORKER FAMILY SIZE LOTS
 

@@ -1,12 +1,32 @@
-"""Bundles and adapters that a command is given by name or by path."""
+"""Bundles and adapters that a command is given by name or by path, and the engines that run them."""
 
 import os
 import pathlib
+from typing import Annotated, Any
+
+import typer
 
 from firth.cli.output import ExitCode, fail
 
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE",
+        help="What runs the model: keras, or ctranslate2, which is made of the bundle once and kept.",
+    ),
+]
+DType = Annotated[
+    str | None,
+    typer.Option(
+        "--dtype",
+        metavar="TYPE",
+        help="How numbers are kept, such as bfloat16; with --engine ctranslate2 such as int8.",
+    ),
+]
 
-def bundle_of(said: str, root: pathlib.Path) -> str:
+
+def bundle_of(given: str, root: pathlib.Path) -> str:
     """Returns the folder of a bundle.
 
     Raises:
@@ -15,31 +35,31 @@ def bundle_of(said: str, root: pathlib.Path) -> str:
     from firth import storage
     from firth.recipes.reading.bundles import bundle_in, find_bundle
 
-    is_path = "/" in said or storage.is_folder(said)
-    of_run = storage.is_folder(os.path.join(root, said))
-    return bundle_in(said) if is_path and not of_run else find_bundle(said, str(root))
+    is_path = "/" in given or storage.is_folder(given)
+    of_run = storage.is_folder(os.path.join(root, given))
+    return bundle_in(given) if is_path and not of_run else find_bundle(given, str(root))
 
 
-def adapter_of(said: str, root: pathlib.Path) -> str:
+def adapter_of(given: str, root: pathlib.Path) -> str:
     """Returns the folder of an adapter."""
     from firth import storage
     from firth.recipes.reading.bundles import NoBundleError
     from firth.recipes.reading.method_sources import adapter_next_to, is_adapter
     from firth.recipes.run.base import ADAPTER_FILE
 
-    if is_adapter(said):
-        return said
+    if is_adapter(given):
+        return given
     try:
-        bundle = bundle_of(said, root)
+        bundle = bundle_of(given, root)
     except NoBundleError as error:
-        if not storage.is_folder(said):
+        if not storage.is_folder(given):
             raise
-        problem = f"{said} is not an adapter: it lacks {ADAPTER_FILE}; nor is it a run"
+        problem = f"{given} is not an adapter: it lacks {ADAPTER_FILE}; nor is it a run"
         raise NoBundleError(f"{problem}: {error}") from error
     return adapter_next_to(bundle)
 
 
-def free_place(root: pathlib.Path, name: str) -> pathlib.Path:
+def new_run_folder(root: pathlib.Path, name: str) -> pathlib.Path:
     """Returns the folder of a new name among the runs. Ends the command for one that is taken."""
     from firth import storage
     from firth.recipes.base.names import check_folder_name
@@ -52,3 +72,22 @@ def free_place(root: pathlib.Path, name: str) -> pathlib.Path:
     if storage.exists(place) or storage.is_folder(place):
         fail(f"{place} already exists; give another --name", ExitCode.USAGE)
     return place
+
+
+def engine_options(
+    name: str, root: pathlib.Path, engine: str | None, dtype: str | None
+) -> tuple[str, dict[str, Any]]:
+    """Returns the folder of a model, and the arguments of `load_generator` for its engine.
+
+    Ends the command with the nearest name if the model or the engine does not exist. Loads no TensorFlow.
+    """
+    from firth.generation.engines import ENGINES, check_engine, engine_of
+
+    try:
+        if engine is not None:
+            check_engine(engine)
+        folder = bundle_of(name, root) if engine_of(name) == next(iter(ENGINES)) else name
+    except ValueError as error:
+        fail(str(error), ExitCode.USAGE)
+    chosen = engine or engine_of(folder)
+    return folder, {"engine": chosen, **({} if dtype is None else {ENGINES[chosen].option: dtype})}

@@ -1,16 +1,22 @@
-"""Options that all subcommands share, and the format of examples in their help."""
+"""Options that subcommands share, the recipe that they make, and the format of examples in help texts."""
 
 import pathlib
-from collections.abc import Callable
-from typing import Annotated, Any
+import shlex
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from firth.cli.output import ExitCode, fail, note
+
+if TYPE_CHECKING:
+    from firth.recipes import Recipe
+    from firth.recipes.reading.raw_recipes import Option
 
 Root = Annotated[
     pathlib.Path, typer.Option("--root", envvar="FIRTH_ROOT", help="Folder of all runs.", file_okay=False)
 ]
 DEFAULT_ROOT = pathlib.Path("firth-runs")
-
 RecipeName = Annotated[
     str,
     typer.Argument(metavar="RECIPE", help="A preset's name, or the path of a YAML file.", show_default=False),
@@ -28,7 +34,7 @@ Base = Annotated[
     typer.Option(
         "--base",
         metavar="NAME",
-        help="Go on from this model, in the place of weights drawn by the seed: a run's name, that of an "
+        help="Continue from this model instead of weights drawn by the seed: a run's name, that of an "
         "imported model, or a bundle's path.",
     ),
 ]
@@ -41,6 +47,17 @@ Overrides = Annotated[
         "--set", metavar="KEY=VALUE", help="Change one key of the recipe; may be given several times."
     ),
 ]
+
+
+def root_option(root: pathlib.Path) -> str:
+    """Returns the option of a root for a command to be pasted; empty for the default root.
+
+    Example:
+
+    >>> root_option(pathlib.Path("my runs")), root_option(DEFAULT_ROOT)
+    (" --root 'my runs'", '')
+    """
+    return "" if root == DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
 
 
 def epilog(*examples: str, after: str = "") -> str:
@@ -60,3 +77,61 @@ def registrar(
 ) -> Callable[[typer.Typer], Any]:
     """Returns the function that adds a subcommand to the command."""
     return lambda app: app.command(name, epilog=epilog(*examples, after=after), **settings)(command)
+
+
+def recipe_or_exit(
+    name: str | None,
+    options: Sequence["str | Option"] = (),
+    require_all: bool = False,
+    root: pathlib.Path | None = None,
+) -> "Recipe":
+    """Loads a recipe; if it is not valid, prints one problem a line and ends the command."""
+    from firth.recipes import RecipeError
+    from firth.recipes.reading.bases import base_notices
+    from firth.recipes.reading.loading import load_with_places
+    from firth.recipes.reading.requirements import missing, too_few_documents
+    from firth.recipes.run.advice import notices
+
+    try:
+        recipe, places = load_with_places(name, options, root)
+    except RecipeError as error:
+        fail(str(error), ExitCode.USAGE)
+    if problems := (missing(recipe, places) or too_few_documents(recipe, places)) if require_all else []:
+        fail("\n".join(problems), ExitCode.USAGE)
+    for notice in [*notices(recipe), *base_notices(recipe, places)]:
+        note(notice)
+    return recipe
+
+
+def sources_option(text: Sequence[str], jsonl: Sequence[str], text_key: str) -> list["Option"]:
+    """Returns the option that replaces a recipe's sources by the given files, if any are given.
+
+    Example:
+
+    >>> sources_option(["/b/*.txt"], [], "text")
+    [Option(key='sources', value=[{'kind': 'text', 'paths': ['/b/*.txt']}], place='--text /b/*.txt')]
+    >>> sources_option([], [], "text")
+    []
+    """
+    from firth.recipes.reading.raw_recipes import Option
+
+    sources: list[dict[str, Any]] = []
+    if text:
+        sources.append({"kind": "text", "paths": list(text)})
+    if jsonl:
+        sources.append({"kind": "jsonl", "paths": list(jsonl), "text_key": text_key})
+    given = [f"--text {each}" for each in text] + [f"--jsonl {each}" for each in jsonl]
+    return [Option("sources", sources, " ".join(given))] if sources else []
+
+
+def base_option(base: str | None) -> list["Option"]:
+    """Returns the option of the model that a run continues from, if one is given.
+
+    Example:
+
+    >>> base_option("minilm")
+    [Option(key='base.bundle', value='minilm', place='--base minilm')]
+    """
+    from firth.recipes.reading.raw_recipes import Option
+
+    return [] if base is None else [Option("base.bundle", base, f"--base {base}")]

@@ -8,9 +8,8 @@ import typer
 
 from firth import storage
 from firth.cli import commands, execution
-from firth.cli.output import ExitCode, fail, note
-from firth.cli.quiet_work import quietly
-from firth.cli.recipe_options import base_option, recipe_or_exit
+from firth.cli.commands import base_option, recipe_or_exit
+from firth.cli.output import ExitCode, fail, note, run_quietly
 
 if TYPE_CHECKING:
     from firth.recipes.run.run_recipe import RunRecipe
@@ -113,8 +112,12 @@ def _compile(
 
     Each run may be given another recipe, sources, steps and more; see docs/how-to/vertex.md.
     """
-    from firth.pipelines.orchestrators.resources import read_resources
-    from firth.pipelines.orchestrators.targets import ORCHESTRATORS, checked_root, pipeline_name
+    from firth.pipelines.orchestrators.targets import (
+        ORCHESTRATORS,
+        checked_root,
+        pipeline_name,
+        read_resources,
+    )
     from firth.recipes.base.errors import suggest
 
     if orchestrator not in ORCHESTRATORS:
@@ -141,9 +144,9 @@ def _compile(
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
     options = {"beam_pipeline_args": execution.beam_args(beam_arg), "enable_cache": not no_cache}
-    said = {"pipeline": kind, "orchestrator": orchestrator, "image": image, **places, **options, **vertex}
+    settings = {"pipeline": kind, "orchestrator": orchestrator, "image": image, **places, **options, **vertex}
     expected = {ValueError: ExitCode.USAGE, ImportError: ExitCode.USAGE}
-    quietly(lambda: _write(checked, said, tasks, on_exit, file), "compile", expected)
+    run_quietly(lambda: _write(checked, settings, tasks, on_exit, file), "compile", expected)
     if name != checked.name:
         note(f"the pipeline is called {name}: orchestrators take no {checked.name}")
     if local := _local_files(checked):
@@ -195,10 +198,10 @@ def _local_files(recipe: "RunRecipe") -> str:
     )
 
 
-def _write(recipe: "RunRecipe", said: dict[str, Any], resources: Any, on_exit: str, output: str) -> None:
+def _write(recipe: "RunRecipe", settings: dict[str, Any], resources: Any, on_exit: str, output: str) -> None:
     from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline
 
-    document = compile_pipeline(recipe, Settings(**said), resources, on_exit)
+    document = compile_pipeline(recipe, Settings(**settings), resources, on_exit)
     # Both clients read it as YAML, in which JSON's escapes of emoji mean something else.
     text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False)
     storage.write_text(output, f"{text}\n")

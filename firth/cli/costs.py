@@ -15,7 +15,7 @@ from firth.recipes.run.stages import RunStage, stages_of
 from firth.reports.quantities import bytes_text
 
 _TOTALS = ("total", "total_with_heads")
-# Of these a device of a mesh holds a part.
+# A device of a mesh holds a part of these.
 _OF_WEIGHTS = {"weights", "gradients", "moments", "accumulated"}
 
 
@@ -46,7 +46,7 @@ def cost_lines(recipe: Recipe) -> list[str]:
 
 
 def accelerator_lines(recipe: Recipe, accelerator: Accelerator) -> list[str]:
-    """Returns whether a training fits an accelerator, and what a step takes there.
+    """Returns lines on the memory and the time of a step on an accelerator.
 
     Example:
 
@@ -70,7 +70,7 @@ def accelerator_lines(recipe: Recipe, accelerator: Accelerator) -> list[str]:
 
 
 def device_bytes(recipe: Recipe) -> dict[str, int]:
-    """Returns what one device holds of `memory_bytes`.
+    """Returns the part of `memory_bytes` that one device holds.
 
     With `training.mesh`, these are its parts of the divided weights, and of their gradients and moments, next
     to all others. `activations` are those of its rows, for the whole model: an upper bound.
@@ -81,7 +81,7 @@ def device_bytes(recipe: Recipe) -> dict[str, int]:
     memory["activations"] //= rows
     if training.mesh is not None:
         # Keras takes seconds to import, and a model without a mesh is counted by its types alone.
-        from firth.models.held_parameters import held_parameters
+        from firth.models.builders import held_parameters
 
         held, parameters = held_parameters(recipe), parameter_counts(recipe)["total_with_heads"]
         for name in memory.keys() & _OF_WEIGHTS:

@@ -39,7 +39,7 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
 
     from firth.cli.summary import corpus_line, funnel_table, next_commands, schema_lines
     from firth.corpus.report.limits import report_warnings
-    from firth.reports.distances import distance_lines
+    from firth.reports.threshold_results import distance_lines
 
     console = Console(highlight=False, soft_wrap=True, width=WIDEST)
     report = storage.read_json(result.outputs["Curator"]["report"] / "corpus_report.json")
@@ -91,7 +91,7 @@ def _command(
     verbose: execution.Verbose = False,
 ) -> None:
     overrides = [*(overrides or ()), *(["cleaning.measure=only"] if measure_only else ())]
-    execution.on_recipe(_curate)(
+    execution.command_on_recipe(_curate)(
         context, recipe, base, text, jsonl, text_key, overrides, root, name, reuse_folder, workers, beam_arg,
         metadata, verbose,
     )  # fmt: skip

@@ -1,18 +1,23 @@
 """Runs a recipe's pipeline from the command line: options, progress and error messages."""
 
+import contextlib
+import dataclasses
+import multiprocessing
+import os
 import pathlib
 import re
 from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
 from firth.cli import commands
+from firth.cli.commands import base_option, recipe_or_exit, sources_option
 from firth.cli.output import ExitCode, fail, note, print_error, terminal
-from firth.cli.recipe_options import base_option, recipe_or_exit, sources_option
 
 if TYPE_CHECKING:
-    from firth.pipelines.local import RunResult
+    from firth.pipelines.local import RunOptions, RunResult
     from firth.pipelines.run_errors import RunFailedError
     from firth.recipes import Recipe
     from firth.recipes.reading.raw_recipes import Option
@@ -20,12 +25,10 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Execute = Callable[[Callable[..., Any]], Any]
-
 QUOTE_HINT = "quote patterns, --text 'books/*.txt', so that firth and not the shell expands them"
 _ASSIGNMENT = re.compile(r"[a-z_][\w.]*=.*")
 # Extra arguments mostly come from a pattern that the shell expanded. They are refused with that hint.
 SETTINGS = {"allow_extra_args": True}
-
 Text = Annotated[
     list[str] | None,
     typer.Option("--text", metavar="GLOB", help="Text files in place of the recipe's sources; repeatable."),
@@ -68,7 +71,7 @@ Metadata = Annotated[
         "--metadata",
         metavar="PLACE",
         envvar="FIRTH_METADATA",
-        help="Where ML Metadata keeps what it knows, which several runs may share: a file of SQLite, or "
+        help="Where ML Metadata is kept, which several runs may share: a file of SQLite, or "
         "postgresql://user@host:port/database, or the same of mysql:// (MariaDB), with the password in "
         "FIRTH_METADATA_PASSWORD; in the run's folder if not given.",
     ),
@@ -79,9 +82,10 @@ Workers = Annotated[
         "--workers", min=1, help="Processes of Beam on this machine, each of which reads, cleans and packs."
     ),
 ]
+Made = TypeVar("Made")
 
 
-def on_recipe(act: Callable[["Recipe", Execute, pathlib.Path], None]) -> Callable[..., None]:
+def command_on_recipe(act: Callable[["Recipe", Execute, pathlib.Path], None]) -> Callable[..., None]:
     """Returns the command that reads a recipe, with the options of a run, and acts on it."""
 
     def command(
@@ -100,13 +104,18 @@ def on_recipe(act: Callable[["Recipe", Execute, pathlib.Path], None]) -> Callabl
         metadata: Metadata = "",
         verbose: Verbose = False,
     ) -> None:
-        options = beam_args(beam_arg, workers)
+        beam = beam_args(beam_arg, workers)
         checked = recipe_of(context, recipe, text, jsonl, text_key, overrides, base, root)
-        act(
-            checked,
-            lambda run: execute(run, checked, root, name, verbose, options, reuse_folder, metadata),
-            root,
-        )
+
+        def execute_recipe(run: Callable[..., Any]) -> Any:
+            from firth.pipelines.local import RunOptions
+
+            options = RunOptions(
+                name, verbose, beam_pipeline_args=beam, reuse_folder=reuse_folder, metadata=metadata
+            )
+            return execute(run, checked, root, options)
+
+        act(checked, execute_recipe, root)
 
     command.__doc__ = act.__doc__
     return command
@@ -124,7 +133,7 @@ def recipe_of(
 ) -> "Recipe":
     """Returns the recipe that the options describe, checked. Ends the command if they do not fit together."""
     if name is None and base is None:
-        fail("give a RECIPE, or the model to go on from with --base", ExitCode.USAGE)
+        fail("give a RECIPE, or the model to continue from with --base", ExitCode.USAGE)
     if context.args:
         fail(f"unexpected {' '.join(context.args[:3])}; {_hint(context.args)}", ExitCode.USAGE)
     if text_key is not None and not jsonl:
@@ -135,7 +144,7 @@ def recipe_of(
 
 
 def _hint(extra: Sequence[str]) -> str:
-    """Returns what was meant by arguments that the command does not take."""
+    """Returns a hint for arguments that the command does not take."""
     if all(map(_ASSIGNMENT.fullmatch, extra)):
         return f"change keys of the recipe by --set, {' '.join(f'--set {each}' for each in extra)}"
     return QUOTE_HINT
@@ -174,29 +183,21 @@ def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:
 
 
 def execute(
-    run: Callable[..., Result],
-    recipe: "RunRecipe",
-    root: pathlib.Path,
-    name: str | None,
-    verbose: bool,
-    beam_pipeline_args: Sequence[str],
-    reuse_folder: bool,
-    metadata: str = "",
+    run: Callable[..., Result], recipe: "RunRecipe", root: pathlib.Path, options: "RunOptions"
 ) -> Result:
-    """Returns the result of a function of `firth.pipelines.local`; an error ends the command."""
+    """Returns the result of a function of `firth.pipelines.local`; draws its events, and ends on an error."""
     from firth.cli.progress import drawing
     from firth.pipelines import local
     from firth.pipelines.run_errors import RunFolderError, full_disk
     from firth.pipelines.run_folder import run_folder
 
-    folder = recipe.name if name is None else name
+    folder = recipe.name if options.name is None else options.name
     console = terminal()
     try:
         run_folder(root, folder)
         console.print(f"[bold]{recipe.name}[/] in {root / folder} (loading TFX takes a while)")
-        with drawing(console, live=console.is_terminal and not verbose) as draw:
-            given = (folder, verbose, draw, beam_pipeline_args, reuse_folder, metadata)
-            return run(recipe, root, local.RunOptions(*given))
+        with drawing(console, live=console.is_terminal and not options.verbose) as draw:
+            return run(recipe, root, dataclasses.replace(options, on_event=draw))
     except RunFolderError as error:
         fail(str(error), ExitCode.USAGE)
     except local.RunLockedError as error:
@@ -206,8 +207,8 @@ def execute(
     except OSError as error:
         fail(full_disk(error, root) or f"{root / folder} cannot be used: {error}")
     except KeyboardInterrupt as interrupted:
-        # In training it says the step that is saved.
-        print_error(str(interrupted) or "interrupted; the same command goes on where this one stopped")
+        # In training, the message names the step that is saved.
+        print_error(str(interrupted) or "interrupted; the same command continues where this one stopped")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     except SystemExit as ended:
         # The Trainer ends so on SIGTERM, with a message and a checkpoint.
@@ -232,3 +233,48 @@ def finish(print_summary: Callable[..., None], result: "RunResult", recipe: Any,
     print_summary(Console(highlight=False, soft_wrap=True), result, recipe, root)
     if not result.blessed:
         raise typer.Exit(ExitCode.NOT_BLESSED)
+
+
+def run_in_own_process(work: Callable[..., Made], *arguments: object) -> Made:
+    """Runs a function in a new process, with this one's output, and returns its result.
+
+    SIGTERM and Ctrl-C are passed to it, and this process waits for its end. If it does not end well, it has
+    printed the reason, and this command ends with its status.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(sender, work, arguments))
+    made: list[Made] = []
+    with receiver, _passing_signals(process):
+        process.start()
+        # Its end is seen where nobody else holds the pipe.
+        sender.close()
+        with contextlib.suppress(EOFError):
+            made.append(receiver.recv())
+        process.join()
+    if process.exitcode or not made:
+        status = process.exitcode or 1
+        raise typer.Exit(128 - status if status < 0 else status)
+    return made[0]
+
+
+def _passing_signals(process: multiprocessing.process.BaseProcess) -> contextlib.AbstractContextManager[None]:
+    from firth.training.termination import signals_handled
+
+    def send(number: int, frame: object) -> None:
+        if process.pid is not None and process.exitcode is None:
+            os.kill(process.pid, number)
+
+    return signals_handled(send)
+
+
+def _work(sender: Connection, work: Callable[..., object], arguments: tuple[object, ...]) -> None:
+    from firth.cli.main import run_as_process
+
+    def send() -> None:
+        try:
+            sender.send(work(*arguments))
+        except typer.Exit as ended:
+            raise SystemExit(ended.exit_code) from None
+
+    run_as_process(send)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail
-from firth.cli.quiet_work import quietly
+from firth.cli.output import ExitCode, fail, run_quietly
 from firth.interop.formats import FORMATS, Format
 
 if TYPE_CHECKING:
-    from firth.interop.messages import Written
+    from firth.interop.formats import Written
 
 _WRITABLE = {each.name: each for each in FORMATS.values() if each.writes}
 Name = Annotated[
@@ -32,7 +31,7 @@ AdapterNames = Annotated[
     typer.Option(
         "--adapter",
         metavar="[NAME=]ADAPTER",
-        help="In the place of a format: an adapter of the model, by its folder or the run that trained it. "
+        help="Instead of a format: an adapter of the model, by its folder or the run that trained it. "
         "Give several: one SavedModel answers with them, and its input `adapter` names one for each text.",
         show_default=False,
     ),
@@ -42,7 +41,7 @@ WeightsName = Annotated[
     typer.Option(
         "--weights",
         metavar="TYPE",
-        help="In the place of a format: the type that a SavedModel stores its weights in, float32, bfloat16 "
+        help="Instead of a format: the type that a SavedModel stores its weights in, float32, bfloat16 "
         "or int8. What the model loses by it is measured on held-out rows of the run.",
         show_default=False,
     ),
@@ -108,7 +107,7 @@ def _export(
     if wrong := [each for each in option or () if "=" not in each]:
         fail(f"--option {wrong[0]}: expected KEY=VALUE", ExitCode.USAGE)
     if weights is not None:
-        export_as(name, weights, place, root)
+        export_stored_weights(name, weights, place, root)
     elif format is None:
         _export_adapters(name, adapter or [], place, root)
     else:
@@ -131,7 +130,7 @@ def _export_format(
         InteropError: ExitCode.USAGE,
         NoBundleError: ExitCode.USAGE,
     }
-    written = quietly(work, "export", expected)
+    written = run_quietly(work, "export", expected)
     for note in written.notes:
         typer.echo(note)
     for path in written.files:
@@ -154,39 +153,39 @@ def _export_adapters(name: str, adapters: list[str], place: str, root: pathlib.P
         from firth.tuning import load_adapters
 
         bundle = bundle_of(name, root)
-        loaded = load_adapters({each: adapter_of(said, root) for each, said in named}, bundle)
+        loaded = load_adapters({each: adapter_of(given, root) for each, given in named}, bundle)
         export_adapters(loaded, load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER)), place)
         signature: str = loaded[names[0]][1].task.signature
         return signature
 
-    signature = quietly(work, "export", {ValueError: ExitCode.USAGE})
+    signature = run_quietly(work, "export", {ValueError: ExitCode.USAGE})
     typer.echo(f"{place}: a SavedModel whose signature {signature} reads `adapter`: {', '.join(names)}")
     typer.echo(f"To ask it: firth predict {place} {signature.replace('_', '-')} TEXT --adapter {names[0]}")
 
 
-def _named(said: str) -> tuple[str, str]:
+def _named(given: str) -> tuple[str, str]:
     """Returns the name of an adapter, and where it is: `NAME=ADAPTER`, or the last part of where it is."""
-    name, equals, place = said.partition("=")
+    name, equals, place = given.partition("=")
     if not equals or "/" in name:
-        name, place = pathlib.PurePath(said).name, said
+        name, place = pathlib.PurePath(given).name, given
     if not name:
-        fail(f"--adapter {said}: the adapter has no name; write NAME=ADAPTER", ExitCode.USAGE)
+        fail(f"--adapter {given}: the adapter has no name; write NAME=ADAPTER", ExitCode.USAGE)
     return name, place
 
 
-def export_as(name: str, weights: str, place: str, root: pathlib.Path) -> None:
-    """Writes a SavedModel, and prints its size and what the model loses on held-out rows of the run."""
-    from firth.serving.descriptions.listing import weights_line
+def export_stored_weights(name: str, weights: str, place: str, root: pathlib.Path) -> None:
+    """Writes a SavedModel, and prints its size and its loss of quality on held-out rows of the run."""
+    from firth.serving.exported_model import weights_line
 
     def work() -> dict[str, Any]:
         from firth.cli.bundles import bundle_of
         from firth.pipelines.results import held_out_rows
         from firth.serving.bundle import export_stored
-        from firth.serving.storage_loss import HELD_OUT_ROWS
+        from firth.serving.weights import HELD_OUT_ROWS
 
         rows = held_out_rows(root / name, HELD_OUT_ROWS)
         return export_stored(bundle_of(name, root), place, weights, rows)
 
-    described = quietly(work, "export", {ValueError: ExitCode.USAGE})
+    described = run_quietly(work, "export", {ValueError: ExitCode.USAGE})
     typer.echo(f"{place}: a SavedModel; weights: {weights_line(described)}")
     typer.echo(f"To ask it: firth predict {place}")

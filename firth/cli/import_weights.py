@@ -4,7 +4,6 @@ import contextlib
 import logging
 import os
 import pathlib
-import shlex
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,19 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail, terminal
+from firth.cli.output import ExitCode, fail, run_quietly, terminal
 from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
-from firth.cli.quiet_work import quietly
 from firth.interop.formats import FORMATS, Format
 
 if TYPE_CHECKING:
-    from firth.interop.messages import Read
+    from rich.console import Console
+
+    from firth.interop.formats import Read
 
 Directory = Annotated[str, typer.Argument(metavar="DIR", help="Folder of the model.", show_default=False)]
 Name = Annotated[
     str | None, typer.Option("--name", help="Name among the runs; the folder's name if it is not given.")
 ]
 _SHOWN = 5
+_PROGRESS = logging.getLogger("firth.progress")
+Draw = Callable[[str, int, int], None]
 
 
 def register(app: typer.Typer) -> None:
@@ -65,9 +67,9 @@ def _command(format: Format) -> Callable[..., None]:
 
 
 def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> None:
-    from firth.cli.bundles import free_place
+    from firth.cli.bundles import new_run_folder
 
-    place = free_place(root, name)
+    place = new_run_folder(root, name)
     from firth.interop.errors import InteropError
 
     try:
@@ -82,7 +84,7 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> No
         return import_run(format, directory, place)
 
     with drawing_import(terminal(err=True)):
-        read = quietly(work, "import", {InteropError: ExitCode.USAGE})
+        read = run_quietly(work, "import", {InteropError: ExitCode.USAGE})
     for sentence in read.sentences(_SHOWN):
         typer.echo(sentence)
     typer.echo(f"{name} is in {place}. What to do next:")
@@ -92,15 +94,15 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> No
 
 def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> list[str]:
     from firth.cli.summary import ask_with, next_commands
-    from firth.pipelines.blessing import newest_version
-    from firth.serving.descriptions.model_description import read_description
+    from firth.pipelines.results import newest_version
+    from firth.serving.exported_model import read_description
 
     described = read_description(str(newest_version(place / "serving")))["signatures"]
     # A fresh head answers at random.
     asked = {
         key: each for key, each in described.items() if not (each["reads_heads"] and read.has_fresh_heads)
     }
-    at = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    at = commands.root_option(root)
     return [
         *next_commands(name, root, ask_with(asked), has_report=False),
         f"firth finetune {name} --task classification --train reviews.csv --text review --label stars{at}",
@@ -109,16 +111,9 @@ def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> l
     ]
 
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-_PROGRESS = logging.getLogger("firth.progress")
-Draw = Callable[[str, int, int], None]
-
-
 @contextlib.contextmanager
 def drawing_import(console: "Console", clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
-    """Draws what is logged of the parts of an import for as long as the block runs."""
+    """Draws the logged parts of an import for as long as the block runs."""
     with contextlib.ExitStack() as stack:
         if console.is_terminal:
             draw = _live(stack.enter_context(live_progress(console)))

@@ -1,4 +1,4 @@
-"""The command itself: its subcommands, and the message after an unexpected error."""
+"""The `firth` command: its subcommands, and the message after an unexpected error."""
 
 import atexit
 import contextlib
@@ -29,8 +29,7 @@ from firth.cli import (
     train_worker,
 )
 from firth.cli.finetuning import finetune, glue
-from firth.cli.output import ExitCode, print_error
-from firth.cli.quiet_work import import_without_logs
+from firth.cli.output import ExitCode, import_without_logs, print_error
 from firth.cli.requests import curation, generate, predict
 
 HELP = """Raw text to a validated, served language model.
@@ -94,20 +93,20 @@ def _options(
 
 def main() -> None:
     """Runs the command, and turns unexpected errors into a sentence and a file with the traceback."""
-    as_process(app)
+    run_as_process(app)
 
 
-def as_process(work: Callable[[], object]) -> None:
-    """Calls the function that a process is for, with what the command does around it."""
+def run_as_process(work: Callable[[], object]) -> None:
+    """Calls the work of a whole process, with temporary files, error messages and exit codes."""
     # On a full disk, commands that need no temporary folder still answer.
     with contextlib.suppress(OSError):
         storage.keep_temporary_files()
     atexit.register(_ignore_what_cannot_be_raised)
-    # TensorFlow writes nine lines about the machine before any answer; its errors are raised as well.
+    # TensorFlow prints nine lines about the machine first. Its errors are raised as well.
     if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
         os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
         import_without_logs("tensorflow")
-    # Said of the Python that the lock is for, before the answer, by a package that TensorFlow imports.
+    # A dependency of TensorFlow warns about Python 3.10, before the answer.
     warnings.filterwarnings("ignore", "You are using a non-supported Python version", FutureWarning)
     try:
         work()

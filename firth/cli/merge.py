@@ -1,14 +1,12 @@
 """`firth merge`: a base and an adapter that was trained on it become one model."""
 
 import pathlib
-import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode
-from firth.cli.quiet_work import quietly
+from firth.cli.output import ExitCode, run_quietly
 
 if TYPE_CHECKING:
     from firth.recipes.run.adapting import AdaptingRecipe
@@ -53,17 +51,17 @@ def _merge(
     root: commands.Root = commands.DEFAULT_ROOT,
 ) -> None:
     """Makes a base and an adapter one model, with a bundle and a SavedModel."""
-    from firth.cli.bundles import adapter_of, bundle_of, free_place
+    from firth.cli.bundles import adapter_of, bundle_of, new_run_folder
 
     made = name or f"{pathlib.PurePath(base).name}_merged"
-    place = free_place(root, made)
+    place = new_run_folder(root, made)
 
     def work() -> "AdaptingRecipe":
         from firth.pipelines.imported_models import merge_run
 
         return merge_run(bundle_of(base, root), adapter_of(adapter, root), place)
 
-    recipe = quietly(work, "merge", {ValueError: ExitCode.USAGE})
-    at = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    recipe = run_quietly(work, "merge", {ValueError: ExitCode.USAGE})
+    at = commands.root_option(root)
     typer.echo(f"{made} is in {place}. To ask it:")
     typer.echo(f"  firth predict {made} {recipe.task.signature.replace('_', '-')} TEXT{at}")

@@ -1,14 +1,29 @@
-"""Output of the command: exit codes, errors and notes."""
+"""Output of the command: exit codes, errors, notes, and logs of noisy work that are kept after an error."""
 
+import contextlib
 import enum
+import importlib.util
 import os
+import pathlib
+import re
 import sys
-from typing import TYPE_CHECKING, NoReturn
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import typer
 
+from firth import storage
+
 if TYPE_CHECKING:
     from rich.console import Console
+
+Made = TypeVar("Made")
+# Lines of Abseil's logs below errors, and the one that comes before the first of them.
+_LOG = re.compile(rb"WARNING: All log messages before absl::InitializeLog\(\)|[IW]\d{4} ")
 
 
 class ExitCode(enum.IntEnum):
@@ -54,3 +69,90 @@ def terminal(err: bool = False) -> "Console":
         return Console(highlight=False, soft_wrap=True, stderr=err)
     stream = os.fdopen(descriptor, "w", encoding=given.encoding, errors="replace", buffering=1)
     return Console(file=stream, highlight=False, soft_wrap=True)
+
+
+def run_quietly(
+    work: Callable[[], Made], name: str, expected: Mapping[type[Exception], ExitCode], verbose: bool = False
+) -> Made:
+    """Returns the result of a function. The output of TensorFlow meanwhile goes to a file.
+
+    Ends the command if the function raises: with the sentence of an expected error, or with the name of the
+    log.
+    """
+    try:
+        with contextlib.nullcontext() if verbose else _logged(name, tuple(expected)):
+            made = work()
+    except tuple(expected) as error:
+        fail(str(error), next(code for kind, code in expected.items() if isinstance(error, kind)))
+    return made
+
+
+@contextlib.contextmanager
+def _logged(name: str, expected: tuple[type[Exception], ...]) -> Iterator[None]:
+    from firth.pipelines.logs import output_in
+
+    # It goes with the process, unless somebody has to read it.
+    descriptor, log = tempfile.mkstemp(prefix=f"firth-{name}-", suffix=".log")
+    os.close(descriptor)
+    try:
+        with output_in(pathlib.Path(log)):
+            yield
+    except expected:
+        os.remove(log)
+        raise
+    except Exception as error:
+        kept = os.path.join(storage.lasting_temporary_folder(), os.path.basename(log))
+        storage.move(log, kept)
+        fail(f"{type(error).__name__}: {error}\nThe log is {kept}.")
+    os.remove(log)
+
+
+def import_without_logs(name: str) -> None:
+    """Hides the logs of a package to the file descriptor of stderr during its later import.
+
+    TensorFlow 2.21 logs while it is loaded, whatever `TF_CPP_MIN_LOG_LEVEL` is. Errors are shown.
+    """
+    if name not in sys.modules:
+        sys.meta_path.insert(0, _Finder(name))
+
+
+class _Finder(MetaPathFinder):
+    """Finds one package, once."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec and spec.loader:
+            execute = spec.loader.exec_module
+
+            def execute_without_logs(module: ModuleType) -> None:
+                with _logs_hidden():
+                    execute(module)
+
+            spec.loader.exec_module = execute_without_logs  # type: ignore[method-assign]
+        return spec
+
+
+@contextlib.contextmanager
+def _logs_hidden() -> Iterator[None]:
+    sys.stderr.flush()
+    shown = os.dup(2)
+    descriptor, path = tempfile.mkstemp(prefix="firth-", suffix=".log")
+    os.remove(path)
+    with os.fdopen(descriptor, "rb") as held:
+        os.dup2(descriptor, 2)
+        try:
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(shown, 2)
+            os.close(shown)
+            held.seek(0)
+            os.write(2, b"".join(line for line in held if not _LOG.match(line)))

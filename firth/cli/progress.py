@@ -16,7 +16,7 @@ Event = dict[str, Any]
 PLAIN_INTERVAL_SECONDS = 30.0
 # And one on the start of a component that takes as long.
 LONG_SECONDS = 5.0
-STOPPING = "[yellow]stopping[/]: what was trained is saved first; Ctrl-C again ends at once"
+STOPPING = "[yellow]stopping[/]: the steps so far are saved first; Ctrl-C again ends at once"
 _MARKS = {"finished": "[green]done[/]  ", "cached": "[dim]cached[/]", "failed": "[red]failed[/]"}
 
 
@@ -67,7 +67,7 @@ def training_text(event: Event) -> str:
 
 
 def left_text(seconds: float) -> str:
-    """Returns a time that is left of something that still runs, which is never nothing.
+    """Returns the time left of something that still runs, at least one second.
 
     Example:
 
@@ -78,7 +78,7 @@ def left_text(seconds: float) -> str:
 
 
 def running_text(event: Event) -> str:
-    """Returns which component runs, and how much of the run is left with it, if earlier runs have told.
+    """Returns the running component, and the time left of the run if earlier runs recorded times.
 
     Example:
 
@@ -102,7 +102,7 @@ def estimate_text(event: Event) -> str:
     >>> estimate_text({**event, "run_left": 11_520.0})
     'about 3 h 12 min left of the run: 3 h 10 min for 20,000 steps, 12,000 tokens/s, and 2 min 0 s after them'
     >>> estimate_text({**event, "run_left": None, "unknown": 3})
-    'about 3 h 10 min for 20,000 steps, 12,000 tokens/s; what 3 components take after them is not known yet'
+    'about 3 h 10 min for 20,000 steps, 12,000 tokens/s; the time of 3 components after them is not known yet'
     """
     long = left_text(event["seconds"])
     steps = f"{long} for {event['steps']:,} steps, {event['tokens_per_second']:,.0f} tokens/s"
@@ -111,8 +111,8 @@ def estimate_text(event: Event) -> str:
         return f"about {left_text(left)} left of the run: {steps}, and {rest} after them"
     if not (unknown := event.get("unknown")):
         return f"about {steps}"
-    components = "1 component takes" if unknown == 1 else f"{unknown} components take"
-    return f"about {steps}; what {components} after them is not known yet"
+    components = "1 component" if unknown == 1 else f"{unknown} components"
+    return f"about {steps}; the time of {components} after them is not known yet"
 
 
 def changes_text(event: Event) -> str:
@@ -129,12 +129,12 @@ def changes_text(event: Event) -> str:
 
 
 def notice_text(event: Event) -> str:
-    """Returns what the training says before its first step, with rich's markup.
+    """Returns a notice of the training before its first step, with rich's markup.
 
     Example:
 
-    >>> notice_text({"text": "the run goes on from step 600"})
-    '[yellow]note[/]    the run goes on from step 600'
+    >>> notice_text({"text": "the run resumes at step 600"})
+    '[yellow]note[/]    the run resumes at step 600'
     """
     from rich.markup import escape
 

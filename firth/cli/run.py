@@ -31,7 +31,7 @@ def _run(recipe: "Recipe", execute: execution.Execute, root: pathlib.Path) -> No
 
 register = commands.registrar(
     "run",
-    execution.on_recipe(_run),
+    execution.command_on_recipe(_run),
     "firth run demo",
     "firth run bert_mini --text 'books/*.txt'",
     "firth run bert_tiny --jsonl 'news/*.jsonl.gz' --text-key body --set training.steps=2000",
@@ -39,7 +39,7 @@ register = commands.registrar(
     "firth run bert_mini --metadata postgresql://firth@localhost:5432/runs",
     "firth run --base minilm --text 'notes/*.txt' --set training.steps=500",
     after=(
-        "Run the same command again to go on where a run stopped. Exit codes: 0 done; 1 the run failed, "
+        "Run the same command again to resume where a run stopped. Exit codes: 0 done; 1 the run failed, "
         "or another one holds its folder; 2 wrong usage, recipe or source, or a corpus that breaks its "
         "limits; 3 done, but the model was not blessed; 130 interrupted, and 143 "
         "ended by SIGTERM, both in training with a checkpoint."
@@ -49,7 +49,7 @@ register = commands.registrar(
 
 
 def least_time_line(recipe: "Recipe") -> str | None:
-    """Returns about how long a whole training takes at least on this machine's CPU; None for under an hour.
+    """Returns a line with the least time of a training on this machine's CPU; None for under an hour.
 
     None too where the machine's clock does not move. It is the time of the matrix products alone, at the
     speed that the machine has now.

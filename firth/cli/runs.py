@@ -52,7 +52,7 @@ def _score(run: RunOnDisk, metrics: dict[str, float]) -> str:
     from firth.recipes import RecipeError
     from firth.recipes.goals.goal import LOW
     from firth.recipes.reading.loading import load_run_recipe
-    from firth.reports.task_pages.scores import held_out_scores
+    from firth.reports.task_scores import held_out_scores
 
     # Recipes are read of those alone that have scores.
     if not any(name.endswith(LOW) for name in metrics):

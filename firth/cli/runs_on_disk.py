@@ -82,12 +82,12 @@ class RunOnDisk:
 
 
 def read_run(directory: pathlib.Path) -> RunOnDisk:
-    """Reads what is known of the run in a folder."""
+    """Returns the run in a folder, as its files record it."""
     summary_path, timings_path = directory / SUMMARY_FILE, directory / TIMINGS_FILE
     summary = storage.read_json_object(summary_path)
     timings = storage.read_json_object(timings_path)
-    said = {name: timing for name, timing in timings.items() if isinstance(timing, dict)}
-    return RunOnDisk(directory, summary, said, bool(summary) and _is_of_now(directory, summary))
+    read = {name: timing for name, timing in timings.items() if isinstance(timing, dict)}
+    return RunOnDisk(directory, summary, read, bool(summary) and _is_of_now(directory, summary))
 
 
 def _is_of_now(directory: pathlib.Path, summary: dict[str, Any]) -> bool:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail, note
-from firth.cli.quiet_work import quietly
-from firth.cli.recipe_options import base_option, recipe_or_exit
+from firth.cli.commands import base_option, recipe_or_exit
+from firth.cli.output import ExitCode, fail, note, run_quietly
 from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, all_runs, run_named
 
 if TYPE_CHECKING:
@@ -49,8 +48,8 @@ def _show(
 ) -> None:
     """Checks a recipe and prints it in full, with its parameter count, FLOPs and memory.
 
-    What is printed is itself a recipe file. Of a run, or of a model that was imported, it is what that was
-    made from.
+    The output is itself a recipe file. For a run or an imported model, it is the recipe that this was made
+    from.
     """
     from firth.recipes.reading.adapting import adapts
 
@@ -109,7 +108,7 @@ def _run_of(name: str, root: pathlib.Path) -> RunOnDisk | None:
 
 
 def _check_name(name: str, root: pathlib.Path) -> None:
-    """Ends the command for a name of which the nearest is that of a run."""
+    """Ends the command for a name whose nearest match is that of a run."""
     from firth.recipes.base.errors import suggest
     from firth.recipes.reading.families import preset_names
     from firth.recipes.reading.recipe_files import SUFFIXES
@@ -141,11 +140,10 @@ def _shown_run(run: RunOnDisk) -> tuple[list[str], str]:
 
 
 def _scores_of(run: RunOnDisk, recipe: Any) -> list[str]:
-    """Returns the scores of a run that has ended, and what of its held-out records its base may have seen."""
+    """Returns lines on the scores of an ended run, and on held-out records in the corpus of its base."""
     if not (evaluation := run.summary.get("evaluation")):
         return []
-    from firth.reports.task_pages.score_lines import score_lines
-    from firth.reports.task_pages.scores import contamination_line
+    from firth.reports.task_scores import contamination_line, score_lines
 
     known = contamination_line(run.summary.get("contamination"))
     return [*score_lines(evaluation, recipe.goal.told_metrics), known]
@@ -161,14 +159,14 @@ def _shown_adapting(
         recipe = load_adapting_recipe(path, options, root)
     except RecipeError as error:
         fail(str(error), ExitCode.USAGE)
-    recipe, problem = quietly(lambda: _labelled(recipe), "show", {})
+    recipe, problem = run_quietly(lambda: _labelled(recipe), "show", {})
     if problem:
         note(f"labels and scores are as the recipe says them, since its data cannot be read: {problem}")
     return _adapting_lines(recipe), adapting_yaml(recipe)
 
 
 def _labelled(recipe: "AdaptingRecipe") -> "tuple[AdaptingRecipe, str]":
-    """Returns a recipe with the labels of its data, or as it is, with what is wrong with the data."""
+    """Returns a recipe with the labels of its data, or the same recipe and the problem of its data."""
     from firth.pipelines.labels import with_labels
 
     try:
@@ -194,18 +192,18 @@ def _adapting_lines(recipe: Any) -> list[str]:
 
 
 def costs_of_method(recipe: "AdaptingRecipe", command: str) -> "TuningCosts":
-    """Returns what a run trains and holds; ends the command if its method does not fit its model."""
+    """Returns the trained parameters and the memory of a run; ends the command if its method does not fit."""
 
     def count() -> "TuningCosts":
         from firth.tuning import tuning_costs
 
         return tuning_costs(recipe)
 
-    return quietly(count, command, {ValueError: ExitCode.USAGE})
+    return run_quietly(count, command, {ValueError: ExitCode.USAGE})
 
 
 def base_lines(recipe: "Recipe") -> list[str]:
-    """Returns what a recipe takes from its base, a line each; none without a base."""
+    """Returns lines on the parts that a recipe takes from its base; none without a base."""
     if recipe.base is None:
         return []
     return [

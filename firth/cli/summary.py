@@ -1,4 +1,4 @@
-"""The text that is printed when a run has ended."""
+"""The text that is printed when a run has ended, of pre-training or of fine-tuning."""
 
 import pathlib
 import shlex
@@ -8,23 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 from firth import storage
 from firth.cli import commands
+from firth.cli.finetuning.labelled_data import rejected_text
 from firth.cli.runs_on_disk import REPORT_FILE
+from firth.evaluation.constant_answers import comparison_sentences
+from firth.pipelines.results import SERVING_REPORT
 from firth.reports.corpus_view import FunnelLine, funnel_lines
-from firth.reports.distances import distance_lines
 from firth.reports.page import tensorboard_command
 from firth.reports.quantities import bytes_text
 from firth.reports.record import main_perplexity
-from firth.reports.threshold_results import overall
+from firth.reports.task_scores import contamination_line, score_lines, served_line
+from firth.reports.threshold_results import distance_lines, overall
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from firth.pipelines.local import CurationResult, RunResult
     from firth.recipes import Recipe
+    from firth.recipes.run.adapting import AdaptingRecipe
+
+COLUMNS = ("step", "in", "kept", "lost", "share", "bytes kept")
+_SHOWN = 3
 
 
 def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", root: pathlib.Path) -> None:
-    """Prints the evaluation, the blessing, the paths of the results, and what to do next."""
+    """Prints the evaluation, the blessing, the paths of the results, and the commands for the next steps."""
     metrics = overall(result.evaluation)
     console.print()
     if (folder := result.outputs.get("Curator", {}).get("report")) is not None:
@@ -41,12 +49,12 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
         console.print(f"  {tensorboard_command(str(curves))}", markup=False)
 
 
-def print_outcome(console: "Console", result: "RunResult", root: pathlib.Path, said: str) -> None:
-    """Prints the blessing, what is served, the paths of the results, and what to do next."""
+def print_outcome(console: "Console", result: "RunResult", root: pathlib.Path, text: str) -> None:
+    """Prints the blessing, the served version, the paths of the results, and the next commands."""
     from rich.markup import escape
 
     if result.blessed:
-        console.print(f"[green]blessed[/]: {said}")
+        console.print(f"[green]blessed[/]: {text}")
     else:
         console.print("[red]not blessed[/]:", escape("; ".join(result.reasons)))
     console.print(f"pushed: {result.pushed or 'nothing'}")
@@ -94,7 +102,7 @@ def perplexity_line(metrics: dict[str, float], title: str) -> str:
 
 
 def start_line(start: Mapping[str, Any]) -> str:
-    """Returns what a run went on from, and what of its model was made fresh.
+    """Returns a line with the bundle that a run started from, and the layers that were made fresh.
 
     Example:
 
@@ -127,14 +135,14 @@ def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def weights_lines(description: Mapping[str, Any]) -> list[str]:
-    """Returns how the weights of an exported model are stored, if it is in another type than they have.
+    """Returns a line on the type that weights are stored in; none if it is the type of the model.
 
     Example:
 
     >>> weights_lines({"weights": {"type": "float32", "bytes": 400, "float32_bytes": 400}})
     []
     """
-    from firth.serving.descriptions.listing import weights_line
+    from firth.serving.exported_model import weights_line
 
     weights = description.get("weights", {})
     changed = weights.get("bytes") != weights.get("float32_bytes")
@@ -142,8 +150,8 @@ def weights_lines(description: Mapping[str, Any]) -> list[str]:
 
 
 def description_of(pushed: pathlib.Path) -> dict[str, Any]:
-    """Returns what an exported model describes; nothing if an earlier version exported it."""
-    from firth.serving.descriptions.model_description import read_description
+    """Returns the description of an exported model; empty if an earlier version exported it."""
+    from firth.serving.exported_model import read_description
 
     try:
         return read_description(str(pushed))
@@ -153,23 +161,17 @@ def description_of(pushed: pathlib.Path) -> dict[str, Any]:
 
 
 def next_commands(name: str, root: pathlib.Path, asked: list[str], has_report: bool = True) -> list[str]:
-    """Returns commands to go on with, ready to be pasted.
+    """Returns the commands for the next steps, ready to be pasted.
 
     Example:
 
     >>> next_commands("demo", pathlib.Path("firth-runs"), ["embed 'A sentence.'"])
     ['firth report demo --open', "firth predict demo embed 'A sentence.'"]
     """
-    place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    place = commands.root_option(root)
     run = shlex.quote(name)
     reports = [f"firth report {run}{place} --open"] if has_report else []
     return [*reports, *(f"firth predict {run}{place} {arguments}" for arguments in asked)]
-
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-COLUMNS = ("step", "in", "kept", "lost", "share", "bytes kept")
 
 
 def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> "Table":
@@ -219,3 +221,84 @@ def corpus_line(funnel: Sequence[Mapping[str, Any]]) -> str:
 
 def _share(documents: int, came: FunnelLine) -> str:
     return f"{100 * documents / max(came.documents, 1):.2f} %"
+
+
+def print_task_summary(
+    console: "Console", result: "RunResult", recipe: "AdaptingRecipe", root: pathlib.Path
+) -> None:
+    """Prints the counts of records, the scores, the blessing, and the commands for the next steps."""
+    console.print()
+    for line in [*data_lines(result), *distance_lines(result.outputs)]:
+        console.print(line, markup=False)
+    if result.start is not None:
+        console.print(start_line(result.start), markup=False)
+    for line in score_lines(result.evaluation, recipe.task.told_metrics):
+        console.print(line, markup=False)
+    if recipe.task.score_names:
+        console.print(served_line(_held_out(result)), markup=False)
+    console.print(contamination_line(result.contamination), markup=False)
+    text = f"{_kept_bounds(recipe, result)}, and it answered as a server asks"
+    print_outcome(console, result, root, text)
+
+
+def _kept_bounds(recipe: "AdaptingRecipe", result: "RunResult") -> str:
+    """Returns the bounds that a blessed model kept, in words."""
+    if recipe.evaluation.thresholds:
+        return "its scores kept their thresholds"
+    if not recipe.evaluation.compares_with_constant:
+        return "its scores are finite numbers, compared with nothing (evaluation.beats_constant: false)"
+    return "; ".join(comparison_sentences(result.evaluation, recipe.task).values())
+
+
+def _held_out(result: "RunResult") -> dict[str, Any] | None:
+    """Returns the headline score as the exported model's own signature answers held-out records."""
+    folder = result.outputs.get("ServingValidator", {}).get("report")
+    report: dict[str, Any] = {} if folder is None else storage.read_json(folder / SERVING_REPORT)
+    return report.get("held_out")
+
+
+def data_lines(result: "RunResult") -> list[str]:
+    """Returns a line for each split with the numbers of records read, rejected and cut."""
+    records = _report(result, "LabelledExampleGen")
+    rows = _report(result, "TaskRowGen")
+    lines = []
+    for split, found in records.get("splits", {}).items():
+        made = rows.get("splits", {}).get(split, {})
+        rejected = Counter(found["rejected"]) + Counter(made.get("rejected", {}))
+        text = rejected_text(rejected)
+        lines.append(f"{split}: {_kept(made, found['kept'])}{text}{_cut(made)}")
+    lines += filter(None, [records.get("told")])
+    return lines + [_mixed_line(each) for each in records.get("mixture", ())] + skew_lines(result)
+
+
+def _kept(made: Mapping[str, Any], read: int) -> str:
+    """Returns the number of records in rows, and of windows if texts are read in windows."""
+    records = made.get("read", read) - sum(made.get("rejected", {}).values())
+    windows = made.get("records", records)
+    return f"{records:,} records" + (f" in {windows:,} windows" if windows > records else "")
+
+
+def _cut(made: Mapping[str, Any]) -> str:
+    if not made.get("records_cut"):
+        return ""
+    cut, all_tokens = made["tokens_cut"], made["tokens"] + made["tokens_cut"]
+    return f", {made['records_cut']:,} cut to fit, by {cut:,} of {all_tokens:,} tokens"
+
+
+def _mixed_line(share: dict[str, Any]) -> str:
+    text = f"{share['amount']:,} times of {share['available']:,} records"
+    return f"mixture: {share['source']} {share['planned']:.3f}, {text}"
+
+
+def skew_lines(result: "RunResult") -> list[str]:
+    """Returns a line for each difference between the records to evaluate on and those to train on."""
+    folder = result.outputs.get("TaskDataValidator", {}).get("found")
+    found = [] if folder is None else storage.read_json(folder / "skew.json")
+    shown = [f"the splits differ: {each['said']}" for each in found[:_SHOWN]]
+    return [*shown, *([f"and {len(found) - _SHOWN} more differences"] if len(found) > _SHOWN else [])]
+
+
+def _report(result: "RunResult", component: str) -> dict[str, Any]:
+    folder = result.outputs.get(component, {}).get("examples")
+    found: dict[str, Any] = {} if folder is None else storage.read_json(folder / "report.json")
+    return found

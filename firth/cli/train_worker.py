@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from firth.cli import commands
+from firth.cli.commands import recipe_or_exit
 from firth.cli.output import ExitCode, fail, print_error
-from firth.cli.recipe_options import recipe_or_exit
 
 Rows = Annotated[
     str,
@@ -36,7 +36,7 @@ def _train_worker(
     checkpoints: CheckpointRoot,
     overrides: commands.Overrides = None,
 ) -> None:
-    """Trains as one of the processes that TF_CONFIG lists, each of which gets this command.
+    """Trains as one of the processes that TF_CONFIG lists; start this command for each.
 
     Each needs the recipe, the rows and the folder of checkpoints in the same place. The first one writes the
     model.
@@ -76,7 +76,7 @@ def _train_worker(
         print_error(str(interrupted) or "interrupted")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     except Exception as error:
-        # Of a checkpoint TensorFlow says it in words of its own.
+        # TensorFlow reports a full disk in words of its own while it writes a checkpoint.
         if problem := full_disk(error, pathlib.Path(checkpoints)):
             fail(problem)
         raise
@@ -88,7 +88,7 @@ register = commands.registrar(
     "firth train-worker my_recipe.yaml --rows gs://b/rows --output gs://b/model --checkpoints gs://b/saved",
     after=(
         "Exit codes: 0 the model is written; 1 it failed, or another process was lost: start all again, and "
-        "they go on from the last checkpoint; 2 wrong usage or recipe; 130 interrupted, and 143 "
+        "they resume at the last checkpoint; 2 wrong usage or recipe; 130 interrupted, and 143 "
         "ended by SIGTERM, with all saved."
     ),
 )

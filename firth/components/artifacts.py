@@ -24,7 +24,7 @@ class Distances(_Artifact):
 
 
 class PredictedRecords(_Artifact):
-    """`predictions.jsonl`: what a model answers to records without labels, and `report.json`."""
+    """`predictions.jsonl`: answers of a model to records without labels, and `report.json`."""
 
 
 class CorpusReport(_Artifact):
@@ -47,7 +47,7 @@ class ExportedCorpus(_Artifact):
 
 
 class MeasuredLimits(_Artifact):
-    """`measured_limits.json`: each limit of a corpus that the recipe sets, and what was measured."""
+    """`measured_limits.json`: each limit of a corpus that the recipe sets, and the measured value."""
 
 
 class ObjectiveRates(_Artifact):

@@ -11,6 +11,10 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 Types = Mapping[str, Any]
 _NOTHING: Types = MappingProxyType({})
+# Artifacts by the name of the input or output.
+Artifacts = dict[str, list[Artifact]]
+# Values by the name of the parameter.
+Properties = dict[str, Any]
 
 
 def declare(
@@ -80,12 +84,6 @@ class BeamComponent(_Declared, base_beam_component.BaseBeamComponent):
     """
 
     _runs = executor_spec.BeamExecutorSpec
-
-
-# Artifacts by the name of the input or output.
-Artifacts = dict[str, list[Artifact]]
-# Values by the name of the parameter.
-Properties = dict[str, Any]
 
 
 def only_artifact(inputs: Artifacts, name: str) -> Artifact:

@@ -1,4 +1,4 @@
-"""The declaration of ObjectiveValidator."""
+"""The component ObjectiveValidator."""
 
 import os
 
@@ -8,9 +8,9 @@ from tfx.types import artifact_utils, standard_artifacts
 from tfx.utils import io_utils
 
 from firth import storage
+from firth.components.artifact_folders import keeping
 from firth.components.artifacts import ObjectiveRates
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
-from firth.components.kept_files import keeping
 from firth.recipes.objectives.objective import objective_from_json
 from firth.recipes.objectives.objective_base import Objective
 from firth.recipes.tokenizers.tokenizer import Sequences

@@ -1,4 +1,4 @@
-"""The declaration of PinnedSchemaGen. Its executor is that of TFX's ImportSchemaGen."""
+"""The component PinnedSchemaGen. Its executor is that of TFX's ImportSchemaGen."""
 
 from tfx.components.schema_gen.import_schema_gen.executor import Executor
 from tfx.types import standard_artifacts

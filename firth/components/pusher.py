@@ -1,4 +1,4 @@
-"""The work of Pusher: a version in one step, under a number that no clock says."""
+"""The component Pusher: a version appears in one step, under a number that does not depend on the clock."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from tfx.utils import proto_utils
 
 from firth import storage
 from firth.components.declaration import Artifacts, Properties
-from firth.serving.versions import SAVED_MODEL, next_version
+from firth.serving.exported_model import SAVED_MODEL, next_version
 
 # Within the folder of versions, where servers read only folders that are numbers.
 UNFINISHED = ".unfinished"

@@ -1,10 +1,18 @@
-"""The declaration of Reporter."""
+"""The component Reporter, and the base of the executors of reporters."""
 
+import abc
+import dataclasses
+import os
 from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from tfx import types
-from tfx.types import standard_artifacts
+from tfx.dsl.components.base import base_executor
+from tfx.types import artifact_utils, standard_artifacts
+from tfx.types.artifact import Artifact
 
+from firth import storage
+from firth.components.artifact_folders import model_folder
 from firth.components.artifacts import (
     CorpusReport,
     Distances,
@@ -14,10 +22,55 @@ from firth.components.artifacts import (
     ServingReport,
     Tokenizer,
 )
-from firth.components.declaration import Component, declare
-from firth.components.reporting import ReportExecutor
+from firth.components.declaration import Artifacts, Component, Properties, declare
 from firth.recipes import Recipe
-from firth.reports import ReportInputs, collect_run, render_report
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.reports import ArtifactRecord, ReportInputs, collect_run, render_report
+from firth.reports.collect import directory_digest
+
+REPORT_FILE = "report.html"
+
+
+def describe(name: str, artifact: Artifact, run_dir: str) -> ArtifactRecord:
+    """Returns the facts of an artifact that a report shows."""
+    is_below = bool(run_dir) and artifact.uri.startswith(run_dir + os.sep)
+    digest = directory_digest(artifact.uri)
+    properties = (artifact.get_string_custom_property(key) for key in ("digest", "tokenizer_digest"))
+    tokenizer = next(filter(None, properties), "")
+    return ArtifactRecord(
+        id=artifact.id,
+        name=name,
+        type=artifact.type_name,
+        uri=os.path.relpath(artifact.uri, run_dir) if is_below else artifact.uri,
+        digest=f"{digest}, of the tokenizer {tokenizer}" if tokenizer else digest,
+    )
+
+
+class ReportExecutor(base_executor.BaseExecutor, abc.ABC):
+    """Writes one report; subclasses name the type of the recipe, and make the page."""
+
+    recipe_type: ClassVar[type[RunRecipe]]
+
+    @abc.abstractmethod
+    def page(self, run: ReportInputs, folders: Mapping[str, str]) -> str:
+        """Returns the page."""
+
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
+        """Writes `report.html`."""
+        artifacts = {name: found[0] for name, found in input_dict.items() if found}
+        folders = {name: each.uri for name, each in artifacts.items()}
+        known = {each.name for each in dataclasses.fields(ReportInputs)}
+        model, pushed = artifacts["model"], artifacts.get("pushed_model")
+        of_run: dict[str, Any] = {
+            **{name: folder for name, folder in folders.items() if name in known},
+            "model": model_folder(model),
+            "run_dir": (run_dir := exec_properties["run_dir"]),
+            "pushed": None if pushed is None else bool(pushed.get_int_custom_property("pushed")),
+            "artifacts": [describe(name, artifact, run_dir) for name, artifact in artifacts.items()],
+        }
+        run = ReportInputs(recipe=self.recipe_type.from_json(exec_properties["recipe"]), **of_run)
+        path = os.path.join(artifact_utils.get_single_uri(output_dict["report"]), REPORT_FILE)
+        storage.write_text(path, self.page(run, folders))
 
 
 class Executor(ReportExecutor):

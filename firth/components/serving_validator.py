@@ -1,4 +1,4 @@
-"""The declaration of ServingValidator."""
+"""The component ServingValidator."""
 
 import functools
 import logging
@@ -10,14 +10,15 @@ import tensorflow as tf
 from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils, standard_artifacts
-from tfx.utils import io_utils, path_utils
+from tfx.utils import io_utils
 
 from firth import storage
+from firth.components.artifact_folders import model_folder
 from firth.components.artifacts import ServingReport
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
-from firth.corpus.io.record_files import read_records
+from firth.corpus.io.records import read_records
 from firth.serving import shared_client, validate_serving
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.serving.task_signatures.served_score import served_score
 from firth.serving.validation import TOLERANCES
 from firth.tasks.labelled.examples import from_example
@@ -38,7 +39,7 @@ class Executor(base_executor.BaseExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `serving_report.json` and the blessing. It raises no error for a model that fails."""
         model = only_artifact(input_dict, "model")
-        directory = path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
+        directory = model_folder(model)
         rows = _first_rows(input_dict.get("examples"), exec_properties["eval_rows"])
         report = validate_serving(directory, rows)
         # A model that cannot be loaded has no signature to compute scores with.
@@ -91,7 +92,7 @@ def _first_rows(examples: types.Artifact, count: int) -> list[bytes]:
 class ServingValidator(Component, executor=Executor):
     """Loads an exported model as TF Serving does and asks it normal, empty, huge and undecodable requests.
 
-    It takes the place of TFX's InfraValidator on machines without containers: its blessing is of the same
+    It replaces TFX's InfraValidator on machines without containers: its blessing is of the same
     type, and Pusher reads it as `infra_blessing`. Where there is an InfraValidator too, a model has to pass
     both.
 

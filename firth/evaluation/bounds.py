@@ -15,8 +15,8 @@ class Bounds(NamedTuple):
     """Bounds of a metric; None for a side without one.
 
     Attributes:
-        lower: Least value that keeps them.
-        upper: Largest value that keeps them.
+        lower: Least allowed value.
+        upper: Largest allowed value.
     """
 
     lower: float | None = None
@@ -38,7 +38,7 @@ class Bounds(NamedTuple):
         return " and ".join(sides)
 
     def keeps(self, value: float | None) -> bool:
-        """Returns whether a value is within the bounds. None and not-a-number never are.
+        """Returns true if a value is within the bounds. None and not-a-number never are.
 
         Example:
 

@@ -6,7 +6,7 @@ same resamples of these records. A model is better if the lower end of the diffe
 records even right answers would not be better by that rule: then the values are compared. Where no answer is
 better than the constant one, a model has to be as good.
 
-`<score>_beats_constant` is 1 for a better model, else 0. All that the sentence says is in the slice
+`<score>_beats_constant` is 1 for a better model, else 0. All numbers of the sentence are in the slice
 `constant=<answer>`.
 """
 
@@ -149,8 +149,8 @@ class ConstantComparison:
         above: How much better the model is, on the same records.
         most_above: How much better right answers would be.
         records: Number of records that are compared.
-        greater_is_better: Whether a greater score is better.
-        is_better: Whether the model is held to be better.
+        greater_is_better: True if a greater score is better.
+        is_better: True if the model counts as better.
     """
 
     score: str
@@ -203,12 +203,12 @@ def constant_comparison(
 
 
 def comparison_sentences(evaluation: Mapping[str, Mapping[str, float]], goal: Goal) -> dict[str, str]:
-    """Returns what a task's model is compared with where it has no thresholds, by the metric that decides.
+    """Returns the comparisons of a task's model that has no thresholds, by the metric that decides.
 
     Example:
 
     >>> from firth.recipes.tasks.dialogue import Dialogue
-    >>> comparison_sentences({"overall": {"perplexity_over_unigram": 0.25}}, Dialogue())
+    >>> comparison_sentences({"overall": {"perplexity_over_unigram": 0.25}}, Dialogue(scores=()))
     {'perplexity_over_unigram': 'perplexity_over_unigram is 0.25, at most 1 is asked'}
     """
     overall = evaluation.get(OVERALL, {})

@@ -40,8 +40,14 @@ def build_eval_config(evaluation: Evaluation, goal: Goal) -> config_pb2.EvalConf
     >>> [json.loads(metric.config)["name"] for metric in config.metrics_specs[0].metrics]
     ['row_count', 'lm_perplexity', 'lm_accuracy', 'text_perplexity', 'unigram_perplexity', ...]
     """
-    metrics = {name: _of_sums(name, goal) for name in metrics_of(goal.loss_classes)}
-    metrics |= {name: _of_records(name, goal) for name in (*goal.score_metrics, *goal.comparison_metrics)}
+    losses, task = goal.loss_classes, goal.model_dump(mode="json")
+    metrics = {
+        name: _metric("MetricOfSums", METRICS_MODULE, name=name, losses=losses) for name in metrics_of(losses)
+    }
+    metrics |= {
+        name: _metric("ScoreOfRecords", TASK_METRICS_MODULE, name=name, task=task)
+        for name in (*goal.score_metrics, *goal.comparison_metrics)
+    }
     for name, bounds in bounds_of(evaluation, goal, metrics).items():
         if name not in metrics:
             raise ValueError(f"a threshold bounds {name!r}, which is not measured; {suggest(name, metrics)}")
@@ -55,14 +61,6 @@ def build_eval_config(evaluation: Evaluation, goal: Goal) -> config_pb2.EvalConf
         slicing_specs=[config_pb2.SlicingSpec(), config_pb2.SlicingSpec(feature_keys=[SOURCE])],
         metrics_specs=[config_pb2.MetricsSpec(metrics=[count, *metrics.values()])],
     )
-
-
-def _of_sums(name: str, goal: Goal) -> config_pb2.MetricConfig:
-    return _metric("MetricOfSums", METRICS_MODULE, name=name, losses=goal.loss_classes)
-
-
-def _of_records(name: str, goal: Goal) -> config_pb2.MetricConfig:
-    return _metric("ScoreOfRecords", TASK_METRICS_MODULE, name=name, task=goal.model_dump(mode="json"))
 
 
 def _metric(class_name: str, module: str, **config: Any) -> config_pb2.MetricConfig:

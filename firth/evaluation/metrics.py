@@ -79,7 +79,7 @@ def metrics_of(losses: Mapping[str, int | None]) -> dict[str, Callable[[Sums], f
 
     There is a perplexity of each loss over the vocabulary and an accuracy of every loss; of a loss of one
     answer, which is that of a number, there is the mean squared error. If the main loss
-    runs over the vocabulary, there are also, of the tokens that stand for text (no sentinel, no end of a
+    runs over the vocabulary, there are also, of the tokens of the text (no sentinel, no end of a
     document, no unknown word), its perplexity, that of the training split's unigram distribution on the same
     tokens, the one over the other, and bits per byte.
 

@@ -9,7 +9,7 @@ those.
 `example_count` is the number of records, of all and in each slice, whatever the rows that they are packed in.
 
 Where a corpus that the model was trained on was found to hold some of the records, the scores of the others
-stand next to those of all as the slice `CLEAN`, with intervals. Scores of summaries
+are next to those of all as the slice `CLEAN`, with intervals. Scores of summaries
 have their baseline next to them as the slice `LEAD`.
 """
 
@@ -27,11 +27,11 @@ from firth.scores.score_table import PROBABILITIES, SCORED_ANSWERS
 
 # The slice of the whole split.
 OVERALL = "overall"
-# The first sentences of each text in the place of an answer, where scores are of summaries.
+# The first sentences of each text as the answer, where scores are of summaries.
 LEAD = "baseline=lead_3"
 # The records that no corpus was found to hold.
 CLEAN = "subset=clean"
-# The metric of how many records there are.
+# The metric that counts the records.
 EXAMPLE_COUNT = "example_count"
 
 
@@ -107,8 +107,8 @@ def record_scores(task: Task, records: Records) -> dict[str, float]:
     are only scores that are means over records: others say nothing of one class.
 
     Raises:
-        ValueError: for a record without a prediction, for two records of one id, or for labels that are not
-            what a score takes.
+        ValueError: for a record without a prediction, two records of one id, or labels of another type than a
+            score takes.
 
     Example:
 
@@ -150,7 +150,7 @@ def record_scores(task: Task, records: Records) -> dict[str, float]:
 
 
 def _clean(task: Task, records: Records) -> dict[str, float]:
-    """Returns the scores of the clean records, and how many these are, as those of a slice."""
+    """Returns the scores and the number of the clean records, as those of a slice."""
     clean = records.clean
     made: dict[str, float] = {EXAMPLE_COUNT: len(clean.examples)}
     for name in task.score_names:
@@ -197,7 +197,7 @@ def _interval(name: str, records: Records, options: Mapping[str, Any]) -> Interv
         return Interval(math.nan, math.nan, math.nan)
     examples = records.of(score)
     if not _is_defined(score, examples):
-        # What is wrong with the examples is an error all the same.
+        # Malformed examples are an error all the same.
         value = compute(name, examples, **options).value
         return Interval(value if examples else score.worst, *score.range)
     return compute_interval(name, examples, resamples=RESAMPLES, **options)

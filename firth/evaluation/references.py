@@ -18,8 +18,8 @@ class GlueAverage:
     """An average of scores in percent. It compares with others only if nothing is missing.
 
     Attributes:
-        value: Mean of what is there; NaN of nothing.
-        missing: Scores that are not there, as `<task>.<score>`.
+        value: Mean of the scores that are present; NaN without any.
+        missing: Scores that are missing, as `<task>.<score>`.
     """
 
     value: float
@@ -105,7 +105,7 @@ _SQUAD2 = ("squad2.squad_exact_match", "squad2.squad_f1")
 
 @dataclasses.dataclass(frozen=True)
 class PublishedRow:
-    """What a paper reports of a system.
+    """The published scores of a system.
 
     Attributes:
         system: Name of the system.

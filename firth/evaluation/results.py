@@ -82,7 +82,7 @@ def _by_slice(values: dict[str, Any]) -> dict[str, dict[str, float]]:
 
 
 def _in_order(name: str) -> list[tuple[int, str]]:
-    """Returns what sorts a name by its numbers, so that 17-32 comes before 129-256."""
+    """Returns a sort key with the numbers in a name, so that 17-32 comes before 129-256."""
     return [(int(each), "") if each.isdecimal() else (0, each) for each in re.split(r"([0-9]+)", name)]
 
 

@@ -1,6 +1,6 @@
 """The scores of a task's records for TFMA: records are collected on Beam, then scored all at once.
 
-TFMA finds them by this module's path, which stands in the EvalConfig.
+TFMA finds them by this module's path, which is in the EvalConfig.
 """
 
 import functools
@@ -28,7 +28,7 @@ from firth.tasks import TASKS
 
 metric_types = tfma.metrics.metric_types
 
-# Of a row, next to what the model says of it.
+# Fields of a row that are read next to the outputs of the model.
 _READ = (names.SOURCE, names.RECORD_DETAILS, names.FOUND_KEYS)
 SCORES_KEY = "_firth_record_scores"
 
@@ -52,10 +52,8 @@ class ScoreOfRecords(tfma.metrics.Metric):
         computations = tfma.metrics.merge_per_key_computations(_computations)
         super().__init__(computations, name=name, task=task)
 
-    @property
-    def compute_confidence_interval(self) -> bool:
-        """Returns False: the scores bring intervals of their own, which resample records and not rows."""
-        return False
+    # The scores bring intervals of their own, which resample records and not rows.
+    compute_confidence_interval = False
 
 
 tfma.metrics.metric_types.register_metric(ScoreOfRecords)

@@ -1,6 +1,6 @@
 """The metrics for TFMA: sums over a slice on Beam, then a pure function of them.
 
-TFMA finds them by this module's path, which stands in the EvalConfig.
+TFMA finds them by this module's path, which is in the EvalConfig.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,10 +35,8 @@ class MetricOfSums(tfma.metrics.Metric):
         computations = tfma.metrics.merge_per_key_computations(_computations)
         super().__init__(computations, name=name, losses=dict(losses))
 
-    @property
-    def compute_confidence_interval(self) -> bool:
-        """Returns False: the example is a row of many predictions, no unit to resample."""
-        return False
+    # An example is a row of many predictions, not a unit to resample.
+    compute_confidence_interval = False
 
 
 tfma.metrics.metric_types.register_metric(MetricOfSums)

@@ -8,14 +8,14 @@ from .readers import (
     WordReader as WordReader,
     reader_of as reader_of,
 )
-from .reading import (
+from .results import Generated as Generated, TextStream as TextStream
+from .samplers import SAMPLERS as SAMPLERS
+from .speculative_generator import SpeculativeGenerator as SpeculativeGenerator
+from .text_generator import TextGenerator as TextGenerator
+from .token_reader import (
     Prompts as Prompts,
     ReadRows as ReadRows,
     TokenReader as TokenReader,
     last_states as last_states,
 )
-from .results import Generated as Generated, TextStream as TextStream
-from .samplers import SAMPLERS as SAMPLERS
-from .speculative import SpeculativeGenerator as SpeculativeGenerator
-from .text_generator import TextGenerator as TextGenerator
-from .writing import DecodedTexts as DecodedTexts, Writer as Writer, Writing as Writing
+from .writer import DecodedTexts as DecodedTexts, Writer as Writer, Writing as Writing

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from firth.generation.controls import Controls
 from firth.generation.penalties import Seen, adjusted
-from firth.generation.reading import Prompts, ReadRows, TokenReader, last_states
-from firth.generation.writing import AT_END, AT_LENGTH, BY_CALLER, GOES_ON, DecodedTexts, repeated
+from firth.generation.token_reader import Prompts, ReadRows, TokenReader, last_states
+from firth.generation.writer import AT_END, AT_LENGTH, BY_CALLER, GOES_ON, DecodedTexts, repeated
 from firth.recipes.generation.samplers import BeamSearch
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from firth.generation.choices import likeliest
 from firth.generation.controls import Controls
-from firth.generation.reading import Prompts, TokenReader, last_states
-from firth.generation.writing import GOES_ON, OverWriting, Writer, Writing
+from firth.generation.sampling import likeliest
+from firth.generation.token_reader import Prompts, TokenReader, last_states
+from firth.generation.writer import GOES_ON, OverWriting, Writer, Writing
 from firth.recipes.generation.samplers import ContrastiveSearch
 
 

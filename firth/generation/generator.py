@@ -7,12 +7,12 @@ from typing import Any
 import tensorflow as tf
 
 from firth.generation.controls import Controls, controls_of
+from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
-from firth.generation.reading import Prompts, TokenReader
 from firth.generation.results import TextInProgress
 from firth.generation.samplers import SAMPLERS
 from firth.generation.text_generator import TextGenerator
-from firth.generation.turns import framing_of
+from firth.generation.token_reader import Prompts, TokenReader
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers.storage import AnyTokenizer

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from firth.generation.controls import Controls
-from firth.generation.reading import Prompts, TokenReader
+from firth.generation.token_reader import Prompts, TokenReader
 
 
 class Seen(NamedTuple):

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.generation.reading import Prompts, ReadRows, TokenReader
+from firth.generation.token_reader import Prompts, ReadRows, TokenReader
 from firth.models.backbone_with_heads import BackboneWithHeads
 
 # Rows of the token table that a product reads where there are several states; see `times_rows`.

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.generation.framing import FramedPrompt, PromptFraming
-from firth.generation.writing import AT_END, GOES_ON, DecodedTexts
+from firth.generation.writer import AT_END, GOES_ON, DecodedTexts
 from firth.recipes.generation.request import GenerationRequest
 
 END, LENGTH, STOP = "end", "length", "stop"

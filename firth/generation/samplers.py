@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.generation.beam_search import BeamSearcher
-from firth.generation.choices import likeliest, sampled
 from firth.generation.contrastive_search import ContrastiveSearcher
-from firth.generation.reading import TokenReader
-from firth.generation.writing import Writer
+from firth.generation.sampling import likeliest, sampled
+from firth.generation.token_reader import TokenReader
+from firth.generation.writer import Writer
 
 
 def _greedy(reader: TokenReader, end_id: int, may_write: npt.NDArray[np.bool_], sampler: Any) -> Writer:

@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from firth.generation.choices import sampled
 from firth.generation.controls import Controls
 from firth.generation.framing import PromptFraming
-from firth.generation.reading import Prompts, TokenReader, last_states
-from firth.generation.writing import GOES_ON, Writer, Writing
+from firth.generation.sampling import sampled
+from firth.generation.token_reader import Prompts, TokenReader, last_states
+from firth.generation.writer import GOES_ON, Writer, Writing
 
 # Prompts up to the first length share a graph, and those up to each next one, which is so many times longer.
 _SHORTEST, _STEP = 32, 4

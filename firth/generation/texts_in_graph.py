@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.generation.framing import PromptFraming
-from firth.generation.reading import Prompts
+from firth.generation.token_reader import Prompts
 
 
 class ReadTexts(NamedTuple):
@@ -31,7 +31,7 @@ def read_texts(framing: PromptFraming, texts: tf.Tensor, most: tf.Tensor) -> Rea
     """Returns texts as the model reads them; those that `PromptFraming.read` reads, as it does.
 
     No text is refused. After an empty one the model begins a text. One that is too long is cut so that there
-    is room for what is to be written, or for half a row: a text that is gone on with keeps its end, another
+    is room for what is to be written, or for half a row: a text to continue keeps its end, another
     one its beginning.
 
     Args:

@@ -8,10 +8,10 @@ from collections.abc import Collection
 import numpy as np
 
 from firth import storage
-from firth.interop.bundle_writing import Imported, Incoming
+from firth.interop.bundles import Imported, Incoming
 from firth.interop.errors import InteropError, check_folder
-from firth.interop.given_files import check_file, expected_shape, read_mapping
-from firth.interop.messages import Read
+from firth.interop.formats import Read
+from firth.interop.untrusted_files import check_file, expected_shape, read_mapping
 from firth.models.elmo_import import ElmoFileError, load_elmo, read_options
 from firth.recipes.models.bilstm import BiLSTMConfig
 from firth.recipes.objectives.language_models import BidirectionalLM

@@ -1,6 +1,6 @@
 """Keras 3 layers and losses of language models, on `keras.ops` only: TensorFlow, JAX and torch run them.
 
-`StackConfig` is what a stack of transformer blocks is made of.
+`StackConfig` is the config of a stack of transformer blocks.
 
 Example:
 

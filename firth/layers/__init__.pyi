@@ -2,31 +2,29 @@ from .attention.attention import Attention as Attention
 from .attention.disentangled_attention import DisentangledAttention as DisentangledAttention
 from .attention.fused_kernel import enable_flash_attention as enable_flash_attention
 from .attention.two_stream_attention import TwoStreamAttention as TwoStreamAttention
+from .bilstm import BiLSTM as BiLSTM
 from .blocks.causal_transformer import CausalTransformer as CausalTransformer
 from .blocks.feed_forward import FeedForward as FeedForward
 from .blocks.input_embedding import InputEmbedding as InputEmbedding
 from .blocks.masked_transformer import MaskedTransformer as MaskedTransformer
 from .blocks.scalar_mix import ScalarMix as ScalarMix
 from .blocks.transformer_block import TransformerBlock as TransformerBlock
-from .blocks.two_stream_block import TwoStreamBlock as TwoStreamBlock
-from .blocks.two_stream_transformer import TwoStreamTransformer as TwoStreamTransformer
-from .characters.char_cnn import CharCNN as CharCNN
-from .characters.highway import Highway as Highway
+from .blocks.two_stream_transformer import (
+    TwoStreamBlock as TwoStreamBlock,
+    TwoStreamTransformer as TwoStreamTransformer,
+)
+from .char_cnn import CharCNN as CharCNN, Highway as Highway
+from .chunked_losses import chunked_cross_entropy as chunked_cross_entropy
 from .elements.configs import StackConfig as StackConfig
 from .elements.dropout import Dropout as Dropout
 from .elements.embedding import Embedding as Embedding
-from .heads.attention_pooling import AttentionPooling as AttentionPooling
+from .heads.bert_heads import MaskedLMHead as MaskedLMHead, NextSentenceHead as NextSentenceHead
 from .heads.linear_chain_crf import LinearChainCRF as LinearChainCRF
-from .heads.masked_lm_head import MaskedLMHead as MaskedLMHead
-from .heads.next_sentence_head import NextSentenceHead as NextSentenceHead
-from .heads.pooler import Pooler as Pooler
+from .heads.pooling import AttentionPooling as AttentionPooling, Pooler as Pooler
 from .heads.span_boundary_head import SpanBoundaryHead as SpanBoundaryHead
-from .losses.chunked_cross_entropy import chunked_cross_entropy as chunked_cross_entropy
-from .losses.cross_entropy import cross_entropy as cross_entropy
-from .losses.sampled_softmax import sampled_cross_entropy as sampled_cross_entropy
+from .losses import cross_entropy as cross_entropy, sampled_cross_entropy as sampled_cross_entropy
+from .lstm import LSTM as LSTM
 from .positions.disentangled_positions import DisentangledPositions as DisentangledPositions
 from .positions.relative_bucket_bias import RelativeBucketBias as RelativeBucketBias
 from .positions.rotary_positions import RotaryPositions as RotaryPositions
 from .positions.sinusoidal_positions import SinusoidalPositions as SinusoidalPositions
-from .recurrent.bilstm import BiLSTM as BiLSTM
-from .recurrent.lstm import LSTM as LSTM

@@ -18,13 +18,17 @@ from .backbones.two_stream_transformer import (
     TwoStreamTransformerBackbone as TwoStreamTransformerBackbone,
     TwoStreamTransformerConfig as TwoStreamTransformerConfig,
 )
-from .build import (
+from .builders import (
     build_backbone as build_backbone,
     build_model as build_model,
     build_pretraining_model as build_pretraining_model,
 )
 from .bundle import BundleError as BundleError, load_model as load_model, save_model as save_model
 from .elmo_import import load_elmo as load_elmo
-from .example_sums import example_sums as example_sums, total_loss as total_loss
 from .model_kinds import BACKBONES as BACKBONES, HEADS as HEADS
-from .predictions import Predictions as Predictions, predictions_of_logits as predictions_of_logits
+from .predictions import (
+    Predictions as Predictions,
+    example_sums as example_sums,
+    predictions_of_logits as predictions_of_logits,
+    total_loss as total_loss,
+)

@@ -1,4 +1,4 @@
-"""A backbone with the heads of what it is trained for."""
+"""A backbone with the heads of an objective or a task."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,20 +8,21 @@ import keras
 import numpy.typing as npt
 
 from firth import features as names
-from firth.layers.elements.extensible import Additions
+from firth.layers.elements.extensible_layer import Additions
 from firth.layers.elements.noise import example_noise
 from firth.layers.elements.seeds import plain_seed, seed_generator
 from firth.layers.elements.types import Tensor
-from firth.models.example_sums import EpochMetrics, example_sums, total_loss
 from firth.models.features_model import FeaturesModel, Specs, naming_missing
 from firth.models.model_kinds import BACKBONES, HEADS
+from firth.models.predictions import EpochMetrics, example_sums, total_loss
+from firth.models.projections import Projections
 from firth.recipes.base.recipe_type import config_of
 from firth.recipes.goals.goal import Goal
 from firth.recipes.models.model import AnyModel
 from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.tasks.task import Task
 
-# Keywords of Keras that say what the features say.
+# Keywords of Keras for weights, which the features hold.
 WEIGHTS = ("sample_weight", "class_weight")
 
 
@@ -33,8 +34,9 @@ class BackboneWithHeads(FeaturesModel):
     loop of its own, which also resumes exactly. `predict` gives the logits of each loss by its name, as
     `logits` does, and so does what `export` writes; both need no labels.
 
-    Its parts are attributes: `backbone`; `heads`, of a class that `HEADS` names for the goal; and `added`,
-    which holds what a method of `firth.tuning` adds, at first nothing.
+    Its parts are attributes: `backbone`; `heads`, of a class that `HEADS` names for the goal; `added`, which
+    holds the additions of a method of `firth.tuning`, at first none; and `projections` of a text's vector,
+    which only imported sentence encoders have.
 
     Args:
         model: The recipe's `model`.
@@ -47,9 +49,9 @@ class BackboneWithHeads(FeaturesModel):
     Example: see `build_pretraining_model`.
     """
 
-    # What paths of weights begin with; names of an optimizer's variables hold it.
+    # First part of the paths of weights; names of an optimizer's variables hold it.
     name_in_paths: ClassVar[str]
-    # What the goal is called in a config, and in errors.
+    # Name of the goal in a config, and in errors.
     _goal_key: ClassVar[str]
     _gives_logits: bool = False
 
@@ -75,10 +77,11 @@ class BackboneWithHeads(FeaturesModel):
         self.backbone = BACKBONES[model.kind](vocabulary_size, model, **shared, name="backbone")
         self.heads = HEADS[goal.heads_key](model, goal, vocabulary_size, **shared, name="heads")
         self.added = Additions(name="added")
+        self.projections: Projections | None = None
 
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:
-        """What a batch's draws come from; its `state`, int [2], is (seed, draws so far)."""
+        """Generator of a batch's draws; its `state`, int [2], is (seed, draws so far)."""
         return self.backbone.seed_generator
 
     def build(self, features_shape: Any = None) -> None:
@@ -89,11 +92,13 @@ class BackboneWithHeads(FeaturesModel):
         """
         self.backbone.build()
         self.heads.build()
+        if self.projections is not None:
+            self.projections.build()
         self._all_are_built()
 
     @property
     def feature_specs(self) -> Specs:
-        """What the backbone reads; losses need labels and weights too, and logits do not."""
+        """Features that the backbone reads; losses also need labels and weights, and logits do not."""
         return self.backbone.feature_specs
 
     def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> dict[str, Any]:
@@ -101,8 +106,8 @@ class BackboneWithHeads(FeaturesModel):
 
         Args:
             features: Features as the `specs` of the objective or task, batched. With
-                `firth.features.NOISE_KEYS` among them, what is drawn for an example follows from its key,
-                whichever batch it stands in.
+                `firth.features.NOISE_KEYS` among them, the draws for an example follow from its key,
+                whichever batch it is in.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         if self._gives_logits:
@@ -120,7 +125,7 @@ class BackboneWithHeads(FeaturesModel):
         """Returns the logits of each loss, by its name; the features need no labels.
 
         Args:
-            features: Features as in the call, or what the backbone reads of them. Without `masked_positions`
+            features: Features as in the call, or those that the backbone reads. Without `masked_positions`
                 every position is predicted.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
@@ -132,7 +137,7 @@ class BackboneWithHeads(FeaturesModel):
 
     @contextlib.contextmanager
     def _giving_logits(self) -> Iterator[None]:
-        """Lets a call return logits: what Keras compiles inside does so from then on."""
+        """Lets a call return logits: functions that Keras compiles inside do so from then on."""
         object.__setattr__(self, "_gives_logits", True)
         try:
             yield
@@ -198,7 +203,7 @@ class BackboneWithHeads(FeaturesModel):
         self._epoch_metrics = EpochMetrics(self._loss_weights)
 
     def get_compile_config(self) -> dict[str, Any]:
-        """What `compile` is called with when a saved model is loaded; empty if it was not compiled."""
+        """Returns the arguments of `compile` for a saved model; empty if it was not compiled."""
         if not self.compiled:
             return {}
         optimizer = keras.saving.serialize_keras_object(self.optimizer)

@@ -1,4 +1,4 @@
-"""A model on disk that stands on its own: its recipe, its weights by path, its tokenizer."""
+"""Bundles: a model on disk with its recipe, its weights by path and its tokenizer."""
 
 import contextlib
 import difflib
@@ -15,8 +15,8 @@ import numpy.typing as npt
 from firth import storage
 from firth.layers.elements.seeds import undrawn
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.backbones.carried_state import CarriedState
-from firth.models.build import build_model
+from firth.models.backbones.backbone import CarriedState
+from firth.models.builders import build_model
 from firth.recipes import RecipeError, recipe_to_yaml
 from firth.recipes.base.errors import first_of
 from firth.recipes.reading.loading import load_run_recipe
@@ -49,8 +49,8 @@ def save_model(
     The folder appears whole or not at all.
 
     Args:
-        model: The model that `build_model` made of the recipe. Optimizers, what dropout draws
-            from and the state that recurrent models carry from batch to batch are not a part of it.
+        model: The model that `build_model` made of the recipe. Optimizers, the generator of dropout and the
+            state that recurrent models carry from batch to batch are not a part of it.
         recipe: The recipe that the model was made of.
         tokenizer_folder: The folder that `firth.tokenizers.save_tokenizer` wrote; it is copied.
         folder: The bundle's place, on this machine or with a scheme (`gs://`). There must be no bundle.
@@ -107,7 +107,7 @@ def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> BackboneWit
         dtype: A Keras dtype or policy; None as for `build_model`.
 
     Raises:
-        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        firth.storage.NotWholeError: if there is no such folder, or writing it was cut short.
         BundleError: if files are missing or damaged, or the weights are not those of the recipe's model.
 
     Example:
@@ -181,7 +181,7 @@ def read_recipe(folder: str | os.PathLike[str]) -> RunRecipe:
     """Returns the recipe of a bundle.
 
     Raises:
-        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        firth.storage.NotWholeError: if there is no such folder, or writing it was cut short.
         BundleError: if the recipe is missing or damaged.
     """
     storage.check_whole(folder)

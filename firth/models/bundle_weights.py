@@ -1,4 +1,4 @@
-"""A model that starts from the weights of a bundle, in the place of weights drawn by a seed."""
+"""Initialises a model from the weights of a bundle."""
 
 import dataclasses
 import os
@@ -17,8 +17,8 @@ _BACKBONE, _ADDED = "backbone/", "added/"
 
 
 @dataclasses.dataclass(frozen=True)
-class Start:
-    """Where the weights of a model come from that starts from a bundle.
+class UnmatchedWeights:
+    """Weights of a model and of a bundle that do not match, after the model started from the bundle.
 
     Attributes:
         fresh: Paths of weights that the bundle lacks, or has as a seed made them; they are not trained yet.
@@ -44,7 +44,7 @@ class AddedPieces:
     rows: int
 
     def fits(self, before: tuple[int, ...], now: tuple[int, ...]) -> bool:
-        """Returns whether a weight differs in nothing but the rows of its vocabulary."""
+        """Returns true if two shapes of a weight differ only in the rows of the vocabulary."""
         differing = [axis for axis, size in enumerate(before) if now[axis : axis + 1] != (size,)]
         return len(before) == len(now) and len(differing) == 1 and before[differing[0]] == self.rows
 
@@ -66,7 +66,7 @@ NOTHING_ADDED = AddedPieces(after=0, parts=(), rows=0)
 
 def start_from(
     model: BackboneWithHeads, folder: str | os.PathLike[str], added: AddedPieces = NOTHING_ADDED
-) -> Start:
+) -> UnmatchedWeights:
     """Assigns the weights of a bundle to a model of the same backbone, by their paths.
 
     Heads may differ: a weight of a head that the bundle lacks, or has in another shape, stays as it was made.
@@ -94,7 +94,19 @@ def start_from(
             variable.assign(added.grow(file[name], keras.ops.convert_to_numpy(variable.value)))
         trained = (taken | grown) - set(untrained_weights(file))
     fresh = (name for name in variables if name not in trained)
-    return Start(tuple(fresh), tuple(sorted(shapes.keys() - taken - grown)))
+    return UnmatchedWeights(tuple(fresh), tuple(sorted(shapes.keys() - taken - grown)))
+
+
+def share_base(model: BackboneWithHeads, held: dict[str, keras.Variable]) -> None:
+    """Gives a model's weights of its base the memory of those of another model on the same base.
+
+    Example: see `tests/serving/adapter_export_test.py`.
+    """
+    for path, each in weights_by_path(model).items():
+        if each.trainable or path.startswith(f"{model.added.name}/"):
+            continue
+        # Keras has no public way to say that two of its variables are one.
+        each._value = held.setdefault(path, each).value
 
 
 def _check_additions(folder: str, unused: Iterable[str]) -> None:

@@ -20,7 +20,7 @@ _FORGET_BIAS = 1.0
 
 
 class ElmoFileError(ValueError):
-    """A file of ELMo weights or options that is not what it should be; says which file and what in it."""
+    """A file of ELMo weights or options is not valid; names the file and the entry."""
 
 
 def load_elmo(
@@ -29,8 +29,7 @@ def load_elmo(
     """Returns the backbone that published ELMo files hold.
 
     They hold no softmax: the model gives vectors, and predicts no words. States start from zero with each
-    document; whoever wants them handed on, as AllenNLP does from batch to batch, calls
-    `backbone.layer_outputs_with_state`.
+    document; to carry them from batch to batch, as AllenNLP does, call `backbone.layer_outputs_with_state`.
 
     Args:
         options_path: JSON, such as `elmo_2x4096_512_2048cnn_2xhighway_options.json`.

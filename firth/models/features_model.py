@@ -72,9 +72,9 @@ class FeaturesModel(keras.Model):
         """Writes the model for inference, as `keras.Model.export` does.
 
         Args:
-            filepath: Place of what is written.
+            filepath: Path of the exported model.
             format: Name of a format of Keras.
-            verbose: Whether Keras prints what it writes.
+            verbose: Whether Keras prints a summary.
             input_signature: Shapes and dtypes of the features; None for `feature_specs`.
             **kwargs: Other keywords of `keras.Model.export`.
         """
@@ -100,7 +100,7 @@ def naming_missing(kind: str, features: Mapping[str, Any]) -> Iterator[None]:
     """Turns the error for a feature that is looked up and not there into one that names it.
 
     Raises:
-        MissingFeatureError: in the place of `KeyError`.
+        MissingFeatureError: instead of `KeyError`.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the heads of all objectives and tasks have in common."""
+"""Base class of all heads, and the states and labels that they read."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -7,10 +7,10 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers.elements.gather_rows import gather_tokens
+from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Shape, Tensor
-from firth.layers.heads.masked_lm_head import MaskedLMHead
+from firth.layers.heads.bert_heads import MaskedLMHead
 from firth.models.predictions import Predictions, predictions_of_logits
 
 Features = Mapping[str, Tensor]
@@ -70,10 +70,7 @@ class Heads(keras.layers.Layer):
 
     @property
     def of_base(self) -> list[keras.Variable]:
-        """Weights that a model is trained with before it is adapted, so that they are its base's: here none.
-
-        The others are the task's own.
-        """
+        """Weights that belong to the base of an adapted model, by default none; the others are the task's."""
         return []
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
@@ -132,7 +129,7 @@ class Heads(keras.layers.Layer):
 
 
 def masked_positions(features: Features) -> Tensor:
-    """Returns where tokens are predicted, int32 [batch, predictions]: at each position if none is chosen."""
+    """Returns the predicted positions, int32 [batch, predictions]: all positions if none is chosen."""
     chosen = features.get(names.MASKED_POSITIONS)
     return every_position(features) if chosen is None else chosen
 
@@ -149,7 +146,7 @@ def every_position(features: Features) -> Tensor:
 
 
 def masked_labels(features: Features) -> tuple[Tensor, Tensor]:
-    """Returns the tokens that stood at the chosen positions, and their weights, each [batch, predictions]."""
+    """Returns the original tokens of the chosen positions, and their weights, each [batch, predictions]."""
     return features[names.MASKED_LABELS], features[names.MASKED_WEIGHTS]
 
 

@@ -1,4 +1,4 @@
-"""Which class builds which kind of backbone and head that a recipe may name."""
+"""Tables of the classes of backbones and heads, by their kinds in a recipe."""
 
 from typing import Any
 

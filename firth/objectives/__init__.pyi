@@ -3,10 +3,9 @@ from .causal_lm import CausalLMObjective as CausalLMObjective
 from .denoising import DenoisingObjective as DenoisingObjective
 from .iid_denoising import IidDenoisingObjective as IidDenoisingObjective
 from .masked_lm import MaskedLMObjective as MaskedLMObjective
-from .objective_kinds import OBJECTIVES as OBJECTIVES
+from .objective_kinds import OBJECTIVES as OBJECTIVES, measure_rates as measure_rates
 from .permutation_lm import PermutationLMObjective as PermutationLMObjective
 from .prefix_lm import PrefixLMObjective as PrefixLMObjective
-from .rate_measurement import measure_rates as measure_rates
 from .replaced_token_detection import ReplacedTokenDetectionObjective as ReplacedTokenDetectionObjective
 from .salient_spans import SalientSpansObjective as SalientSpansObjective
 from .span_corruption import SpanCorruptionObjective as SpanCorruptionObjective

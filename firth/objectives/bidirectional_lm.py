@@ -8,8 +8,7 @@ from firth import features
 from firth.objectives.base import Features, ObjectiveFunction, Row, Specs
 from firth.objectives.rates.label_rates import bidirectional_lm_rates
 from firth.objectives.transforms.documents import next_tokens, previous_tokens
-from firth.objectives.transforms.layout import Frame
-from firth.objectives.transforms.spelling import spell
+from firth.objectives.transforms.layout import Frame, spell
 
 
 class BidirectionalLMObjective(ObjectiveFunction):
@@ -25,8 +24,8 @@ class BidirectionalLMObjective(ObjectiveFunction):
         sequences: Rows of the recipe.
         tokenizer: Tokenizer of the rows; gives `<S>` and `</S>` and their characters.
 
-    Example: `inviting` is not in the vocabulary. Of the characters, 259 and 260 stand around each word, 257
-    is `<S>`, and 261 fills what is left of a word.
+    Example: `inviting` is not in the vocabulary. The characters 259 and 260 are around each word, 257 is
+    `<S>`, and 261 fills the rest of a word.
 
     >>> from firth.recipes import BidirectionalLM, Sequences
     >>> from firth.tokenizers.word import WordTokenizer
@@ -65,7 +64,7 @@ class BidirectionalLMObjective(ObjectiveFunction):
         self._tokenizer = tokenizer
 
     def specs(self) -> Specs:
-        """Returns the specs of what a call gives, for one example."""
+        """Returns the specs of the features of one example."""
         length = self._sequences.length
         ids, weights = features.Spec("int32", (length,)), features.Spec("float32", (length,))
         return {

@@ -55,7 +55,7 @@ class CausalLMObjective(ObjectiveFunction):
         self._frame = Frame(before=tuple(getattr(tokenizer, f"{role}_id") for role in roles))
 
     def specs(self) -> Specs:
-        """Returns the specs of what a call gives, for one example."""
+        """Returns the specs of the features of one example."""
         length = self._sequences.length
         return {**features.encoder_specs(length, segments=False), **features.label_specs(length)}
 

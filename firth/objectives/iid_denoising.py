@@ -2,9 +2,8 @@
 
 import tensorflow as tf
 
-from firth.objectives.base import Row
-from firth.objectives.rates.sentinel_rates import iid_denoising_rates
-from firth.objectives.sentinel_objective import SentinelObjective
+from firth.objectives.base import Row, SentinelObjective
+from firth.objectives.rates.corruption_rates import iid_denoising_rates
 from firth.objectives.transforms.documents import Text
 from firth.objectives.transforms.spans import Noise, random_tokens
 

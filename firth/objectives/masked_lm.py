@@ -3,21 +3,20 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.base import Features, Row, Specs, Tokenizer
-from firth.objectives.masking_objective import MaskingObjective
+from firth.objectives.base import Features, MaskingObjective, Row, Specs, Tokenizer
 from firth.objectives.rates.selection_rates import masked_lm_rates
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
+from firth.objectives.transforms.masking import select_pieces, select_words
 from firth.objectives.transforms.next_sentences import choose_pairs
 from firth.objectives.transforms.pairs import Pairs, choose_order, single_segments
 from firth.objectives.transforms.runs import harmonic_lengths, select_runs
-from firth.objectives.transforms.selection import select_pieces, select_words
 
 
 class MaskedLMObjective(MaskingObjective):
     """Makes Features of one row: some tokens hidden, and what stood there as labels (BERT, section 3.1).
 
     Of each row `max(1, round(mask_rate x maskable tokens))` tokens are predicted, at most
-    `max_predictions` (see `selection.count_predictions`, also for how other implementations count). Of
+    `max_predictions` (see `masking.count_predictions`, also for how other implementations count). Of
     those, `mask_token_rate` become `[MASK]`, `random_token_rate` a random piece (which may happen to be
     the original) and the others stay. Which of the three is drawn for each piece on its own, as
     google-research/bert does, also where whole words or runs of them are selected.

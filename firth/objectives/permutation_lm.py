@@ -15,8 +15,8 @@ class PermutationLMObjective(ObjectiveFunction):
     """Puts the tokens of each document in a random order, whose last ones are predicted from those before.
 
     Each chunk is split in two (see `pairs.split_chunks`): `A [SEP] B [SEP] [CLS]`, with the segment ids 0, 1
-    and, for `[CLS]`, 2. Nothing is hidden in the token ids: what a token may see is said by
-    `attention_order` alone. It is 0 for the special tokens put in here, which all tokens see; then follow, in
+    and, for `[CLS]`, 2. No token id is hidden: `attention_order` alone decides which tokens a token
+    sees. It is 0 for the special tokens put in here, which all tokens see; then follow, in
     a random order, the tokens that are not predicted; and then, in a random order, those that are. No two of
     the text have the same order.
 

@@ -2,10 +2,9 @@
 
 import tensorflow as tf
 
-from firth.objectives.base import Features, Row
-from firth.objectives.masking_objective import MaskingObjective
+from firth.objectives.base import Features, MaskingObjective, Row
 from firth.objectives.rates.selection_rates import replaced_token_detection_rates
-from firth.objectives.transforms.selection import select_pieces
+from firth.objectives.transforms.masking import select_pieces
 
 
 class ReplacedTokenDetectionObjective(MaskingObjective):

@@ -2,9 +2,8 @@
 
 import tensorflow as tf
 
-from firth.objectives.base import Row
-from firth.objectives.rates.sentinel_rates import span_corruption_rates
-from firth.objectives.sentinel_objective import SentinelObjective
+from firth.objectives.base import Row, SentinelObjective
+from firth.objectives.rates.corruption_rates import span_corruption_rates
 from firth.objectives.transforms.documents import Text
 from firth.objectives.transforms.spans import Noise, random_spans
 from firth.recipes.objectives.denoising import SpanCorruption
@@ -23,7 +22,7 @@ class SpanCorruptionObjective(SentinelObjective):
     `closing_sentinel` the next sentinel closes them, as in the paper's figure. The decoder reads `[PAD]`
     first, as in the reference code. Lengths are computed: 568 tokens have inputs of 512 and targets of 114.
 
-    Special pieces of the text are kept. A span that one of them stands in goes on after it.
+    Special pieces of the text are kept. A span with one of them inside continues after it.
 
     Args:
         config: Objective of the recipe.

@@ -3,15 +3,14 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.base import Features, Row, Specs, Tokenizer
-from firth.objectives.masking_objective import MaskingObjective
+from firth.objectives.base import Features, MaskingObjective, Row, Specs, Tokenizer
 from firth.objectives.rates.selection_rates import span_masking_rates
 from firth.objectives.transforms.masking import ChosenTokens
 from firth.objectives.transforms.runs import geometric_lengths, select_runs
 
 
 class SpanMaskingObjective(MaskingObjective):
-    """Hides spans of whole words, and says which two tokens stand around each of them.
+    """Hides spans of whole words, and gives the positions of the two tokens around each span.
 
     The lengths of spans are geometric with `length_parameter`, in words, cut off at `max_span`: 3.8 in the
     mean by default (section 3.1). At most `max(1, round(mask_rate x maskable tokens))` tokens are predicted;
@@ -68,7 +67,7 @@ class SpanMaskingObjective(MaskingObjective):
         self._lengths = geometric_lengths(self._config.length_parameter, self._config.max_span)
 
     def specs(self) -> Specs:
-        """Returns the specs of what a call gives, for one example."""
+        """Returns the specs of the features of one example."""
         names = (features.BOUNDARY_LEFT, features.BOUNDARY_RIGHT, features.BOUNDARY_OFFSETS)
         boundary = {name: features.Spec("int32", (self._config.max_predictions,)) for name in names}
         return {**super().specs(), **(boundary if self._config.boundary else {})}

@@ -4,8 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.base import Features, Row, Specs, Tokenizer
-from firth.objectives.masking_objective import MaskingObjective
+from firth.objectives.base import Features, MaskingObjective, Row, Specs, Tokenizer
 from firth.objectives.rates.selection_rates import unilm_rates
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
 from firth.objectives.transforms.next_sentences import choose_pairs
@@ -14,7 +13,7 @@ from firth.objectives.transforms.runs import select_runs
 
 
 class UniLMObjective(MaskingObjective):
-    """Hides tokens, and says which tokens each of them may see: a mask drawn anew for each row.
+    """Hides tokens, and draws an attention mask for each row.
 
     Each chunk is split in two (see `pairs.split_chunks`): `[CLS] S1 [SEP] S2 [SEP]`. In `attention_order`,
 
@@ -26,7 +25,7 @@ class UniLMObjective(MaskingObjective):
 
     Tokens of both segments are predicted under each mask, as in the paper, `max(1, round(mask_rate x
     maskable tokens))` of a row: a share `ngram_rate` of the selections takes two or three neighbouring
-    pieces, each equally often, the others one. What each is shown as is drawn for each piece.
+    pieces, each equally often, the others one. The replacement of each piece is drawn on its own.
 
     With `single_segments` each chunk is `[CLS] S1 [SEP]` in a row that drew a one-directional mask.
     With `next_sentence` a row that drew the bidirectional one has the second segments and labels that
@@ -77,7 +76,7 @@ class UniLMObjective(MaskingObjective):
         self._single_frame = Frame((tokenizer.cls_id,), (), (tokenizer.sep_id,))
 
     def specs(self) -> Specs:
-        """Returns the specs of what a call gives, for one example."""
+        """Returns the specs of the features of one example."""
         length, documents = self._sequences.length, self._sequences.max_documents
         pairs = features.pair_specs(documents, "next_sentence") if self._config.next_sentence else {}
         return {**super().specs(), **features.encoder_specs(length, order=True), **pairs}
@@ -104,13 +103,13 @@ class UniLMObjective(MaskingObjective):
         }
 
     def _draw_kind(self, seed: tf.Tensor) -> tf.Tensor:
-        """Returns which mask a row has, int32 [], in the order of the mixture."""
+        """Returns the number of a row's mask in the mixture, int32 []."""
         bounds = tf.constant(np.cumsum(list(self._config.mixture.values()))[:-1], tf.float32)
         draw = tf.random.stateless_uniform([], seed, alg="philox")
         return tf.searchsorted(bounds, [draw], side="right")[0]
 
     def _is_any(self, kind: tf.Tensor, *names: str) -> tf.Tensor:
-        """Returns whether the mask is one of some, bool []."""
+        """Returns a bool [], True if the row's mask has one of the names."""
         return tf.reduce_any([kind == list(self._config.mixture).index(name) for name in names])
 
     def _pairs(
@@ -145,7 +144,7 @@ class UniLMObjective(MaskingObjective):
         return Layout(*(tf.where(is_single, *each) for each in zip(single, layout)))
 
     def _order(self, layout: Layout, kind: tf.Tensor) -> tf.Tensor:
-        """Returns int32 [length], of the mask."""
+        """Returns the attention order of the row's mask, int32 [length]."""
         position = layout.position_ids
         orders = {
             "bidirectional": tf.zeros_like(position),

@@ -18,9 +18,8 @@ from firth.components import (
 from firth.components.file_digests import FILES, FileDigests
 from firth.corpus.privacy.excerpts import privacy_of
 from firth.corpus.workers.options import options_for
-from firth.pipelines.distributions import compared_with_others, earlier_corpus
-from firth.pipelines.metadata.stores import connection_config
-from firth.pipelines.previous_statistics import REPORT, found_by
+from firth.pipelines.distributions import REPORT, comparison_components, earlier_corpus, earlier_inputs
+from firth.pipelines.metadata_stores import connection_config
 from firth.recipes import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 
@@ -36,13 +35,15 @@ def corpus_components(
     """
     recipe = digests.newest(recipe)
     fingerprint = digests.of_sources(recipe.sources)
-    example_gen = CorpusExampleGen(recipe.sources, fingerprint, privacy_of(recipe.cleaning))
+    example_gen = CorpusExampleGen(
+        recipe.sources, fingerprint, privacy_of(recipe.cleaning), recipe.cleaning.list_dropped
+    )
     examples = example_gen.outputs["examples"]
     curator = Curator(
         examples=examples, cleaning=recipe.cleaning, files_digest=digests.of_cleaning(recipe.cleaning)
     )
     checks = _record_checks(example_gen, source_schema or recipe.source_schema, digests)
-    drift = compared_with_others(
+    drift = comparison_components(
         recipe.validation.of_records,
         checks["statistics"],
         checks.get("pinned_schema", checks["schema"]).outputs["schema"],
@@ -57,7 +58,9 @@ def corpus_components(
     reporter = CorpusReporter(report=report, name=recipe.name, cleaning=recipe.cleaning)
     shares = recipe.validation.of_corpus
     earlier = earlier_corpus(shares, curator, is_local=is_local)
-    limits = CorpusValidator(report, recipe.cleaning.limits, shares, **found_by(earlier, REPORT, shares))
+    limits = CorpusValidator(
+        report, recipe.cleaning.limits, shares, **earlier_inputs(earlier, REPORT, shares)
+    )
     # The page is written before the corpus may be refused.
     limits.add_upstream_node(reporter)
     components: dict[str, BaseNode] = {
@@ -68,7 +71,7 @@ def corpus_components(
         "corpus_validator": limits,
         **({"previous_report": earlier} if earlier else {}),
     }
-    # What was only measured was not cleaned.
+    # Documents that were only measured were not cleaned.
     if recipe.outputs and recipe.cleaning.measure != "only":
         exporter = CorpusExporter(
             examples=curator.outputs["examples"],
@@ -133,8 +136,8 @@ def create_pipeline(
 ) -> Pipeline:
     """Returns the TFX pipeline that reads, cleans, reports on and validates the recipe's corpus.
 
-    Only the recipe's sources and its cleaning matter. In the same folders, `pretrain.create_pipeline` goes on
-    from its outputs.
+    Only the recipe's sources and its cleaning matter. In the same folders, `pretrain.create_pipeline`
+    continues from its outputs.
 
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.

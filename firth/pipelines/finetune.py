@@ -33,19 +33,19 @@ from firth.components import (
 from firth.components.file_digests import FILES, FileDigests
 from firth.pipelines.corpus import assemble
 from firth.pipelines.distributions import (
-    compared_with_others,
+    comparison_components,
     distances_in,
     request_statistics,
     requests_of,
 )
-from firth.pipelines.trained_model import import_base, model_components
+from firth.pipelines.trained_model import import_base, model_components, report_channels
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.validation import TaskValidation
 from firth.recipes.training.evaluation import TaskEvaluation
-from firth.serving.batch.asked_columns import check_asked
-from firth.serving.descriptions.describing import PREDICT_EXAMPLES
+from firth.serving.batch.column_check import check_predictions
+from firth.serving.signature import PREDICT_EXAMPLES
 
-# What the Trainer does not read, so that its cache does not depend on it.
+# Keys that the Trainer does not read, so that its cache does not depend on them.
 _NOT_TRAINED_BY = {
     "description": "",
     "validation": TaskValidation(),
@@ -54,6 +54,7 @@ _NOT_TRAINED_BY = {
     "metadata": None,
     "evaluation": TaskEvaluation(),
 }
+EXAMPLE_GEN = "PredictionExampleGen"
 
 
 def create_pipeline(
@@ -111,15 +112,9 @@ def create_pipeline(
         rows=rows.outputs["examples"],
         found=next(each.outputs["found"] for each in checks if "found" in each.outputs),
         distances=distances_in(checks),
-        tuner_results=model["tuner"].outputs["tuner_results"] if "tuner" in model else None,
-        model=model["trainer"].outputs["model"],
-        model_run=model["trainer"].outputs["model_run"],
-        evaluation=model["evaluator"].outputs["evaluation"],
-        blessing=model["evaluator"].outputs["blessing"],
-        serving_report=model["validator"].outputs["report"],
-        pushed_model=model["pusher"].outputs["pushed_model"],
         recipe=recipe,
         run_dir=run_dir,
+        **report_channels(model),
     )
     components = [base, records, *checks, rows, *model.values(), *predictions, reporter]
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
@@ -133,7 +128,7 @@ def _record_checks(
     *,
     is_local: bool,
 ) -> list[BaseNode]:
-    """Returns the components that compare the records with what the task asks, and with others.
+    """Returns the components that compare the records with the schema of the task, and with other data.
 
     The last one is the gate.
     """
@@ -150,7 +145,7 @@ def _record_checks(
         unknown_targets=recipe.validation.unknown_targets,
     )
     requests = _request_statistics(recipe, digests)
-    others = compared_with_others(
+    others = comparison_components(
         recipe.validation,
         statistics,
         schema.outputs["schema"],
@@ -170,9 +165,6 @@ def _request_statistics(recipe: AdaptingRecipe, digests: FileDigests) -> list[Ba
     return [requests, request_statistics(requests)]
 
 
-EXAMPLE_GEN = "PredictionExampleGen"
-
-
 def bulk_predictions(
     recipe: AdaptingRecipe, model: Mapping[str, BaseNode], digests: FileDigests
 ) -> list[BaseNode]:
@@ -188,7 +180,7 @@ def bulk_predictions(
     digest = digests.of_requests(asked.input)
     # Where a pipeline is compiled, the file may not be there yet.
     if digest:
-        check_asked(recipe)
+        check_predictions(recipe)
     examples = RequestExampleGen(asked.input, asked.columns, digest, trained, asked.quoted)
     examples = examples.with_id(EXAMPLE_GEN)
     inferrer = BulkInferrer(
@@ -197,7 +189,7 @@ def bulk_predictions(
         model_blessing=model["evaluator"].outputs["blessing"],
         model_spec=bulk_inferrer_pb2.ModelSpec(model_signature_name=[PREDICT_EXAMPLES]),
     )
-    # It takes no input from the Pusher; what cannot be served is not asked either.
+    # It takes no input from the Pusher; a model that cannot be served is not asked either.
     inferrer.add_upstream_node(model["pusher"])
     exporter = PredictionExporter(inferrer.outputs["inference_result"], examples.outputs["examples"], trained)
     return [examples, inferrer, exporter]

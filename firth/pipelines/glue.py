@@ -1,22 +1,22 @@
 """GLUE with one model: a run for each task whose files are there, scores, and files for GLUE's site."""
 
 import dataclasses
-import json
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from firth import storage
-from firth.evaluation.glue import SUBMISSION, SubmissionFile, write_submission
 from firth.pipelines.labels import published_data, task_of_format
 from firth.recipes.base.errors import first_of, suggest
 from firth.recipes.base.file_names import suggest_path
 from firth.recipes.reading.raw_recipes import Option
 from firth.recipes.tasks.task import Task
 from firth.scores import collect, compute
-from firth.tasks.readers import LabelledRecord, RefusedFileError, read_split, split_file
+from firth.tasks.readers import FORMATS, LabelledRecord, RefusedFileError, read_split, split_file
 from firth.tasks.readers.formats import has_split
 from firth.tasks.readers.glue import GLUE
+from firth.tasks.readers.labels import ClassLabels, NumberLabels
 
 TRAIN, DEV = "train", "dev"
 SCORES_FILE, SUBMISSION_FOLDER = "glue.json", "submission"
@@ -24,6 +24,7 @@ SCORES_FILE, SUBMISSION_FOLDER = "glue.json", "submission"
 _ANSWERED_BY = {"ax": "mnli"}
 # Texts that the model is asked about at a time.
 _BATCH = 64
+Predictions = Mapping[str, str | float]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +47,7 @@ class TaskAnswers:
     Attributes:
         scores: Scores of further dev splits, by `<task>_<split>.<score>`.
         predictions: Answers to test splits by the file of the submission, and in it by the record's id.
-        problems: Test splits of which not all records could be read, with what is wrong.
+        problems: Test splits with unreadable records, each with its problem.
     """
 
     scores: dict[str, float]
@@ -54,8 +55,50 @@ class TaskAnswers:
     problems: tuple[str, ...]
 
 
+class SubmissionFile(NamedTuple):
+    """One of the files of a submission.
+
+    Attributes:
+        task: Key of `firth.tasks.readers.FORMATS`.
+        split: Name of the split, which has no labels.
+        records: Number of its records; their ids are 0, 1, ...
+    """
+
+    task: str
+    split: str
+    records: int
+
+
+# The site takes all of them at once, in one zip file.
+SUBMISSION: dict[str, SubmissionFile] = {
+    "AX.tsv": SubmissionFile("ax", "test", 1104),
+    "CoLA.tsv": SubmissionFile("cola", "test", 1063),
+    "MNLI-m.tsv": SubmissionFile("mnli", "test", 9796),
+    "MNLI-mm.tsv": SubmissionFile("mnli", "test_mismatched", 9847),
+    "MRPC.tsv": SubmissionFile("mrpc", "test", 1725),
+    "QNLI.tsv": SubmissionFile("qnli", "test", 5463),
+    "QQP.tsv": SubmissionFile("qqp", "test", 390965),
+    "RTE.tsv": SubmissionFile("rte", "test", 3000),
+    "SST-2.tsv": SubmissionFile("sst2", "test", 1821),
+    "STS-B.tsv": SubmissionFile("stsb", "test", 1379),
+    "WNLI.tsv": SubmissionFile("wnli", "test", 146),
+}
+
+
+class Submission(NamedTuple):
+    """The files of a submission that were written.
+
+    Attributes:
+        written: Names of the files.
+        missing: Names of the files that the site needs too.
+    """
+
+    written: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
 def find_tasks(folder: str, wanted: Sequence[str] = ()) -> GlueFiles:
-    """Returns which tasks of GLUE a folder has the files of."""
+    """Returns the tasks of GLUE whose files are in a folder, and the files that are missing."""
     names = [name for name, described in GLUE.items() if TRAIN in described.files]
     for name in wanted:
         if name not in names:
@@ -78,17 +121,17 @@ def find_tasks(folder: str, wanted: Sequence[str] = ()) -> GlueFiles:
 
 
 def options_of(task: str, folder: str) -> list[Option]:
-    """Returns the keys of the recipe that a task of GLUE stands for.
+    """Returns the data and the task of a recipe for a task of GLUE.
 
     Example:
 
-    >>> [option.assignment for option in options_of("rte", "glue")][1]
-    'task={"kind": "classification", "pair": true}'
+    >>> options_of("rte", "glue")[1].value
+    {'kind': 'classification', 'pair': True}
     """
-    said = f"the task {task}"
+    place = f"the task {task}"
     return [
-        Option(f"data={json.dumps(published_data(task, folder))}", said),
-        Option(f"task={json.dumps(task_of_format(task))}", said),
+        Option("data", published_data(task, folder), place),
+        Option("task", task_of_format(task), place),
     ]
 
 
@@ -149,6 +192,48 @@ def write_results(
     return written.missing
 
 
+def write_submission(folder: str, predictions: Mapping[str, Predictions]) -> Submission:
+    """Writes the files of a submission to GLUE's site from predictions of test splits, which have no labels.
+
+    All predictions are checked before the first file is written.
+
+    Raises:
+        ValueError: for another file; for a record without a prediction, or a prediction of no record; for a
+            class that the data set has not; for what is not a finite number.
+    """
+    texts = {file: submission_text(file, made) for file, made in predictions.items()}
+    for file, text in texts.items():
+        storage.write_text(os.path.join(folder, file), text)
+    return Submission(tuple(texts), tuple(file for file in SUBMISSION if file not in texts))
+
+
+def submission_text(file: str, predictions: Predictions) -> str:
+    r"""Returns the content of one of the files.
+
+    Example:
+
+    >>> submission_text("WNLI.tsv", {str(id): "1" for id in range(146)}).split("\n")[:3]
+    ['index\tprediction', '0\t1', '1\t1']
+    """
+    if file not in SUBMISSION:
+        raise ValueError(f"{file} is not a file of a submission; {suggest(file, SUBMISSION)}")
+    described = SUBMISSION[file]
+    ids = [str(place) for place in range(described.records)]
+    missing = [each for each in ids if predictions.get(each) is None]
+    if missing:
+        raise ValueError(
+            f"{file}: {len(missing)} of {len(ids)} records have no prediction, the first is {missing[0]!r}"
+        )
+    unknown = sorted(predictions.keys() - set(ids))
+    if unknown:
+        raise ValueError(
+            f"{file}: {len(unknown)} predictions are of no record, the first is {unknown[0]!r}; "
+            f"ids are 0 to {len(ids) - 1}"
+        )
+    lines = [f"{each}\t{_written(file, each, predictions[each])}" for each in ids]
+    return "\n".join(["index\tprediction", *lines]) + "\n"
+
+
 def _submission_files(name: str, folder: str) -> Iterator[tuple[str, SubmissionFile]]:
     for file, described in SUBMISSION.items():
         answered_by = _ANSWERED_BY.get(described.task, described.task)
@@ -167,3 +252,17 @@ def _answers(
         asked = client.ask(task.signature, texts, **dict(zip(task.roles[1:], others)))
         for record, outputs in zip(batch, asked):
             yield record, outputs.get("label", outputs.get("value"))
+
+
+def _written(file: str, id: str, prediction: str | float) -> str:
+    labels = FORMATS[SUBMISSION[file].task].labels
+    if isinstance(labels, NumberLabels):
+        if isinstance(prediction, str) or not math.isfinite(prediction):
+            raise ValueError(f"{file}: the prediction of {id!r} is {prediction!r}, not a finite number")
+        return f"{min(max(prediction, labels.low), labels.high):.3f}"
+    assert isinstance(labels, ClassLabels)
+    if prediction not in labels.names:
+        raise ValueError(
+            f"{file}: the prediction of {id!r} is {prediction!r}, not one of {', '.join(labels.names)}"
+        )
+    return str(prediction)

@@ -1,4 +1,4 @@
-"""Models that no run has trained as they are, as folders among the runs: of other libraries, and merged."""
+"""Imported and merged models as folders among the runs."""
 
 import dataclasses
 import datetime
@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from firth import storage
 from firth.pipelines.results import SUMMARY_FILE
-from firth.serving.versions import next_version
+from firth.serving.exported_model import next_version
 from firth.storage import BUNDLE_FOLDER
 
 if TYPE_CHECKING:
-    from firth.interop.formats import Format
-    from firth.interop.messages import Read
+    from firth.interop.formats import Format, Read
     from firth.recipes.run.adapting import AdaptingRecipe
 
 _PROGRESS = logging.getLogger("firth.progress")
@@ -32,7 +31,7 @@ def import_run(
     bundle. The folder appears whole or not at all.
 
     Raises:
-        firth.interop.errors.InteropError: for what cannot be read, or cannot be expressed here.
+        firth.interop.errors.InteropError: for parts that cannot be read, or cannot be expressed here.
         FileExistsError: if there is something in the folder's place.
     """
     read: list[Read] = []
@@ -55,10 +54,10 @@ def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingReci
         firth.models.BundleError: if the bundle cannot be read.
         FileExistsError: if there is something in the folder's place.
     """
-    from firth.corpus.contamination.evidence import evidence_files
+    from firth.corpus.decontamination.evidence import evidence_files
     from firth.models import save_model
     from firth.recipes.run.base import TOKENIZER_FOLDER
-    from firth.tokenizers.storage import take_tokenizer
+    from firth.tokenizers.storage import copy_tokenizer
     from firth.training.run_fn import corpora_of
     from firth.tuning import load_merged
 
@@ -67,7 +66,7 @@ def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingReci
     def fill(folder: str) -> dict[str, Any]:
         tokenizer = os.path.join(bundle, TOKENIZER_FOLDER)
         kept = f"{folder}_{TOKENIZER_FOLDER}"
-        take_tokenizer(tokenizer, kept, recipe.task)
+        copy_tokenizer(tokenizer, kept, recipe.task)
         with evidence_files(corpora_of(recipe, tokenizer)) as others:
             save_model(model, recipe, kept, folder, others=others)
         storage.remove(kept)
@@ -77,20 +76,20 @@ def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingReci
     return recipe
 
 
-def _tell(part: str) -> None:
+def _report_part(part: str) -> None:
     _PROGRESS.info("%s", part, extra={"firth": {"kind": "import", "part": part, "done": 0, "of": 0}})
 
 
 def _make(run_dir: pathlib.Path, fill: Callable[[str], dict[str, Any]]) -> None:
-    """Writes a folder with the bundle that a function writes, its SavedModel and what the function says."""
+    """Writes a folder with the bundle that a function writes, its SavedModel, and the facts it returns."""
     from firth.serving import export_bundle
 
-    _tell("reading the model")
+    _report_part("reading the model")
     version = next_version(os.path.join(run_dir, SERVING_FOLDER))
     with storage.whole_folder(run_dir) as unfinished:
         bundle = os.path.join(unfinished, BUNDLE_FOLDER)
-        said = fill(bundle)
-        _tell("exporting its SavedModel")
+        facts = fill(bundle)
+        _report_part("exporting its SavedModel")
         export_bundle(bundle, os.path.join(unfinished, SERVING_FOLDER, version))
         storage.copy_file(os.path.join(bundle, RECIPE_FILE), os.path.join(unfinished, RECIPE_FILE))
         home = pathlib.Path(run_dir).absolute()
@@ -99,6 +98,6 @@ def _make(run_dir: pathlib.Path, fill: Callable[[str], dict[str, Any]]) -> None:
             "pushed": str(home / SERVING_FOLDER / version),
             "served": str(home / SERVING_FOLDER / version),
             "bundle": str(home / BUNDLE_FOLDER),
-            **said,
+            **facts,
         }
         storage.write_json(os.path.join(unfinished, SUMMARY_FILE), summary, indent=1)

@@ -1,4 +1,4 @@
-"""The values that a recipe which adapts a model takes from its labelled data."""
+"""Completes a fine-tuning recipe from its labelled data, and reads the options that describe them."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ from firth.recipes.tasks.text_to_text import BLEU
 from firth.scores import score_of
 from firth.scores.bleu import check_tokenizer, fitting_tokenizer
 from firth.scores.score_table import SCORES
-from firth.tasks.docstrings.records import DOCSTRING_TASKS
 from firth.tasks.labelled.data import LabelledData, published_scores, read_labelled_data, read_to_train
+from firth.tasks.labelled.docstring_records import DOCSTRING_TASKS
 from firth.tasks.labelled.mixing import TRAIN
 from firth.tasks.readers import FORMATS, format_of
 from firth.tasks.readers.formats import has_split
@@ -27,7 +27,7 @@ AdaptingT = TypeVar("AdaptingT", bound=AdaptingRecipe)
 
 
 def with_labels(recipe: AdaptingT) -> AdaptingT:
-    """Returns a recipe with what it leaves open to its data.
+    """Returns a recipe with the values that it leaves open filled in from its data.
 
     Empty `task.labels` become the classes of the data: in the order of a published format, or else the names
     that the training records have, in the task's order. An open `task.mean` becomes that of the labels to
@@ -49,7 +49,7 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
 
 
 def read_for(recipe: AdaptingT) -> tuple[AdaptingT, LabelledData]:
-    """Returns a recipe with what it leaves open to its data, as `with_labels` does, and the data.
+    """Returns a recipe filled in from its data, as `with_labels` does, and the data.
 
     Raises:
         ValueError: as `with_labels` does, also of the data to evaluate on; for a chat template that asks for
@@ -65,22 +65,22 @@ def read_for(recipe: AdaptingT) -> tuple[AdaptingT, LabelledData]:
 
 
 def check_template(recipe: AdaptingRecipe) -> None:
-    """Passes if the chat template of a recipe's task, where it has one, fits the base's tokenizer."""
+    """Checks that the chat template of a recipe's task, if there is one, fits the base's tokenizer."""
     if recipe.task.template_with(None) is None:
         return
     from firth.tokenizers import load_tokenizer
     from firth.tokenizers.chat import Chat, ChatTemplateError
-    from firth.tokenizers.storage import with_template_of
+    from firth.tokenizers.storage import apply_template
 
     tokenizer = load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER))
     try:
-        Chat(with_template_of(tokenizer, recipe.task))
+        Chat(apply_template(tokenizer, recipe.task))
     except ChatTemplateError as error:
         raise ValueError(f"task.template: {error}") from None
 
 
 def target_sentences(recipe: AdaptingRecipe, found: LabelledData) -> list[str]:
-    """Returns what a model cannot learn to write of the targets of labelled data, a sentence each.
+    """Returns sentences on the targets of labelled data that a model cannot learn to write.
 
     The base's tokenizer is loaded only for a task that writes texts.
 
@@ -94,13 +94,13 @@ def target_sentences(recipe: AdaptingRecipe, found: LabelledData) -> list[str]:
     from firth.tokenizers import load_tokenizer
 
     tokenizer = load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER))
-    said = []
+    sentences = []
     for split, each in found.splits.items():
         counts = count_targets(recipe.task, recipe.sequences, tokenizer, each.records)
         if split == TRAIN:
             check_targets(counts, recipe.validation.unknown_targets)
-        said += counts.sentences(split)
-    return said
+        sentences += counts.sentences(split)
+    return sentences
 
 
 def checked_scores(task: Task) -> None:
@@ -131,7 +131,7 @@ def check_options(task: Task, name: str) -> None:
 
 
 def _filled(task: Any, data: Any, found: LabelledData | None = None) -> Any:
-    """Returns a task with what it leaves open to its data; the same where it leaves nothing."""
+    """Returns a task filled in from its data; the same if it leaves nothing open."""
     filled = dict[str, Any]()
     checked_scores(task)
     of_numbers, of_classes = (getattr(task, name, ()) is None for name in ("mean", "class_shares"))
@@ -159,7 +159,7 @@ def _filled(task: Any, data: Any, found: LabelledData | None = None) -> Any:
 
 
 def task_of_format(name: str) -> dict[str, Any]:
-    """Returns the task of a published data set, as a recipe says it.
+    """Returns the task of a published data set, as in a recipe.
 
     Example:
 
@@ -176,14 +176,14 @@ def task_of_format(name: str) -> dict[str, Any]:
     if labels.task not in kinds:
         there = ", ".join(kinds)
         raise ValueError(f"{described.title} is a task of the kind {labels.task}; there are {there}")
-    said: dict[str, Any] = {"kind": labels.task}
+    stated: dict[str, Any] = {"kind": labels.task}
     fields = kinds[labels.task].model_fields
-    said |= {role: role in described.texts for role in (PAIR, QUESTION) if role in fields}
-    return said | {name: getattr(labels, name) for name in _STATED if getattr(labels, name, None)}
+    stated |= {role: role in described.texts for role in (PAIR, QUESTION) if role in fields}
+    return stated | {name: getattr(labels, name) for name in _STATED if getattr(labels, name, None)}
 
 
 def published_data(name: str, folder: str) -> dict[str, Any]:
-    """Returns the data of a published data set, as a recipe says them.
+    """Returns the data of a published data set, as in a recipe.
 
     They are scored on `dev`, or else on `test`, or on a part of `train` where that alone is in the folder.
 
@@ -203,7 +203,7 @@ def published_data(name: str, folder: str) -> dict[str, Any]:
 
 
 def docstring_data(kind: str) -> dict[str, Any]:
-    """Returns data for those who have none, as a recipe says them: records made of docstrings.
+    """Returns data for those who have none, as in a recipe: records made of docstrings.
 
     Example:
 
@@ -222,7 +222,7 @@ def docstring_data(kind: str) -> dict[str, Any]:
 def task_on_columns(
     kind: str, given: Mapping[str, str | Sequence[str] | None]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Returns a task on one's own columns, as a recipe says it, and the column of each of its texts.
+    """Returns a task on one's own columns, as in a recipe, and the column of each of its texts.
 
     Args:
         given: Column by role of a text, or columns of choices; None if it was not given. `text` and `pair`
@@ -243,8 +243,8 @@ def task_on_columns(
     found = task_types().get(kind)
     always = found().roles if found else (TEXT,)
     own = dict(zip((TEXT, PAIR), (*always, PAIR)))
-    said = {own.get(role, role): _one_or_all(columns) for role, columns in given.items() if columns}
-    texts = {**dict(zip(always, always)), **said}
+    stated = {own.get(role, role): _one_or_all(columns) for role, columns in given.items() if columns}
+    texts = {**dict(zip(always, always)), **stated}
     return {"kind": kind, **(found.of_roles(frozenset(texts)) if found else {})}, texts
 
 
@@ -265,7 +265,7 @@ def label_column(kind: str) -> str | None:
 
 
 def check_data_options(task: str, data: str | None, train: str | None, others: Sequence[str]) -> None:
-    """Checks that what names a task and its data belongs together.
+    """Checks that the options of a task and those of its data belong together.
 
     Example:
 

@@ -14,9 +14,15 @@ import filelock
 
 from firth import storage
 from firth.pipelines import logs
-from firth.pipelines.events import TIMINGS_FILE, ComponentEvents, Event, Timings, reporting
-from firth.pipelines.metadata.estimates import RunEstimate, earlier_times
-from firth.pipelines.metadata.run_metadata import METADATA_FILE, keep_metadata_in, metadata_of
+from firth.pipelines.events import (
+    TIMINGS_FILE,
+    ComponentEvents,
+    Event,
+    RunEstimate,
+    Timings,
+    earlier_times,
+    reporting,
+)
 from firth.pipelines.results import (
     CORPUS_PAGE_FILE,
     ComponentResult,
@@ -40,10 +46,12 @@ from firth.pipelines.run_folder import (
     remember_recipe,
     require_same_origin,
     run_folder,
+    schema_of,
+    set_schema_aside,
     sources_changed,
 )
-from firth.pipelines.source_schema import schema_of, set_schema_aside
-from firth.pipelines.termination import ending_with_children
+from firth.pipelines.run_metadata import METADATA_FILE, keep_metadata_in, metadata_of
+from firth.pipelines.termination import end_children_on_signals
 from firth.recipes import Recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 
@@ -72,13 +80,17 @@ OnEvent = Callable[[Event], None]
 # Makes a recipe's pipeline in a folder, with options of Beam.
 MakePipeline = Callable[[Any, pathlib.Path, Sequence[str]], Any]
 Result = TypeVar("Result")
-# Makes the result of the folder, what its components took, and the path of the log.
+# Makes the result of a folder, its components and the path of the log.
 Collect = Callable[[pathlib.Path, tuple[ComponentResult, ...], pathlib.Path], Result]
+
+
+def _ignore(event: Event) -> None:
+    """Takes an event that nobody follows. Other processes can be given it, unlike a lambda."""
 
 
 @dataclasses.dataclass(frozen=True)
 class RunOptions:
-    """How a recipe is run.
+    """Options of a run.
 
     Attributes:
         name: Name of the run's folder below the root; the recipe's name if it is not given.
@@ -93,7 +105,7 @@ class RunOptions:
 
     name: str | None = None
     verbose: bool = False
-    on_event: OnEvent = lambda event: None
+    on_event: OnEvent = _ignore
     beam_pipeline_args: Sequence[str] = ()
     reuse_folder: bool = False
     metadata: str = ""
@@ -112,7 +124,7 @@ def run(
     Raises:
         RunFolderError: if the name is not that of a folder, or the folder was made from something else.
         RunLockedError: if another process runs there.
-        RunFailedError: if a component fails; the same call goes on where it stopped.
+        RunFailedError: if a component fails; the same call continues where it stopped.
     """
     return _run(_Job(recipe, root, options, create_local_pipeline), collect_run)
 
@@ -122,12 +134,12 @@ def curate(
     root: str | os.PathLike[str],
     options: RunOptions = _USUAL,
 ) -> CurationResult:
-    """Runs the corpus part of a recipe's pipeline alone; `run` in the same folder goes on from it.
+    """Runs the corpus part of a recipe's pipeline alone; `run` in the same folder continues from it.
 
     Raises:
         RunFolderError: if the name is not that of a folder, or the folder was made from something else.
         RunLockedError: if another process runs there.
-        RunFailedError: if a component fails; the same call goes on where it stopped.
+        RunFailedError: if a component fails; the same call continues where it stopped.
     """
     return _run(_Job(recipe, root, options, _create_curation_pipeline), collect_curation)
 
@@ -142,14 +154,14 @@ def finetune(
     Raises:
         RunFolderError: if the name is not that of a folder, or the folder was made from something else.
         RunLockedError: if another process runs there.
-        RunFailedError: if a component fails; the same call goes on where it stopped.
+        RunFailedError: if a component fails; the same call continues where it stopped.
     """
     return _run(_Job(recipe, root, options, create_local_finetuning_pipeline), collect_run)
 
 
 @dataclasses.dataclass(frozen=True)
 class _Job:
-    """A recipe to run, and how its pipeline is made."""
+    """A recipe to run, and the function that makes its pipeline."""
 
     recipe: Any
     root: str | os.PathLike[str]
@@ -209,7 +221,7 @@ def _execute(job: _Job, log_path: pathlib.Path) -> tuple[ComponentResult, ...]:
 
     with (
         reporting(follow, estimate.begin) as components,
-        ending_with_children(lambda: follow({"kind": "stopping"})),
+        end_children_on_signals(lambda: follow({"kind": "stopping"})),
     ):
         try:
             _run_pipeline(job, components)
@@ -248,9 +260,9 @@ def _run_pipeline(job: _Job, components: ComponentEvents) -> None:
 
 @contextlib.contextmanager
 def _not_collecting() -> Iterator[None]:
-    """Lets nothing be looked through for garbage meanwhile, nor, after the first time, what was made so far.
+    """Turns garbage collection off meanwhile, and afterwards for the objects made so far.
 
-    Of the million objects of TensorFlow and TFX all stay.
+    The million objects of TensorFlow and TFX all stay, and looking through them costs seconds.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -264,20 +276,20 @@ def _not_collecting() -> Iterator[None]:
 
 
 def _prepared(job: _Job, components: ComponentEvents) -> tuple[Any, Any]:
-    """Returns the pipeline and what runs it. TFX is loaded by now."""
-    # Workers import in a process of their own while this process goes on, so this comes first.
+    """Returns the pipeline and its runner. TFX is loaded by now."""
+    # This comes first: workers import in a process of their own while this process continues.
     from firth.corpus import fork_workers
 
     fork_workers(job.options.beam_pipeline_args)
     # Logical devices can only be made before anything touches TensorFlow's context.
-    from firth.training.distribution import prepare_devices
+    from firth.training.strategies import prepare_devices
 
     prepare_devices(job.recipe.training, is_pipeline=True)
-    from firth.pipelines.metadata.leftovers import remove_dangling_rows, remove_leftovers
+    from firth.pipelines.leftovers import remove_dangling_rows, remove_leftovers
     from firth.pipelines.observed_runner import ObservedDagRunner
 
     run_dir, metadata = job.run_dir, metadata_of(job.run_dir)
-    # In a store that others share, a run may be going on.
+    # In a store that others share, another run may be active.
     remove_dangling_rows(run_dir / METADATA_FILE)
     remove_leftovers(run_dir / PIPELINE_FOLDER, metadata, run_dir / SERVING_FOLDER)
     pipeline = job.make_pipeline(job.recipe, run_dir, job.options.beam_pipeline_args)
@@ -289,7 +301,7 @@ def _prepared(job: _Job, components: ComponentEvents) -> tuple[Any, Any]:
 def create_local_pipeline(
     recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str] = ()
 ) -> "Pipeline":
-    """Returns the recipe's pipeline with everything it keeps below `run_dir`."""
+    """Returns the recipe's pipeline with all of its folders below `run_dir`."""
     from firth.pipelines.pretrain import create_pipeline
 
     places = {**_corpus_places(recipe, run_dir), **_trained_places(run_dir)}
@@ -308,7 +320,7 @@ def _create_curation_pipeline(
 def create_local_finetuning_pipeline(
     recipe: AdaptingRecipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str] = ()
 ) -> "Pipeline":
-    """Returns the pipeline of a recipe that adapts a model, with everything it keeps below `run_dir`."""
+    """Returns the pipeline of a recipe that adapts a model, with all of its folders below `run_dir`."""
     from firth.pipelines.finetune import create_pipeline
 
     places = {**_places(run_dir), **_trained_places(run_dir)}

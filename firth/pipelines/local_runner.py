@@ -5,8 +5,8 @@
 
 `FIRTH_RECIPE` is a preset's name or a recipe's path (`demo` where it is not set), `FIRTH_ROOT` the folder
 of all runs. The run is that of `firth run`, or of `firth finetune` for a recipe that adapts a model, with
-its lock and its log, and `firth runs` lists it. Its last line says whether the model is blessed; if it is
-not, the status of the process is not 0.
+its lock and its log, and `firth runs` lists it. Its last line reports the blessing; without one, the status
+of the process is not 0.
 """
 
 import os
@@ -29,9 +29,9 @@ _NOT_BLESSED = 3
 
 
 class RecipeRunner(LocalDagRunner):
-    """TFX's local runner, as far as TFX's command line looks: what runs is a function of `local`.
+    """TFX's local runner for TFX's command line, which runs a function of `local`.
 
-    `tfx pipeline create` puts a function in the place of `LocalDagRunner.run`, so that nothing runs.
+    `tfx pipeline create` replaces `LocalDagRunner.run`, so that nothing runs.
     """
 
     def __init__(self, recipe: RunRecipe, root: pathlib.Path, run: Callable[..., Any]) -> None:

@@ -25,7 +25,13 @@ from firth.components import ObjectiveValidator, Pusher, Reporter, SequenceGen, 
 from firth.components.file_digests import FILES, FileDigests
 from firth.pipelines.corpus import assemble, corpus_components
 from firth.pipelines.distributions import distances_in
-from firth.pipelines.trained_model import MODEL, import_base, latest_blessed, model_components
+from firth.pipelines.trained_model import (
+    MODEL,
+    import_base,
+    latest_blessed,
+    model_components,
+    report_channels,
+)
 from firth.recipes import Evaluation, Recipe
 from firth.recipes.run.stages import stages_of
 from firth.recipes.run.validation import CorpusValidation
@@ -89,18 +95,12 @@ def create_pipeline(
         corpus_report=corpus["curator"].outputs["report"],
         tokenizer=corpus["tokenizer"].outputs["tokenizer"],
         examples=examples,
-        model=model["trainer"].outputs["model"],
-        model_run=model["trainer"].outputs["model_run"],
-        evaluation=model["evaluator"].outputs["evaluation"],
-        blessing=model["evaluator"].outputs["blessing"],
-        serving_report=model["validator"].outputs["report"],
-        pushed_model=model["pusher"].outputs["pushed_model"],
         objective_rates=objective.outputs["rates"],
         distances=distances_in(corpus.values()),
         shares=corpus["corpus_validator"].outputs["measured"] if recipe.validation.shares else None,
-        tuner_results=model["tuner"].outputs["tuner_results"] if "tuner" in model else None,
         recipe=recipe,
         run_dir=run_dir,
+        **report_channels(model),
     )
     components = [*([start] if start else []), *corpus.values(), objective, *model.values(), reporter]
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
@@ -145,7 +145,7 @@ def _sequences(recipe: Recipe, corpus: Mapping[str, Any], base: BaseChannel | No
 
 
 def _training_recipe(recipe: Recipe) -> Recipe:
-    """Returns the recipe without what the Trainer does not read, so that its cache does not depend on it."""
+    """Returns the recipe without keys that the Trainer does not read and its cache must not depend on."""
     cleaning = recipe.cleaning.without_limits()
     checks = {"validation": CorpusValidation(), "source_schema": None, "evaluation": Evaluation()}
     unread = {"description": "", "infra_validation": None, "metadata": None, **checks}

@@ -1,19 +1,19 @@
-"""The results of a local run, and where they are kept."""
+"""The results of a local run, and the reasons why its model is not blessed."""
 
 import dataclasses
 import datetime
 import os
 import pathlib
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
-from firth.pipelines.blessing import newest_version, reasons_against
-from firth.pipelines.metadata.run_metadata import metadata_of
-from firth.pipelines.source_schema import propose_schema
+from firth.pipelines.run_metadata import metadata_of
+from firth.serving import exported_model
 from firth.storage import BUNDLE_FOLDER, is_whole
 
 if TYPE_CHECKING:
-    from firth.pipelines.metadata.lineage import Outputs
+    from firth.pipelines.lineage import Outputs
 
 REPORT_FILE = "report.html"
 CORPUS_PAGE_FILE = "corpus_report.html"
@@ -31,6 +31,7 @@ _PAGES = (
     ("TaskReporter", "report", REPORT_FILE),
     ("CorpusReporter", "page", CORPUS_PAGE_FILE),
 )
+SERVING_REPORT = "serving_report.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,16 +97,16 @@ class RunResult(CurationResult):
 
     @property
     def contamination(self) -> dict[str, Any] | None:
-        """What of the held-out records was found in the corpora of the base; None for a run of no task.
+        """Held-out records found in the corpora of the base; None for a run of no task.
 
-        See `firth.corpus.contamination.held_out_search.HeldOutSearch.report`; empty where nothing is known.
+        See `firth.corpus.decontamination.evidence.HeldOutSearch.report`; empty where nothing is known.
         """
         rows = self.outputs.get("TaskRowGen", {}).get("examples")
         return (storage.read_json(rows / ROWS_REPORT) or {}).get("contamination", {}) if rows else None
 
     @property
     def start(self) -> dict[str, Any] | None:
-        """The start of the run's model, as `firth.training.initial_weights` writes it; None for no base."""
+        """The start of the run's model, as `firth.training.run_start` writes it; None for no base."""
         curve = self.outputs.get("Trainer", {}).get("model_run")
         return storage.read_json(curve / START_FILE) if curve is not None else None
 
@@ -114,6 +115,9 @@ def collect_curation(
     run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path
 ) -> CurationResult:
     """Returns the result of the newest run in a folder, and puts its page there."""
+    # It loads the recipe types, which commands on the results of a run do without.
+    from firth.pipelines.run_folder import propose_schema
+
     outputs = outputs_of(run_dir)
     copy_pages(run_dir, outputs)
     return CurationResult(run_dir, ended, outputs, log_path, propose_schema(run_dir, outputs))
@@ -123,7 +127,7 @@ def collect_run(
     run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path
 ) -> RunResult:
     """Returns the result of the newest run in a folder, and puts its pages and its summary there."""
-    from firth.pipelines.metadata.lineage import newest_push
+    from firth.pipelines.lineage import newest_push
 
     of_corpus = collect_curation(run_dir, ended, log_path)
     outputs, pushed = of_corpus.outputs, newest_push(metadata_of(run_dir))
@@ -141,7 +145,7 @@ def collect_run(
 
 def outputs_of(run_dir: pathlib.Path) -> "Outputs":
     """Returns the folders of the newest run's outputs."""
-    from firth.pipelines.metadata.lineage import newest_outputs
+    from firth.pipelines.lineage import newest_outputs
 
     return newest_outputs(metadata_of(run_dir))
 
@@ -186,7 +190,7 @@ def _digest(path: pathlib.Path) -> str:
 
 
 def _is_blessed(outputs: "Outputs") -> bool:
-    """Whether both the Evaluator and the ServingValidator blessed the model."""
+    """Returns true if both the Evaluator and the ServingValidator blessed the model."""
     evaluation = outputs.get("Evaluator", {}).get("blessing")
     serving = outputs.get("ServingValidator", {}).get("blessing")
     blessed = evaluation is not None and storage.exists(evaluation / "BLESSED")
@@ -204,7 +208,41 @@ def held_out_rows(run_dir: str | os.PathLike[str], count: int) -> list[bytes]:
     summary = storage.read_json_object(os.path.join(run_dir, SUMMARY_FILE))
     for outputs in summary.get("outputs", {}).values():
         examples = outputs.get("examples", "")
-        # Rows stand next to the tokenizer that they were made with; the examples before them do not.
+        # Rows are next to the tokenizer that they were made with; the examples before them are not.
         if examples and storage.is_folder(os.path.join(examples, "tokenizer")):
             return first_rows([os.path.join(examples, "Split-eval", "*")], count)
     return []
+
+
+def reasons_against(outputs: "Outputs") -> tuple[str, ...]:
+    """Returns the reasons why a run's model is not blessed, in words; empty for a blessed model.
+
+    Each metric out of its bounds and each request that the exported model failed is a reason.
+    """
+    return (*_of_evaluation(outputs.get("Evaluator", {})), *_of_serving(outputs.get("ServingValidator", {})))
+
+
+def _of_evaluation(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
+    if "evaluation" not in made:
+        yield "it was not evaluated"
+        return
+    from firth.evaluation import load_thresholds
+
+    missed = [result.text for result in load_thresholds(str(made["evaluation"])) if not result.ok]
+    yield from missed
+    if not missed and not storage.exists(made["blessing"] / "BLESSED"):
+        yield "the Evaluator did not bless it (see the log)"
+
+
+def _of_serving(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
+    if "report" not in made:
+        yield "it was not tried as a server would ask it"
+        return
+    report = storage.read_json(made["report"] / SERVING_REPORT)
+    yield from (f"the serving validation: {reason}" for reason in report["reasons"])
+
+
+def newest_version(serving_dir: pathlib.Path) -> pathlib.Path | None:
+    """Returns the version of a model that a server takes from a folder; None if the folder has no version."""
+    version = exported_model.newest_version(str(serving_dir))
+    return None if version is None else serving_dir / version

@@ -7,7 +7,7 @@ import shutil
 # The messages of the system, and of SQLite, which ML Metadata uses.
 _FULL = ("No space left on device", "database or disk is full", "Disk quota exceeded")
 
-# As SQLite says it of a transaction that it has undone itself, for want of room or for another reason.
+# Messages of SQLite on a transaction that it has undone, for want of room or for another reason.
 _UNDONE = ("no transaction is active", "disk I/O error")
 _LITTLE_BYTES = 2**20
 
@@ -55,7 +55,7 @@ def explain(error: BaseException) -> str:
 
 
 def is_full(error: BaseException) -> bool:
-    """Returns whether an error says that a disk is full, in the words of the system or of SQLite.
+    """Returns true if an error reports a full disk, in the words of the system or of SQLite.
 
     Example:
 
@@ -73,7 +73,7 @@ def full_disk(error: BaseException, run_dir: pathlib.Path) -> str | None:
     Example:
 
     >>> full_disk(OSError(28, "No space left on device", "/no/such/disk/x"), pathlib.Path("/"))
-    'the disk of /no/such/disk/x is full (... free at /); make room, and the same command goes on'
+    'the disk of /no/such/disk/x is full (... free at /); make room, and the same command continues'
     >>> full_disk(ValueError("a.txt: 'No space left on device' is not JSON"), pathlib.Path("/"))
     """
     found: BaseException | None = error
@@ -82,7 +82,7 @@ def full_disk(error: BaseException, run_dir: pathlib.Path) -> str | None:
             place = (found.filename if isinstance(found, OSError) else None) or run_dir
             folder = _nearest_folder(pathlib.Path(place).absolute())
             left = f"{shutil.disk_usage(folder).free / 1e6:,.1f} MB are free at {folder}"
-            return f"the disk of {place} is full ({left}); make room, and the same command goes on"
+            return f"the disk of {place} is full ({left}); make room, and the same command continues"
         found = found.__cause__ or found.__context__
     return None
 

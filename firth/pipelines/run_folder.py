@@ -1,14 +1,14 @@
-"""A run's folder: its name, and the recipe and sources that it was made from."""
+"""A run's folder: its name, the recipe and sources that it was made from, and the schema of its records."""
 
 import os
 import pathlib
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firth import storage
-from firth.pipelines.metadata.run_metadata import metadata_of
 from firth.pipelines.run_errors import RunFolderError, is_full
+from firth.pipelines.run_metadata import metadata_of
 from firth.recipes import RecipeError
 from firth.recipes.base.file_names import suggest_path
 from firth.recipes.base.names import check_folder_name
@@ -18,10 +18,28 @@ from firth.recipes.reading.differences import differences
 from firth.recipes.reading.loading import load_run_recipe
 from firth.recipes.run.run_recipe import RunRecipe
 
+if TYPE_CHECKING:
+    from firth.pipelines.lineage import Outputs
+
 RECIPE_FILE = "recipe.yaml"
 MOST_CHANGES = 8
-# The components that read what a run is made from.
+# The components that read the sources or the labelled data of a run.
 READERS = ("CorpusExampleGen", "LabelledExampleGen")
+SCHEMA_FILE = "schema.pbtxt"
+# The name that a schema gets when the folder's sources are no longer those that it describes.
+PREVIOUS_FILE = "schema.previous.pbtxt"
+# A source has not changed because one value in a hundred is of a new kind.
+MIN_DOMAIN_MASS = 0.99
+# Broken records are rejected and counted, and `max_rejected_fraction` limits them. A lost key or another type
+# changes more of a source than this.
+MIN_OUTCOME_MASS = 0.9
+HEADER = """\
+# What the records of the sources are: of each source the outcomes of reading, and what records state.
+# Another run stops if theirs differ. `min_domain_mass` is the least share of a feature's values that must be
+# among those listed here: {outcomes:g} of the outcomes, so that a few broken records are only rejected and
+# counted, and {others:g} of the others.
+# To pin it in a recipe: `source_schema: <this file's path>`.
+"""
 
 
 def run_folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
@@ -97,7 +115,7 @@ def require_same_origin(run_dir: pathlib.Path, recipe: RunRecipe) -> None:
 
 
 def sources_changed(run_dir: pathlib.Path, recipe: RunRecipe) -> bool:
-    """Returns whether a recipe's sources differ from those of the folder's last run in any key."""
+    """Returns true if a recipe's sources differ from those of the folder's last run in any key."""
     path = run_dir / RECIPE_FILE
     if not path.exists():
         return False
@@ -124,7 +142,7 @@ def changed_keys(run_dir: pathlib.Path, recipe: RunRecipe) -> list[str]:
 
 def _has_read_sources(run_dir: pathlib.Path) -> bool:
     # ML Metadata takes a while to import, and is needed only where something differs.
-    from firth.pipelines.metadata.lineage import has_completed
+    from firth.pipelines.lineage import has_completed
 
     return any(has_completed(metadata_of(run_dir), reader) for reader in READERS)
 
@@ -134,7 +152,7 @@ def _data_of(recipe: RunRecipe) -> Any:
 
 
 def _origin(path: pathlib.Path, recipe: RunRecipe) -> tuple[str, Any]:
-    """Returns the name of a recipe that an older firth may have written, and what it reads."""
+    """Returns the name and the sources or data of a recipe that an older firth may have written."""
     try:
         data = read_yaml(path.read_text(encoding="utf-8"), str(path)).data
         return data["name"], data[recipe.data_key]
@@ -160,3 +178,59 @@ def _source_changes(then: Sequence[str], now: Sequence[str]) -> list[str]:
     before, after = Counter(then), Counter(now)
     gone = [f"no longer read: {read}" for read in (before - after)]
     return gone + [f"not read before: {read}" for read in (after - before)]
+
+
+def schema_of(run_dir: pathlib.Path) -> str | None:
+    """Returns the path of the schema that an earlier run left in a folder; None if there is no such file."""
+    path = run_dir / SCHEMA_FILE
+    return str(path) if storage.exists(path) else None
+
+
+def set_schema_aside(run_dir: pathlib.Path) -> None:
+    """Renames the schema that an earlier run left in a folder, so that the next run writes its own."""
+    path = run_dir / SCHEMA_FILE
+    if storage.exists(path):
+        storage.move(path, run_dir / PREVIOUS_FILE)
+
+
+def propose_schema(run_dir: pathlib.Path, outputs: "Outputs") -> pathlib.Path | None:
+    """Writes the schema of a run's records into its folder, unless there is one."""
+    path, inferred = run_dir / SCHEMA_FILE, outputs.get("SchemaGen", {}).get("schema")
+    if inferred is None or storage.exists(path):
+        return None
+    header = HEADER.format(outcomes=MIN_OUTCOME_MASS, others=MIN_DOMAIN_MASS)
+    storage.write_text(path, header + tolerant(storage.read_text(inferred / SCHEMA_FILE)))
+    return path
+
+
+def tolerant(schema: str) -> str:
+    """Returns a schema that allows a share of other values, and features that are absent.
+
+    Example:
+
+    >>> print(tolerant('feature { name: "a" domain: "b" presence { min_fraction: 1 min_count: 1 } }').strip())
+    feature {
+      name: "a"
+      domain: "b"
+      presence {
+        min_count: 1
+      }
+      distribution_constraints {
+        min_domain_mass: 0.99
+      }
+    }
+    """
+    from google.protobuf import text_format
+    from tensorflow_metadata.proto.v0 import schema_pb2
+
+    from firth.corpus.readers.record_profiles import OUTCOME
+
+    parsed = text_format.Parse(schema, schema_pb2.Schema())
+    for feature in parsed.feature:
+        # Rejected records have an outcome alone.
+        feature.presence.ClearField("min_fraction")
+        if feature.HasField("string_domain") or feature.HasField("domain"):
+            is_outcome = feature.name.endswith(f"/{OUTCOME}")
+            mass = MIN_OUTCOME_MASS if is_outcome else MIN_DOMAIN_MASS
+            feature.distribution_constraints.min_domain_mass = mass
+    return text_format.MessageToString(parsed)

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C during a local run: answered with a line at once; all child processes end."""
+"""Handles SIGTERM and Ctrl-C during a local run: a line at once, and the end of all child processes."""
 
 import contextlib
 import os
@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator
 
 import psutil
 
+from firth.training.termination import signals_handled
+
 GRACE_SECONDS = 5.0
-# One press of Ctrl-C may come more than once, where a program in between hands it on.
+# One press of Ctrl-C may come more than once, where a program in between passes it on.
 _SAME_PRESS_SECONDS = 0.5
 # No signal has this number.
 _END = b"\0"
@@ -24,11 +26,11 @@ class RunTerminated(SystemExit):
         super().__init__(128 + signal.SIGTERM)
 
     def __str__(self) -> str:
-        return "terminated; the same command goes on where this one stopped"
+        return "terminated; the same command continues where this one stopped"
 
 
 @contextlib.contextmanager
-def ending_with_children(told: Callable[[], None] = lambda: None) -> Iterator[None]:
+def end_children_on_signals(on_signal: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Turns SIGTERM into `RunTerminated`, and ends all child processes if the block is interrupted.
 
     A second Ctrl-C ends the process and its children at once. Python lets only the main thread handle
@@ -38,12 +40,8 @@ def ending_with_children(told: Callable[[], None] = lambda: None) -> Iterator[No
         with _children_ended():
             yield
         return
-    previous = signal.signal(signal.SIGTERM, _terminate)
-    try:
-        with _watched(told), _children_ended():
-            yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if previous is None else previous)
+    with signals_handled(_terminate, [signal.SIGTERM]), _watched(on_signal), _children_ended():
+        yield
 
 
 @contextlib.contextmanager
@@ -56,12 +54,12 @@ def _children_ended() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _watched(told: Callable[[], None]) -> Iterator[None]:
+def _watched(on_signal: Callable[[], None]) -> Iterator[None]:
     """Reads the numbers of signals in a thread. Python's own handlers wait for the code of C++ to return."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    watch = threading.Thread(target=_watch, args=(reading, told), daemon=True)
+    watch = threading.Thread(target=_watch, args=(reading, on_signal), daemon=True)
     watch.start()
     try:
         yield
@@ -74,8 +72,8 @@ def _watched(told: Callable[[], None]) -> Iterator[None]:
         os.close(reading)
 
 
-def _watch(reading: int, told: Callable[[], None]) -> None:
-    pressed, is_told = None, False
+def _watch(reading: int, on_signal: Callable[[], None]) -> None:
+    pressed, is_reported = None, False
     while (number := os.read(reading, 1)) != _END:
         if number[0] not in (signal.SIGINT, signal.SIGTERM):
             continue
@@ -85,9 +83,9 @@ def _watch(reading: int, told: Callable[[], None]) -> None:
                 _kill(psutil.Process().children(recursive=True))
                 os._exit(_INTERRUPTED)
             pressed = now if pressed is None else pressed
-        if not is_told:
-            is_told = True
-            told()
+        if not is_reported:
+            is_reported = True
+            on_signal()
 
 
 # A child that is forked has the signals of its own, and would write to the thread of this process.

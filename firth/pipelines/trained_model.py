@@ -1,7 +1,7 @@
 """The components from rows to a pushed model, which the pipelines of all kinds of runs share."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ml_metadata.metadata_store import MetadataStore
@@ -23,18 +23,22 @@ from firth.evaluation import build_eval_config
 from firth.recipes.run.base import Base
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.validation import InfraValidation
-from firth.serving.descriptions.describing import EVALUATE
+from firth.serving.signature import EVALUATE
 
 RUN_FN = "firth.training.run_fn.run_fn"
 TUNER_FN = "firth.training.search.tuner_fn.tuner_fn"
 BASE_IMPORTER, WARM_START = "BaseImporter", "WarmStart"
+_PLATFORMS = {
+    "local_docker": {"local_docker": infra_validator_pb2.LocalDockerConfig()},
+    "kubernetes": {"kubernetes": infra_validator_pb2.KubernetesConfig()},
+}
+MODEL, BLESSING, CURRENT = "model", "model_blessing", "current_model"
 
 
 def import_base(base: Base) -> Importer:
     """Returns the node that makes a recipe's base known to ML Metadata.
 
-    Another digest makes another artifact, so that nothing that was made from the bundle that stood in its
-    place before is taken from the cache.
+    A changed digest makes another artifact, which invalidates the cache.
     """
     importer = Importer(
         source_uri=base.bundle,
@@ -125,6 +129,19 @@ def model_components(
     }
 
 
+def report_channels(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the outputs of `model_components` that a reporter reads, by the names of its inputs."""
+    return {
+        "tuner_results": model["tuner"].outputs["tuner_results"] if "tuner" in model else None,
+        "model": model["trainer"].outputs["model"],
+        "model_run": model["trainer"].outputs["model_run"],
+        "evaluation": model["evaluator"].outputs["evaluation"],
+        "blessing": model["evaluator"].outputs["blessing"],
+        "serving_report": model["validator"].outputs["report"],
+        "pushed_model": model["pusher"].outputs["pushed_model"],
+    }
+
+
 def _training_config(trained: RunRecipe, checkpoint_root: str) -> dict[str, str]:
     return {"recipe": trained.to_json(), "checkpoint_root": checkpoint_root}
 
@@ -148,12 +165,6 @@ def _baseline(trainer: Trainer, strategy: type[ResolverStrategy]) -> Resolver:
     return Resolver(strategy_class=strategy, **channels).with_id("LatestBlessedModel")
 
 
-_PLATFORMS = {
-    "local_docker": {"local_docker": infra_validator_pb2.LocalDockerConfig()},
-    "kubernetes": {"kubernetes": infra_validator_pb2.KubernetesConfig()},
-}
-
-
 def infra_validator(asked: InfraValidation, model: BaseChannel, examples: BaseChannel) -> InfraValidator:
     """Returns the component that tries a model in TensorFlow Serving."""
     serving = infra_validator_pb2.TensorFlowServing(image_name=asked.image, tags=asked.tags)
@@ -174,7 +185,7 @@ def infra_validator(asked: InfraValidation, model: BaseChannel, examples: BaseCh
 
 
 def check_platform(asked: InfraValidation | None) -> None:
-    """Passes if the platform of a recipe's server is there."""
+    """Checks that the platform of a recipe's server answers."""
     if asked is None or asked.platform != "local_docker":
         return
     import docker
@@ -186,9 +197,6 @@ def check_platform(asked: InfraValidation | None) -> None:
             f"infra_validation.platform: local_docker needs Docker, which does not answer here ({error}); "
             "start it, or leave infra_validation out: ServingValidator tries the model without a container"
         ) from None
-
-
-MODEL, BLESSING, CURRENT = "model", "model_blessing", "current_model"
 
 
 class LatestComparableModelStrategy(resolver.ResolverStrategy):
@@ -209,15 +217,15 @@ class LatestComparableModelStrategy(resolver.ResolverStrategy):
             if blessing.get_int_custom_property(constants.ARTIFACT_PROPERTY_BLESSED_KEY)
         }
         current_ids = {artifact.id for artifact in current}
-        readable = [what_it_reads(artifact) for artifact in current]
+        readable = [format_read(artifact) for artifact in current]
         for model in sorted(input_dict[MODEL], key=lambda artifact: artifact.id, reverse=True):
-            if model.id in blessings and model.id not in current_ids and what_it_reads(model) in readable:
+            if model.id in blessings and model.id not in current_ids and format_read(model) in readable:
                 return {MODEL: [model], BLESSING: [blessings[model.id]], CURRENT: current}
         return {MODEL: [], BLESSING: [], CURRENT: current}
 
 
-def what_it_reads(model: Artifact) -> tuple[Any, ...] | None:
-    """Returns the tokenizer, the rows, and the objective or task of an exported model.
+def format_read(model: Artifact) -> tuple[Any, ...] | None:
+    """Returns the tokenizer, the rows, and the objective or task that an exported model reads.
 
     It is None if the model's folder was removed.
     """

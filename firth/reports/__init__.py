@@ -1,4 +1,4 @@
-"""Analysis: the report on a run, and the page that compares runs.
+"""Reports: the page on a run, and the page that compares runs.
 
 Names load on first use, so that the command line can print durations without loading Matplotlib.
 """

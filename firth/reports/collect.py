@@ -1,10 +1,12 @@
-"""Gathers what the report needs from a run's artifacts."""
+"""Gathers the data of the report from a run's artifacts, with their digests and the versions of packages."""
 
 import dataclasses
 import hashlib
 import heapq
+import importlib.metadata
 import math
 import os
+import platform
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,6 @@ from firth import features as names, storage
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.search import Search
 from firth.reports.held_out import MASK, HeldOutRow, masked_sentences, plain_sentences
-from firth.reports.lineage import versions
 from firth.reports.record import ArtifactRecord, FilledMask, RunRecord, ScoredSentence
 
 if TYPE_CHECKING:
@@ -21,11 +22,25 @@ if TYPE_CHECKING:
 SENTENCES = 12
 # More rows than sentences are read, because not every row has a fit one.
 ROWS_READ = 8 * SENTENCES
+# Larger artifacts are named without a digest: reading them again would cost more than the report is worth.
+MAX_DIGEST_BYTES = 2 * 10**9
+PACKAGES = (
+    "firth",
+    "tfx",
+    "tensorflow",
+    "tensorflow-text",
+    "keras",
+    "keras-hub",
+    "apache-beam",
+    "tensorflow-model-analysis",
+    "ml-metadata",
+    "numpy",
+)
 
 
 @dataclasses.dataclass(frozen=True)
 class ReportInputs:
-    """Folders of a run's artifacts; an empty path stands for an artifact that does not exist.
+    """Folders of a run's artifacts; an empty path is that of an artifact which does not exist.
 
     Attributes:
         recipe: Recipe of the run.
@@ -170,7 +185,7 @@ def _evaluation(folder: str) -> Mapping[str, Mapping[str, float]]:
 
 
 def _blessed(folder: str, serving: Mapping[str, Any] | None) -> bool | None:
-    """Returns whether the model kept its thresholds and, where that was tried, can be served."""
+    """Returns true if the model kept its thresholds and, where that was tried, can be served."""
     if folder and storage.exists(os.path.join(folder, "BLESSED")):
         return serving is None or serving["blessed"]
     return False if folder and storage.exists(os.path.join(folder, "NOT_BLESSED")) else None
@@ -235,7 +250,7 @@ def _order(seed: int, example_id: int) -> bytes:
 def _rows(examples_uri: str) -> Iterator[HeldOutRow]:
     import tensorflow as tf
 
-    from firth.corpus.io.record_files import read_records
+    from firth.corpus.io.records import read_records
 
     files = storage.glob(os.path.join(examples_uri, "Split-eval", "*"))
     for record in (record for file in files for record in read_records(file)):
@@ -247,3 +262,40 @@ def _rows(examples_uri: str) -> Iterator[HeldOutRow]:
             sentence_starts=features[names.SENTENCE_STARTS].int64_list.value,
             chunk_lengths=features[names.CHUNK_LENGTHS].int64_list.value,
         )
+
+
+def directory_digest(directory: str | os.PathLike[str]) -> str:
+    """Returns `sha256:` of a folder's relative paths and contents, or the reason why it was not computed.
+
+    Example:
+
+    >>> directory_digest("/no/such/folder")
+    'not computed: no such folder'
+    """
+    if not storage.is_folder(directory):
+        return "not computed: no such folder"
+    paths = {name: os.path.join(directory, name) for name in storage.files_below(directory)}
+    if sum(map(storage.size_of, paths.values())) > MAX_DIGEST_BYTES:
+        return f"not computed: above {MAX_DIGEST_BYTES // 10**9} GB"
+    whole = hashlib.sha256()
+    for name, path in paths.items():
+        whole.update(name.encode() + b"\0")
+        whole.update(storage.digest_of(path))
+    return f"sha256:{whole.hexdigest()}"
+
+
+def versions() -> dict[str, str]:
+    """Returns the versions of Python and of the packages that a run depends on most.
+
+    Example:
+
+    >>> versions()["python"].startswith("3.")
+    True
+    """
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = "not installed"
+    return found

@@ -26,6 +26,9 @@ SECTIONS = (
 )
 # Parts of a recipe that decide which text is held out, and in which tokens it is counted.
 _TEXT_KEYS = ("sources", "cleaning", "data", "tokenizer")
+# Runs stay apart in print and for readers who see few colours.
+MARKERS = "os^DvPX*"
+DASHES = ("-", "--", "-.", ":")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +90,7 @@ def render_comparison(runs: Sequence[ComparedRun]) -> str:
         headline=[],
         sections=SECTIONS,
         runs=runs,
-        facts={label: [tell(run) for run in runs] for label, tell in _FACTS.items()},
+        facts={label: [fact(run) for run in runs] for label, fact in _FACTS.items()},
         metric_rows=_metric_rows(runs),
         curves=overlay_plots([run.record.history for run in runs], losses.values()),
         recipe_rows={key: [_value_text(value) for value in values] for key, values in different.items()},
@@ -142,7 +145,7 @@ def _wall_time(run: ComparedRun) -> str:
 
 
 def _timings(run: ComparedRun, name: str) -> list[float]:
-    """Returns what each component of a run took of seconds or bytes."""
+    """Returns the seconds or bytes of each component of a run."""
     return [timing.get(name) or 0.0 for timing in run.record.timings.values()]
 
 
@@ -174,11 +177,6 @@ _FACTS: dict[str, Callable[[ComparedRun], str]] = {
 }
 
 
-# Runs stay apart in print and for readers who see few colours.
-MARKERS = "os^DvPX*"
-DASHES = ("-", "--", "-.", ":")
-
-
 def overlay_plots(histories: Sequence[History], losses: Iterable[Loss]) -> dict[str, str]:
     """Returns SVG elements by title: each loss in training and held out, and the speed.
 
@@ -200,7 +198,7 @@ def _overlay(histories: Sequence[History], title: str, quantity: str, label: str
     def draw(axes: Axes) -> None:
         for place, history in enumerate(histories):
             steps, values = series(history, quantity)
-            # A point stands for a curve that is short of a line, and marks held-out losses, which are few.
+            # A point marks a curve of one value, and held-out losses, which are few.
             marker = MARKERS[place] if len(steps) == 1 or quantity.startswith("held_out_") else ""
             style = DASHES[place % len(DASHES)]
             axes.plot(

@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from firth.corpus.documents.batching import by_key
+from firth.corpus.documents.batching import group_by_key
 from firth.corpus.documents.corpus_counts import UNITS
 from firth.corpus.report.limits import MeasuredLimit, measure_limits, report_warnings
 from firth.recipes import CorpusLimits
 from firth.reports.distributions import Distribution
+
+FATES = ("dropped", "rejected")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +120,7 @@ def cluster_bins(rows: Iterable[Mapping[str, Any]]) -> list[ClusterBin]:
     >>> cluster_bins(rows)
     [ClusterBin(step='near', smallest=3, largest=4, clusters=3, documents=10)]
     """
-    bins = by_key(rows, lambda row: (row["step"], (row["size"] - 1).bit_length()))
+    bins = group_by_key(rows, lambda row: (row["step"], (row["size"] - 1).bit_length()))
     return [
         ClusterBin(
             step,
@@ -139,7 +141,7 @@ def bucket_sums(rows: Iterable[Mapping[str, Any]]) -> list[BucketSum]:
     >>> bucket_sums([{"step": "near", "size": 2, "buckets": 3}, {"step": "near", "size": 1000, "buckets": 1}])
     [BucketSum(step='near', buckets=4, largest=1000, links=1002, pairs=499503)]
     """
-    steps = by_key(rows, lambda row: row["step"])
+    steps = group_by_key(rows, lambda row: row["step"])
     return [_bucket_sum(step, members) for step, members in steps.items()]
 
 
@@ -152,9 +154,6 @@ def _bucket_sum(step: str, rows: Iterable[Mapping[str, Any]]) -> BucketSum:
         links=sum(n * (size - 1) for size, n in members),
         pairs=sum(n * size * (size - 1) // 2 for size, n in members),
     )
-
-
-FATES = ("dropped", "rejected")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,7 +178,7 @@ class SourceSizes:
 
     @property
     def adds_up(self) -> bool:
-        """Whether documents in = kept + dropped + rejected."""
+        """True if documents in = kept + dropped + rejected."""
         return self.came["documents"] == self.kept["documents"] + self.dropped + self.rejected
 
 

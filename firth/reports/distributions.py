@@ -59,7 +59,7 @@ class Distribution:
 
     @property
     def is_logarithmic(self) -> bool:
-        """Whether the bins have equal ratios and not equal widths."""
+        """True if the bins have equal ratios, and not equal widths."""
         low, high = self.quantile(0.01), self.quantile(0.99)
         return low > 0 and high > 1 and high > _LINEAR * low
 

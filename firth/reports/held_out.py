@@ -53,7 +53,7 @@ class MaskedSentence:
 
     @property
     def text(self) -> str:
-        """The sentence as the model is asked."""
+        """The sentence that the model is asked about."""
         return f"{self.before} {MASK} {self.after}".strip()
 
 
@@ -120,12 +120,12 @@ def _maskable(sentence: Sequence[str]) -> list[int]:
     return [
         position
         for position, (piece, after) in enumerate(zip(sentence, following))
-        if piece.isalpha() and len(piece) >= MIN_LETTERS and not _goes_on(after)
+        if piece.isalpha() and len(piece) >= MIN_LETTERS and not _continues_word(after)
     ]
 
 
-def _goes_on(piece: str) -> bool:
-    """Returns whether a piece is part of the word before it; a mark without a space before it is not."""
+def _continues_word(piece: str) -> bool:
+    """Returns true if a piece is part of the word before it; a mark without a space before it is not."""
     body = piece.removeprefix(CONTINUATION)
     return body != piece and (body[:1].isalnum() or len(body) > 1)
 

@@ -8,7 +8,7 @@ from typing import Any
 import jinja2
 
 from firth.reports.quantities import bytes_text, seconds_text
-from firth.serving.descriptions.listing import shape_in_words, valid, weights_line
+from firth.serving.exported_model import shape_in_words, valid, weights_line
 
 TEMPLATE = "report.html.j2"
 NOT_RECORDED = "not recorded"

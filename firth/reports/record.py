@@ -73,8 +73,7 @@ class ScoredSentence:
 
 @dataclasses.dataclass(frozen=True)
 class RunRecord:
-    """Everything that is known of a run. Fields that were not recorded are None or empty, and the report says
-    so.
+    """Data of a run. Fields that were not recorded are None or empty, and the report shows that.
 
     Attributes:
         recipe: Recipe of the run.
@@ -96,7 +95,7 @@ class RunRecord:
         trials: Trials of a search that came to their end, the best first: `trial_id`, `score`, and each key.
         distances: Distances of the data from others, as DistributionValidator measured them.
         shares: Changes of the shares of a corpus since the last run, the largest of each kind first; see
-            `firth.corpus.report.shares.ShareChange`.
+            `firth.corpus.report.limits.ShareChange`.
         pushed: True if the model was pushed; None if nothing says so.
         timings: State, seconds and peak_bytes by component.
         versions: Versions of Python and of the packages that matter.

@@ -94,7 +94,7 @@ def render_corpus_report(name: str, cleaning: Cleaning, corpus: CorpusView) -> s
 
 
 def _headline(record: RunRecord, metrics: Mapping[str, float]) -> list[tuple[str, str, str]]:
-    """Returns the page's first figures: name, value, and what to compare it with."""
+    """Returns the page's first figures: name, value, and a figure to compare it with."""
     seconds = sum(timing.get("seconds") or 0.0 for timing in record.timings.values())
     trained = record.history[-1].get("tokens") if record.history else None
     states = {True: "yes", False: "no", None: "not recorded"}
@@ -152,7 +152,7 @@ def _corpus_plots(corpus: CorpusView | None) -> dict[str, str]:
 
 
 def _measured_plots(corpus: CorpusView | None) -> dict[str, dict[str, str]]:
-    """Returns SVG elements by the name of the step and of what it measures."""
+    """Returns SVG elements by the names of the step and of the measure."""
     drawn: dict[str, dict[str, str]] = {}
     for each in corpus.distributions if corpus else ():
         drawn.setdefault(each.step, {})[each.measure] = plots.distribution_plot(each)

@@ -1,8 +1,12 @@
-"""Metrics compared with the thresholds of a recipe."""
+"""Metrics compared with the thresholds of a recipe, and lines on the distances of the data of a run."""
 
 import dataclasses
+import os
 from collections.abc import Mapping
+from typing import Any
 
+from firth import storage
+from firth.corpus.report.limits import ShareChange, change_line
 from firth.evaluation.bounds import bounds_of
 from firth.evaluation.record_scores import EXAMPLE_COUNT, OVERALL
 from firth.recipes import Evaluation
@@ -10,7 +14,7 @@ from firth.recipes.goals.goal import Goal
 
 # No figures of quality.
 COUNTS = ("row_count", EXAMPLE_COUNT)
-# A figure and what to compare it with, side by side.
+# Metrics in the order in which they are compared.
 _FIRST = (
     "mlm_perplexity",
     "lm_perplexity",
@@ -21,6 +25,7 @@ _FIRST = (
     "mlm_accuracy",
     "lm_accuracy",
 )
+_OTHERS = {"drift": "the last run", "skew": "the requests"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,3 +78,38 @@ def threshold_results(
         BoundedMetric(name, bounds.text, values[name], bounds.keeps(values[name]))
         for name, bounds in asked.items()
     ]
+
+
+def distance_lines(outputs: Mapping[str, Mapping[str, os.PathLike[str]]]) -> list[str]:
+    """Returns a line for each feature's distance, and one for the share of each kind that moved furthest."""
+    lines = [
+        distance_line(each) for each in _read(outputs, "DistributionValidator", "distances", "distances")
+    ]
+    furthest: dict[str, ShareChange] = {}
+    for each in _read(outputs, "CorpusValidator", "measured", "shares"):
+        furthest.setdefault(each["of"], ShareChange(**each))
+    return [*lines, *map(change_line, furthest.values())]
+
+
+def _read(
+    outputs: Mapping[str, Mapping[str, os.PathLike[str]]], component: str, output: str, name: str
+) -> list[dict[str, Any]]:
+    folder = outputs.get(component, {}).get(output)
+    return [] if folder is None else storage.read_json(os.path.join(folder, f"{name}.json")) or []
+
+
+def distance_line(measured: Mapping[str, Any]) -> str:
+    """Returns one distance in words.
+
+    Example:
+
+    >>> about = {"comparison": "drift", "split": "train", "feature": "label", "measure": "infinity_norm"}
+    >>> distance_line({**about, "distance": 0.25, "threshold": 0.1})
+    'drift of label in train: 0.25 from the last run (infinity norm), more than 0.1'
+    """
+    comparison, distance, most = measured["comparison"], measured["distance"], measured["threshold"]
+    beyond = "more than" if distance > most else "at most"
+    return (
+        f"{comparison} of {measured['feature']} in {measured['split']}: {distance:.3g} from "
+        f"{_OTHERS[comparison]} ({measured['measure'].replace('_', ' ')}), {beyond} {most:g}"
+    )

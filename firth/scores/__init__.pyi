@@ -11,13 +11,12 @@ from .collected_scores import (
     value_of_places as value_of_places,
 )
 from .entities import invalid_tags as invalid_tags
-from .held_out_threshold import ScoredAnswer as ScoredAnswer
 from .no_answer import (
     OFFICIAL_THRESHOLD as OFFICIAL_THRESHOLD,
+    ScoredAnswer as ScoredAnswer,
     apply_threshold as apply_threshold,
     best_threshold as best_threshold,
 )
-from .score import Score as Score
-from .score_table import SCORES as SCORES
+from .score_table import SCORES as SCORES, Score as Score
 from .slices import SLICES as SLICES, compute_slices as compute_slices, sliced as sliced
 from .vectors import TextVectors as TextVectors

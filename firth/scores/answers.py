@@ -1,15 +1,15 @@
-"""Scores of answers that are cut from a text: exact match and F1 of SQuAD 1.1 and 2.0, in percent."""
+"""Scores of answers: exact match and F1 of SQuAD 1.1 and 2.0, in percent, and exact match of texts."""
 
 import re
 import string
 from collections import Counter
 from collections.abc import Sequence
 
-from firth.scores.inputs import check_pairs
+from firth.scores.bleu import Texts, texts_of
+from firth.scores.inputs import mean_over_pairs
 from firth.segmentation.words import split_words
 
 Answers = Sequence[str]
-
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -62,8 +62,7 @@ def squad_exact_match(references: Sequence[Answers], predictions: Sequence[str])
     Raises:
         ValueError: as `check_pairs` says: a missing prediction is an error.
     """
-    check_pairs(references, predictions)
-    return _mean([exact_match_of(*pair) for pair in zip(references, predictions)])
+    return mean_over_pairs(exact_match_of, references, predictions)
 
 
 def squad_f1(references: Sequence[Answers], predictions: Sequence[str]) -> float:
@@ -72,8 +71,28 @@ def squad_f1(references: Sequence[Answers], predictions: Sequence[str]) -> float
     Raises:
         ValueError: as `check_pairs` says.
     """
-    check_pairs(references, predictions)
-    return _mean([answer_f1_of(*pair) for pair in zip(references, predictions)])
+    return mean_over_pairs(answer_f1_of, references, predictions)
+
+
+def is_exact(reference: Texts, prediction: str) -> float:
+    """Returns 1 if a text equals one of the right ones but for white space, else 0.
+
+    Example:
+
+    >>> is_exact(["not  entailment", "no"], " not entailment"), is_exact("yes", "Yes")
+    (1.0, 0.0)
+    """
+    given = prediction.split()
+    return float(any(given == each.split() for each in texts_of(reference)))
+
+
+def exact_match(references: Sequence[Texts], predictions: Sequence[str]) -> float:
+    """Returns the share of texts that equal a right one but for white space; 0 of no examples.
+
+    Raises:
+        ValueError: as `check_pairs` says: a missing prediction is an error.
+    """
+    return mean_over_pairs(is_exact, references, predictions)
 
 
 def _right(reference: Answers) -> list[str]:
@@ -88,7 +107,3 @@ def _f1(right: list[str], given: list[str]) -> float:
         return float(right == given)
     shared = sum((Counter(right) & Counter(given)).values())
     return 2 * shared / (len(right) + len(given))
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else 0.0

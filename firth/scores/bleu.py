@@ -12,7 +12,7 @@ import numpy as np
 
 from firth.recipes.base.errors import suggest
 from firth.scores.inputs import Ints, check_pairs
-from firth.segmentation.scripts import CharacterSet, unspaced_characters
+from firth.segmentation.words import CharacterSet, unspaced_characters
 
 Texts = str | Sequence[str]
 

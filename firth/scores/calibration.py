@@ -1,4 +1,4 @@
-"""How far probabilities can be believed: calibration error, Brier score, reliability table."""
+"""Calibration of probabilities: expected calibration error, Brier score, reliability table."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Scores of collected examples: the seam to whatever collects them, a loop or a pipeline."""
+"""Scores of collected examples, whether a loop or a pipeline collects them."""
 
 import dataclasses
 import itertools
@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from firth.recipes.base.errors import suggest
 from firth.scores.bootstrap import LEVEL, RESAMPLES, Interval, Resampling
 from firth.scores.inputs import Ints, finite_numbers
-from firth.scores.score import Score
-from firth.scores.score_table import SCORES
+from firth.scores.score_table import SCORES, Score
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Collected:
 
 
 class ScoreValue(NamedTuple):
-    """A score with what is needed to compare it.
+    """A score with the facts that a comparison needs.
 
     Attributes:
         name: Name of the score, a key of `SCORES`.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from firth.recipes.base.tag_schemes import TagScheme, tag_scheme
+from firth.scores.bootstrap import OfPlaces
 from firth.scores.inputs import Ints, check_pairs
-from firth.scores.resampled_scores import OfPlaces
 
 Tags = Sequence[str]
 
@@ -59,7 +59,7 @@ def sentences_of_tags(
 
 
 _IOB2 = re.compile(r"O|[BI]-.+")
-# Of seqeval, by the schemes that are read strictly.
+# The schemes that are read strictly, with their names in seqeval.
 _STRICT = {"IOB2": "IOB2", "IO": "IOB2", "IOE2": "IOE2", "BIOES": "IOBES", "BILOU": "IOBES", "BMEWO": "IOBES"}
 
 

@@ -1,6 +1,6 @@
-"""What references and predictions must be like: as many of both, of one type, none hidden, none NaN."""
+"""Checks of references and predictions: as many of both, of one type, none hidden, none NaN."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,15 @@ def check_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> None:
             raise ValueError(f"example {place} has no reference: test data without labels cannot be scored")
         if prediction is None:
             raise ValueError(f"example {place} has no prediction")
+
+
+def mean_over_pairs(
+    value_of: Callable[[Any, Any], float], references: Sequence[Any], predictions: Sequence[Any]
+) -> float:
+    """Returns the mean of a value of each reference with its prediction; 0 of no examples."""
+    check_pairs(references, predictions)
+    values = [value_of(*pair) for pair in zip(references, predictions)]
+    return sum(values) / len(values) if values else 0.0
 
 
 def label_ids(

@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from firth.scores.bleu import Texts, texts_of
-from firth.scores.inputs import check_pairs
-from firth.segmentation.scripts import CharacterSet
+from firth.scores.inputs import mean_over_pairs
 from firth.segmentation.sentences import split_sentences
-from firth.segmentation.words import split_words
+from firth.segmentation.words import CharacterSet, split_words
 
 # The names that rouge-score has for them.
 VARIANTS = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL", "rouge_lsum": "rougeLsum"}
@@ -93,9 +92,7 @@ def rouge(
     Raises:
         ValueError: as of `rouge_of`, or as `check_pairs` says.
     """
-    check_pairs(references, predictions)
-    values = [rouge_of(variant, *pair, stemmer=stemmer) for pair in zip(references, predictions)]
-    return sum(values) / len(values) if values else 0.0
+    return mean_over_pairs(functools.partial(rouge_of, variant, stemmer=stemmer), references, predictions)
 
 
 def rouge_functions(variant: str) -> tuple[Callable[..., float], Callable[..., float]]:

@@ -1,10 +1,27 @@
-"""The scores by name."""
+"""The type of a score, and all scores by name."""
 
+import dataclasses
+import importlib.metadata
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from firth.scores.answers import answer_f1_of, exact_match_of, squad_exact_match, squad_f1
+from firth.scores.answers import (
+    answer_f1_of,
+    exact_match,
+    exact_match_of,
+    is_exact,
+    squad_exact_match,
+    squad_f1,
+)
 from firth.scores.bleu import bleu, bleu_of_places, bleu_signature
+from firth.scores.bootstrap import (
+    OfPlaces,
+    f1_of_places,
+    macro_f1_of_places,
+    matthews_of_places,
+    pearson_of_places,
+    spearman_of_places,
+)
 from firth.scores.calibration import brier, brier_of, brier_of_shares, expected_calibration_error
 from firth.scores.entities import (
     entity_f1,
@@ -14,25 +31,17 @@ from firth.scores.entities import (
     tag_accuracy,
     tag_accuracy_of_places,
 )
-from firth.scores.exact import exact_match, is_exact
-from firth.scores.held_out_threshold import (
+from firth.scores.inputs import Ints
+from firth.scores.labels import accuracy, f1, is_right, macro_f1, matthews
+from firth.scores.no_answer import (
     ScoredAnswer,
     exact_match_of_places,
     f1_of_places as answer_f1_of_places,
     squad_exact_match_held_out,
     squad_f1_held_out,
 )
-from firth.scores.labels import accuracy, f1, is_right, macro_f1, matthews
-from firth.scores.resampled_scores import (
-    OfPlaces,
-    f1_of_places,
-    macro_f1_of_places,
-    matthews_of_places,
-    pearson_of_places,
-    spearman_of_places,
-)
+from firth.scores.replies import reply_probability, reply_probability_of_places
 from firth.scores.rouge import rouge_functions
-from firth.scores.score import Inputs, Score
 from firth.scores.vectors import (
     cosine_spearman,
     cosine_spearman_of_places,
@@ -41,6 +50,114 @@ from firth.scores.vectors import (
     retrieval_accuracy_of_places,
     spearman,
 )
+
+OfAll = Callable[..., float]
+_SHARE = (0.0, 1.0)
+_PERCENT = (0.0, 100.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Inputs:
+    """The types of the reference and the prediction of one example.
+
+    Attributes:
+        name: Name of both, which tasks give their own examples.
+        reference: The reference, in words.
+        prediction: The prediction, in words.
+        right: From a reference to a prediction that is right; None where no prediction follows from it.
+        of_answer: From an answer, as tasks name constant ones, to a prediction.
+    """
+
+    name: str
+    reference: str
+    prediction: str
+    right: Callable[[Any], Any] | None = None
+    of_answer: Callable[[Any], Any] = lambda answer: answer
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """A published score of a set of examples.
+
+    Attributes:
+        title: Name for tables.
+        function: Score of references and predictions, and of options by name.
+        inputs: What references and predictions are.
+        range: Least and greatest value.
+        implementation: Distribution that computes it; empty for our own.
+        greater_is_better: True if a greater value is better.
+        of_one: Value of one reference and one prediction, where the score is the mean of it over examples:
+            sums and counts add up over workers, and intervals need no further call. None where the whole set
+            is needed.
+        of_nothing: Value of no examples.
+        of_places: From references, predictions and options to a function of the places of some examples,
+            which has the score's value of them: fast, for many resamples; None to call `function` for each.
+        needs_variety: True if it is defined only where references differ from each other, and predictions do.
+        of_summaries: True for a score of summaries, whose baseline is Lead-3; see `firth.scores.rouge`.
+        of_chance: Value of answers by chance, from references, where no constant answer has a value; None
+            where one has, or nothing is known.
+        signature_of: Signature of the computation, from references and options; None for the implementation's
+            version and the options.
+    """
+
+    title: str
+    function: Callable[..., float]
+    inputs: Inputs
+    range: tuple[float, float]
+    implementation: str
+    greater_is_better: bool = True
+    of_one: Callable[..., float] | None = None
+    of_nothing: float = 0.0
+    of_places: Callable[..., Callable[[Ints], float]] | None = None
+    needs_variety: bool = False
+    of_summaries: bool = False
+    of_chance: Callable[[Sequence[Any]], float] | None = None
+    signature_of: Callable[..., str] | None = None
+
+    @property
+    def best(self) -> float:
+        """The value of a perfect prediction."""
+        return self.range[1] if self.greater_is_better else self.range[0]
+
+    @property
+    def worst(self) -> float:
+        """The value of predictions that could not be worse."""
+        return self.range[0] if self.greater_is_better else self.range[1]
+
+    def is_defined(self, references: Sequence[Any], predictions: Sequence[Any]) -> bool:
+        """Returns true if its formula has a value: a correlation with a constant has none.
+
+        Where it has none, the function gives 0, as its implementation does.
+
+        Args:
+            references: References of the examples.
+            predictions: Predictions of the examples.
+        """
+        if not references:
+            return False
+        return not self.needs_variety or all(_differ(each) for each in (references, predictions))
+
+    def signature(self, references: Sequence[Any], **options: Any) -> str:
+        """Returns the signature of a value: the implementation with its version, and the options.
+
+        Args:
+            references: References of the examples.
+            **options: Options of the score's function.
+        """
+        if self.signature_of is not None:
+            return self.signature_of(references, **options)
+        named = (f"{name}:{value}" for name, value in sorted(options.items()))
+        return "|".join([self._implementation_and_version, *named])
+
+    @property
+    def _implementation_and_version(self) -> str:
+        if not self.implementation:
+            return "firth"
+        return f"{self.implementation}:{importlib.metadata.version(self.implementation)}"
+
+
+def _differ(values: Sequence[Any]) -> bool:
+    return any(each != values[0] for each in values)
 
 
 def _same(reference: Any) -> Any:
@@ -71,12 +188,13 @@ SCORED_ANSWERS = Inputs(
 TAGS = Inputs("tags", "tags of the words of a sentence", "tags of the same words", right=_same)
 TEXTS = Inputs("texts", "one text, or several right ones", "text", right=_first)
 PROBABILITIES = Inputs("probabilities", "place of the right class", "probabilities of all classes")
+REPLIES = Inputs(
+    "reply pieces",
+    "ReplyPieces: their number, and their log probability by frequency",
+    "log probability of the pieces",
+    right=lambda reference: 0.0,
+)
 VECTORS = Inputs("vectors", "number of two texts", "TextVectors: the vectors of the two texts")
-
-OfAll = Callable[..., float]
-
-_SHARE = (0.0, 1.0)
-_PERCENT = (0.0, 100.0)
 
 
 def _correlation(
@@ -164,6 +282,14 @@ SCORES: dict[str, Score] = {
     "rouge_2": _rouge("rouge_2", "ROUGE-2"),
     "rouge_l": _rouge("rouge_l", "ROUGE-L"),
     "rouge_lsum": _rouge("rouge_lsum", "ROUGE-Lsum"),
+    "reply_probability": Score(
+        "Probability of a reply's pieces, geometric mean",
+        reply_probability,
+        REPLIES,
+        _SHARE,
+        "",
+        of_places=reply_probability_of_places,
+    ),
     "expected_calibration_error": Score(
         "Expected calibration error",
         expected_calibration_error,

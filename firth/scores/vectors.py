@@ -1,4 +1,4 @@
-"""Scores of vectors of texts: whether the cosine of two tells how much they have in common."""
+"""Scores of text vectors: correlation of cosines with similarity, and retrieval."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from firth.scores.bootstrap import OfPlaces, spearman_of_places
 from firth.scores.inputs import Floats, Ints, check_pairs, finite_numbers, number_pairs
-from firth.scores.resampled_scores import OfPlaces, spearman_of_places
 
 _CHUNK = 1024
 # Two texts that are the same have the same vector, but for the last bits.

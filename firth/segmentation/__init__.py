@@ -1,1 +1,1 @@
-"""Words and sentences of text in any script, as every step, objective, score and count divides it."""
+"""Words and sentences of text in any script, for all steps, objectives, scores and counts."""

@@ -3,7 +3,7 @@
 import functools
 import re
 
-from firth.segmentation.scripts import CharacterSet, unspaced_characters
+from firth.segmentation.words import CharacterSet, unspaced_characters
 
 _LATIN_END = re.compile(r"\n[^\S\n]*\n\s*|[.!?][\"'”’»)\]]*\s+")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
@@ -13,8 +13,7 @@ _SPACES = "\t\n\v\f\r \u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".joi
 )
 _OPENING = frozenset("$£€\"'“‘«([¿¡„‚‹「『《〈（【")
 _CLOSING = r"\"'”’»)\]›」』】）》〉〗］｝｠｣＂＇"
-# Unicode's ends of sentences without those of typography and the Burmese comma, which is one of them; and the
-# strokes of Tibetan.
+# Unicode's Sentence_Terminal without marks of typography and the Burmese comma, and the strokes of Tibetan.
 _MARKS = "[[:Sentence_Terminal:]-[!.?\uff0e\u104a\ufe52\u2000-\u2fff]\u0f0d-\u0f12]"
 _CONTINUES = "、，,：:；;…‥・-"
 # Scripts that have no mark. Spaces are between sentences and clauses there, and also around names, numbers
@@ -22,19 +21,19 @@ _CONTINUES = "、，,：:；;…‥・-"
 _UNMARKED = "[[:Thai:][:Lao:]-[:Nd:]-[:P:]]"
 _LONG = 12
 _GREEK = "[\u0370-\u03ff\u1f00-\u1fff]"
-# Mkhedruli has one case for all that is written, which Unicode calls lower.
+# Mkhedruli has a single case, which Unicode calls lower.
 _GEORGIAN = ("\u10d0", "\u10ff")
 
 
 @functools.cache
 def _others() -> CharacterSet:
-    """Returns the characters by which texts need more than the rules of Latin script."""
+    """Returns the characters that need more than the rules of Latin script."""
     return CharacterSet(f"[{_MARKS}{_UNMARKED}{_GREEK}{unspaced_characters().pattern}．]")
 
 
 @functools.cache
 def _end() -> re.Pattern[str]:
-    """Returns the pattern of what may end a sentence; where a group is found, the next character decides."""
+    """Returns the pattern of possible ends of sentences; if a group matches, the next character decides."""
     marks, unmarked = CharacterSet(_MARKS).inside, CharacterSet(_UNMARKED).inside
     unspaced = unspaced_characters().inside
     closing = rf"[{_CLOSING}]*"

@@ -6,7 +6,7 @@ from .client import (
     forget_client as forget_client,
     shared_client as shared_client,
 )
-from .descriptions.model_description import read_description as read_description
+from .exported_model import NoModelError as NoModelError, read_description as read_description
 from .saved_model import export as export
 from .slots.batcher import (
     ContinuousBatcher as ContinuousBatcher,
@@ -14,4 +14,3 @@ from .slots.batcher import (
     SlotText as SlotText,
 )
 from .validation import validate_serving as validate_serving
-from .versions import NoModelError as NoModelError

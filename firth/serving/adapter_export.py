@@ -10,15 +10,15 @@ import keras
 import tensorflow as tf
 
 from firth import storage
-from firth.models.additions.kept_additions import share_base
 from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.bundle_weights import share_base
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.serving.saved_model import save_signatures
 from firth.serving.served_model import Served
 from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
-from firth.serving.weight_types import packings_of
-from firth.tokenizers.storage import with_template_of
+from firth.serving.weight_types import stored_weights_of
+from firth.tokenizers.storage import apply_template
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
@@ -45,7 +45,7 @@ def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", 
     templates = [task.template_with(tokenizer.chat_template) for task in tasks]
     if any(each != templates[0] for each in templates):
         raise ValueError("the adapters write dialogues with other chat templates; export each of them alone")
-    tokenizer = with_template_of(tokenizer, tasks[0])
+    tokenizer = apply_template(tokenizer, tasks[0])
     held: dict[str, keras.Variable] = {}
     asks, variables = {}, {}
     parts = {name: Served(model, tokenizer, recipe) for name, (model, recipe) in adapters.items()}
@@ -76,7 +76,7 @@ def _check(adapters: Mapping[str, Adapted]) -> None:
         raise ValueError("no adapter is given")
     (first, (_, expected)), *others = adapters.items()
     for name, (model, recipe) in adapters.items():
-        if packings_of(model, recipe.export.weights):
+        if stored_weights_of(model, recipe.export.weights):
             raise ValueError(
                 f"adapter {name}: export.weights: {recipe.export.weights}, but several adapters share "
                 "weights of float32; export its run alone"
@@ -99,7 +99,7 @@ def _check_inputs(signatures: Mapping[str, Signature], asked: str) -> None:
         if found != expected:
             raise ValueError(
                 f"adapter {first} answers {asked} with the inputs {expected}, adapter {name} with {found}; "
-                "one model is asked with the same inputs, so export each adapter's run alone"
+                "one model has the same inputs for all adapters, so export each adapter's run alone"
             )
 
 
@@ -168,7 +168,7 @@ def _check_routing(kinds: Mapping[str, Mapping[str, tf.TensorSpec]]) -> None:
         if not each.shape[1:].is_fully_defined():
             raise ValueError(
                 f"the output {name} of adapter {first} is as long as its texts ask for, so that records of "
-                "several adapters do not stand in one tensor; export each adapter's run alone"
+                "several adapters do not fit one tensor; export each adapter's run alone"
             )
     for name, found in others:
         if found != expected:

@@ -1,4 +1,4 @@
-"""Answers to a text as they are printed, for programs and for people, as the exported model describes it."""
+"""Prints answers to a text, for programs and for people, as the exported model describes them."""
 
 import json
 from collections.abc import Mapping
@@ -6,19 +6,20 @@ from typing import Any
 
 import jinja2.sandbox
 
-# Of every answer, what was read of the texts; see `descriptions.output.reading`.
+# Outputs of every signature on how much of the texts was read; see `descriptions.output.reading`.
 READING = ("truncated", "tokens_read", "tokens_given")
 
 
-def told(answer: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any]:
+def printed_fields(answer: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the printed fields of a signature's outputs for one text, and how much of the text was read.
 
     Example:
 
     >>> described = {"outputs": {"pieces": "piece", "scores": "score"}, "count": "found", "records": "masks"}
-    >>> told(described, {"pieces": ["a", "b", ""], "scores": [0.5, 0.4, 0.0], "found": 2})
+    >>> printed_fields(described, {"pieces": ["a", "b", ""], "scores": [0.5, 0.4, 0.0], "found": 2})
     {'masks': [{'piece': 'a', 'score': 0.5}, {'piece': 'b', 'score': 0.4}]}
-    >>> told({"outputs": {"label": "label"}}, {"label": "yes", "truncated": True, "tokens_read": 126})
+    >>> outputs = {"label": "yes", "truncated": True, "tokens_read": 126}
+    >>> printed_fields({"outputs": {"label": "label"}}, outputs)
     {'label': 'yes', 'truncated': True, 'tokens_read': 126}
     """
     names = answer.get("outputs") or {name: name for name in outputs}
@@ -28,16 +29,16 @@ def told(answer: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any
     return {**made, **{name: outputs[name] for name in READING if name in outputs}}
 
 
-def lines(answer: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
+def answer_lines(answer: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
     """Returns an answer as lines for people; without a template, one line for each value.
 
     Example:
 
-    >>> lines({"lines": "{{ '%.1f' % score }} nats"}, {"score": 0.53})
+    >>> answer_lines({"lines": "{{ '%.1f' % score }} nats"}, {"score": 0.53})
     ['0.5 nats']
-    >>> lines({}, {"score": 0.53})
+    >>> answer_lines({}, {"score": 0.53})
     ['score: 0.53']
-    >>> lines({}, {"score": 0.53, "truncated": True})
+    >>> answer_lines({}, {"score": 0.53, "truncated": True})
     ['score: 0.53', 'truncated: the end of it was not read']
     """
     read = [reading_line(values)] if values.get("truncated") else []

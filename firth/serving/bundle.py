@@ -9,14 +9,14 @@ import tensorflow as tf
 
 from firth import storage
 from firth.generation.engines import opened
-from firth.models.build import build_outline
+from firth.models.builders import build_outline
 from firth.models.bundle import open_weights, read_recipe
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.training.export import Export
-from firth.serving.answers import told
+from firth.serving.answers import printed_fields
 from firth.serving.client import plain
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.serving.saved_model import export, export_streamed
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
@@ -30,7 +30,7 @@ def load_served(
 
     Args:
         folder: Path of the folder that `firth.models.save_model` wrote.
-        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+        dtype: A Keras dtype or policy instead of the recipe's `training.precision`.
         engine: What runs the model: `keras`, or `ctranslate2`, which has the hidden states of encoders and
             their pooler, but no gradients and no graph.
         **options: Further options of the engine; see `firth.generation.load_generator`.
@@ -59,7 +59,7 @@ def load_served(
 def ask_served(
     served: Served, name: str, texts: Sequence[str]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Returns what a signature answers to each text without an exported model, and how it is printed."""
+    """Returns the answer template of a signature and its answers to texts, without an exported model."""
     signatures = text_signatures(served.recipe, served.tokenizer.mask_token)
     without_heads = {key: each for key, each in signatures.items() if not each.reads_heads}
     if name not in without_heads:
@@ -68,7 +68,7 @@ def ask_served(
     outputs = signature.function(served, tf.constant(list(texts)))
     answer = signature.describe()["answer"]
     rows = [{key: plain(np.asarray(each)[row]) for key, each in outputs.items()} for row in range(len(texts))]
-    return answer, [told(answer, row) for row in rows]
+    return answer, [printed_fields(answer, row) for row in rows]
 
 
 def export_stored(
@@ -97,7 +97,7 @@ def export_stored(
 def export_bundle(folder: str | os.PathLike[str], directory: str | os.PathLike[str]) -> None:
     """Writes the SavedModel of a bundle, which answers raw strings. It has no signature `evaluate`.
 
-    Weights are stored as its recipe says (`export.weights`), and what they lose by it is not measured.
+    Weights are stored as its recipe says (`export.weights`); the loss by it is not measured.
 
     Args:
         folder: Path of the folder that `firth.models.save_model` wrote.

@@ -11,9 +11,8 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
 from firth import storage
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import newest_model, read_description
 from firth.serving.parameter import WITH_PARAMETERS, values_of
-from firth.serving.versions import newest_model
 from firth.tokenizers.graph.special_pieces import MASK
 
 # A text, or a list of texts.
@@ -73,7 +72,7 @@ class Client:
 
     @functools.cached_property
     def description(self) -> dict[str, Any]:
-        """The model's description; see `firth.serving.descriptions.model_description`."""
+        """The model's description; see `firth.serving.exported_model`."""
         return read_description(self.path)
 
     def _described(self, name: str) -> dict[str, Any]:
@@ -82,7 +81,7 @@ class Client:
 
     @property
     def mask(self) -> str:
-        """The piece that stands for a hidden word in what `fill_mask` is asked, such as `[MASK]`."""
+        """The piece for a hidden word in the texts of `fill_mask`, such as `[MASK]`."""
         return self._described("fill_mask").get("needs") or MASK
 
     def fill_mask(self, texts: Sequence[str]) -> list[list[list[Candidate]]]:
@@ -159,7 +158,7 @@ class Client:
         parameters: Any = None,
         **others: Sequence[Text],
     ) -> list[dict[str, Any]]:
-        """Returns what any signature answers to each text: its outputs by name, as plain values.
+        """Returns the outputs of any signature for each text, by name, as plain values.
 
         Args:
             name: The signature's name.
@@ -179,7 +178,7 @@ class Client:
         return [{key: plain(values[row]) for key, values in outputs.items()} for row in range(len(texts))]
 
     def evaluate(self, rows: Sequence[bytes]) -> dict[str, npt.NDArray[Any]]:
-        """Returns what each row adds to the metrics, and what scores are made of, by name: [rows, ...].
+        """Returns the sums that each row adds to the metrics, and the inputs of scores, by name: [rows, ...].
 
         Args:
             rows: Serialized rows, as the model was trained on.

@@ -1,4 +1,4 @@
-"""The signature `generate` of models that go on with a text, as `firth.generation` does."""
+"""The signature `generate` of models that continue a text, as `firth.generation` does."""
 
 import dataclasses
 import re
@@ -8,33 +8,24 @@ from typing import Any
 import tensorflow as tf
 
 from firth.generation.controls import Controls, neutral_controls
+from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
 from firth.generation.samplers import sampled
 from firth.generation.texts_in_graph import read_texts, written_texts
-from firth.generation.turns import framing_of
-from firth.generation.writing import AT_END, Writer
+from firth.generation.writer import AT_END, Writer
 from firth.recipes.base.types import descriptions
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.generation.samplers import Sampling
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.parameter import Parameter
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Reading, Signature, written_answer, written_outputs
 
-OUTPUTS = {
-    "generated": Output("what is written after the text, in UTF-8", "string", is_invariant=False),
-    "log_probability": Output(
-        "natural logarithm of the probability of its tokens and its end, among those that may be written and "
-        "before penalties and the sampler",
-        is_invariant=False,
-    ),
-    "is_finished": Output("false if no end came within the most tokens", "bool", is_invariant=False),
-    **reading("the text was longer than there is room for and was cut"),
-}
-_ANSWER = Answer(
-    {name: name for name in ("generated", "log_probability", "is_finished")},
-    lines="{{ generated }}{{ '' if is_finished else ' ...' }}",
+OUTPUTS = written_outputs(
+    "generated",
+    "what is written after the text",
+    "the text was longer than there is room for and was cut",
+    ", among those that may be written and before penalties and the sampler",
 )
 
 
@@ -52,7 +43,7 @@ def _parameter(asked: Any, name: str, dtype: str, example: float, **said: float)
 
 
 def _meaning(asked: Any, name: str) -> str:
-    """Returns what the type says of a value, without papers."""
+    """Returns the description of a field of the type, without papers."""
     said = re.sub(r" \([^)]*\)", "", descriptions(asked)[name]).rstrip(".")
     return said[0].lower() + said[1:]
 
@@ -86,16 +77,16 @@ def offer(recipe: RunRecipe) -> Signature | None:
         write_on,
         OUTPUTS,
         "Writes after a text.",
-        {"text": "text that is gone on with"},
+        {"text": "text to continue"},
         {"text": "A sentence"},
-        answer=_ANSWER,
+        answer=written_answer("generated"),
         reads_heads=True,
         parameters=PARAMETERS,
     )
 
 
 def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Returns what is written after each text.
+    """Returns the continuation of each text.
 
     Args:
         text: Texts, string [batch].
@@ -104,7 +95,7 @@ def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, t
     Raises (when run):
         tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter.
     """
-    asked = checked_values(values)
+    asked = check_values(values)
     framing = framing_of(served.recipe, served.tokenizer)
     read = read_texts(framing, text, asked["max_new_tokens"])
     most = tf.maximum(tf.minimum(asked["max_new_tokens"], read.room), 1)
@@ -125,7 +116,7 @@ def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, t
     }
 
 
-def checked_values(values: Sequence[tf.Tensor]) -> dict[str, tf.Tensor]:
+def check_values(values: Sequence[tf.Tensor]) -> dict[str, tf.Tensor]:
     """Returns the values of all parameters by name.
 
     Args:

@@ -8,14 +8,13 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.encoding import Encoded
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
-from firth.tasks.windows import read_lengths, windows_of
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
+from firth.tasks.windows import read_windows
 
-# Of the vectors of some texts, float32 [batch, width], and how many there are, float32 [batch, 1].
+# The sums of the vectors of some texts, float32 [batch, width], and their numbers, float32 [batch, 1].
 Sums: TypeAlias = tuple[tf.Tensor, tf.Tensor]
 
 OUTPUTS = {
@@ -68,7 +67,8 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     With `mean` it is the mean over the vectors that `embed_tokens` gives, which is zero for a text without
     tokens; with `mean_with_special`, over those of the special tokens too; with `first`, the state of the
     first token, which is `[CLS]` where there is one in front; with `cls`, the pooled `[CLS]`; see
-    `firth.recipes.Export` for the others. The prompt is a part of the text.
+    `firth.recipes.Export` for the others. The prompt is a part of the text. The layers of
+    `export.projections` follow, and then `export.normalize`.
 
     A mean is over all tokens of a text: one that is longer than a row is read in parts, one after another, of
     which each weighs as much as it has tokens, unless `export.long_texts` is `cut`. Of what is read at the
@@ -84,9 +84,18 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     else:
         encoded = served.encode(asked)
         vectors, amount = _STATES[export.pooling](served, encoded), encoded.reading
+    if export.projections:
+        vectors = _projected(served, vectors)
     if export.normalize:
         vectors = tf.math.l2_normalize(vectors, axis=1)
     return {"embedding": vectors, **amount.outputs}
+
+
+def _projected(served: Served, vectors: tf.Tensor) -> tf.Tensor:
+    projections = getattr(served.model, "projections", None)
+    if projections is None:
+        raise ValueError("export.projections: this engine has no such layers; engine: keras has them")
+    return projections(vectors)
 
 
 def _mean(
@@ -95,9 +104,7 @@ def _mean(
     """Returns the means over all tokens of texts, which are read in parts that fit a row."""
     whole = served.tokens_of(text)
     lengths = tf.cast(whole.row_lengths(), tf.int32)
-    rooms = tf.fill(tf.shape(lengths), served.text_room)
-    read = read_lengths(lengths, rooms, served.text_room)
-    windows = windows_of(read, rooms, served.text_room)
+    windows, read = read_windows(lengths, served.text_room, served.text_room)
     padding = tf.constant("" if whole.dtype == tf.string else -1, whole.dtype)
 
     def of_rows(rows: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -185,7 +192,7 @@ _STATES: dict[str, Callable[[Served, Encoded], tf.Tensor]] = {
 def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns one vector of each of a text's own tokens, without the special tokens around it.
 
-    Of an encoder-decoder, they are the encoder's states; of a biLM, the mean of its layers, which stand next
+    Of an encoder-decoder, they are the encoder's states; of a biLM, the mean of its layers, which are next
     to it as `layers` (Peters et al. 2018, section 3.2).
 
     Args:

@@ -1,11 +1,13 @@
-"""Encodes raw strings to the features that a model reads, inside the graph."""
+"""Encodes raw strings and serialized rows to the features that a model reads, inside the graph."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
 
 from firth import features as names
-from firth.serving.descriptions.output import Reading
+from firth.serving.signature import Reading
+from firth.tokenizers.graph.word_characters import word_characters
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
@@ -59,7 +61,7 @@ def encode(
     vocabulary = tf.constant(tokenizer.get_vocabulary())
     tokens = ids.with_flat_values(tf.gather(vocabulary, ids.flat_values))
     batch = ids.nrows(tf.int32)
-    rows = tf.concat([_repeat(before, batch), ids, _repeat(after, batch)], axis=1)
+    rows = tf.concat([repeat_ids(before, batch), ids, repeat_ids(after, batch)], axis=1)
     features = _row_features(rows, len(before) + len(after))
     longest = tf.shape(features[names.DOCUMENT_IDS])[1]
     features[names.TOKEN_IDS] = rows.to_tensor(tokenizer.pad_id, shape=tf.stack([-1, longest]))
@@ -105,7 +107,8 @@ def word_features(words: tf.RaggedTensor, tokenizer: "WordTokenizer") -> dict[st
     return {**features, names.CHARACTERS: characters}
 
 
-def _repeat(ids: tuple[int, ...], batch: tf.Tensor) -> tf.Tensor:
+def repeat_ids(ids: tuple[int, ...], batch: tf.Tensor) -> tf.Tensor:
+    """Returns the same ids for each row of a batch, int32 [batch, ids]."""
     return tf.tile(tf.reshape(tf.constant(ids, tf.int32), [1, len(ids)]), [batch, 1])
 
 
@@ -119,3 +122,59 @@ def _row_features(rows: tf.RaggedTensor, shortest: int) -> dict[str, tf.Tensor]:
         names.POSITION_IDS: tf.range(longest) * real,
         names.DOCUMENT_IDS: real,
     }
+
+
+def parse_rows(examples: tf.Tensor, specs: Mapping[str, names.Spec]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parses rows and the negative rows that are stored with them.
+
+    Args:
+        examples: string [batch], serialized tf.train.Examples with the fields of `specs` as lists of int64 or
+            float, as long as they need to be; `words` as bytes instead of `characters`.
+
+    Returns:
+        rows and negative rows: dicts of [batch, ...] tensors as `specs` says, zeros after each list.
+
+    Raises (when run):
+        tf.errors.InvalidArgumentError: if a text is not a row, or a list is longer than its spec.
+    """
+    characters = specs.get(names.CHARACTERS)
+    specs = {name: spec for name, spec in specs.items() if name != names.CHARACTERS}
+    negative_specs = {name: spec for name, spec in specs.items() if spec.shape}
+    schema: dict[str, Any] = {names.WORDS: tf.io.RaggedFeature(tf.string)} if characters else {}
+    schema.update({name: row_parser(spec) for name, spec in specs.items()})
+    schema.update({names.NEGATIVE_PREFIX + name: row_parser(spec) for name, spec in negative_specs.items()})
+    parsed = tf.io.parse_example(examples, schema)
+    rows = {name: _dense(name, parsed[name], spec) for name, spec in specs.items()}
+    negatives = {
+        name: _dense(names.NEGATIVE_PREFIX + name, parsed[names.NEGATIVE_PREFIX + name], spec)
+        for name, spec in negative_specs.items()
+    }
+    negatives |= {name: tf.zeros_like(rows[name]) for name in specs.keys() - negative_specs.keys()}
+    if characters:
+        rows[names.CHARACTERS] = _characters(parsed[names.WORDS], characters)
+        negatives[names.CHARACTERS] = tf.zeros_like(rows[names.CHARACTERS])
+    return rows, negatives
+
+
+def row_parser(spec: names.Spec) -> Any:
+    """Returns how `tf.io.parse_example` reads a field of a row: floats as float32, all else as int64."""
+    dtype = tf.float32 if tf.as_dtype(spec.dtype).is_floating else tf.int64
+    if not spec.shape:
+        return tf.io.FixedLenFeature([], dtype)
+    inner = [tf.io.RaggedFeature.UniformRowLength(size) for size in spec.shape[1:]]
+    return tf.io.RaggedFeature(dtype, partitions=inner)
+
+
+def _characters(words: tf.RaggedTensor, spec: names.Spec) -> tf.Tensor:
+    made = words.with_flat_values(word_characters(words.flat_values, spec.shape[1]))
+    return made.to_tensor(shape=[None, *spec.shape])
+
+
+def _dense(name: str, values: tf.Tensor | tf.RaggedTensor, spec: names.Spec) -> tf.Tensor:
+    if not spec.shape:
+        return tf.cast(values, spec.dtype)
+    length = spec.shape[0]
+    message = f"{name}: a row is longer than this model's rows, {length}"
+    fits = tf.debugging.assert_less_equal(values.row_lengths(), length, message)
+    with tf.control_dependencies([fits]):
+        return tf.cast(values.to_tensor(shape=[None, *spec.shape]), spec.dtype)

@@ -1,6 +1,7 @@
-"""The signature `evaluate`: what each row of a split adds to the metrics."""
+"""The signature `evaluate`, and settings that a task chooses by it on held-out records."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,12 @@ import tensorflow as tf
 from firth import features as names
 from firth.models import example_sums
 from firth.models.predictions import Predictions
-from firth.serving.rows import parse_rows
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.scores import Collected
+from firth.serving.encoding import parse_rows
 from firth.serving.served_model import Served
-from firth.serving.task_signatures.text_answers import ROW_ANSWERS, answers_of_rows
+from firth.serving.task_signatures.text_answers import ROW_ANSWERS, answer_rows
+from firth.tasks import TASKS
 
 Outputs = dict[str, tf.Tensor]
 
@@ -22,11 +26,11 @@ def evaluator(
 ) -> Callable[[tf.Tensor], Outputs]:
     """Returns a function from serialized rows, string [batch], to tensors [batch, ...] by name.
 
-    There are the sums of `firth.models.example_sums`, float32 [batch]; if the main loss runs over the
-    vocabulary, those of `text_sums`; and if the task has `answers`, the tensors that it makes of a row, from
-    which scores are computed. Masks and pairs are drawn from (recipe seed, example id), and a row's negative
-    row is stored with it, so a row's outputs depend neither on its batch nor on the run. However many rows
-    are asked for at once, the model sees `recipe.evaluation.batch_size` at a time.
+    There are the sums of `firth.models.predictions`, float32 [batch]; if the main loss runs over the
+    vocabulary, those of `text_sums`; and if the task has `answers` or `answers_of_losses`, the tensors that
+    these make of a row, from which scores are computed. Masks and pairs are drawn from (recipe seed, example
+    id), and a row's negative row is stored with it, so a row's outputs depend neither on its batch nor on the
+    run. However many rows are asked for at once, the model sees `recipe.evaluation.batch_size` at a time.
 
     Args:
         unigram: Log probabilities of the unigram distribution, float32 [vocabulary]; None for a goal whose
@@ -38,6 +42,7 @@ def evaluator(
     written = getattr(goal, "answered_by", "") in ROW_ANSWERS and answering
     token_bytes = None if unigram is None else bytes_of_tokens(served.tokenizer)
     answers = getattr(make, "answers", None) if answering else None
+    of_losses = getattr(make, "answers_of_losses", None) if answering and goal.score_names else None
 
     def evaluate(examples: tf.Tensor) -> Outputs:
         rows, batch = read(examples)
@@ -51,10 +56,16 @@ def evaluator(
         predictions = served.model(batch, training=False)
         sums = example_sums(predictions)
         if written:
-            sums |= answers_of_rows(served, rows)
+            sums |= answer_rows(served, rows)
         if unigram is None or token_bytes is None:
             return sums
-        return {**sums, **text_sums(batch, predictions[goal.main_loss], unigram, token_bytes)}
+        main = predictions[goal.main_loss]
+        if of_losses is not None:
+            ids = batch[names.LABEL_IDS]
+            is_text = tf.cast(tf.gather(tf.constant(token_bytes), ids) > 0, tf.float32)
+            by_frequency = -tf.gather(tf.constant(unigram), ids)
+            sums |= of_losses(rows, batch, main.losses, by_frequency, is_text)
+        return {**sums, **text_sums(batch, main, unigram, token_bytes)}
 
     def evaluate_in_chunks(examples: tf.Tensor) -> Outputs:
         return in_chunks(evaluate, examples, recipe.evaluation.batch_size)
@@ -104,15 +115,16 @@ def in_chunks(function: Callable[[tf.Tensor], Outputs], values: tf.Tensor, size:
             is called as it is.
         values: Values, [batch], of any length.
     """
+    # One chunk even of nothing, so that an empty batch has an answer.
     if tf.executing_eagerly():
-        parts = [function(values[start : start + int(size)]) for start in _starts(len(values), int(size))]
+        starts = range(0, max(len(values), 1), int(size))
+        parts = [function(values[start : start + int(size)]) for start in starts]
         return {name: tf.concat([each[name] for each in parts], axis=0) for name in parts[0]}
     traced = tf.function(function, autograph=False).get_concrete_function(
         tf.TensorSpec([None, *values.shape[1:]], values.dtype)
     )
     made = traced.structured_outputs
     total = tf.shape(values)[0]
-    # One chunk even of nothing, so that an empty batch has an answer.
     chunks = tf.maximum((total + size - 1) // size, 1)
     arrays = [
         tf.TensorArray(each.dtype, chunks, infer_shape=False, element_shape=[None, *each.shape[1:]])
@@ -125,11 +137,6 @@ def in_chunks(function: Callable[[tf.Tensor], Outputs], values: tf.Tensor, size:
 
     _, arrays = tf.while_loop(lambda index, _: index < chunks, body, [0, arrays], parallel_iterations=1)
     return {name: array.concat() for name, array in zip(made, arrays)}
-
-
-def _starts(count: int, size: int) -> range:
-    # One chunk even of nothing, as in a graph.
-    return range(0, max(count, 1), size)
 
 
 if TYPE_CHECKING:
@@ -149,7 +156,7 @@ def text_sums(
 ) -> dict[str, tf.Tensor]:
     """Returns the losses of the model and of a unigram model on the same predicted text.
 
-    Only tokens that stand for text count: a sentinel or the end of a document has no bytes, and a model of
+    Only tokens with text count: a sentinel or the end of a document has no bytes, and a model of
     counts knows nothing of them, so that with them no two objectives would compare.
 
     Args:
@@ -173,11 +180,46 @@ def text_sums(
 
 
 def bytes_of_tokens(tokenizer: "AnyTokenizer") -> npt.NDArray[Any]:
-    """Returns the UTF-8 bytes that each token stands for: float32 [vocabulary].
+    """Returns the number of UTF-8 bytes of each token's text: float32 [vocabulary].
 
     A space counts if it is part of a token, as with byte-pair encoding and SentencePiece; spaces between
-    words that are in no token do not count. Special tokens stand for no text.
+    words that are in no token do not count. Special tokens have no text.
     """
     table = np.array([len(text) for text in tokenizer.piece_texts], np.float32)
     table[list(tokenizer.special_ids)] = 0.0
     return table
+
+
+def leaves_choice(recipe: RunRecipe) -> bool:
+    """Returns whether a recipe's task has a setting that is chosen on held-out records."""
+    return bool(getattr(recipe.goal, "leaves_choice", False))
+
+
+def with_choice(served: Served, rows: Sequence[bytes]) -> RunRecipe:
+    """Returns the recipe of a trained model with the settings that its task chooses on held-out records."""
+    recipe: Any = served.recipe
+    examples = answers_to(served, rows)
+    return recipe.model_copy(update={"task": TASKS[recipe.task.kind].choosing(recipe.task, examples)})
+
+
+def answers_to(served: Served, rows: Sequence[bytes]) -> list[Collected]:
+    """Returns the records of rows with a trained model's answers, as the task's `collected` gives them."""
+    recipe: Any = served.recipe
+    evaluate = tf.function(evaluator(served, None), autograph=False)
+    examples: list[Collected] = []
+    for start in range(0, len(rows), recipe.evaluation.batch_size):
+        batch = list(rows[start : start + recipe.evaluation.batch_size])
+        outputs = {name: value.numpy() for name, value in evaluate(tf.constant(batch)).items()}
+        of_rows = ({name: value[place] for name, value in outputs.items()} for place in range(len(batch)))
+        examples += itertools.chain.from_iterable(
+            _collected(recipe.task, row, outputs) for row, outputs in zip(batch, of_rows)
+        )
+    return examples
+
+
+def _collected(task: Any, row: bytes, outputs: dict[str, npt.NDArray[Any]]) -> list[Collected]:
+    features = tf.train.Example.FromString(row).features.feature
+    details, source = (features[name].bytes_list.value for name in (names.RECORD_DETAILS, names.SOURCE))
+    held = {**outputs, names.RECORD_DETAILS: np.array(list(details), object)}
+    found: list[Collected] = TASKS[task.kind].collected(task, held, b"".join(source).decode())
+    return found

@@ -6,9 +6,8 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
 from firth.tokenizers.graph.special_pieces import MASK
 
 _OF_MASKS = ("batch", "masks", "k")
@@ -22,7 +21,7 @@ OUTPUTS = {
     # Special pieces and unused rows of the vocabulary take no part.
     "scores": Output("their probabilities among all pieces of text; zeros after", shape=_OF_MASKS),
     "mask_positions": Output(
-        "where the masks stand among the text's own pieces, from 0; zeros after", "int32", ("batch", "masks")
+        "places of the masks among the text's own pieces, from 0; zeros after", "int32", ("batch", "masks")
     ),
     "mask_count": Output("number of masks", "int32"),
     **reading("the text was longer than the row and was cut, and masks with it"),
@@ -60,7 +59,7 @@ class Masked(NamedTuple):
 
     Attributes:
         features: Features of the texts, by name; those of the masks' places among them.
-        positions: Where the masks stand among a text's own pieces, int32 [batch, columns], at least one.
+        positions: Places of the masks among a text's own pieces, int32 [batch, columns], at least one.
         count: Number of masks, int32 [batch].
         reading: How much of each text is read.
     """
@@ -111,7 +110,7 @@ def encode_masked(served: Served, text: tf.Tensor) -> Masked:
 
 
 def _mask_positions(pieces: tf.RaggedTensor, mask_id: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns where `[MASK]` stands, int32 [batch, columns] with zeros after, and how often, int32 [batch].
+    """Returns the places of `[MASK]`, int32 [batch, columns], zeros after, and their number, int32 [batch].
 
     There is at least one column, because the model's gather cannot take an empty one.
     """

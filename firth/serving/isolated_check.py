@@ -16,7 +16,7 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# As `lean_import` does: TensorFlow goes on without these, and loads them if they are there. TF Serving has no
+# As `firth predict` does: TensorFlow works without these, and loads them if they are there. TF Serving has no
 # Keras either, and a model needs none.
 if __name__ == "__main__":
     for optional in ("IPython", "googleapiclient", "keras", "matplotlib", "pandas", "sklearn"):
@@ -65,7 +65,7 @@ def libraries(ops: Iterable[str]) -> dict[str, str | None]:
 
 
 def describe(tensors: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns dtype and shape of a signature's inputs or outputs; None in a shape stands for any size."""
+    """Returns dtype and shape of a signature's inputs or outputs; None in a shape is any size."""
     return {
         name: {
             "dtype": tf.dtypes.as_dtype(info.dtype).name,
@@ -110,7 +110,7 @@ def _array(values: Any, info: Any) -> np.ndarray[Any, Any]:
 
 
 def problem_of(outputs: Mapping[str, np.ndarray[Any, Any]], batch: int | None) -> str | None:
-    """Returns what is wrong with outputs by themselves; None if nothing is."""
+    """Returns the problem of outputs by themselves; None if there is none."""
     for name, values in outputs.items():
         if values.shape[:1] != (batch,):
             return f"{name} has shape {values.shape} for a batch of {batch}"

@@ -1,4 +1,4 @@
-"""Numbers that a signature is asked with next to its texts."""
+"""Parameters of signatures: numbers next to the texts."""
 
 import dataclasses
 import difflib
@@ -24,7 +24,7 @@ class Parameter:
         least: Least value that is valid.
         most: Greatest value that is valid.
         is_above: Whether the least value itself is not valid.
-        meaning: What it is.
+        meaning: Its meaning, a noun.
     """
 
     dtype: str
@@ -37,7 +37,7 @@ class Parameter:
 
     @property
     def bounds(self) -> str:
-        """What is valid, in words.
+        """The valid range, in words.
 
         Example:
 

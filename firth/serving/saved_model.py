@@ -16,24 +16,23 @@ import tensorflow as tf
 from firth import storage
 from firth.features import evaluation_sums, is_over_vocabulary
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.describing import (
+from firth.serving.evaluate import evaluator
+from firth.serving.exported_model import DESCRIPTION, FOLDER
+from firth.serving.parameter import WITH_PARAMETERS
+from firth.serving.served_model import Served
+from firth.serving.signature import (
     EVALUATE,
     OTHER_SIGNATURES,
     PREDICT_EXAMPLES,
-    described_on_examples,
-    described_signature,
+    Signature,
+    describe_on_examples,
+    describe_signature,
 )
-from firth.serving.descriptions.model_description import DESCRIPTION, FOLDER
-from firth.serving.evaluate import evaluator
-from firth.serving.parameter import WITH_PARAMETERS
-from firth.serving.served_model import Served
-from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
 from firth.serving.slots.requests import idle_requests
 from firth.serving.slots.signatures import SlotSignatures
-from firth.serving.storage_loss import described_weights
 from firth.serving.warmup import Request, warmup_requests, write_warmup
-from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, held_weights
+from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, describe_weights, model_weights
 from firth.storage.tensor_files import TensorFile
 
 if TYPE_CHECKING:
@@ -73,14 +72,14 @@ def export(
             no corpus is known, and for a goal whose main loss does not run over the vocabulary. The former
             has no signature `evaluate`.
         directory: Folder that does not exist yet, or is empty, on any file system.
-        rows: Serialized held-out rows, on which it is measured what weights of another type lose.
+        rows: Serialized held-out rows, on which the loss by weights of another type is measured.
 
     Raises:
         FileExistsError: if the directory holds something.
         ValueError: if counts, tokenizer and recipe do not fit together, or a weight cannot be stored so.
     """
     _check(tokenizer, recipe)
-    weights = held_weights(model, recipe.export.weights)
+    weights = model_weights(model, recipe.export.weights)
     with storage.whole_folder(directory) as folder:
         _write(Served(model, tokenizer, recipe), unigram_counts, folder, weights, rows)
 
@@ -143,10 +142,10 @@ def _write(
     tf.saved_model.save(module, directory, signatures=_traced(functions), options=options)
     write_warmup(directory, warmup)
     # TF Serving joins the requests of all signatures of a model. Those of slots must come one by one, and
-    # lists of other lengths do not stand in one tensor: it would pad them with their first text.
+    # lists of other lengths do not fit one tensor: it would pad them with their first text.
     if not served.recipe.export.slots and not any(each.lists for each in _offered(served).values()):
         write_batching(directory)
-    description["weights"] = described_weights(served, weights, rows)
+    description["weights"] = describe_weights(served, weights, rows)
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), description)
 
 
@@ -182,7 +181,7 @@ def _encoded(text: str | Sequence[str]) -> bytes | list[bytes]:
 
 
 def _traced(functions: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the graphs of functions, which are what is saved.
+    """Returns the graphs of functions, which are saved.
 
     `tf.saved_model.save` traces a `tf.function` again, though it was traced to be described: the function's
     cache keeps what is traced during a save apart from the rest.
@@ -283,12 +282,12 @@ def _is_evaluated(served: Served, unigram: npt.NDArray[Any] | None) -> bool:
 
 
 def _described(offered: Mapping[str, Signature], functions: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what is written of all signatures."""
+    """Returns the descriptions of all signatures."""
     whole = {name: functions.get(f"{name}{WITH_PARAMETERS}", functions[name]) for name in offered}
     others = [name for name in OTHER_SIGNATURES if name in functions]
     return {
-        "signatures": {name: described_signature(each, whole[name]) for name, each in offered.items()},
-        "other_signatures": {name: described_on_examples(name, functions[name]) for name in others},
+        "signatures": {name: describe_signature(each, whole[name]) for name, each in offered.items()},
+        "other_signatures": {name: describe_on_examples(name, functions[name]) for name in others},
     }
 
 

@@ -7,11 +7,11 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
+from firth.serving.encoding import repeat_ids
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
-from firth.tasks.windows import read_lengths, stride_of, windows_of
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
+from firth.tasks.windows import read_windows, stride_of
 
 # Rows of which the probabilities of all pieces are held at a time.
 _ROWS = 4
@@ -32,7 +32,7 @@ OUTPUTS = {
     **reading("the end of the text was not read"),
 }
 _TARGET_OUTPUTS = {**OUTPUTS, **reading("the text or the target had no room and was cut")}
-_ANSWER = Answer(
+ANSWER = Answer(
     {name: name for name in ("log_probability", "pieces", "log_probabilities")},
     count="token_count",
     lines=(
@@ -54,10 +54,10 @@ def offer(recipe: RunRecipe) -> Signature | None:
     if "target" in inputs:
         meaning, example = "Tells how probable a target is after a text.", _EXAMPLE
         return Signature(
-            score_target, _TARGET_OUTPUTS, meaning, told, example, answer=_ANSWER, reads_heads=True
+            score_target, _TARGET_OUTPUTS, meaning, told, example, answer=ANSWER, reads_heads=True
         )
     meaning, example = "Tells how probable a text is.", {"text": "A sentence."}
-    return Signature(score, OUTPUTS, meaning, told, example, answer=_ANSWER, reads_heads=True)
+    return Signature(score, OUTPUTS, meaning, told, example, answer=ANSWER, reads_heads=True)
 
 
 class _Row(NamedTuple):
@@ -79,9 +79,7 @@ def score(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     whole = tf.cast(served.tokenizer.tokenize(text), tf.int32)
     room = served.row_length - len(served.ids_before_text)
     stride, lengths = stride_of(room), tf.cast(whole.row_lengths(), tf.int32)
-    rooms = tf.fill(tf.shape(lengths), room)
-    read = read_lengths(lengths, rooms, stride)
-    windows = windows_of(read, rooms, stride)
+    windows, read = read_windows(lengths, room, stride)
     # The tokens that a window shares with the one before it are scored there.
     # Where no special piece is in front, nothing predicts the first one.
     first = int(not served.ids_before_text)
@@ -103,7 +101,9 @@ def _of_windows(served: Served, rows: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns the log probabilities of tokens of windows, float32 [windows, room], zeros for known ones."""
     known, room = rows[:, 0], rows.shape[1] - 1
     tokens = tf.RaggedTensor.from_tensor(rows[:, 1:], padding=-1)
-    given = tf.concat([_special(served.ids_before_text, tokens), _cut(tokens, known)], axis=1)
+    given = tf.concat(
+        [repeat_ids(served.ids_before_text, tokens.nrows(tf.int32)), _cut(tokens, known)], axis=1
+    )
     is_asked = tf.cast(tf.ragged.range(tokens.row_lengths()), tf.int32) >= known[:, tf.newaxis]
     asked = tf.ragged.boolean_mask(tokens, is_asked)
     features = _stack_features(_Row(given, asked), served.tokenizer.pad_id)
@@ -133,7 +133,10 @@ def score_target(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str
     whole_text, whole_target = tokenizer.tokenize(text), tokenizer.tokenize(target)
     # At least one token is asked about, so that its place is left free.
     kept = whole_text[:, : served.row_length - 2]
-    before, after = _special(served.ids_before_text, kept), _special(served.ids_after_text, kept)
+    before, after = (
+        repeat_ids(served.ids_before_text, kept.nrows(tf.int32)),
+        repeat_ids(served.ids_after_text, kept.nrows(tf.int32)),
+    )
     given = tf.concat([before, kept, after], axis=1)
     asked = _cut(whole_target, length - tf.cast(given.row_lengths(), tf.int32))
     features = _stack_features(_Row(given, asked), tokenizer.pad_id)
@@ -146,7 +149,7 @@ def _score_decoded(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[s
     encoded = served.encode(text)
     whole = tokenizer.tokenize(target)
     start = served.special_ids(goal.decoder_start)
-    given = _special(start, whole)
+    given = repeat_ids(start, whole.nrows(tf.int32))
     room = goal.target_length(served.recipe.sequences) - len(start)
     asked = whole[:, :room]
     row = _stack_features(_Row(given, asked), tokenizer.pad_id)
@@ -159,12 +162,6 @@ def _score_decoded(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[s
         names.LABEL_WEIGHTS: row[names.LABEL_WEIGHTS],
     }
     return _answer(served, features, asked, encoded.reading + Reading.of(asked, whole))
-
-
-def _special(special_ids: tuple[int, ...], like: tf.RaggedTensor) -> tf.Tensor:
-    """Returns the special ids for each row, int32 [batch, ids]."""
-    ids = tf.constant([special_ids], tf.int32, [1, len(special_ids)])
-    return tf.tile(ids, [like.nrows(tf.int32), 1])
 
 
 def _cut(ids: tf.RaggedTensor, lengths: tf.Tensor) -> tf.RaggedTensor:

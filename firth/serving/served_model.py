@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from firth.objectives import OBJECTIVES
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Reading
 from firth.serving.encoding import Encoded, encode, encode_words, with_last_segment
+from firth.serving.signature import Reading
 from firth.tasks import TASKS
 from firth.tokenizers.storage import AnyTokenizer
 

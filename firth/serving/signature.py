@@ -1,28 +1,110 @@
-"""A signature of an exported model, with all that is said about it elsewhere."""
+"""A signature of an exported model, its outputs, and their description."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from firth.serving.descriptions.output import Output, input_of_strings
 from firth.serving.parameter import Parameter
 
 TEXT = {"text": "text to ask about"}
 _LONGEST_LIST = 3
+EVALUATE, PREDICT_EXAMPLES = "evaluate", "predict_examples"
+# Signatures on serialized examples, with the meaning of each.
+OTHER_SIGNATURES = {
+    EVALUATE: "Gives what each row adds to the metrics, and what scores are computed from.",
+    PREDICT_EXAMPLES: (
+        "Answers as the task's signature does, to the texts in the features of its inputs' names. What is "
+        "one value there has an axis of size 1 after the batch."
+    ),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """The description of an output.
+
+    Attributes:
+        meaning: Its meaning, a noun.
+        dtype: Name of its dtype.
+        shape: Its axes, the batch first: the size of each, or its name where the size depends on the texts or
+            on the model.
+        is_invariant: True if it must not depend on what else is in the batch. What an argmax or a ranking
+            decides is not: two of nearly the same score may change places.
+    """
+
+    meaning: str
+    dtype: str = "float32"
+    shape: tuple[str | int, ...] = ("batch",)
+    is_invariant: bool = True
+
+    def describe(self) -> dict[str, Any]:
+        """Returns the description, fit for JSON.
+
+        Example:
+
+        >>> Output("vector of the text", shape=("batch", "width")).describe()
+        {'dtype': 'float32', 'shape': ['batch', 'width'], 'meaning': 'vector of the text'}
+        """
+        return {"dtype": self.dtype, "shape": list(self.shape), "meaning": self.meaning}
+
+
+def input_of_strings(meaning: str, *axes: str) -> dict[str, Any]:
+    """Describes an input: a string for each text of the batch, or several with further axes."""
+    return Output(meaning, "string", ("batch", *axes)).describe()
+
+
+def reading(what: str = "the text was longer than the row and was cut") -> dict[str, Output]:
+    """Returns the outputs of every signature that say how much of the texts of each record was read."""
+    return {
+        "truncated": Output(f"whether {what}", "bool"),
+        "tokens_read": Output("number of tokens that were read, without special ones", "int32"),
+        "tokens_given": Output("number of tokens that the texts have", "int32"),
+    }
+
+
+class Reading(NamedTuple):
+    """Numbers of tokens of texts that are read, without special ones.
+
+    Attributes:
+        read: Tokens of each record that are read, int [batch].
+        given: Tokens that its texts have, int [batch].
+    """
+
+    read: tf.Tensor
+    given: tf.Tensor
+
+    @classmethod
+    def of(cls, kept: tf.RaggedTensor, whole: tf.RaggedTensor) -> "Reading":
+        """Returns how much is read of tokens.
+
+        Args:
+            kept: Tokens that are read, ragged [batch, (tokens)].
+        """
+        return cls(kept.row_lengths(), whole.row_lengths())
+
+    def __add__(self, other: "Reading") -> "Reading":  # type: ignore[override]
+        """Returns how much is read of two texts of each record."""
+        return Reading(*(tf.cast(one, tf.int32) + tf.cast(two, tf.int32) for one, two in zip(self, other)))
+
+    @property
+    def outputs(self) -> dict[str, tf.Tensor]:
+        """The outputs that `descriptions.output.reading` describes."""
+        read, given = (tf.cast(each, tf.int32) for each in self)
+        return {"truncated": read < given, "tokens_read": read, "tokens_given": given}
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """How an answer to one text is printed; see `firth.serving.answers`.
+    """The printed form of an answer to one text; see `firth.serving.answers`.
 
     Attributes:
-        outputs: Names under which outputs are told, by the outputs' own names; empty to tell all outputs.
+        outputs: Printed names by the outputs' own names; empty to print all outputs.
         count: Name of the output that counts the entries of the others, where padding follows; empty if
             there is no padding.
-        records: Name of a list that holds the values of each place together; empty to tell each list alone.
-        lines: Jinja template of the lines for people, which reads what is told by name; empty for a line a
+        records: Name of a list that holds the values of each place together; empty to print each list alone.
+        lines: Jinja template of the lines for people, which reads printed values by name; empty for a line a
             value.
     """
 
@@ -39,13 +121,12 @@ class Signature:
     Attributes:
         function: (served, a string [batch] tensor for each input, [batch, texts] for one of lists, a [batch]
             tensor for each parameter) -> tensors by name.
-        outputs: Outputs by name, in the order in which they are told.
-        meaning: What it answers, a sentence.
+        outputs: Outputs by name, in the order in which they are printed.
+        meaning: Its purpose, a sentence.
         inputs: What each input is, by its name; each is a string.
         example: A text for each input, or a list of texts, to ask a model with, for people; empty to propose
             none.
-        choices: Names that an input takes in the place of texts, by the input; where it says nothing, it is
-            empty.
+        choices: Allowed values of an input that takes names, by the input; the input may be empty.
         lists: Inputs that hold a list of texts for each record, string [batch, texts], with empty strings
             after the last one; and what is between the texts where a command is given them in one.
         optional: Inputs that may be empty, and left out.
@@ -57,7 +138,8 @@ class Signature:
         needs: A piece that each text must hold to be asked about; empty for none.
         answer: Description of how an answer is printed, for programs and for people.
         reads_heads: True if answers come from the heads, which a model that was imported may lack.
-        parameters: Numbers that it is asked with, by name.
+        reads_replies: True if it reads the replies of dialogues, which others leave out at the end.
+        parameters: Numbers next to the texts, by name.
     """
 
     function: Callable[..., dict[str, tf.Tensor]]
@@ -74,6 +156,7 @@ class Signature:
     needs: str = ""
     answer: Answer = Answer()
     reads_heads: bool = False
+    reads_replies: bool = False
     parameters: Mapping[str, Parameter] = dataclasses.field(default_factory=dict)
 
     @property
@@ -82,7 +165,7 @@ class Signature:
         return tuple(name for name, each in self.outputs.items() if each.is_invariant)
 
     def asking_with(self, piece: str | None) -> "Signature":
-        """Returns the signature of a model whose piece for what it is asked about has another name."""
+        """Returns the signature of a model whose required piece has another name."""
         if not self.needs or piece == self.needs:
             return self
         if piece is None:
@@ -92,7 +175,7 @@ class Signature:
         return dataclasses.replace(self, needs=piece, example=example, answer=answer)
 
     def describe(self) -> dict[str, Any]:
-        """Returns what an exported model says about this signature, fit for JSON.
+        """Returns the description of this signature, fit for JSON.
 
         Example:
 
@@ -122,8 +205,29 @@ class Signature:
             "needs": self.needs,
             "answer": dataclasses.asdict(self.answer),
             "reads_heads": self.reads_heads,
+            "reads_replies": self.reads_replies,
             "parameters": {name: dataclasses.asdict(each) for name, each in self.parameters.items()},
         }
+
+
+def written_outputs(name: str, meaning: str, cut: str, among: str = "") -> dict[str, Output]:
+    """Returns the outputs of a signature that writes texts."""
+    return {
+        name: Output(f"{meaning}, in UTF-8", "string", is_invariant=False),
+        "log_probability": Output(
+            f"natural logarithm of the probability of its tokens and its end{among}", is_invariant=False
+        ),
+        "is_finished": Output("false if no end came within the most tokens", "bool", is_invariant=False),
+        **reading(cut),
+    }
+
+
+def written_answer(name: str) -> Answer:
+    """Returns the printed form of a text that was written."""
+    fields = (name, "log_probability", "is_finished")
+    return Answer(
+        {each: each for each in fields}, lines=f"{{{{ {name} }}}}{{{{ '' if is_finished else ' ...' }}}}"
+    )
 
 
 def inputs_with(described: Mapping[str, Any], texts: Sequence[bytes]) -> dict[str, list[Any]]:
@@ -147,3 +251,47 @@ def inputs_with(described: Mapping[str, Any], texts: Sequence[bytes]) -> dict[st
         names = ["", *known]
         found[name] = [names[row % len(names)].encode() for row in range(len(texts))]
     return found
+
+
+def describe_signature(signature: Signature, function: Any) -> dict[str, Any]:
+    """Returns the description of a signature on texts, fit for JSON.
+
+    Raises:
+        ValueError: if the graph has other outputs than the signature describes.
+    """
+    return {**signature.describe(), "outputs": _described_outputs(signature.outputs, function)}
+
+
+def describe_on_examples(name: str, function: Any) -> dict[str, Any]:
+    """Returns the description of a signature on serialized examples, fit for JSON."""
+    specs = function.get_concrete_function().structured_outputs
+    return {
+        "meaning": OTHER_SIGNATURES[name],
+        "inputs": {"examples": input_of_strings("serialized tf.Examples")},
+        "outputs": {key: _of_graph(each).describe() for key, each in specs.items()},
+    }
+
+
+def _described_outputs(outputs: Mapping[str, Output], function: Any) -> dict[str, Any]:
+    """Returns the descriptions of outputs, with the sizes that the graph knows."""
+    specs = function.get_concrete_function().structured_outputs
+    if specs.keys() != outputs.keys():
+        raise ValueError(f"the graph answers {', '.join(specs)}; described are {', '.join(outputs)}")
+    return {name: _with_sizes(name, each, specs[name]) for name, each in outputs.items()}
+
+
+def _with_sizes(name: str, output: Output, spec: Any) -> dict[str, Any]:
+    sizes = spec.shape.as_list() if spec.shape.rank is not None else [None] * len(output.shape)
+    if (output.dtype, len(output.shape)) != (spec.dtype.name, len(sizes)):
+        raise ValueError(
+            f"{name}: described as {output.dtype} {list(output.shape)}, but the graph answers "
+            f"{spec.dtype.name} {sizes}"
+        )
+    known = [axis if size is None else size for axis, size in zip(output.shape, sizes)]
+    return {**output.describe(), "shape": known}
+
+
+def _of_graph(spec: Any) -> Output:
+    """Returns an output as the graph knows it, without a meaning: its name has to do."""
+    sizes = [f"axis {axis}" if size is None else size for axis, size in enumerate(spec.shape)]
+    return Output("", spec.dtype.name, ("batch", *sizes[1:]))

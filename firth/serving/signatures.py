@@ -8,18 +8,27 @@ from firth.serving.signature import Signature
 from firth.serving.task_signatures import answer, choose, classify, generate, reply, tag
 from firth.tokenizers.graph.special_pieces import MASK
 
+Offer = Callable[[RunRecipe], Signature | None]
+
+
+def _for_task(name: str, signature: Signature, fact: str = "signature") -> Offer:
+    """Returns the function that offers a signature to the recipes whose task states a name in a fact."""
+    return lambda recipe: signature if getattr(recipe.goal, fact, "") == name else None
+
+
 # Each from a recipe to its signature, or to None if the recipe's model has no such signature.
-SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
+SIGNATURES: dict[str, Offer] = {
     "fill_mask": fill_mask.offer,
     "score": score.offer,
-    **{name: classify.offering(name) for name in classify.NAMES},
-    "tag": tag.offer,
-    "tag_words": tag.offer_words,
-    "answer": answer.offer,
+    **{name: _for_task(name, each) for name, each in classify.SIGNATURES.items()},
+    "tag": _for_task("tag_words", tag.TAG),
+    "tag_words": _for_task("tag_words", tag.TAG_WORDS),
+    "answer": _for_task("answer", answer.ANSWER),
     "choose": choose.offer,
     "generate": lambda recipe: generate.offer(recipe) or continuation.offer(recipe),
-    "reply": reply.offer,
-    "reply_turns": reply.offer_turns,
+    "reply": _for_task("reply", reply.REPLY),
+    "reply_turns": _for_task("reply", reply.REPLY_TURNS),
+    "score_replies": _for_task("score_replies", reply.SCORE_REPLIES, "scored_by"),
     "embed": embeddings.offer,
     "embed_tokens": embeddings.offer_tokens,
 }
@@ -28,7 +37,7 @@ SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
 def text_signatures(recipe: RunRecipe, mask: str | None = MASK) -> dict[str, Signature]:
     """Returns the signatures of a recipe's model that read strings, the default one first.
 
-    `fill_mask` where pieces are predicted in the place of `[MASK]`, `score` for language models (with a
+    `fill_mask` where pieces are predicted for `[MASK]`, `score` for language models (with a
     `target` where there is a prefix or an encoder), the signature of a task, `embed` and `embed_tokens` for
     all encoders and biLMs, `generate` for all that write. Those with parameters come last, so that none is
     the default where there is another.

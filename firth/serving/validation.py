@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from firth import storage
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.serving.parameter import WITH_PARAMETERS
 from firth.serving.signature import inputs_with
 from firth.serving.slots.requests import slot_requests
@@ -132,7 +132,7 @@ def validate_serving(
 ) -> dict[str, Any]:
     """Tries an exported model in a process that has only TensorFlow and tensorflow-text.
 
-    The model is loaded through the V1 session loader, as TF Serving does. Each signature is asked with
+    The model is loaded through the V1 session loader, as TF Serving does. Each signature receives
     normal, empty, huge and undecodable input; answers must be finite, shaped by the batch, and the same for a
     row alone as in a batch. The warm-up requests are replayed. The signatures must be those that the model
     describes.
@@ -180,7 +180,7 @@ def _tolerance(directory: str) -> float:
 def _run(
     directory: str, tried: list[Case], tolerance: float, timeout_seconds: float
 ) -> tuple[dict[str, Any], list[dict[str, Any]], str | None, str]:
-    """Returns what the process said of the model and of each case, why it failed, and the end of its log."""
+    """Returns the process's lines on the model and on each case, its failure, and the end of its log."""
     with tempfile.TemporaryDirectory() as folder:
         requests, results = (os.path.join(folder, name) for name in ("requests.jsonl", "results.jsonl"))
         storage.write_text(requests, "".join(_line(case, tolerance) for case in tried))

@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow_serving.apis import model_pb2, predict_pb2, prediction_log_pb2
 
 from firth import features as names, storage
-from firth.serving.descriptions.model_description import FOLDER
+from firth.serving.exported_model import FOLDER
 from firth.serving.parameter import WITH_PARAMETERS
 from firth.serving.served_model import Served
 from firth.serving.signature import Signature, inputs_with

@@ -1,6 +1,5 @@
-"""The types that an export stores weights in: what each keeps of a weight, and how a graph reads it again."""
+"""The types that an export stores weights in: packing of a weight, and unpacking in the graph."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -9,7 +8,7 @@ import tensorflow as tf
 
 from firth.models.bundle import weights_by_path
 
-# Tensors that stand for one weight, by what their names add to its path.
+# The tensors of one weight, by the suffix that their names add to its path.
 Parts: TypeAlias = dict[str, tf.Tensor]
 _VALUES, _SCALES = "", "/scales"
 _MOST = 127
@@ -20,7 +19,7 @@ _OUTPUTS_FIRST = ("inner_kernel", "gate_kernel", "input_kernel", "recurrent_kern
 
 
 class PartSpec(NamedTuple):
-    """Dtype and shape of a tensor that stands for a weight, or for a part of it.
+    """Dtype and shape of the tensor of a weight, or of a part of it.
 
     Attributes:
         dtype: Name of the dtype.
@@ -32,7 +31,7 @@ class PartSpec(NamedTuple):
 
 
 class WeightType:
-    """The base of the types: what is stored for a weight, and what a graph makes of it."""
+    """Base of the types of stored weights."""
 
     def specs(self, shape: Sequence[int], axis: int) -> dict[str, PartSpec]:
         """Returns the dtypes and shapes of the tensors that are stored."""
@@ -103,7 +102,7 @@ def _inputs_axis(outputs_axis: int, rank: int) -> int:
 
 
 class StoredWeight(NamedTuple):
-    """How one weight is stored.
+    """The type of one stored weight.
 
     Attributes:
         type: Type of it.
@@ -114,7 +113,7 @@ class StoredWeight(NamedTuple):
     axis: int
 
 
-def packings_of(model: Any, dtype: str) -> dict[int, StoredWeight]:
+def stored_weights_of(model: Any, dtype: str) -> dict[int, StoredWeight]:
     """Returns how the weights of a model are stored that are not stored as they are, by their identity.
 
     These are the kernels, and the tables of tokens and of the vocabulary, which hold nearly all numbers of a
@@ -137,14 +136,3 @@ def _outputs_axis(path: str, rank: int) -> int | None:
     if rank < 2 or "kernel" not in name:
         return None
     return rank - 2 if name in _OUTPUTS_FIRST else rank - 1
-
-
-def bytes_of(specs: Mapping[str, PartSpec]) -> int:
-    """Returns how many bytes the tensors of a weight take.
-
-    Example:
-
-    >>> bytes_of(Int8().specs((8, 3), 1))
-    36
-    """
-    return sum(math.prod(each.shape) * tf.as_dtype(each.dtype).size for each in specs.values())

@@ -1,20 +1,27 @@
-"""The weights of a SavedModel: held by a model, or read from a bundle tensor by tensor."""
+"""The weights of a SavedModel: held by a model or read from a bundle, and the loss by their type."""
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
-from firth.models.build import initial_values
+from firth.features import BYTES_SUM, TEXT_LOSS_SUM, is_over_vocabulary
+from firth.models.builders import initial_values
 from firth.models.bundle import check_weights, weights_by_path
-from firth.serving.weight_types import Parts, PartSpec, StoredWeight, packings_of
+from firth.serving.evaluate import evaluator
+from firth.serving.served_model import Served
+from firth.serving.weight_types import Parts, PartSpec, StoredWeight, stored_weights_of
 from firth.storage.tensor_files import TensorFile
 
 ReadTensor = Callable[[], tf.Tensor]
 # The ending of the name of a variable that is a whole weight.
 _WHOLE = ""
+# Rows that are enough to see a difference, and cost a minute at most.
+HELD_OUT_ROWS = 64
 
 
 class HeldWeights:
@@ -32,13 +39,13 @@ class HeldWeights:
 
 
 class _OtherWeights:
-    """Variables in the place of a model's own, one or more for each."""
+    """Variables instead of a model's own, one or more for each."""
 
     sharding: "_ShardsOfFile | None" = None
 
     def __init__(self, model: keras.Model, kind: str) -> None:
         self._model = model
-        self._packings = packings_of(model, kind)
+        self._packings = stored_weights_of(model, kind)
         self._stored: list[dict[str, tf.Variable]] = []
 
     @property
@@ -47,9 +54,9 @@ class _OtherWeights:
         return [part for each in self._stored for part in each.values()]
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns a function that computes with the variables here in the place of the model's own.
+        """Returns a function that computes with these variables instead of the model's own.
 
-        Each call makes float32 weights of what is stored, once, before all that the function does with them.
+        Each call unpacks the stored weights once, before the function runs.
         """
 
         @functools.wraps(function)
@@ -87,13 +94,13 @@ class PackedWeights(_OtherWeights):
         }
 
 
-def held_weights(model: keras.Model, kind: str) -> HeldWeights | PackedWeights:
+def model_weights(model: keras.Model, kind: str) -> HeldWeights | PackedWeights:
     """Returns the variables of a model that is held in memory, as an export stores them.
 
     Raises:
         ValueError: if the type cannot hold a weight, naming it.
     """
-    return PackedWeights(model, kind) if packings_of(model, kind) else HeldWeights(model)
+    return PackedWeights(model, kind) if stored_weights_of(model, kind) else HeldWeights(model)
 
 
 class StreamedWeights(_OtherWeights):
@@ -174,7 +181,7 @@ def _read(source: Mapping[str, Any], name: str, packing: StoredWeight | None, en
 
 
 def _parts(path: str, values: Any, packing: StoredWeight) -> Parts:
-    """Returns the tensors that stand for a weight; an error names it."""
+    """Returns the tensors of a weight; an error names it."""
     try:
         return packing.type.pack(values, packing.axis)
     except ValueError as error:
@@ -193,3 +200,47 @@ def _rooms(variable: keras.Variable, packing: StoredWeight | None) -> dict[str, 
             trainable = variable.trainable and packing is None
             rooms[ending] = tf.Variable(value, trainable=trainable, name=f"{variable.path}{ending}")
     return rooms
+
+
+def describe_weights(
+    served: Served, weights: HeldWeights | PackedWeights | StreamedWeights, rows: Sequence[bytes]
+) -> dict[str, Any]:
+    """Returns the description of an export's weights, fit for JSON.
+
+    Returns:
+        held_out: If they were measured, `quantity` (`bits_per_byte`, or `loss`, that of the main loss in nats
+            for each answer), its value with the weights as they are stored and in float32 (`stored`,
+            `float32`), and the number of `rows`.
+    """
+    found = {
+        "type": served.recipe.export.weights,
+        "bytes": sum(_bytes(each.shape, each.dtype) for each in weights.variables),
+        "float32_bytes": sum(_bytes(each.shape, each.dtype) for each in served.model.variables),
+    }
+    if not rows or not isinstance(weights, PackedWeights):
+        return found
+    # Both see the same rows, masks and pairs.
+    quantity, stored = _held_out(served, weights.bind, rows)
+    _, whole = _held_out(served, lambda function: function, rows)
+    held_out = {"quantity": quantity, "stored": stored, "float32": whole, "rows": len(rows)}
+    return {**found, "held_out": held_out}
+
+
+def _bytes(shape: Any, dtype: Any) -> int:
+    return math.prod(shape) * int(tf.as_dtype(dtype).size)
+
+
+def _held_out(
+    served: Served, bind: Callable[[Callable[..., Any]], Callable[..., Any]], rows: Sequence[bytes]
+) -> tuple[str, float]:
+    recipe = served.recipe
+    over_vocabulary = is_over_vocabulary(recipe.goal.loss_classes)
+    # The losses of a unigram model are not read.
+    unigram = np.zeros(recipe.tokenizer.vocabulary_size, np.float32) if over_vocabulary else None
+    evaluate = tf.function(bind(evaluator(served, unigram, answering=False)), autograph=False)
+    # It takes a batch at a time.
+    sums = {name: float(np.sum(each)) for name, each in evaluate(tf.constant(list(rows))).items()}
+    if over_vocabulary:
+        return "bits_per_byte", sums[TEXT_LOSS_SUM] / math.log(2) / sums[BYTES_SUM]
+    loss = recipe.goal.main_loss
+    return "loss", sums[f"{loss}_loss_sum"] / sums[f"{loss}_weight_sum"]

@@ -30,15 +30,16 @@ from .folders import (
     whole_folder as whole_folder,
     write_marker as write_marker,
 )
-from .local import local_copy as local_copy, local_folder as local_folder
 from .paths import is_local as is_local
 from .temporary import (
     keep_temporary_files as keep_temporary_files,
     keeping_temporary_files as keeping_temporary_files,
     lasting_temporary_folder as lasting_temporary_folder,
+    local_copy as local_copy,
+    local_folder as local_folder,
     remove_temporary_files as remove_temporary_files,
+    scratch_folder as scratch_folder,
 )
-from .unfinished import scratch_folder as scratch_folder
 from .writing import (
     GrowingText as GrowingText,
     copy_file as copy_file,

@@ -1,4 +1,4 @@
-"""Files and folders as they are: read, listed, removed."""
+"""Reads, lists and removes files and folders."""
 
 import datetime
 import glob as local_glob
@@ -112,7 +112,7 @@ def digest_of(path: str | os.PathLike[str]) -> bytes:
 
 
 def exists(path: str | os.PathLike[str]) -> bool:
-    """Returns whether there is a file or a folder.
+    """Returns true if there is a file or a folder.
 
     Args:
         path: Path on this machine, or one with a scheme.
@@ -121,7 +121,7 @@ def exists(path: str | os.PathLike[str]) -> bool:
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Returns whether there is a folder; in a bucket, whether names of files begin with it and a slash.
+    """Returns true if there is a folder; in a bucket, if names of files begin with it and a slash.
 
     Args:
         path: Path on this machine, or one with a scheme.
@@ -130,9 +130,9 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 
 
 def why_no_file(path: str | os.PathLike[str]) -> str:
-    """Returns why a path is not one of a file that can be read to its end, in words; empty if it is.
+    """Returns why a path is not a file that can be read to its end, in words; empty if it is one.
 
-    What a link points to counts. A path with a scheme is that of a file, or of a folder.
+    A link counts as its target. A path with a scheme is that of a file, or of a folder.
 
     Args:
         path: Path on this machine, or one with a scheme.
@@ -159,7 +159,7 @@ def size_of(path: str | os.PathLike[str]) -> int:
 
 
 def stamp_of(path: str | os.PathLike[str]) -> tuple[int, int]:
-    """Returns the size of a file in bytes, and when it was last written, in nanoseconds.
+    """Returns the size of a file in bytes, and the time of its last change in nanoseconds.
 
     Args:
         path: File on any file system.
@@ -196,7 +196,7 @@ def files_below(folder: str | os.PathLike[str]) -> list[str]:
 
 
 def glob(*patterns: str) -> list[str]:
-    """Returns the sorted paths that patterns with `*`, `?` and `[...]` stand for, each once.
+    """Returns the sorted paths that patterns with `*`, `?` and `[...]` match, each once.
 
     Args:
         *patterns: Patterns as `glob.glob` takes them.

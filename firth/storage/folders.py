@@ -6,16 +6,15 @@ import shutil
 from collections.abc import Iterator
 
 from firth.storage.files import exists, files_below, list_folder, read_json, size_of
-from firth.storage.local import local_copy
 from firth.storage.paths import gfile_of, is_local
-from firth.storage.unfinished import scratch_folder, unfinished_folder
+from firth.storage.temporary import local_copy, scratch_folder, unfinished_folder
 from firth.storage.writing import write_json, write_text
 
 # In a bucket, until the marker is there.
 BEGUN = "_BEGUN"
-# Where the Trainer's model artifact holds what `firth.models.load_model` reads, next to the SavedModel.
+# The folder next to the SavedModel, in the Trainer's model artifact, that `firth.models.load_model` reads.
 BUNDLE_FOLDER = "bundle"
-# And what a method has trained that adds something to a model.
+# The folder next to it of weights that a method added to a model.
 ADAPTER_FOLDER = "adapter"
 
 
@@ -123,11 +122,11 @@ MARKER = "_SUCCESS"
 
 
 class NotWholeError(OSError):
-    """A folder is missing, or what wrote it was cut short."""
+    """A folder is missing, or its writer was cut short."""
 
 
 def is_whole(path: str | os.PathLike[str]) -> bool:
-    """Returns whether a folder has its marker.
+    """Returns true if a folder has its marker.
 
     Args:
         path: Folder on any file system.
@@ -150,7 +149,7 @@ def check_whole(path: str | os.PathLike[str]) -> None:
 
 
 def is_unchanged(path: str | os.PathLike[str]) -> bool:
-    """Returns whether a folder is whole and its files have the sizes that they were written with.
+    """Returns true if a folder is whole and its files have the sizes that they were written with.
 
     Args:
         path: Folder on any file system.

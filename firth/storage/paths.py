@@ -1,4 +1,4 @@
-"""Which file system a path is on."""
+"""The file system that a path is on: local, or of a scheme such as `gs://`."""
 
 import ctypes
 import functools
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def is_local(path: str | os.PathLike[str]) -> bool:
-    """Returns whether a path is on this machine's file systems.
+    """Returns true if a path is on this machine's file systems.
 
     Args:
         path: Path on this machine, or one with a scheme such as `gs://`.

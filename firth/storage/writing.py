@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from firth.storage.files import open_file
 from firth.storage.paths import gfile_of, is_local
-from firth.storage.unfinished import scratch_folder, unfinished_file
+from firth.storage.temporary import scratch_folder, unfinished_file
 
 _BLOCK_BYTES = 2**20
 
@@ -86,7 +86,7 @@ def write_json(path: str | os.PathLike[str], value: Any, indent: int = 2) -> Non
     Args:
         path: The file's place. Its folder is made if need be.
         value: Any value that `json.dumps` takes.
-        indent: Spaces by which each level stands to the right of the one above.
+        indent: Spaces of indentation of each level.
     """
     write_text(path, json.dumps(value, indent=indent))
 
@@ -127,6 +127,6 @@ class GrowingText:
             self._text += text
 
     def flush(self) -> None:
-        """Writes what was added, where that is still to be done."""
+        """Writes the added text, if it is not written yet."""
         if not self._is_local:
             write_text(self._path, self._text)

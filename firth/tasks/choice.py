@@ -9,8 +9,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.tasks.choice import MultipleChoice
-from firth.tasks.fitting import fit_choices, room_of_choices
-from firth.tasks.inputs import EncodedRecord
+from firth.tasks.inputs import EncodedRecord, fit_choices, room_of_choices
 from firth.tasks.readers.records import CHOICES, CONTEXT, QUESTION, LabelledRecord
 from firth.tasks.texts import TextsTask, key_of, split_rows
 

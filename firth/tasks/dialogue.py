@@ -12,17 +12,20 @@ from firth.objectives.transforms.documents import next_tokens
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.pairs import single_segments
 from firth.recipes.tasks.dialogue import Dialogue
+from firth.recipes.tokenizers.chat_template import SYSTEM
 from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.scores import Collected
+from firth.scores.replies import ReplyPieces
 from firth.tasks.inputs import EncodedRecord
 from firth.tasks.readers.records import MESSAGES, LabelledRecord
-from firth.tasks.texts import key_of
-from firth.tokenizers.chat import Chat, EncodedDialogue, Message, without_oldest
+from firth.tasks.texts import ServedAnswers, collect, key_of
+from firth.tokenizers.chat import Chat, EncodedDialogue, Message, drop_oldest
 
 # Of a record whose last turns alone leave no room for a reply.
 TOO_LONG = "too_long"
 
 
-class DialogueTask:
+class DialogueTask(ServedAnswers):
     """Dialogues to rows, and rows to Features; see `firth.recipes.tasks.dialogue.Dialogue`."""
 
     def __init__(self, config: Dialogue, sequences: Sequences, tokenizer: Any) -> None:
@@ -37,7 +40,7 @@ class DialogueTask:
         longer = self._too_long(kept, made)
         while longer:
             for place in longer:
-                kept[place] = without_oldest(kept[place])
+                kept[place] = drop_oldest(kept[place])
             for place, again in zip(longer, chat.encode([kept[place] for place in longer]), strict=True):
                 made[place] = again
             longer = self._too_long(kept, made)
@@ -48,7 +51,7 @@ class DialogueTask:
         return [
             place
             for place, (messages, encoded) in enumerate(zip(kept, made, strict=True))
-            if len(encoded.ids) > self._sequences.length and len(without_oldest(messages)) > 1
+            if len(encoded.ids) > self._sequences.length and len(drop_oldest(messages)) > 1
         ]
 
     def _record(self, record: LabelledRecord, made: EncodedDialogue, full: int) -> EncodedRecord:
@@ -83,7 +86,7 @@ class DialogueTask:
         following, exists = next_tokens(layout.token_ids, layout.document_ids)
         own = row[names.REPLY_TOKENS] * tf.cast(layout.document_ids > 0, tf.int32)
         learned = tf.roll(own, -1, 0) * tf.cast(exists, tf.int32)
-        # What stands before the first token that is learned is a prefix.
+        # The tokens before the first learned one are a prefix.
         so_far, starts = tf.cumsum(own), tf.gather(layout.starts, tf.maximum(layout.document_ids - 1, 0))
         after_first = so_far > tf.gather(so_far - own, starts)
         return {
@@ -92,6 +95,72 @@ class DialogueTask:
             names.LABEL_IDS: tf.where(learned > 0, following, 0),
             names.LABEL_WEIGHTS: tf.cast(learned, tf.float32),
         }
+
+    def answers_of_losses(
+        self,
+        row: Mapping[str, tf.Tensor],
+        features: Mapping[str, tf.Tensor],
+        losses: tf.Tensor,
+        by_frequency: tf.Tensor,
+        is_text: tf.Tensor,
+    ) -> dict[str, tf.Tensor]:
+        """Returns what scores are computed from, for the records of some rows.
+
+        Args:
+            losses: Loss of the token that each place predicts, float32 [batch, length].
+            by_frequency: Its loss by the frequencies of tokens alone, float32 [batch, length].
+            is_text: 1.0 where it represents text, and 0.0 for special tokens, [batch, length].
+
+        Returns:
+            record_keys: int64 [batch, max_documents].
+            record_weights: float32 [batch, max_documents], 0 where there is no record.
+            record_lengths: int32 [batch, max_documents], tokens of the dialogue.
+            record_predictions: float32 [batch, max_documents, 3]: log probability of the pieces of replies,
+                number of pieces, and log probability by frequency.
+        """
+        lengths = row[names.CHUNK_LENGTHS]
+        of_record = tf.one_hot(features[names.DOCUMENT_IDS] - 1, lengths.shape[1])
+        weights = features[names.LABEL_WEIGHTS] * is_text
+        values = tf.stack([-losses * weights, weights, -by_frequency * weights], axis=2)
+        return {
+            names.RECORD_KEYS: row[names.DOCUMENT_KEYS],
+            names.RECORD_WEIGHTS: tf.cast(lengths > 0, tf.float32),
+            names.RECORD_LENGTHS: lengths,
+            names.RECORD_PREDICTIONS: tf.matmul(of_record, values, transpose_a=True),
+        }
+
+    @classmethod
+    def collected(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
+        """Returns the records of a row with the log probabilities of their replies, for `firth.scores`."""
+
+        def answer(place: int) -> tuple[Any, Any]:
+            probability, pieces, by_frequency = outputs[names.RECORD_PREDICTIONS][place].tolist()
+            return ReplyPieces(int(pieces), by_frequency), probability
+
+        return collect(outputs, source, answer)
+
+    @classmethod
+    def asked_texts(cls, record: LabelledRecord, roles: Sequence[str]) -> tuple[Any, ...]:
+        """Returns the turns of a dialogue, and its instructions."""
+        turns: Any = record.texts[MESSAGES]
+        speakers: Any = record.label
+        first = int(speakers[0] == SYSTEM)
+        return tuple(turns[first:]), turns[0] if first else ""
+
+    @classmethod
+    def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
+        """Returns the log probability of the replies."""
+        return float(outputs[0]["log_probability"])
+
+    @classmethod
+    def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
+        """Returns the log probability of the replies, and the number of their pieces."""
+        return np.array([outputs[0]["log_probability"], outputs[0]["token_count"]])
+
+    @classmethod
+    def is_read_alike(cls, outputs: Sequence[Mapping[str, Any]], tokens: int | None) -> bool:
+        """Returns True: a dialogue is cut where its row is, and another cut is another answer."""
+        return True
 
 
 def _messages(record: LabelledRecord) -> list[Message]:

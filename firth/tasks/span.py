@@ -18,15 +18,14 @@ from firth.tasks.texts import TextsTask, key_of
 from firth.tasks.windows import (
     PlacedPieces,
     Windows,
-    placed_pieces,
+    place_pieces,
     question_pieces,
-    read_lengths,
-    windows_of,
+    read_windows,
 )
 
 
 class WindowAnswer(NamedTuple):
-    """What a window says of its question.
+    """The answer of a window to its question.
 
     Attributes:
         no_answer: Score of having no answer, a sum of two logits.
@@ -55,14 +54,13 @@ class SpanTask(TextsTask):
         lengths = tf.cast(pieces.ids.row_lengths(), tf.int32)
         rooms = self.room - tf.cast(questions.row_lengths(), tf.int32)
         # As many windows as are served.
-        read = read_lengths(lengths, rooms, config.stride)
-        windows = windows_of(read, rooms, config.stride)
+        windows, read = read_windows(lengths, rooms, config.stride)
         unread = cut.numpy() + (lengths - read).numpy()
         of_questions = [_Question(*each) for each in zip(records, _rows(questions), unread, strict=True)]
         return list(_encoded(of_questions, windows, pieces))
 
     def _placed(self, contexts: Sequence[str]) -> PlacedPieces:
-        return placed_pieces(self._tokenizer, tf.constant(contexts, tf.string))
+        return place_pieces(self._tokenizer, tf.constant(contexts, tf.string))
 
     def specs(self) -> dict[str, names.Spec]:
         """Returns the specs of the Features of one row."""
@@ -210,14 +208,14 @@ def answers_of(
 
     Args:
         logits: Logits `start` and `end`, float32 [batch, windows, length].
-        nowhere: Place of each window that stands for no answer, int32 [batch, windows].
+        nowhere: Place of each window for "no answer", int32 [batch, windows].
         begins: Place of each window's first piece in its row, int32 [batch, windows].
         lengths: Pieces of each window, int32 [batch, windows].
     """
     start, end = logits["start"], logits["end"]
-    found = best_spans(start, end, begins, lengths, config.max_answer, count)
+    found = find_best_spans(start, end, begins, lengths, config.max_answer, count)
     no_answer = tf.gather(start + end, nowhere, axis=2, batch_dims=2)
-    # Not finite if a logit is not, which a maximum may not tell.
+    # Not finite if a logit is not, which a maximum may hide.
     told = 0.0 * tf.reduce_sum(start + end, axis=2)
     return Answers(no_answer + told, found.scores + told[..., tf.newaxis], found.starts, found.ends)
 
@@ -326,7 +324,7 @@ class BestSpans(NamedTuple):
     ends: tf.Tensor
 
 
-def best_spans(
+def find_best_spans(
     start: tf.Tensor, end: tf.Tensor, begins: tf.Tensor, lengths: tf.Tensor, longest: int, count: int
 ) -> BestSpans:
     """Returns the best spans: all pairs of a first and a last place are looked at.
@@ -340,7 +338,7 @@ def best_spans(
     Example: the answer may be in the places 1 to 3.
 
     >>> start, end = tf.constant([9.0, 1.0, 3.0, 0.0]), tf.constant([9.0, 2.0, 0.0, 1.0])
-    >>> [each.numpy().tolist() for each in best_spans(start, end, tf.constant(1), tf.constant(3), 2, 2)]
+    >>> [each.numpy().tolist() for each in find_best_spans(start, end, tf.constant(1), tf.constant(3), 2, 2)]
     [[4.0, 3.0], [1, 0], [2, 0]]
     """
     places = tf.range(tf.shape(start)[-1])

@@ -16,7 +16,7 @@ from firth.recipes.base.tag_schemes import OUTSIDE
 from firth.recipes.tasks.tagging import WORDS_A_TOKEN, Tagging
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
-from firth.tasks.inputs import EncodedRecord, frame_of, inputs_of, specs_of_inputs, told_segments
+from firth.tasks.inputs import EncodedRecord, apply_segments, frame_of, inputs_of, specs_of_inputs
 from firth.tasks.readers.records import WORDS, LabelledRecord
 from firth.tasks.texts import ServedAnswers, key_of, split_rows
 from firth.tasks.windows import WordWindows, word_windows
@@ -143,7 +143,7 @@ class TaggingTask(ServedAnswers):
         """Returns the Features of a row; nothing in them is random."""
         pad_id, length = self._tokenizer.pad_id, self._sequences.length
         laid_out = lay_out(row, None, single_segments(row), length, self.frame, pad_id)
-        layout = told_segments(laid_out, self._config.form)
+        layout = apply_segments(laid_out, self._config.form)
         of_tokens = row[names.TOKEN_LABELS]
         # A place without a token of the text reads the padding after the last label.
         labels = tf.gather(tf.pad(of_tokens, [[0, 1]]), tf.minimum(layout.sources, tf.size(of_tokens)))

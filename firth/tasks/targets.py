@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.batching import split_into_batches
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.readers.records import LabelledRecord
@@ -25,7 +25,7 @@ class TargetCounts:
     Attributes:
         targets: Number of targets.
         pieces: Number of their pieces.
-        unknown_pieces: Number of the pieces that stand for text which is not in the vocabulary.
+        unknown_pieces: Number of the pieces for text that the vocabulary lacks.
         with_unknown: Number of targets with such pieces.
         examples: The first of these targets, each as the id of its record and the start of its text.
         line_ends: Number of targets with line ends, where the tokenizer has none.
@@ -50,7 +50,7 @@ class TargetCounts:
         return self.unknown_pieces / self.pieces if self.pieces else 0.0
 
     def sentences(self, split: str) -> list[str]:
-        """Returns what is lost of the targets, a sentence each; nothing if all can be written."""
+        """Returns the losses of the targets, a sentence each; none if all can be written."""
         of = f"of {self.targets:,} targets of {split}"
         said = []
         if self.with_unknown:
@@ -79,7 +79,7 @@ def count_targets(
     counts = TargetCounts(room=room, room_key=key)
     keeps_lines = None
     targets = ((each.id, text) for each in records for text in task.targets_of(each.texts, each.label))
-    for batch in filter(None, in_batches(targets, _BATCH)):
+    for batch in filter(None, split_into_batches(targets, _BATCH)):
         if keeps_lines is None:
             keeps_lines = _keeps_lines(tokenizer)
         ids = tokenizer.tokenize([text for _, text in batch])

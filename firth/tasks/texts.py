@@ -16,13 +16,25 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
-from firth.tasks.fitting import Fitted, fit_texts
-from firth.tasks.inputs import EncodedRecord, frame_of, inputs_of, specs_of_inputs, told_segments
+from firth.tasks.inputs import (
+    EncodedRecord,
+    Fitted,
+    apply_segments,
+    fit_texts,
+    frame_of,
+    inputs_of,
+    specs_of_inputs,
+)
 from firth.tasks.readers.records import LabelledRecord
 
 
 class ServedAnswers:
-    """Base of tasks: what scores take of the answers of the signature that asks a model for its task."""
+    """Base of tasks: turns answers of the task's signature into the inputs of scores."""
+
+    @classmethod
+    def asked_texts(cls, record: LabelledRecord, roles: Sequence[str]) -> tuple[Any, ...]:
+        """Returns the texts of a record for the inputs of the signature, in their order."""
+        return tuple(record.texts[role] for role in roles)
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
@@ -131,10 +143,10 @@ class TextsTask(ServedAnswers):
             self.frame,
             self._tokenizer.pad_id,
         )
-        return told_segments(layout, self._config.form), lengths
+        return apply_segments(layout, self._config.form), lengths
 
     def _laid_out_apart(self, row: Mapping[str, tf.Tensor]) -> tuple[Layout, tf.Tensor]:
-        """Returns a row whose texts are each a document of its own, in the place of each record."""
+        """Returns a row in which each text is a document of its own."""
         frame = Frame(before=self.frame.before, after=self.frame.after)
         pad_id, every = self._tokenizer.pad_id, slice(None, None, self._config.texts)
         layout = lay_out(row, None, single_segments(row), self._sequences.length, frame, pad_id)
@@ -203,7 +215,7 @@ class TextsTask(ServedAnswers):
 
     @staticmethod
     def label_of(config: Any, label: Any) -> int | float:
-        """Returns a record's label as it stands in a row."""
+        """Returns a record's label as a row has it."""
         raise NotImplementedError
 
     @staticmethod
@@ -231,17 +243,8 @@ def _next_tokens(layout: Layout) -> dict[str, tf.Tensor]:
     }
 
 
-class ClassificationTask(TextsTask):
-    """A class for the texts of a record; see `firth.recipes.tasks.classification.Classification`."""
-
-    @staticmethod
-    def predictions_of(logits: tf.Tensor) -> tf.Tensor:
-        """Returns the probabilities of the classes.
-
-        Args:
-            logits: float32 [..., classes].
-        """
-        return tf.nn.softmax(logits)
+class ServedClasses(ServedAnswers):
+    """Base of tasks whose signature answers by a class and the probabilities of all."""
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> str:
@@ -252,6 +255,19 @@ class ClassificationTask(TextsTask):
     def served_numbers(cls, config: Any, outputs: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
         """Returns the probabilities of the classes."""
         return np.asarray(outputs[0]["probabilities"])
+
+
+class ClassificationTask(ServedClasses, TextsTask):
+    """A class for the texts of a record; see `firth.recipes.tasks.classification.Classification`."""
+
+    @staticmethod
+    def predictions_of(logits: tf.Tensor) -> tf.Tensor:
+        """Returns the probabilities of the classes.
+
+        Args:
+            logits: float32 [..., classes].
+        """
+        return tf.nn.softmax(logits)
 
     @staticmethod
     def label_of(config: Classification, label: Any) -> int:

@@ -38,7 +38,7 @@ class Windows(NamedTuple):
     lengths: tf.Tensor
 
     def of(self, values: tf.RaggedTensor) -> tf.RaggedTensor:
-        """Returns what the windows hold, ragged [windows, (pieces)].
+        """Returns the values of the windows, ragged [windows, (pieces)].
 
         Args:
             values: Values of the pieces of the texts, ragged [batch, (pieces)].
@@ -49,12 +49,12 @@ class Windows(NamedTuple):
         return places.with_flat_values(tf.gather(values.flat_values, places.flat_values))
 
 
-def placed_pieces(tokenizer: Any, texts: tf.Tensor) -> PlacedPieces:
+def place_pieces(tokenizer: Any, texts: tf.Tensor) -> PlacedPieces:
     """Returns the pieces of raw texts with the places of their words, counted in characters.
 
     A text is split at spaces and around punctuation, as BERT's tokenizer does, and its words are tokenized
     one by one: with a space before them where the text has one, if the tokenizer's pieces hold spaces. A text
-    without any piece is one piece for unknown text, which stands for nothing in it.
+    without any piece is one piece for unknown text, which is no part of it.
 
     Args:
         texts: Texts, string [batch].
@@ -129,6 +129,18 @@ def read_lengths(lengths: tf.Tensor, rooms: tf.Tensor, stride: int) -> tf.Tensor
     return tf.minimum(lengths, rooms + (MOST_WINDOWS - 1) * tf.minimum(stride, rooms))
 
 
+def read_windows(lengths: tf.Tensor, room: int | tf.Tensor, stride: int) -> tuple[Windows, tf.Tensor]:
+    """Returns the windows of texts, `MOST_WINDOWS` of each at most, and the pieces of each that they hold.
+
+    Args:
+        lengths: Pieces of each text, int32 [batch].
+        room: Most pieces of a window, or int32 [batch] of each text.
+    """
+    rooms = tf.zeros_like(lengths) + room
+    read = read_lengths(lengths, rooms, stride)
+    return windows_of(read, rooms, stride), read
+
+
 class WordWindows(NamedTuple):
     """The windows of some texts, and which of them answers for each word.
 
@@ -165,9 +177,7 @@ def word_windows(lengths: tf.Tensor, first_places: tf.RaggedTensor, room: int) -
     ([0, 0, 0, 1, 1], [0, 3, 6, 1, 3])
     """
     stride = stride_of(room)
-    rooms = tf.fill(tf.shape(lengths), room)
-    read = read_lengths(lengths, rooms, stride)
-    windows = windows_of(read, rooms, stride)
+    windows, read = read_windows(lengths, room, stride)
     last = tf.maximum(read - room + stride - 1, 0) // stride
     firsts = tf.cumsum(last + 1, exclusive=True)
     texts = tf.cast(first_places.value_rowids(), tf.int32)

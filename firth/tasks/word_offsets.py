@@ -9,7 +9,7 @@ import tensorflow_text as tf_text
 
 from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.characters import Kind
-from firth.tokenizers.graph.specials import any_of
+from firth.tokenizers.graph.special_marks import any_of
 
 # Of the same kind as NUL: both are dropped.
 _STAND_IN = "\x01"
@@ -19,7 +19,7 @@ class Words(NamedTuple):
     """The words of some texts, each ragged [batch, (words)].
 
     Attributes:
-        texts: The words as they stand in the text, string.
+        texts: The words as the text has them, string.
         starts: Place of the first character in the text, int32.
         ends: Place after the last character, int32.
     """
@@ -52,7 +52,7 @@ def split_words(text: tf.Tensor, specials: Iterable[str] = ()) -> Words:
         if specials := list(specials):
             # The first choice that fits is taken, so special pieces come before what they begin with.
             alone = f"{any_of(specials)}|{alone}"
-        # The op reads a text to its first NUL only, so another character of one byte stands for it.
+        # The op reads a text to its first NUL only, so another character of one byte replaces it.
         whole = tf.strings.regex_replace(readable, r"\x00", _STAND_IN)
         words, *bounds = tf_text.regex_split_with_offsets(
             whole, f"{alone}|{_any_of_kind(Kind.SPACES)}", alone
@@ -67,7 +67,7 @@ def split_words(text: tf.Tensor, specials: Iterable[str] = ()) -> Words:
 def _restored(
     text: tf.Tensor, words: tf.RaggedTensor, starts: tf.RaggedTensor, ends: tf.RaggedTensor
 ) -> tf.RaggedTensor:
-    """Returns words as they are in a text, where some hold what stands for a NUL."""
+    """Returns words as they are in a text, with NULs instead of their stand-ins."""
     found = tf.strings.regex_full_match(words.flat_values, f"(?s).*{_STAND_IN}.*")
 
     def of_text() -> tf.Tensor:
@@ -87,7 +87,7 @@ def _restored(
 def _in_characters(text: tf.Tensor, places: tf.RaggedTensor) -> tf.RaggedTensor:
     """Returns places in bytes, ragged int64 [batch, (words)], as int32 places in characters."""
     of_all = tf.io.decode_raw(tf.strings.reduce_join(text), tf.uint8)
-    # In UTF-8 the bytes 10xxxxxx go on with a character, and all others begin one.
+    # In UTF-8 the bytes 10xxxxxx continue a character, and all others begin one.
     begins = tf.cast(tf.bitwise.bitwise_and(of_all, 0xC0) != 0x80, tf.int32)
     counts = tf.pad(tf.cumsum(begins), [[1, 0]])
     firsts = tf.gather(tf.cumsum(tf.strings.length(text), exclusive=True), places.value_rowids())

@@ -8,14 +8,12 @@ import tensorflow as tf
 
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
-from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
-from firth.tokenizers.graph.frozen_tables import table_digest
-from firth.tokenizers.graph.merges import ranks_of, read_merges
+from firth.tokenizers.graph.byte_pieces import byte_pieces, ranks_of, read_merges, to_bytes
+from firth.tokenizers.graph.characters import table_digest
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
-from firth.tokenizers.graph.vocabulary import is_sentinel
+from firth.tokenizers.graph.vocabulary import is_sentinel, mark_suffix
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.kind import WordCounter
-from firth.tokenizers.piece_marks import marked_suffix
 from firth.tokenizers.piece_tokenizer import PieceTokenizer, Specials, digest_of
 from firth.tokenizers.training.byte_pair import train_byte_pairs
 from firth.tokenizers.training.counting import count_byte_words
@@ -35,7 +33,7 @@ class BytePairTokenizer(PieceTokenizer):
 
     Every string of bytes can be encoded, and is decoded byte for byte. Bytes that are not UTF-8 belong to the
     word after them. A special piece typed in text, such as `[MASK]`, is ordinary text unless it is asked for;
-    then `[MASK]` and the sentinels include one space before them, since they stand for a word with its space,
+    then `[MASK]` and the sentinels include one space before them, since they replace a word with its space,
     unless the special pieces are kept with another choice.
 
     Args:
@@ -113,7 +111,7 @@ class BytePairTokenizer(PieceTokenizer):
     @classmethod
     def as_word_piece(cls, piece: str) -> str:  # noqa: D102
         is_special = piece in SPECIAL_PIECES or is_sentinel(piece)
-        return marked_suffix(piece, piece if is_special else to_bytes(piece).decode(errors="replace"))
+        return mark_suffix(piece, piece if is_special else to_bytes(piece).decode(errors="replace"))
 
     @classmethod
     def _is_filler(cls, piece: str) -> bool:

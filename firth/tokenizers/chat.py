@@ -20,7 +20,7 @@ from firth.recipes.tokenizers.chat_template import (
     order_problem,
 )
 
-# What `tf.strings.strip` leaves out.
+# Characters that `tf.strings.strip` removes.
 _SPACES = " \t\n\v\f\r"
 _SHOWN = 3
 Message = Mapping[str, str]
@@ -35,9 +35,9 @@ class Stretch(NamedTuple):
 
     Attributes:
         piece: Id of the piece; -1 for a text.
-        texts: Parts of the text: texts, and numbers of the turns whose own texts stand there.
-        begins: Whether a special piece, or nothing, stands before the text.
-        is_written: Whether a model writes it, and not who asks the model.
+        texts: Parts of the text: texts, and numbers of the turns whose own texts are there.
+        begins: True if a special piece, or nothing, is before the text.
+        is_written: True if a model writes it, and not who asks the model.
     """
 
     piece: int
@@ -59,7 +59,7 @@ class EncodedDialogue(NamedTuple):
 
 
 class UserPrompts(NamedTuple):
-    """What a model reads before it replies to the first turns of some dialogues.
+    """The prompts of some dialogues, before the model's reply.
 
     Attributes:
         ids: Ragged int32 [batch, (pieces)].
@@ -71,7 +71,7 @@ class UserPrompts(NamedTuple):
 
     @property
     def is_cut(self) -> tf.Tensor:
-        """Where the end of a user's text was left out, bool [batch]."""
+        """True if the end of a user's text was left out, bool [batch]."""
         return self.given > self.ids.row_lengths()
 
 
@@ -160,7 +160,7 @@ class Chat:
         )
 
     def stretches(self, speakers: Sequence[str], asks: bool = False) -> list[Stretch]:
-        """Returns how turns are written."""
+        """Returns the pieces and texts of turns."""
         if problem := order_problem(speakers, asks):
             raise ChatTemplateError(problem)
         made: list[Stretch] = []
@@ -212,7 +212,7 @@ class Chat:
         return "".join(each if isinstance(each, str) else self.own(messages[each]) for each in stretch.texts)
 
     def own(self, message: Message) -> str:
-        """Returns the text of a message as it stands in a dialogue."""
+        """Returns the text of a message as a dialogue has it."""
         trims = self.template.turns[message["role"]].trims
         return message["content"].strip(_SPACES) if trims else message["content"]
 
@@ -251,7 +251,7 @@ class Chat:
             return [list(each) for each in found.to_list()]
 
     def prompt(self, messages: Sequence[Message]) -> npt.NDArray[np.int32]:
-        """Returns what a model reads before it writes a reply, int32 [pieces].
+        """Returns the prompt of a reply, int32 [pieces].
 
         Raises:
             ChatTemplateError: for messages in an order that no dialogue has.
@@ -260,7 +260,7 @@ class Chat:
         return found.ids
 
     def prompts(self, texts: tf.Tensor, room: int) -> UserPrompts:
-        """Returns what `prompt` returns of dialogues of one turn, in a graph too.
+        """Returns the prompts of dialogues of one turn, in a graph too.
 
         Args:
             texts: What each user says, string [batch].
@@ -274,7 +274,7 @@ class Chat:
         kept_last = len(self._pieces_of([("".join(map(str, after)), False)])[0]) if after else 0
         lengths = tf.add_n([each.row_lengths() for each in parts])
         too_many = tf.maximum(lengths - room, 0)
-        parts[own] = without_middle(parts[own], too_many, kept_last)
+        parts[own] = drop_middle(parts[own], too_many, kept_last)
         ids = tf.concat(parts, axis=1)
         return UserPrompts(tf.cast(ids, tf.int32), lengths)
 
@@ -290,21 +290,20 @@ class Chat:
         return tf.RaggedTensor.from_tensor(rows, row_splits_dtype=tf.int64)
 
 
-def without_oldest(messages: Sequence[Message]) -> list[Message]:
-    """Returns a dialogue without its oldest exchange, what a user said with its reply; but with its system
-    message.
+def drop_oldest(messages: Sequence[Message]) -> list[Message]:
+    """Returns a dialogue without its oldest turn of the user and the reply to it; a system message stays.
 
     Example:
 
     >>> said = [{"role": who, "content": who[0]} for who in ("system", *("user", "assistant") * 2)]
-    >>> [each["role"] for each in without_oldest(said)], len(without_oldest(said[1:3]))
+    >>> [each["role"] for each in drop_oldest(said)], len(drop_oldest(said[1:3]))
     (['system', 'user', 'assistant'], 0)
     """
     first = int(messages[0]["role"] == SYSTEM)
     return [*messages[:first], *messages[first + 2 :]]
 
 
-def without_middle(ids: tf.RaggedTensor, count: tf.Tensor, last: int) -> tf.RaggedTensor:
+def drop_middle(ids: tf.RaggedTensor, count: tf.Tensor, last: int) -> tf.RaggedTensor:
     """Returns rows without some values that are before the last ones.
 
     Args:

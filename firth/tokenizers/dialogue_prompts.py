@@ -1,16 +1,33 @@
-"""Dialogues of several turns as a model reads them before it replies, inside the graph."""
+"""Dialogues of several turns as a model reads them before it replies, or with replies, inside the graph."""
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import tensorflow as tf
 
-from firth.tokenizers.chat import Chat, UserPrompts, without_middle
+from firth.tokenizers.chat import Chat, UserPrompts, drop_middle
 
-# Stands around the ids of special pieces; two of them end a text where the model's own begins or ends.
+# Surrounds the ids of special pieces; two of them end a text where the model's own begins or ends.
 _MARK = "\ufdd5"
 _BREAK = _MARK + _MARK
 
 
+class ReadDialogues(NamedTuple):
+    """Dialogues that a model reads with their replies.
+
+    Attributes:
+        ids: Ragged int32 [batch, (pieces)].
+        is_written: Ragged bool [batch, (pieces)], True for replies and their ends.
+        given: int64 [batch], pieces that a dialogue would have if nothing of it was left out.
+    """
+
+    ids: tf.RaggedTensor
+    is_written: tf.RaggedTensor
+    given: tf.Tensor
+
+
 def dialogue_prompts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, room: int) -> UserPrompts:
-    """Returns what `Chat.prompt` returns of dialogues, in a graph too.
+    """Returns the prompts of dialogues, as `Chat.prompt` does, in a graph too.
 
     A dialogue that is too long loses its oldest exchanges, as in training, and then the end of its last turn.
 
@@ -19,18 +36,66 @@ def dialogue_prompts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, r
             reply at the end is left out; no turn at all is one that is empty.
         system: Instructions for each whole dialogue, string [batch]; empty for none.
     """
-    nothing = tf.cast(messages.row_lengths() == 0, tf.int64)
-    empty = tf.RaggedTensor.from_row_lengths(tf.fill([tf.reduce_sum(nothing)], ""), nothing, validate=False)
-    own = tf.concat([messages.with_row_splits_dtype(tf.int64), empty], axis=1)
+    own = _with_a_turn(messages)
     counts = own.row_lengths() - tf.cast(own.row_lengths() % 2 == 0, tf.int64)
     own = tf.ragged.boolean_mask(own, tf.ragged.range(own.row_lengths()) < counts[:, tf.newaxis])
 
     def ids_without(dropped: tf.Tensor) -> tf.RaggedTensor:
-        kept = tf.ragged.range(own.row_lengths()) >= 2 * dropped[:, tf.newaxis]
-        return _ids(chat, _texts(chat, tf.ragged.boolean_mask(own, kept), system))
+        return _pieces(chat, _texts(chat, _without_oldest(own, dropped), system, asks=True))[0]
+
+    dropped = _dropped(ids_without, counts, room, 1)
+    ids = ids_without(dropped)
+    too_many = tf.maximum(ids.row_lengths() - room, 0)
+    kept = tf.cast(drop_middle(ids, too_many, chat.pieces_after_user), tf.int32)
+    return UserPrompts(kept, ids_without(tf.zeros_like(counts)).row_lengths())
+
+
+def read_dialogues(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, room: int) -> ReadDialogues:
+    """Returns what `Chat.encode` returns of dialogues, in a graph too.
+
+    A dialogue that is longer than `room` loses its oldest exchanges, as in training. One exchange may still
+    be longer.
+
+    Args:
+        messages: Texts of the turns of the user and of replies in turn, ragged string [batch, (turns)]. No
+            turn at all is one that is empty.
+        system: Instructions for each whole dialogue, string [batch]; empty for none.
+    """
+    own = _with_a_turn(messages)
+
+    def read(dropped: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+        return _pieces(chat, _texts(chat, _without_oldest(own, dropped), system, asks=False))
+
+    counts = own.row_lengths()
+    dropped = _dropped(lambda dropped: read(dropped)[0], counts, room, 2)
+    return ReadDialogues(*read(dropped), read(tf.zeros_like(counts))[0].row_lengths())
+
+
+def _with_a_turn(messages: tf.RaggedTensor) -> tf.RaggedTensor:
+    """Returns dialogues, with a turn that is empty where there is none."""
+    nothing = tf.cast(messages.row_lengths() == 0, tf.int64)
+    empty = tf.RaggedTensor.from_row_lengths(tf.fill([tf.reduce_sum(nothing)], ""), nothing, validate=False)
+    return tf.concat([messages.with_row_splits_dtype(tf.int64), empty], axis=1)
+
+
+def _without_oldest(messages: tf.RaggedTensor, dropped: tf.Tensor) -> tf.RaggedTensor:
+    """Returns dialogues without some of their oldest exchanges."""
+    kept = tf.ragged.range(messages.row_lengths()) >= 2 * dropped[:, tf.newaxis]
+    return tf.ragged.boolean_mask(messages, kept)
+
+
+def _dropped(
+    ids_without: Callable[[tf.Tensor], tf.RaggedTensor], counts: tf.Tensor, room: int, least: int
+) -> tf.Tensor:
+    """Returns how many exchanges of each dialogue are left out so that it fits, int64 [batch].
+
+    Args:
+        counts: Turns of each dialogue, int64 [batch].
+        least: Turns that are kept however long they are.
+    """
 
     def is_too_long(dropped: tf.Tensor) -> tf.Tensor:
-        return (ids_without(dropped).row_lengths() > room) & (counts - 2 * dropped > 1)
+        return (ids_without(dropped).row_lengths() > room) & (counts - 2 * dropped > least)
 
     def drop(is_long: tf.Tensor, dropped: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         more = dropped + tf.cast(is_long, tf.int64)
@@ -39,14 +104,15 @@ def dialogue_prompts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, r
     none = tf.zeros_like(counts)
     start = (is_too_long(none), none)
     _, dropped = tf.while_loop(lambda is_long, _: tf.reduce_any(is_long), drop, start, parallel_iterations=1)
-    ids = ids_without(dropped)
-    too_many = tf.maximum(ids.row_lengths() - room, 0)
-    kept = tf.cast(without_middle(ids, too_many, chat.pieces_after_user), tf.int32)
-    return UserPrompts(kept, ids_without(none).row_lengths())
+    return dropped
 
 
-def _texts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor) -> tf.Tensor:
-    """Returns dialogues as texts, string [batch], with special pieces as ids between marks."""
+def _texts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, asks: bool) -> tf.Tensor:
+    """Returns dialogues as texts, string [batch], with special pieces as ids between marks.
+
+    Args:
+        asks: Whether what is before a reply is added at the end.
+    """
     template = chat.template
     user, reply = template.user, template.assistant
     said = _own(system, template.system.trims)
@@ -70,7 +136,7 @@ def _texts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor) -> tf.Tenso
         tf.fill(tf.shape(system), chat.marked(template.start, _MARK)),
         "" if template.system_inside else told,
         tf.strings.reduce_join(messages.with_flat_values(turns), axis=1),
-        chat.marked(reply.before, _MARK),
+        chat.marked(reply.before, _MARK) if asks else "",
     ]
     return tf.strings.join(parts)
 
@@ -80,27 +146,35 @@ def _own(texts: tf.Tensor, trims: bool) -> tf.Tensor:
     return tf.strings.strip(plain) if trims else plain
 
 
-def _ids(chat: Chat, texts: tf.Tensor) -> tf.RaggedTensor:
-    """Returns the pieces of texts with marks, ragged int32 [batch, (pieces)]."""
+def _pieces(chat: Chat, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+    """Returns the pieces of texts with marks, and which a model writes: ragged int32 and bool."""
     parts = tf.strings.split(texts, _MARK)
     values, places = parts.flat_values, tf.ragged.range(parts.row_lengths()).flat_values
     is_id = places % 2 == 1
     is_special = is_id & (values != "")
     after_special = _later(is_special, 1)
+    # A reply is between two breaks, and each dialogue has both of all its replies.
+    is_break = tf.cast(is_id & (values == ""), tf.int32)
+    is_written = tf.cumsum(is_break) % 2 == 1
     # A text after a break begins as what is before the break ended, if nothing is between the two.
     begins = (places == 0) | after_special | (_later(values == "", 2) & _later(after_special, 2))
     is_kept = is_special | (~is_id & (values != ""))
     splits = tf.ragged.boolean_mask(parts, parts.with_flat_values(is_kept)).row_splits
-    values, begins, is_special = (tf.boolean_mask(each, is_kept) for each in (values, begins, is_special))
+    values, begins, is_special, is_written = (
+        tf.boolean_mask(each, is_kept) for each in (values, begins, is_special, is_written)
+    )
     pieces = chat.tokenizer.tokenize_parts(tf.where(is_special, "", values), begins)
     of_texts = pieces.with_flat_values(~tf.gather(is_special, pieces.value_rowids()))
     own = tf.cast(tf.ragged.boolean_mask(pieces, of_texts), tf.int32)
     numbers = tf.strings.to_number(tf.boolean_mask(values, is_special), tf.int32)
     specials = tf.RaggedTensor.from_row_lengths(numbers, tf.cast(is_special, tf.int64), validate=False)
     both = tf.concat([specials, own.with_row_splits_dtype(tf.int64)], axis=1)
-    return tf.RaggedTensor.from_row_splits(
-        both.flat_values, tf.gather(both.row_splits, splits), validate=False
+    own_splits = tf.gather(both.row_splits, splits)
+    ids, written = (
+        tf.RaggedTensor.from_row_splits(each, own_splits, validate=False)
+        for each in (both.flat_values, tf.repeat(is_written, both.row_lengths()))
     )
+    return ids, written
 
 
 def _later(flags: tf.Tensor, places: int) -> tf.Tensor:

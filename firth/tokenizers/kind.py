@@ -21,7 +21,7 @@ class TokenizerKind(abc.ABC):
         kind: Name of the kind in recipes and on disk.
         max_characters: Most characters of a token that a model reads; 0 if tokens are read by their ids.
         keeps_spaces: True if a space is a part of the token after it, so that any text comes back.
-        mask_token: Piece that stands for a hidden word; None if the tokenizer has no such piece.
+        mask_token: Piece for a hidden word; None if the tokenizer has no such piece.
         extra_file_names: Names of the files that a saved tokenizer has next to its vocabulary and settings.
         chat_template: How the turns of a dialogue are written; None if the tokenizer does not say it.
         special_texts: Special pieces that are read as such where they are typed in a text.

@@ -33,7 +33,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     Args:
         vocabulary: Pieces in the order of their ids. Special pieces are found by name. So are sentinels,
-            special pieces that stand for spans (Raffel et al. 2019, section 3.1.4): a vocabulary with three
+            special pieces that replace spans (Raffel et al. 2019, section 3.1.4): a vocabulary with three
             of them ends with `<extra_id_2> <extra_id_1> <extra_id_0>`.
         normalization: Steps that bring text to one form before all else, as `TextNormalization` takes them.
         specials: Special pieces by their roles; None for `[PAD] [UNK] [CLS] [SEP] [MASK]`.
@@ -129,7 +129,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             return self._kernel(self._normalization(texts), begins)
 
     def tokenize_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
-        """Returns the ids of words that were cut out of texts, each as it stands in its text.
+        """Returns the ids of words that were cut out of texts, each as its text has it.
 
         Args:
             words: Words, string [words].
@@ -270,9 +270,9 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     @property
     def piece_texts(self) -> list[bytes]:
-        """Bytes of text that each piece stands for, with the space before a word if the piece has one.
+        """Bytes of each piece's text, with the space before a word if the piece has one.
 
-        Special pieces stand for their names.
+        The text of a special piece is its name.
         """
         special = set(self.special_ids)
         return [
@@ -283,7 +283,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     @staticmethod
     @abc.abstractmethod
     def _bytes_of(piece: str) -> bytes:
-        """Returns the bytes of text that an ordinary piece stands for."""
+        """Returns the bytes of an ordinary piece's text."""
 
     @property
     def word_bounds(self) -> WordBounds:
@@ -332,7 +332,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     @property
     def _digested(self) -> list[Any]:
-        """What all kinds add to their digest: nothing, where nothing is set."""
+        """Settings that all kinds add to their digest: none, if none is set."""
         of_template = self._template_settings.values()
         asked = self._special_texts_settings.values()
         return [*self._normalization.steps, *self.specials.settings.values(), *of_template, *asked]

@@ -10,12 +10,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from firth.tokenizers.graph.preparation import Preparation
 from firth.tokenizers.graph.sentence_piece_kernel import SentencePieceKernel
 from firth.tokenizers.graph.sentencepiece_model import parse_model
+from firth.tokenizers.graph.text_steps import Preparation
+from firth.tokenizers.graph.vocabulary import META_SPACE, mark_suffix
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.kind import WordCounter
-from firth.tokenizers.piece_marks import META_SPACE, marked_suffix
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 from firth.tokenizers.training.counting import count_spaced_words
 from firth.tokenizers.training.sentence_piece import train_sentencepiece
@@ -118,7 +118,7 @@ class SentencePieceTokenizer(PieceTokenizer):
 
     @classmethod
     def as_word_piece(cls, piece: str) -> str:  # noqa: D102
-        return marked_suffix(piece, piece.replace(META_SPACE, " "))
+        return mark_suffix(piece, piece.replace(META_SPACE, " "))
 
     @classmethod
     def _is_filler(cls, piece: str) -> bool:

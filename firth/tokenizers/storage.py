@@ -145,7 +145,7 @@ def _checked(saved: _Saved) -> AnyTokenizer:
     return tokenizer
 
 
-def with_template_of(tokenizer: AnyTokenizer, task: Any) -> AnyTokenizer:
+def apply_template(tokenizer: AnyTokenizer, task: Any) -> AnyTokenizer:
     """Returns the tokenizer of a base as a model of a task is kept with it: with the task's chat template."""
     template = task.template_with(tokenizer.chat_template)
     if template == tokenizer.chat_template:
@@ -154,14 +154,14 @@ def with_template_of(tokenizer: AnyTokenizer, task: Any) -> AnyTokenizer:
     return made
 
 
-def take_tokenizer(base: str, directory: str, task: Any) -> AnyTokenizer:
+def copy_tokenizer(base: str, directory: str, task: Any) -> AnyTokenizer:
     """Writes the tokenizer of a base as a model of a task is kept with it, and returns it.
 
     Raises:
         TokenizerMismatchError: if the base's tokenizer is damaged.
     """
     tokenizer = load_tokenizer(base)
-    taken = with_template_of(tokenizer, task)
+    taken = apply_template(tokenizer, task)
     if taken is not tokenizer:
         save_tokenizer(taken, directory)
         return taken

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from firth.tokenizers.graph.frozen_tables import table_digest
+from firth.tokenizers.graph.characters import table_digest
 from firth.tokenizers.graph.normalizer import build_normalizer_model
-from firth.tokenizers.graph.specials import mark_words, unmark_words
+from firth.tokenizers.graph.special_marks import mark_words, unmark_words
 from firth.tokenizers.graph.text_normalization import TextNormalization
 from firth.tokenizers.graph.vocabulary import check_pieces
 from firth.tokenizers.graph.word_bounds import WordBounds
@@ -106,7 +106,7 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     @property
     def kernel(self) -> Any:
-        """What an exported model holds on to: the table of words, for models that write."""
+        """The table of words, which an exported model holds on to."""
         return self._table
 
     def split(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from firth.tokenizers.graph.frozen_tables import table_digest
+from firth.tokenizers.graph.characters import table_digest
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.graph.word_piece_kernel import WordPieceKernel
@@ -39,8 +39,8 @@ class WordPieceTokenizer(PieceTokenizer):
     Special pieces are written as words.
 
     Args:
-        vocabulary: Pieces in the order of their ids, as for `PieceTokenizer`; pieces that go on inside a word
-            start with `##`.
+        vocabulary: Pieces in the order of their ids, as for `PieceTokenizer`; pieces inside a word start
+            with `##`.
         lowercase: True to lower-case and strip accents.
         max_word_characters: Most characters of a word, at least 8; a longer word becomes `[UNK]`.
         normalization: Steps before all else, as for `PieceTokenizer`.

@@ -1,4 +1,4 @@
-"""What a training is made of on each of Keras's backends."""
+"""The parts of a training that depend on Keras's backend."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -8,23 +8,23 @@ import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.training.checkpoints import Checkpoints, state_by_name
-from firth.training.distribution import DeviceError, prepare_devices
 from firth.training.held_out import HeldOut
-from firth.training.steps import Block, build_block, build_train_step
+from firth.training.step import Block, build_block, build_train_step
+from firth.training.strategies import DeviceError, prepare_devices
 
 Blocks = Callable[[Iterator[Any], int], Block]
 
 
 class BackendParts(NamedTuple):
-    """The parts of a training that a backend has of its own.
+    """The parts of a training on one backend.
 
     Attributes:
         name: Name of the backend.
-        begins: Whether it makes the weights of the beginning; otherwise a checkpoint has them.
-        prepare: Function that makes ready the devices of a recipe.
+        begins: True if it makes the initial weights; otherwise a checkpoint has them.
+        prepare: Function that prepares the devices of a recipe.
         checkpoints: Function from a folder, a model, its optimizer, and whether this process writes.
-        block: Function from a recipe, a model, its optimizer and a strategy to one that makes steps.
-        held_out: Function from a model, a tokenizer, a recipe and patterns of rows to one that measures.
+        block: Function from a recipe, a model, its optimizer and a strategy to a maker of steps.
+        held_out: Function from a model, a tokenizer, a recipe and patterns of rows to a measurement.
     """
 
     name: str
@@ -36,23 +36,13 @@ class BackendParts(NamedTuple):
 
 
 def check_backend(parts: BackendParts) -> None:
-    """Passes if Keras is on the backend of some parts in this process."""
+    """Raises a DeviceError if Keras is on another backend than the parts in this process."""
     own = keras.backend.backend()
     if own != parts.name:
         raise DeviceError(
             f"Keras is on {own} in this process, by KERAS_BACKEND or its configuration, but a training "
             f"starts on {parts.name}; `training.backend` chooses what makes its steps"
         )
-
-
-def _prepare(recipe: RunRecipe) -> None:
-    prepare_devices(recipe.training)
-
-
-def _checkpoints(
-    folder: str, model: keras.Model, optimizer: keras.optimizers.Optimizer, writes: bool
-) -> Checkpoints:
-    return Checkpoints(folder, state_by_name(model, optimizer), writes=writes)
 
 
 def _block(
@@ -74,4 +64,13 @@ def _block(
     return build_block(step, list(losses), strategy)
 
 
-TENSORFLOW = BackendParts("tensorflow", True, _prepare, _checkpoints, _block, HeldOut)
+TENSORFLOW = BackendParts(
+    "tensorflow",
+    True,
+    lambda recipe: prepare_devices(recipe.training),
+    lambda folder, model, optimizer, writes: Checkpoints(
+        folder, state_by_name(model, optimizer), writes=writes
+    ),
+    _block,
+    HeldOut,
+)

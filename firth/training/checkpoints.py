@@ -23,9 +23,9 @@ _LOG = logging.getLogger(__name__)
 _FORMAT = 5
 _PROGRESS = "progress.json"
 _VARIABLES = "variables"
-# Keys of `training` that say which rows a device reads at once.
+# Keys of `training` that decide which rows a device reads at once.
 _PARTS = ("strategy", "replicas", "mesh", "gradient_accumulation_steps")
-# Those that a run can go on with another value of.
+# Keys of `training` whose values may change when a run resumes.
 _INCIDENTAL = (
     "steps",
     "rematerialisation",
@@ -39,7 +39,7 @@ _INCIDENTAL = (
     "eval_rows",
 )
 _NAME = re.compile(r"step-(\d+)")
-# Of a run's folder; see `run_key` and `run_folder`.
+# Names of runs' folders; see `run_key` and `run_folder`.
 _RUN = re.compile(r"[0-9a-f]{24}(-\d+)?")
 
 
@@ -64,9 +64,9 @@ def run_key(recipe: RunRecipe, data_digest: str, tokenizer_digest: str) -> str:
     """Returns the name of the folder of a run's checkpoints.
 
     It changes with everything that the weights depend on: seed, tokenizer, sequences, objective, model and
-    training of the recipe, and the content of the rows. It does not change with what makes no difference but
-    for rounding, such as the steps between logs, and the devices unless the goal compares examples, nor with
-    the number of steps, so that a run can be made longer.
+    training of the recipe, and the content of the rows. It does not change with values that
+    only change rounding, such as the steps between logs and, unless the goal compares examples, the devices.
+    Nor does it with the number of steps, so that a run can be made longer.
     """
     incidental = {*_INCIDENTAL, *(() if recipe.goal.compares_examples else _PARTS)}
     parts = {
@@ -92,7 +92,7 @@ def state_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> 
 def variables_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> dict[str, keras.Variable]:
     """Returns all variables of a run, by the names of `state_by_name`, on whichever backend.
 
-    Variables of one name are told apart by a number after it.
+    Variables of the same name get a number after it.
     """
     state: dict[str, keras.Variable] = {}
     seen: Counter[str] = Counter()
@@ -127,7 +127,7 @@ class SavedState(Mapping[str, npt.NDArray[Any]]):
         return len(self._keys)
 
 
-# What TensorFlow writes around the name of a variable in a dict, whose slashes and dots it escapes.
+# TensorFlow puts these around the name of a variable in a dict, and escapes its slashes and dots.
 _DICT, _VALUE = "variables/", "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
@@ -154,14 +154,14 @@ def newest_state(directory: str) -> SavedState | None:
     """Returns the newest whole checkpoint in a folder; None without one."""
     for _, path in reversed(_found_in(directory)):
         if storage.is_unchanged(path):
-            with _damage_told(path):
+            with _damage_logged(path):
                 return SavedState(path)
     return None
 
 
 @contextlib.contextmanager
-def _damage_told(path: str) -> Iterator[None]:
-    """Says that a checkpoint is passed over if TensorFlow finds its files damaged, whose sizes are right."""
+def _damage_logged(path: str) -> Iterator[None]:
+    """Logs that a checkpoint is skipped if TensorFlow finds damage in files of the right sizes."""
     try:
         yield
     except tf.errors.OpError as error:
@@ -179,8 +179,8 @@ def _found_in(directory: str) -> list[tuple[int, str]]:
 class Checkpoints:
     """The newest checkpoints of one run, in a directory of its own.
 
-    A checkpoint appears whole or not at all, and one that has lost a part of its files since, or that is
-    damaged, is passed over.
+    A checkpoint appears whole or not at all, and one that has lost a part of its files, or that is
+    damaged, is skipped.
 
     Args:
         directory: Folder of this run's checkpoints; made if it does not exist.
@@ -210,7 +210,7 @@ class Checkpoints:
         self._thread = concurrent.futures.ThreadPoolExecutor(1, "checkpoint")
         self._writing: concurrent.futures.Future[None] | None = None
         for name in storage.list_folder(directory) if writes else ():
-            # What a process that was killed has left.
+            # Left by a process that was killed.
             if name.startswith("."):
                 storage.remove(os.path.join(directory, name))
 
@@ -233,12 +233,12 @@ class Checkpoints:
             progress: Progress of the run.
 
         Raises:
-            Exception: what writing the one before has failed with.
+            Exception: the error of writing the previous one.
         """
         final = self.folder_of(progress)
         self.wait()
         if self._writes:
-            # A copy in the memory of the host, which shares what has not changed yet.
+            # A copy in the memory of the host, which shares unchanged values.
             with tf.device("CPU:0"):
                 held = {name: tf.Variable(tf.identity(each)) for name, each in self._variables.items()}
             self._writing = self._thread.submit(self._write, final, progress, held)
@@ -256,7 +256,7 @@ class Checkpoints:
         """Returns when the checkpoint that was begun is whole.
 
         Raises:
-            Exception: what writing it has failed with.
+            Exception: the error of writing it.
         """
         writing, self._writing = self._writing, None
         if writing is not None:
@@ -267,7 +267,7 @@ class Checkpoints:
         with storage.whole_folder(final) as folder:
             tf.train.Checkpoint(variables=dict(held)).write(os.path.join(folder, _VARIABLES))
             storage.write_json(os.path.join(folder, _PROGRESS), dataclasses.asdict(progress))
-        # What stands after this step cannot be read, since the run would have gone on from it.
+        # Checkpoints after this step cannot be read; otherwise the run would have resumed from them.
         made = [path for step, path in _found_in(self.directory) if step <= progress.step]
         for path in made[: -self._keep]:
             try:
@@ -281,7 +281,7 @@ class Checkpoints:
             if not storage.is_unchanged(path):
                 _LOG.warning("the checkpoint %s is not whole; trying the one before it", path)
                 continue
-            with _damage_told(path), storage.local_copy(path) as folder:
+            with _damage_logged(path), storage.local_copy(path) as folder:
                 self._checkpoint.read(os.path.join(folder, _VARIABLES)).assert_consumed()
                 return Progress(**storage.read_json(os.path.join(folder, _PROGRESS)))
         return Progress()

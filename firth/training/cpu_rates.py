@@ -1,4 +1,4 @@
-"""Rates of this machine's CPU, measured on the spot."""
+"""Measures the rates of this machine's CPU."""
 
 import os
 import statistics

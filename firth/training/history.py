@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from firth import storage
 
-# What a line says of how far the run has come, next to what is drawn over the steps.
+# Fields of the run's progress, which are not drawn over the steps.
 _PROGRESS = ("step", "tokens", "seconds")
 HISTORY_FILE = "history.jsonl"
 SAMPLES, HELD_OUT_LOSS = "samples", "held_out_loss"
@@ -37,17 +37,17 @@ class History:
 
     @property
     def last(self) -> dict[str, Any] | None:
-        """The last line that the run goes on from; None without any."""
+        """The last line before the run resumes; None without any."""
         return self._lines[-1] if self._lines else None
 
     def complete(self, values: Mapping[str, Any]) -> None:
-        """Adds values to the last line that the run goes on from, before any other is appended."""
+        """Adds values to the last line before the run resumes, before another is appended."""
         self._lines[-1] |= values
         self._files = self._begun()
         self._write_scalars({"step": self._lines[-1]["step"], **values})
 
     def append(self, line: dict[str, Any]) -> None:
-        """Adds the line of one step; on a local disk it has left this process on return."""
+        """Adds the line of one step; a local file has it on return."""
         for file in self._files:
             file.append(_as_text(line))
         self._write_scalars(line)

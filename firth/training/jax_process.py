@@ -1,4 +1,4 @@
-"""The process that trains on JAX, as the one that starts it sees it."""
+"""Starts the process that trains on JAX, relays its messages and ends it."""
 
 import contextlib
 import json
@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
 from typing import Any
 
 from firth.recipes.run.run_recipe import RunRecipe
@@ -17,7 +16,7 @@ from firth.training.termination import Termination, TrainingTerminated, terminat
 _MODULE = "firth.training.jax_backend"
 _HOST_DEVICES = "--xla_force_host_platform_device_count"
 _SECONDS = 0.5
-# After its block of steps, or before the first.
+# The process may end after its block of steps, or before the first.
 _TERMINATED = (128 + signal.SIGTERM, -signal.SIGTERM)
 
 
@@ -28,7 +27,7 @@ class JaxTrainingError(RuntimeError):
 def train_on_jax(recipe: RunRecipe, **places: Any) -> type[TrainingTerminated] | None:
     """Trains in a process of its own from the newest checkpoint to the end of the run.
 
-    What it logs of its progress is logged here. A request to end is handed on to it as SIGTERM, and it ends
+    Its messages are logged in this process. A request to end is sent to it as SIGTERM, and it ends
     when this one does.
     """
     with termination_deferred() as termination:
@@ -41,15 +40,20 @@ def train_on_jax(recipe: RunRecipe, **places: Any) -> type[TrainingTerminated] |
             # Ctrl-C reaches this process alone.
             start_new_session=True,
         )
+        assert process.stdin is not None
         error: list[str] = []
         reader = threading.Thread(target=_relay, args=(process.stdout, error))
         reader.start()
         try:
-            _send(process, {"recipe": recipe.to_json(), **places})
+            # If the process has ended, its status is reported.
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(json.dumps({"recipe": recipe.to_json(), **places}) + "\n")
+                process.stdin.flush()
             _wait(process, termination)
         finally:
-            # It ends with what it reads.
-            _close(process)
+            # The process ends with its standard input.
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
             process.wait()
             reader.join()
     if process.returncode not in (0, *_TERMINATED):
@@ -58,9 +62,9 @@ def train_on_jax(recipe: RunRecipe, **places: Any) -> type[TrainingTerminated] |
 
 
 def _end_of(status: int) -> str:
-    """Returns how a process ended that said nothing of an error."""
+    """Returns a sentence on a process that ended without an error message."""
     if status >= 0:
-        return f"it ended with status {status}, and said nothing of an error"
+        return f"it ended with status {status} and without a message"
     name = signal.Signals(-status).name
     return f"it was ended by {name}" + (", as where memory runs out" if -status == signal.SIGKILL else "")
 
@@ -75,20 +79,6 @@ def _environment(recipe: RunRecipe) -> dict[str, str]:
     return environment
 
 
-def _send(process: subprocess.Popen[str], arguments: Mapping[str, Any]) -> None:
-    # If it has ended, its status says so.
-    if process.stdin is not None:
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(arguments) + "\n")
-            process.stdin.flush()
-
-
-def _close(process: subprocess.Popen[str]) -> None:
-    if process.stdin is not None:
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.close()
-
-
 def _wait(process: subprocess.Popen[str], termination: Termination) -> None:
     """Returns when the process has ended; it gets SIGTERM once this one has got it."""
     while process.poll() is None:
@@ -98,11 +88,11 @@ def _wait(process: subprocess.Popen[str], termination: Termination) -> None:
 
 
 def _relay(lines: Any, error: list[str]) -> None:
-    """Logs what the process has logged, and keeps the error that it ended with."""
+    """Logs the messages of the process, and keeps its error."""
     for line in lines:
-        said = json.loads(line)
-        if "error" in said:
-            error.append(said["error"])
+        message = json.loads(line)
+        if "error" in message:
+            error.append(message["error"])
             continue
-        extra = {"firth": said["event"]} if said["event"] else None
-        logging.getLogger(said["logger"]).log(said["level"], "%s", said["message"], extra=extra)
+        extra = {"firth": message["event"]} if message["event"] else None
+        logging.getLogger(message["logger"]).log(message["level"], "%s", message["message"], extra=extra)

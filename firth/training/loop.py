@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from firth.recipes.training.training import Training
 from firth.training.checkpoints import Checkpoints, Progress
-from firth.training.distribution import Workers
 from firth.training.history import HELD_OUT_LOSS, History
-from firth.training.steps import Block, StepResult
+from firth.training.step import Block, StepResult
 from firth.training.termination import StopRequested, Termination, TrainingTerminated
+from firth.training.workers import Workers
 
 _PROGRESS = logging.getLogger("firth.progress")
 _NAMED_IDS = 32
@@ -51,7 +51,7 @@ class Loop:
         checkpoints: Checkpoints, saved every `checkpoint_every_steps`.
         history: History, which gets a line every `log_every_steps`, for each held-out loss, and for the first
             and last step.
-        termination: Set by a request to end; looked at after each block. The first block, which compiles, and
+        termination: Set by a request to end; checked after each block. The first block, which compiles, and
             held-out losses do not wait for their end.
         held_out: Function that returns the held-out losses and samples of the current weights.
         workers: Processes of the training, which make the same blocks.
@@ -75,7 +75,7 @@ class Loop:
 
         Raises:
             NonFiniteLossError: before anything of the step is logged or saved.
-            TrainingTerminated: if it was asked for, with the steps made so far saved.
+            TrainingTerminated: after a request to end, with the steps made so far saved.
         """
         first = progress
         lines = _Lines(self, progress, left)
@@ -84,13 +84,13 @@ class Loop:
             steps = pace.next(progress.step, [end, *self._borders(progress.step)])
             begun = time.monotonic()
             try:
-                # No step is lost before the first one is made, which is the slowest, as it compiles.
+                # Before the first step, the slowest as it compiles, no step can be lost.
                 with self._ending_at_once(progress is first):
                     made = self.block(iterator, steps)
             except StopRequested:
                 raise self._stopped(progress) from None
             ended = time.monotonic()
-            # What each process does next follows from what all have seen.
+            # All processes decide by the same totals.
             seconds, stops = self.workers.total([ended - begun, float(self.termination.is_set())])
             pace.made(steps, seconds / self.workers.count)
             moments = np.linspace(begun, ended, steps + 1)[1:].tolist()
@@ -102,7 +102,7 @@ class Loop:
         return progress
 
     def complete(self, progress: Progress) -> None:
-        """Measures the held-out loss of the step that a run goes on from, if a request to end came before.
+        """Measures the held-out loss of the step that a run resumes at, if a request to end came before.
 
         Raises:
             TrainingTerminated: if there is another request, with nothing changed.
@@ -152,7 +152,7 @@ class Loop:
         if last or stops:
             self.checkpoints.wait()
         if stops:
-            # Before it is said that all is saved, and because a process that ends is taken for lost.
+            # All must have saved before the message, and a process that ends counts as lost.
             self.workers.wait()
             raise self._stopped(progress)
         return True
@@ -213,12 +213,12 @@ class _Lines:
 
 
 def is_due(step: int, every: int | None) -> bool:
-    """Returns whether something that happens every some steps happens after this one."""
+    """Returns true if something that happens every `every` steps happens after this one."""
     return every is not None and step % every == 0
 
 
 def is_evaluated(step: int, training: Training) -> bool:
-    """Returns whether a held-out loss is measured after a step: every some steps, and after the last one.
+    """Returns true if a held-out loss is measured after a step, which includes the last one.
 
     Example:
 
@@ -238,7 +238,7 @@ def _check(step: int, result: StepResult, example_ids: npt.NDArray[np.int64]) ->
 
 
 def _announce(left: float, timed: tuple[float, float], steps: int) -> None:
-    """Says how long the rest of the run will take."""
+    """Logs the estimated time of the rest of the run."""
     tokens_per_second, seconds_per_step = timed
     event = {
         "kind": "estimate",
@@ -277,10 +277,10 @@ class Clock:
         return (tokens - tokens_then) / seconds, seconds / (step - step_then)
 
 
-# A block that is chosen by time takes about as long: long enough that its start costs nothing, short enough
-# that a request to end is soon seen.
+# Seconds of a block: long enough that its start costs nothing, short enough
+# that a request to end is soon handled.
 _SECONDS = 1.0
-# Steps after the one that compiles, whose speed says how long the rest will take.
+# Steps after the one that compiles, whose speed gives the estimate for the rest.
 TIMED_STEPS = 5
 
 
@@ -311,7 +311,7 @@ class Pace:
         return min(self._next, min(borders) - step)
 
     def made(self, steps: int, seconds: float) -> None:
-        """Takes the time that a block took."""
+        """Records the time of a block."""
         if self._fixed:
             self._next = self._fixed
         elif not self._has_compiled:

@@ -13,8 +13,7 @@ from firth import features, storage
 from firth.objectives import OBJECTIVES, measure_rates
 from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.training.data_order import objective_seeds
-from firth.training.input_pipeline import take_negatives
+from firth.training.input_pipeline import objective_seeds, take_negatives
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
 
@@ -56,7 +55,7 @@ def measure_objective(
 
 
 def check_report(report: dict[str, Any]) -> None:
-    """Checks what `measure_objective` returned.
+    """Raises an error for rates of `measure_objective` that are out of bounds.
 
     Example:
 
@@ -100,7 +99,7 @@ def _inputs(
 ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]:
     taken = rows.take(np.arange(len(rows)))
     epochs = np.zeros(len(rows), np.int64)
-    # What changes in the course of a run is measured from its beginning to its end.
+    # Rates that change during a run are measured from its beginning to its end.
     progress = np.linspace(0.0, 1.0, len(rows))
     return (
         {**taken, features.PROGRESS: progress},

@@ -23,25 +23,17 @@ from firth.tasks import TASKS
 from firth.tokenizers import load_tokenizer
 from firth.training.backends import TENSORFLOW, BackendParts, check_backend
 from firth.training.checkpoints import Checkpoints, Progress, run_folder, run_key, state_by_name
-from firth.training.data_order import stage_seed
-from firth.training.distribution import (
-    BatchShare,
-    Workers,
-    build_strategy,
-    distribute,
-    lost_workers_told,
-)
 from firth.training.history import History
-from firth.training.initial_weights import show_start, take_start
-from firth.training.input_pipeline import training_batches
+from firth.training.input_pipeline import stage_seed, training_batches
 from firth.training.jax_process import train_on_jax
 from firth.training.loop import Loop
 from firth.training.optimizers.optimizer_kinds import build_optimizer
-from firth.training.resume_notice import tell_resume
-from firth.training.row_files import read_rows
+from firth.training.row_files import read_rows, read_rows_together
 from firth.training.rows import RowLimits, Rows, RowsError
-from firth.training.shared_rows import read_rows_together
+from firth.training.run_start import assign_base, copy_start_record, report_resume
+from firth.training.strategies import build_strategy
 from firth.training.termination import TrainingTerminated, termination_deferred
+from firth.training.workers import BatchShare, Workers, distribute, lost_workers_reported
 from firth.tuning import METHODS
 
 _LOG = logging.getLogger(__name__)
@@ -56,7 +48,7 @@ def train(
     eval_files: Sequence[str] = (),
     parts: BackendParts = TENSORFLOW,
 ) -> keras.Model:
-    """Trains the recipe's model, going on from the newest checkpoint of the same recipe and data.
+    """Trains the recipe's model from the newest checkpoint of the same recipe and data.
 
     Without a checkpoint it starts from the recipe's base, or from weights drawn by the seed.
 
@@ -69,15 +61,15 @@ def train(
             a form for random access. Only one training at a time may use it; all its processes see the same.
         eval_files: Patterns of row files for the held-out losses of `eval_every_steps`; without any, no such
             loss is measured.
-        parts: Parts of the backend that Keras has in this process. Steps that are another's are made in a
-            process that it has.
+        parts: Parts of the backend that Keras has in this process. Steps on another backend are made in a
+            process of its own.
 
     Returns:
         The model, after `recipe.training.steps` steps.
 
     Raises:
         RowsError: for missing, malformed or foreign rows.
-        firth.tokenizers.TokenizerMismatchError: if the tokenizer is not what was saved.
+        firth.tokenizers.TokenizerMismatchError: if the tokenizer is not the one that was saved.
         firth.models.BundleError: if the recipe's base cannot be read, or is not the one it was read with.
         firth.recipes.reading.method_sources.MethodSourceError: if the recipe's method cannot start from its
             source.
@@ -88,7 +80,7 @@ def train(
         WorkerLostError: if another process of the training has ended; all have to be started again.
         NonFiniteLossError: if the loss is infinite or not a number.
         TrainingTerminated: if SIGTERM or Ctrl-C comes while steps are made, or the last of them are measured
-            and saved; the next call goes on from there. For Ctrl-C it is a KeyboardInterrupt too.
+            and saved; the next call resumes there. For Ctrl-C it is a KeyboardInterrupt too.
     """
     places = {
         "train_files": list(train_files),
@@ -104,7 +96,7 @@ def train(
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
     stages = stages_of(recipe)
     own_root = workers.folder(checkpoint_root)
-    with lost_workers_told(workers):
+    with lost_workers_reported(workers):
         rows = [
             open_stage_rows(recipe, stage.recipe, train_files, checkpoint_root, workers) for stage in stages
         ]
@@ -114,18 +106,18 @@ def train(
         folder = run_folder(checkpoint_root, key, recipe.training.steps)
         checkpoints = parts.checkpoints(folder, model, optimizer, workers.is_chief)
         progress = checkpoints.restore()
-        workers.check_same("the checkpoint to go on from, so that they see different folders", progress.step)
-        # What only the chief's are read of.
+        workers.check_same("the checkpoint to resume from, so that they see different folders", progress.step)
+        # Only those of the chief are read.
         kept = os.path.join(own_root, os.path.basename(folder))
         run_directory = model_run_directory if workers.is_chief else os.path.join(kept, "run")
         if recipe.base is not None and parts.begins:
             if progress.step == 0:
                 _begin(recipe, recipe.base, model, optimizer, tokenizer, kept)
             if workers.is_chief:
-                show_start(kept, run_directory)
+                copy_start_record(kept, run_directory)
         if recipe.training.backend != parts.name:
             progress = _in_own_process(checkpoints, progress, recipe, places)
-        tell_resume(recipe, progress)
+        report_resume(recipe, progress)
         history = History(kept, run_directory, progress.step)
         with _closed_at_end(history, checkpoints):
             with termination_deferred() as termination:
@@ -153,7 +145,7 @@ def train(
 
 @contextlib.contextmanager
 def _closed_at_end(history: History, checkpoints: Checkpoints) -> Iterator[None]:
-    """Closes what a training writes, whether it comes to its end or not."""
+    """Closes the curve and the checkpoints at the end, also after an error."""
     try:
         yield
     except TrainingTerminated as terminated:
@@ -172,15 +164,15 @@ def _begin(
     tokenizer: Any,
     kept: str,
 ) -> None:
-    """Sets the weights to what they are before the first step of a run with a base."""
+    """Sets the weights of a run with a base before its first step."""
     check_source(recipe.trained_by, base.digest)
-    take_start(model, state_by_name(model, optimizer), base, tokenizer, kept)
+    assign_base(model, state_by_name(model, optimizer), base, tokenizer, kept)
     for addition in model.added.held:
         addition.begin(model, tokenizer, recipe.trained_by)
 
 
 def _number_of(key: str, recipe: RunRecipe) -> int:
-    """Returns a number of what must be the same in all processes: steps and borders of blocks too."""
+    """Returns a hash of the values that all processes must share, steps and borders of blocks included."""
     text = key + recipe.training.model_dump_json()
     return int(hashlib.sha256(text.encode()).hexdigest()[:12], 16)
 
@@ -190,7 +182,7 @@ def _in_own_process(
 ) -> Progress:
     """Makes the steps that are left on JAX, and returns the progress after them.
 
-    That process finds the weights to go on from in a checkpoint, those of the beginning too.
+    That process reads its weights from a checkpoint, also the initial ones.
     """
     if progress.step >= recipe.training.steps:
         return progress
@@ -222,7 +214,7 @@ def _run_stages(
 
 
 def _left(stages: Sequence[RunStage], step: int) -> float:
-    """Returns how many steps of the first stage take as long as the run after `step`, by their FLOPs."""
+    """Returns the rest of the run after `step` in steps of the first stage, by their FLOPs."""
     if len(stages) == 1:
         return stages[0].end - step
     first = training_flops_per_step(stages[0].recipe)
@@ -274,7 +266,7 @@ def open_stage_rows(
 
 
 def _in_folder(pattern: str, folder: str) -> str:
-    """`<artifact>/Split-train/*` to `<artifact>/<folder>/Split-train/*`."""
+    """Returns `<artifact>/<folder>/Split-train/*` for `<artifact>/Split-train/*`."""
     split, files = os.path.split(pattern)
     artifact, split = os.path.split(split)
     return os.path.join(artifact, folder, split, files)

@@ -1,4 +1,4 @@
-"""Converts the TFRecord files of a split to `Rows`, checked row by row, once."""
+"""Converts the TFRecord files of a split to `Rows`, checked row by row, once, in one process or several."""
 
 import gzip
 import hashlib
@@ -13,10 +13,11 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features, storage
-from firth.corpus.io.record_files import read_record
-from firth.serving.rows import row_parser
+from firth.corpus.io.records import read_record
+from firth.serving.encoding import row_parser
 from firth.tokenizers.graph.word_characters import word_characters
 from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows
+from firth.training.workers import ClusterError, Workers
 
 _FORMAT = 1
 # Names that `_key` gives, and those of folders that were not finished.
@@ -30,6 +31,11 @@ _RAGGED = (
     features.DOCUMENT_KEYS,
 )
 _WORDS = {features.WORDS: tf.io.RaggedFeature(tf.string)}
+_DIGEST_BYTES = 32
+
+
+class RecordsError(ValueError):
+    """A file whose records cannot be read to its end."""
 
 
 def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) -> Rows:
@@ -55,8 +61,40 @@ def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) 
     return load_rows(directory, limits.specs)
 
 
+def read_rows_together(
+    patterns: Sequence[str], cache_directory: str, limits: RowLimits, workers: Workers
+) -> Rows:
+    """Returns all rows of the files that match `patterns`, as `read_rows` does, in each process.
+
+    Each file is read by one process of the training. The chief joins the converted files, in the
+    order in which one process would have read them, so that rows, their digest and the folder that keeps them
+    are the same whatever the number of processes. An epoch is a permutation of all rows; each
+    process reads its part from the joined rows.
+
+    Raises:
+        RowsError: as `read_rows` does, in the process that reads the file.
+        ClusterError: if the processes see other files, or do not all see `cache_directory`.
+    """
+    if workers.count == 1:
+        return read_rows(patterns, cache_directory, limits)
+    files = match_files(patterns)
+    workers.check_same("the number of row files", len(files))
+    digests = _digests(files, workers)
+    key = key_of(digests, limits)
+    shared, own = (
+        os.path.join(each, key) for each in (cache_directory, storage.local_folder(cache_directory))
+    )
+    # The others do not look before it is there: a network's disk may remember for them that it was not.
+    if not workers.total([float(workers.is_chief and storage.is_whole(shared))])[0]:
+        _build_together(files, digests, shared, limits, workers)
+    _check_seen(shared, workers)
+    if own != shared and not storage.is_whole(own):
+        storage.copy_folder(shared, own)
+    return load_rows(own, limits.specs)
+
+
 def match_files(patterns: Sequence[str]) -> list[str]:
-    """Returns the sorted files that some patterns stand for."""
+    """Returns the sorted files that match the patterns."""
     files = [path for path in storage.glob(*patterns) if not storage.is_folder(path)]
     if not files:
         raise RowsError(f"no file matches {', '.join(patterns) or 'an empty list of patterns'}")
@@ -86,6 +124,16 @@ def convert_file(path: str, limits: RowLimits, writer: RowsWriter) -> None:
         writer.append({name: _pad(block[name], spec) for name, spec in limits.specs.items()})
 
 
+def records_of(path: str) -> Iterator[bytes]:
+    """Yields the records of a file, with their checksums checked."""
+    try:
+        with storage.open_file(path) as file, _content_of(path, file) as content:
+            while (record := read_record(content)) is not None:
+                yield record
+    except (EOFError, gzip.BadGzipFile, zlib.error, ValueError) as error:
+        raise RecordsError(str(error)) from error
+
+
 def _build(files: Sequence[str], directory: str, limits: RowLimits) -> None:
     remove_built(os.path.dirname(directory))
     with storage.whole_folder(directory) as folder, RowsWriter(folder, limits.specs) as writer:
@@ -109,7 +157,7 @@ def _read_file(path: str, limits: RowLimits) -> Iterator[dict[str, Any]]:
 
 
 def _batches(path: str) -> Iterator[list[bytes]]:
-    """Yields the records of a file, also those before a damage."""
+    """Yields the records of a file in batches, also those before damage."""
     batch: list[bytes] = []
     try:
         for record in records_of(path):
@@ -148,7 +196,7 @@ def _check(block: dict[str, tf.RaggedTensor], limits: RowLimits, path: str, coun
 def _problems(
     block: dict[str, tf.RaggedTensor], limits: RowLimits
 ) -> Iterator[tuple[npt.NDArray[np.bool_], str]]:
-    """Yields a bool [rows] of which rows have a problem, and its description."""
+    """Yields a bool [rows], True on rows with a problem, and its description."""
     lengths = {name: block[name].row_lengths().numpy() for name in _RAGGED}
     tokens, chunks = lengths[features.RAW_TOKENS], lengths[features.CHUNK_LENGTHS]
     yield tokens == 0, "holds no tokens"
@@ -160,7 +208,7 @@ def _problems(
     yield lengths[features.DOCUMENT_KEYS] != chunks, "document_keys is not as long as chunk_lengths"
     yield chunks > limits.max_chunks, f"has more than {limits.max_chunks} chunks"
     documents, left = np.divmod(chunks, limits.texts)
-    yield left > 0, f"has a document that does not stand as {limits.texts} chunks"
+    yield left > 0, f"has a document that is not {limits.texts} chunks"
     chunk_lengths = block[features.CHUNK_LENGTHS]
     yield _any(chunk_lengths < 1), "has a chunk of no tokens"
     yield tf.reduce_sum(chunk_lengths, 1).numpy() != tokens, "chunk_lengths do not add up to its tokens"
@@ -181,7 +229,7 @@ def _problems(
 
 
 def _of_rows(bad: npt.NDArray[np.bool_], counts: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Returns which rows have a bad document, bool [rows], from that of each document of all rows."""
+    """Returns bool [rows], True on rows with a bad document, from a bool for each document of all rows."""
     rows = np.repeat(np.arange(len(counts)), counts)
     return np.bincount(rows[bad], minlength=len(counts)) > 0
 
@@ -196,25 +244,65 @@ def _pad(column: tf.RaggedTensor, spec: features.Spec) -> npt.NDArray[Any]:
     return column.numpy()
 
 
-class RecordsError(ValueError):
-    """A file whose records cannot be read to its end."""
-
-
-def records_of(path: str) -> Iterator[bytes]:
-    """Yields the records of a file, with their checksums checked."""
-    try:
-        with storage.open_file(path) as file, _content_of(path, file) as content:
-            while (record := read_record(content)) is not None:
-                yield record
-    except (EOFError, gzip.BadGzipFile, zlib.error, ValueError) as error:
-        raise RecordsError(str(error)) from error
-
-
 def _content_of(path: str, file: IO[bytes]) -> BinaryIO:
     if not path.endswith(".gz"):
         return cast("BinaryIO", file)
-    # A file of nothing is none that holds nothing.
+    # gzip reads an empty file as one without content.
     if not file.read(1):
         raise EOFError("0 bytes are not a gzip stream")
     file.seek(0)
     return cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb"))
+
+
+def _own(files: Sequence[str], workers: Workers) -> range:
+    """Returns the numbers of the files that this process reads."""
+    return range(workers.index, len(files), workers.count)
+
+
+def _digests(files: Sequence[str], workers: Workers) -> list[bytes]:
+    """Returns the SHA-256 of each file, of which each process reads its own."""
+    found = np.zeros([len(files), _DIGEST_BYTES])
+    for number in _own(files, workers):
+        found[number] = list(storage.digest_of(files[number]))
+    totals = np.asarray(workers.total(found.ravel().tolist())).astype(np.uint8).reshape(found.shape)
+    return [digest.tobytes() for digest in totals]
+
+
+def _build_together(
+    files: Sequence[str], digests: Sequence[bytes], shared: str, limits: RowLimits, workers: Workers
+) -> None:
+    home, name = os.path.split(shared)
+    parts = os.path.join(home, f"parts-{name}")
+    folders = [os.path.join(parts, f"{number}-{digest.hex()[:24]}") for number, digest in enumerate(digests)]
+    if workers.is_chief:
+        remove_built(home, but=os.path.basename(parts))
+    workers.wait()
+    for number in _own(files, workers):
+        # Processes that restart after one was lost reuse converted files.
+        if not storage.is_whole(folders[number]):
+            with storage.whole_folder(folders[number]) as folder, RowsWriter(folder, limits.specs) as writer:
+                convert_file(files[number], limits, writer)
+    workers.wait()
+    if workers.is_chief:
+        _join(folders, shared, limits)
+        storage.remove(parts)
+    workers.wait()
+
+
+def _join(parts: Sequence[str], shared: str, limits: RowLimits) -> None:
+    with storage.whole_folder(shared) as folder, RowsWriter(folder, limits.specs) as writer:
+        for part in parts:
+            # It raises if the chief does not see what another process wrote.
+            storage.check_whole(part)
+            with storage.local_copy(part) as copy:
+                writer.append_part(copy)
+        writer.finish()
+
+
+def _check_seen(shared: str, workers: Workers) -> None:
+    seen = round(workers.total([float(storage.is_whole(shared))])[0])
+    if seen < workers.count:
+        raise ClusterError(
+            f"{shared}: {seen} of {workers.count} processes see it; the folder of checkpoints must be one "
+            "that all see, such as a bucket or a shared disk"
+        )

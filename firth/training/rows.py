@@ -15,7 +15,7 @@ from firth import features, storage
 from firth.recipes.goals.goal import Goal
 from firth.recipes.tokenizers.tokenizer import Sequences
 
-# On disk, by field; other fields as their specs say. The starts are flags, so a byte is enough.
+# Dtypes on disk by field; other fields have those of their specs. The starts are flags, so a byte is enough.
 _DTYPES = {
     features.EXAMPLE_ID: np.int64,
     features.RAW_TOKENS: np.int32,
@@ -37,10 +37,10 @@ class RowLimits:
     """Limits of the rows of a recipe.
 
     Attributes:
-        specs: What a row holds; `row_specs` of the goal.
-        special_tokens: Room that each document takes next to its tokens.
-        vocabulary_size: Number that token ids are below.
-        texts: Number of chunks that a document stands as; above 1 for records of several texts.
+        specs: Specs of a row; `row_specs` of the goal.
+        special_tokens: Number of special tokens of each document.
+        vocabulary_size: Upper bound of token ids, exclusive.
+        texts: Number of chunks of a document; above 1 for records of several texts.
     """
 
     specs: Mapping[str, features.Spec]
@@ -82,7 +82,7 @@ class RowLimits:
 
     @property
     def labels(self) -> dict[str, features.Spec]:
-        """The specs of what a row holds next to its texts."""
+        """The specs of the fields other than the texts."""
         return {name: spec for name, spec in self.specs.items() if name not in _DTYPES}
 
 
@@ -122,7 +122,7 @@ class Rows:
 
 
 def count_documents(rows: Rows) -> int:
-    """Returns how many documents stand in rows: parts of one that follow each other count once."""
+    """Returns the number of documents in rows: consecutive parts of one count once."""
     total = 0
     for start in range(0, len(rows), _BLOCK):
         block = np.arange(start, min(start + _BLOCK, len(rows)))
@@ -132,8 +132,26 @@ def count_documents(rows: Rows) -> int:
     return total
 
 
+def count_pieces(rows: Rows, vocabulary_size: int) -> npt.NDArray[Any]:
+    """Returns the occurrences of each piece in the rows, int64 [vocabulary_size].
+
+    Special tokens that an objective puts in are not in the rows, and padding is not counted.
+
+    Args:
+        rows: Rows of the training split.
+        vocabulary_size: Number of rows of the model's vocabulary.
+    """
+    counts = np.zeros(vocabulary_size, np.int64)
+    for block in rows.blocks():
+        lengths = block[features.CHUNK_LENGTHS].sum(axis=1)
+        tokens = block[features.RAW_TOKENS]
+        real = np.arange(tokens.shape[1]) < lengths[:, np.newaxis]
+        counts += np.bincount(tokens[real], minlength=vocabulary_size)
+    return counts
+
+
 class RowsWriter:
-    """Appends blocks of rows to files in a local directory, which `finish` makes fit for `load_rows`."""
+    """Appends blocks of rows to files in a local directory, which `load_rows` can read after `finish`."""
 
     def __init__(self, directory: str, specs: Mapping[str, features.Spec]) -> None:
         self._directory, self._specs = directory, specs
@@ -145,7 +163,7 @@ class RowsWriter:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for file in self._files.values():
-            # A disk that is full is full at the close too: what has failed first is told, once.
+            # A full disk fails at the close again; only the first error is raised.
             with contextlib.suppress(OSError) if kind else contextlib.nullcontext():
                 file.close()
 

@@ -9,16 +9,16 @@ from typing import Any
 import keras
 
 from firth import storage
-from firth.corpus.contamination.evidence import (
+from firth.corpus.decontamination.evidence import (
     FOLDER,
     CorpusEvidence,
     evidence_files,
-    found_in,
+    list_found_ngrams,
     read_evidence,
 )
 from firth.features import is_over_vocabulary
 from firth.models import save_model
-from firth.models.additions.kept_additions import keep
+from firth.models.additions.addition_kinds import replace_training_additions
 from firth.models.bundle import read_recipe
 from firth.recipes.reading.bases import check_same_model
 from firth.recipes.reading.bundles import blessed_bundle, digest_of_bundle
@@ -26,11 +26,11 @@ from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.search import with_values
 from firth.storage import ADAPTER_FOLDER, BUNDLE_FOLDER
-from firth.training.distribution import Workers, lost_workers_told, prepare_devices, workers_of
 from firth.training.held_out import first_rows
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
-from firth.training.rows import count_documents
-from firth.training.unigram import count_pieces
+from firth.training.rows import count_documents, count_pieces
+from firth.training.strategies import prepare_devices, workers_of
+from firth.training.workers import Workers, lost_workers_reported
 from firth.tuning import merge, save_adapter
 
 _KEYS = ("recipe", "checkpoint_root")
@@ -53,7 +53,7 @@ def run_fn(fn_args: Any) -> None:
             `base_model` (of a recipe with `warm_start`, an earlier run's exported model; or None),
             `hyperparameters` (the best values that a Tuner has found; or None), `model_run_dir` (the curve),
             and of `custom_config`: `recipe`, the recipe as JSON, and
-            `checkpoint_root`, a directory that outlives the run so that it can go on after a kill, or "" for
+            `checkpoint_root`, a directory that outlives the run so that it can resume after a kill, or "" for
             none.
 
     Raises:
@@ -67,18 +67,18 @@ def run_fn(fn_args: Any) -> None:
         raise ValueError(f"the Trainer's custom_config lacks {', '.join(missing)}; it has {sorted(config)}")
     root = config["checkpoint_root"] or os.path.join(fn_args.model_run_dir, "checkpoints")
     recipe = run_recipe_from_json(config["recipe"])
-    recipe = started(recipe, getattr(fn_args, "base_model", None))
+    recipe = with_base(recipe, getattr(fn_args, "base_model", None))
     if found := getattr(fn_args, "hyperparameters", None):
         recipe = with_values(recipe, found["values"])
     prepare_devices(recipe.training)
     workers = workers_of(recipe.training)
-    with lost_workers_told(workers):
-        recipe = scheduled(recipe, fn_args.train_files, root, workers)
+    with lost_workers_reported(workers):
+        recipe = with_steps(recipe, fn_args.train_files, root, workers)
     tokenizer_directory = find_tokenizer(fn_args.train_files)
     model = train(
         recipe, fn_args.train_files, tokenizer_directory, fn_args.model_run_dir, root, fn_args.eval_files
     )
-    with lost_workers_told(workers):
+    with lost_workers_reported(workers):
         if workers.is_chief:
             _write(model, recipe, fn_args, root)
         # The Trainer looks for the model in every process.
@@ -99,7 +99,7 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
     storage.remove(bundle)
     if recipe.trained_by.adds:
         storage.remove(adapter)
-        keep(model, recipe.trained_by)
+        replace_training_additions(model, recipe.trained_by)
         recipe = recipe.model_copy(update={"method": recipe.trained_by.kept})
         save_adapter(model, recipe, adapter)
         if recipe.trained_by.merges:
@@ -108,13 +108,13 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
         save_model(model, recipe, tokenizer_directory, bundle, others=carried)
 
     from firth.serving import export
-    from firth.serving.storage_loss import HELD_OUT_ROWS
+    from firth.serving.weights import HELD_OUT_ROWS
 
     rows = first_rows(fn_args.eval_files or (), HELD_OUT_ROWS)
     export(model, tokenizer, recipe, counts, fn_args.serving_model_dir, rows)
 
 
-def started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
+def with_base(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
     """Returns the recipe with the model that the Trainer was given as its base, if it asks for one.
 
     Raises:
@@ -132,7 +132,7 @@ def started(recipe: RunRecipe, base_model: str | None) -> RunRecipe:
     return recipe.starting_from(bundle, digest_of_bundle(bundle))
 
 
-def scheduled(
+def with_steps(
     recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str, workers: Workers | None = None
 ) -> RunRecipe:
     """Returns the recipe with its steps, where they follow from the rows."""
@@ -143,21 +143,21 @@ def scheduled(
 
 
 def corpora_of(recipe: RunRecipe, tokenizer_directory: str) -> list[CorpusEvidence]:
-    """Returns what is known of the corpora that a run's model was trained on, those of its base first."""
+    """Returns the evidence of the corpora that a run's model was trained on, those of its base first."""
     corpora = []
     if recipe.base is not None:
         base = recipe.base.bundle
         corpora = read_evidence(base) or [CorpusEvidence(read_recipe(base).name, ())]
     if recipe.trains_on_corpus:
-        found = found_in(os.path.join(os.path.dirname(tokenizer_directory), FOLDER))
+        found = list_found_ngrams(os.path.join(os.path.dirname(tokenizer_directory), FOLDER))
         corpora.append(CorpusEvidence(recipe.name, found))
     return corpora
 
 
 def _with_choice(model: Any, tokenizer: Any, recipe: RunRecipe, eval_files: Sequence[str]) -> RunRecipe:
-    """Returns the recipe with what its task leaves open to the held-out records, if there is something."""
+    """Returns the recipe with the values that its task chooses on the held-out records, if any."""
+    from firth.serving.evaluate import leaves_choice, with_choice
     from firth.serving.served_model import Served
-    from firth.serving.task_signatures.held_out_choice import leaves_choice, with_choice
 
     rows = first_rows(eval_files, sys.maxsize) if leaves_choice(recipe) else []
     return with_choice(Served(model, tokenizer, recipe), rows) if rows else recipe

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 # One press of Ctrl-C may come more than once, where a program in between hands it on.
@@ -29,7 +29,7 @@ class TrainingTerminated(SystemExit):
         self.step, self.checkpoint = step, checkpoint
         self.message = (
             f"{self.word} after step {step:,} of {steps:,}; the checkpoint {checkpoint} is saved, and the "
-            "same command goes on from it"
+            "same command resumes from it"
             if step
             else f"{self.word} before the first of {steps:,} steps; the same command starts with it"
         )
@@ -102,10 +102,10 @@ class Termination(threading.Event):
 
 @contextlib.contextmanager
 def termination_deferred() -> Iterator[Termination]:
-    """Keeps SIGTERM and Ctrl-C from ending the process for as long as the block runs, and tells of them.
+    """Keeps SIGTERM and Ctrl-C from ending the process while the block runs, and sets an event for them.
 
-    The event is also set by `watching_maintenance`. Python lets only the main thread handle signals; in
-    another one, they end the process as before. A signal that the process ignores stays ignored.
+    The event is also set by `watching_maintenance`. In a thread other than the main one, signals end the
+    process as before.
 
     Example:
 
@@ -115,28 +115,35 @@ def termination_deferred() -> Iterator[Termination]:
     True
     """
     termination = Termination()
-    with watching_maintenance(termination), _signals_taken(termination):
+    with watching_maintenance(termination), signals_handled(termination.take):
         yield termination
 
 
 @contextlib.contextmanager
-def _signals_taken(termination: Termination) -> Iterator[None]:
+def signals_handled(
+    handler: Callable[[int, Any], None], numbers: Sequence[signal.Signals] = _REQUESTS
+) -> Iterator[None]:
+    """Handles signals by a function for as long as the block runs.
+
+    Python lets only the main thread handle signals; in another one, this does nothing. A signal that the
+    process ignores stays ignored.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     previous = {
-        number: signal.signal(number, termination.take)
-        for number in _REQUESTS
+        number: signal.signal(number, handler)
+        for number in numbers
         if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:
         yield
     finally:
-        for number, handler in previous.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        for number, before in previous.items():
+            signal.signal(number, signal.SIG_DFL if before is None else before)
 
 
-# What Google's own libraries read; by it a test stands in for the metadata server.
+# Google's own libraries read it; tests replace the metadata server by it.
 HOST_VARIABLE = "GCE_METADATA_HOST"
 _HOST = "metadata.google.internal"
 _PRODUCT_NAME = "/sys/class/dmi/id/product_name"
@@ -148,14 +155,14 @@ _LOG = logging.getLogger(__name__)
 
 
 class _Notice(NamedTuple):
-    """A key of the instance's metadata, its value when the machine goes, and what that says."""
+    """A key of the instance's metadata, its value when the machine goes, and the reason."""
 
     key: str
     value: str
-    says: str
+    reason: str
 
 
-# A machine that is migrated while it runs goes on, and so does the training.
+# A machine that is migrated while it runs continues, and so does the training.
 _NOTICES = (
     _Notice("maintenance-event", "TERMINATE_ON_HOST_MAINTENANCE", "maintenance of its host"),
     _Notice("preempted", "TRUE", "preemption"),
@@ -167,7 +174,7 @@ def watching_maintenance(termination: threading.Event) -> Iterator[None]:
     """Sets an event when the machine is about to be taken away, for as long as the block runs.
 
     On a machine of Compute Engine, TPU machines among them, two threads wait for the metadata server, which
-    tells of maintenance a minute before, and of preemption half a minute. Elsewhere nothing is asked.
+    announces maintenance a minute before, and preemption half a minute. Elsewhere nothing is requested.
     """
     host = metadata_host()
     ended = threading.Event()
@@ -207,7 +214,7 @@ def _watch(host: str, notice: _Notice, termination: threading.Event, ended: thre
             _LOG.debug("the metadata server did not answer about %s: %s", notice.key, error)
             value, etag = "", ""
         if value == notice.value and not ended.is_set():
-            _LOG.warning("this machine is about to be taken away: %s", notice.says)
+            _LOG.warning("this machine is about to be taken away: %s", notice.reason)
             termination.set()
         elif not etag:
             ended.wait(_RETRY)

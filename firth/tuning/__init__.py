@@ -1,4 +1,4 @@
-"""Methods: which weights of a model are trained when it is adapted, and what is added to it."""
+"""Methods that adapt a model: the weights that are trained, and the additions to it."""
 
 from firth.lazy import attach_stub
 

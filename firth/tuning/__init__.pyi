@@ -5,11 +5,11 @@ from .adapters import (
     load_merged as load_merged,
     save_adapter as save_adapter,
 )
-from .adding import merge as merge
+from .additions import merge as merge
 from .counts import (
     TuningCosts as TuningCosts,
     trainable_parameters as trainable_parameters,
     tuning_costs as tuning_costs,
 )
-from .groups import TuningError as TuningError
+from .layers import TuningError as TuningError
 from .method_kinds import METHODS as METHODS

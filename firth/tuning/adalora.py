@@ -1,4 +1,4 @@
-"""AdaLoRA: products of small matrices, whose rank is given to the projections where it matters."""
+"""AdaLoRA: products of small matrices whose ranks are shared out among the projections."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,23 +8,23 @@ import numpy as np
 import numpy.typing as npt
 from keras import ops
 
-from firth.layers.elements.extensible import GradientObserver
-from firth.layers.elements.seeds import drawn
+from firth.layers.elements.extensible_layer import GradientObserver
+from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.additions.addition_places import TuningError
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adalora import AdaLoRA
-from firth.tuning.adding import add_low_ranks, low_rank_targets
+from firth.tuning.additions import add_low_ranks, low_rank_targets
 from firth.tuning.lora import LowRankAddition
 from firth.tuning.rate_multipliers import Multipliers
 
 _STDDEV = 0.02
-# What is added to the rank that the product is divided by, in peft.
+# Number that peft adds to the rank by which the product is divided.
 _MORE = 1e-5
 
 
 class Orthogonality(keras.regularizers.Regularizer):
-    """How far vectors are from being orthogonal and of length one: the Frobenius norm of `M M^T - I`.
+    """Penalty of vectors that are not orthogonal and of length one: the Frobenius norm of `M M^T - I`.
 
     Zhang et al. 2023, "AdaLoRA: Adaptive Budget Allocation for Parameter-Efficient Fine-Tuning", equation 4;
     the norm is not squared, as in the authors' code and in peft.
@@ -87,7 +87,7 @@ class SingularValueAddition(LowRankAddition):
         Not trained, but kept by `RankAllocator`, are a `..._sensitivity` and an `..._uncertainty` of each,
         and `kept` [rank], 0 where an entry of E has been taken away for good and 1 elsewhere.
         """
-        start = drawn(keras.initializers.RandomNormal(0.0, _STDDEV, seed=self._generator))
+        start = normal(_STDDEV, self._generator, truncated=False)
         shapes = {"down": (self.inputs, self.rank), "values": (self.rank,), "up": (self.rank, self.outputs)}
         columns = {"down": True, "up": False}
         for name, shape in shapes.items():
@@ -113,7 +113,7 @@ class SingularValueAddition(LowRankAddition):
 
 
 def prepare_adalora(model: BackboneWithHeads, method: AdaLoRA, steps_per_epoch: int) -> Multipliers:
-    """Adds a product to each projection that is a target, freezes the backbone and gives the ranks out.
+    """Adds a product to each target, freezes the backbone and allocates the ranks.
 
     Raises:
         TuningError: as `low_rank_targets` does.
@@ -132,7 +132,7 @@ _PARTS = ("down", "values", "up")
 
 
 class RankAllocator(GradientObserver):
-    """Takes away the entries of all diagonals that matter least, until there are as many as the method says.
+    """Takes away the entries of all diagonals that matter least, until the method's number is left.
 
     Zhang et al. 2023, "AdaLoRA: Adaptive Budget Allocation for Parameter-Efficient Fine-Tuning", section 3.2
     and algorithm 1. A weight matters by its smoothed sensitivity, `|w g|` for its gradient g, times its
@@ -169,7 +169,7 @@ class RankAllocator(GradientObserver):
         return steps[places].astype("int32")
 
     def budget(self, step: Any) -> Tensor:
-        """Returns how many entries of all diagonals may be left after an update, int32 []."""
+        """Returns the number of entries of all diagonals that may be left after an update, int32 []."""
         first = self._method.initial_rank * len(self._additions)
         return first - ops.sum(ops.cast(ops.cast(step, "int32") >= self._falls, "int32"))
 
@@ -214,16 +214,16 @@ class RankAllocator(GradientObserver):
 
 
 def _value(variable: keras.Variable) -> Tensor:
-    """Returns the current value of a variable, which a choice must be made of.
+    """Returns the current value of a variable, for `ops.where`.
 
     Keras hands the variable itself on from `ops.where` to JAX, which reads it outside of the step that is
-    compiled: what it finds is the value before the first step.
+    compiled, and so finds the value before the first step.
     """
     return ops.convert_to_tensor(variable)
 
 
 def _scores(addition: Any) -> Tensor:
-    """Returns how much each entry of an addition's diagonal matters, float32 [rank]."""
+    """Returns the importance of each entry of an addition's diagonal, float32 [rank]."""
     down, own, up = (
         getattr(addition, f"{name}_sensitivity") * getattr(addition, f"{name}_uncertainty") for name in _PARTS
     )

@@ -1,4 +1,4 @@
-"""The weights that a method has trained, saved alone with the digest of the bundle that they belong to."""
+"""Adapters: the weights that a method has trained, saved with the digest of the base bundle."""
 
 import json
 import math
@@ -10,11 +10,10 @@ import keras
 import numpy as np
 
 from firth import storage
-from firth.models.additions.kept_additions import share_base
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.build import build_model
+from firth.models.builders import build_model
 from firth.models.bundle import specs_of, weights_by_path
-from firth.models.bundle_weights import start_from
+from firth.models.bundle_weights import share_base, start_from
 from firth.recipes.base.errors import first_of
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
@@ -22,7 +21,7 @@ from firth.recipes.run.base import ADAPTER_FILE
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import open_tensors, write_tensors
-from firth.tuning.adding import merge
+from firth.tuning.additions import merge
 from firth.tuning.method_kinds import METHODS
 
 _FORMAT = 1
@@ -68,15 +67,15 @@ def save_adapter(model: BackboneWithHeads, recipe: RunRecipe, folder: str | os.P
 def load_adapter(
     folder: str | os.PathLike[str], bundle: str | os.PathLike[str], dtype: Any = None
 ) -> tuple[BackboneWithHeads, AdaptingRecipe]:
-    """Returns the model of a run that has trained an adapter, with what it adds, and the recipe.
+    """Returns the model of a run that has trained an adapter, with its additions, and the recipe.
 
     Args:
         folder: Folder that `save_adapter` wrote, `adapter` next to a run's bundle.
         bundle: Folder of the bundle that the run started from.
-        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+        dtype: A Keras dtype or policy instead of the recipe's `training.precision`.
 
     Raises:
-        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        firth.storage.NotWholeError: if there is no such folder, or writing it was cut short.
         AdapterError: if its files cannot be read, or the bundle is another one, with both digests.
         firth.models.BundleError: if the bundle cannot be read.
 
@@ -96,12 +95,12 @@ def load_adapter(
 def load_adapters(
     folders: Mapping[str, str | os.PathLike[str]], bundle: str | os.PathLike[str], dtype: Any = None
 ) -> dict[str, tuple[BackboneWithHeads, AdaptingRecipe]]:
-    """Returns what `load_adapter` returns for each adapter of a base, whose weights are in memory once.
+    """Returns the models and recipes of several adapters of a base, whose weights are in memory once.
 
     Args:
         folders: Folders that `save_adapter` wrote, by names of the adapters.
         bundle: Folder of the bundle that all runs started from.
-        dtype: A Keras dtype or policy in the place of the recipes' `training.precision`.
+        dtype: A Keras dtype or policy instead of the recipes' `training.precision`.
 
     Raises:
         firth.storage.NotWholeError: as for `load_adapter`.
@@ -128,10 +127,10 @@ def load_merged(
     Args:
         folder: Folder that `save_adapter` wrote.
         bundle: Folder of the bundle that the run started from.
-        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+        dtype: A Keras dtype or policy instead of the recipe's `training.precision`.
 
     Raises:
-        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        firth.storage.NotWholeError: if there is no such folder, or writing it was cut short.
         AdapterError: as for `load_adapter`, and for one of a method that does not merge.
         firth.models.BundleError: if the bundle cannot be read.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import keras
 
-from firth.models.build import build_model
+from firth.models.builders import build_model
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.tuning.method_kinds import METHODS
 
@@ -15,13 +15,13 @@ _FLOAT32 = 4
 
 @dataclasses.dataclass(frozen=True)
 class TuningCosts:
-    """What a run that adapts a model trains and holds.
+    """Parameters and bytes of a run that adapts a model.
 
     Attributes:
         trainable: Number of parameters that it trains.
         weights: Bytes of all weights, float32.
         gradients: Bytes of the gradients of those that are trained.
-        moments: Bytes of what the optimizer keeps of them.
+        moments: Bytes that the optimizer keeps for them.
     """
 
     trainable: int
@@ -31,12 +31,12 @@ class TuningCosts:
 
     @property
     def total(self) -> int:
-        """Bytes of weights, gradients and moments; what a step keeps for its backward pass is not counted."""
+        """Bytes of weights, gradients and moments, without the activations of a step."""
         return self.weights + self.gradients + self.moments
 
 
 def tuning_costs(recipe: AdaptingRecipe) -> TuningCosts:
-    """Returns what a run trains and holds; the model is laid out, and no weight is made.
+    """Returns the parameters and bytes of a run; the model is laid out, and no weight is made.
 
     Weights that are trained only from some step on are counted as trained.
 

@@ -4,16 +4,16 @@ from typing import Any
 
 from keras import ops
 
-from firth.layers.elements.extensible import Addition, Base, Place
+from firth.layers.elements.extensible_layer import Addition, Base, Place
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import IA3
-from firth.tuning.adding import add, projections_of
+from firth.tuning.additions import freeze_and_add, projections_of
 from firth.tuning.rate_multipliers import Multipliers
 
 
 class Rescaling(Addition):
-    """Multiplies what a projection reads, or what it gives, by a vector that starts at one.
+    """Multiplies the inputs or the outputs of a projection by a vector that starts at one.
 
     Liu et al. 2022, "Few-Shot Parameter-Efficient Fine-Tuning is Better and Cheaper than In-Context
     Learning", section 3.3.
@@ -66,6 +66,6 @@ def prepare_ia3(model: BackboneWithHeads, method: IA3, steps_per_epoch: int) -> 
         width = place.inputs if read else place.outputs
         return Rescaling(width, read, dtype=model.dtype_policy, name=method.kind)
 
-    add(model, method.kind, of_outputs, lambda place: make(place, False))
-    add(model, method.kind, of_inputs, lambda place: make(place, True))
+    freeze_and_add(model, method.kind, of_outputs, lambda place: make(place, False))
+    freeze_and_add(model, method.kind, of_inputs, lambda place: make(place, True))
     return {}

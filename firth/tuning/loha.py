@@ -1,16 +1,16 @@
-"""LoHa: projections whose difference from what they were is a Hadamard product of two low ranks."""
+"""LoHa: Hadamard products of two low ranks added to projections."""
 
 from typing import Any
 
 import keras
 from keras import ops
 
-from firth.layers.elements.extensible import Addition, Base
-from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.extensible_layer import Addition, Base
+from firth.layers.elements.seeds import seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoHa
-from firth.tuning.adding import add_low_ranks, low_rank_targets
+from firth.tuning.additions import add_low_ranks, low_rank_targets
 from firth.tuning.rate_multipliers import Multipliers
 
 
@@ -19,7 +19,7 @@ class HadamardAddition(Addition):
 
     Its rank is up to the square of `rank` (Hyeon-Woo et al. 2022, "FedPara: Low-Rank Hadamard Product for
     Communication-Efficient Federated Learning", section 2.2). A2 starts at zero, the others uniform within
-    one over the root of what they read, as in peft.
+    one over the root of the inputs, as in peft.
 
     Example:
 
@@ -44,9 +44,8 @@ class HadamardAddition(Addition):
         self.second_up = self._drawn("second_up", second)
 
     def _drawn(self, name: str, shape: tuple[int, int]) -> keras.Variable:
-        bound = shape[0] ** -0.5
-        start = keras.initializers.RandomUniform(-bound, bound, seed=self._generator)
-        return self.add_weight(name=name, shape=shape, initializer=drawn(start))
+        start = uniform(shape[0] ** -0.5, self._generator)
+        return self.add_weight(name=name, shape=shape, initializer=start)
 
     def call(self, states: Tensor, base: Base) -> Tensor:
         """Returns a float tensor [batch, length, outputs].

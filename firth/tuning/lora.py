@@ -1,18 +1,17 @@
-"""LoRA: projections whose difference from what they were has a low rank."""
+"""LoRA: products of two small matrices added to projections."""
 
 import math
 from typing import Any
 
-import keras
 from keras import ops
 
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.extensible import Addition, Base
-from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.extensible_layer import Addition, Base
+from firth.layers.elements.seeds import seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoRA
-from firth.tuning.adding import add_low_ranks, low_rank_targets
+from firth.tuning.additions import add_low_ranks, low_rank_targets
 from firth.tuning.rate_multipliers import Multipliers
 
 
@@ -46,9 +45,8 @@ class LowRankAddition(Addition):
 
     def build(self, states_shape: Shape) -> None:
         """Creates `down` [inputs, rank], which is A, and `up` [rank, outputs], which is B."""
-        bound = self.inputs**-0.5
-        start = keras.initializers.RandomUniform(-bound, bound, seed=self._generator)
-        self.down = self.add_weight(name="down", shape=(self.inputs, self.rank), initializer=drawn(start))
+        start = uniform(self.inputs**-0.5, self._generator)
+        self.down = self.add_weight(name="down", shape=(self.inputs, self.rank), initializer=start)
         self.up = self.add_weight(name="up", shape=(self.rank, self.outputs), initializer="zeros")
         self.dropout_layer.build(states_shape)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.tuning import adalora, bottleneck, ia3, layers, loha, lora, prompts
+from firth.tuning import adalora, additions, ia3, layers, loha, lora
 from firth.tuning.rate_multipliers import Multipliers
 
 # From a built model, the recipe's method and the number of steps of an epoch to multipliers of the rates of
@@ -22,11 +22,11 @@ METHODS: dict[str, Prepare] = {
     "adalora": adalora.prepare_adalora,
     "loha": loha.prepare_loha,
     "ia3": ia3.prepare_ia3,
-    "houlsby": bottleneck.prepare_bottleneck,
-    "pfeiffer": bottleneck.prepare_bottleneck,
-    "prefix_tuning": prompts.prepare_prompts,
-    "p_tuning_v2": prompts.prepare_prompts,
-    "prompt_tuning": prompts.prepare_prompts,
-    "p_tuning": prompts.prepare_prompts,
-    "multitask_prompt_tuning": prompts.prepare_prompts,
+    "houlsby": additions.prepare_bottleneck,
+    "pfeiffer": additions.prepare_bottleneck,
+    "prefix_tuning": additions.prepare_prompts,
+    "p_tuning_v2": additions.prepare_prompts,
+    "prompt_tuning": additions.prepare_prompts,
+    "p_tuning": additions.prepare_prompts,
+    "multitask_prompt_tuning": additions.prepare_prompts,
 }

@@ -13,7 +13,7 @@ Multipliers: TypeAlias = Mapping[str, Multiplier]
 
 @keras.saving.register_keras_serializable("firth")
 class StartsAt(keras.optimizers.schedules.LearningRateSchedule):
-    """Multiplier of a weight that stays as it is at first: 0, and from some step on 1.
+    """Multiplier of a weight that is frozen at first: 0, and from some step on 1.
 
     Example:
 
@@ -33,12 +33,12 @@ class StartsAt(keras.optimizers.schedules.LearningRateSchedule):
         return {"first": self.first}
 
 
-class OwnRates:
+class RateMultipliers:
     """The factors that multiply the updates of some variables.
 
     Example:
 
-    >>> rates = OwnRates({"kernel": 0.5}, first=0)
+    >>> rates = RateMultipliers({"kernel": 0.5}, first=0)
     >>> rates.find([keras.Variable([[1.0]], name="other"), keras.Variable([[1.0]], name="kernel")])
     >>> rates.multiplier(0, updates=7), rates.multiplier(1, updates=7)
     (None, 0.5)

@@ -1,4 +1,4 @@
-"""What BUILD says: which target may import which others, and which distributions."""
+"""Targets of BUILD: the targets and the distributions that each may import."""
 
 import ast
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What griffe calls with each object that it reads from the sources for the API's pages."""
+"""Extension of griffe, called with each object of the sources for the API's pages."""
 
 import pathlib
 import sys

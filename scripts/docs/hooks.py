@@ -1,4 +1,4 @@
-"""What MkDocs calls while it builds the site: the pages that are made and not written."""
+"""Hooks of MkDocs for the pages of the site that are made and not written."""
 
 import pathlib
 import re
@@ -10,6 +10,7 @@ sys.path.insert(0, str(REPOSITORY))
 from mkdocs.exceptions import PluginError  # noqa: E402
 from mkdocs.structure.files import File, Files  # noqa: E402
 
+from benchmarks import tables  # noqa: E402
 from scripts.docs.api_pages import api_pages  # noqa: E402
 from scripts.docs.import_drawing import imports_page  # noqa: E402
 from scripts.docs.recipe_keys import recipe_pages  # noqa: E402
@@ -27,6 +28,7 @@ def on_files(files: Files, config) -> Files:
     """Adds the pages that are made of the sources, and those that are files of the repository."""
     drawn = {"reference/imports.md": imports_page((REPOSITORY / "BUILD").read_text())}
     texts = {page: (REPOSITORY / path).read_text(encoding="utf-8") for page, path in SHOWN.items()}
+    texts["speed.md"] += "".join(f"\n{tables.markdown(name)}" for name in tables.names())
     shown = {page: text.replace("](docs/", "](") for page, text in texts.items()}
     for path, text in {**recipe_pages(), **api_pages(), **drawn, **shown}.items():
         files.append(File.generated(config, path, content=text))

@@ -1,4 +1,4 @@
-"""How the JSON Schema of a key reads in words: its type, its bounds and its default."""
+"""Types, bounds and defaults of keys in words, from their JSON Schema."""
 
 import json
 from typing import Any

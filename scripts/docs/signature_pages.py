@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 from firth.recipes import load_recipe
 from firth.recipes.reading.families import preset_names
 from firth.recipes.tasks.tasks import task_types
-from firth.serving.descriptions.describing import OTHER_SIGNATURES
-from firth.serving.descriptions.listing import shape_in_words, valid
+from firth.serving.exported_model import shape_in_words, valid
 from firth.serving.parameter import WITH_PARAMETERS
-from firth.serving.signature import Signature
+from firth.serving.signature import OTHER_SIGNATURES, Signature
 from firth.serving.signatures import SIGNATURES
-from firth.serving.slots.slot_tensors import SlotDescription, slot_descriptions
+from firth.serving.slots.signatures import SlotDescription, slot_descriptions
 
 _INTRODUCTION = f"""A served model answers by signatures: functions of strings, one for each text of a batch.
 Which ones a model has follows from its recipe; `firth predict NAME` lists them, with the sizes of its
@@ -78,7 +77,8 @@ def _of_tasks() -> Iterator[Offer]:
                 if (signature := SIGNATURES[goal.signature](recipe)) is None:
                     continue
                 yield Offer(goal.signature, "task", kind, signature)
-                for name in filter(None, (signature.texts_by, signature.words_by)):
+                scored_by = goal.scored_by if goal.scored_by != goal.signature else ""
+                for name in filter(None, (signature.texts_by, signature.words_by, scored_by)):
                     if (other := SIGNATURES[name](recipe)) is not None:
                         yield Offer(name, "task", kind, other)
 

@@ -48,7 +48,7 @@ def arguments_of(function: Function) -> list[ast.arg]:
 
 
 def is_plain_data(node: ast.ClassDef) -> bool:
-    """Whether a class is a dataclass, a named tuple or a typed dict, whose docstring lists its fields."""
+    """Returns true for a dataclass, a named tuple or a typed dict, whose docstring lists its fields."""
     bases = {ast.unparse(base) for base in node.bases}
     is_dataclass = any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list)
     return is_dataclass or bool(bases & {"NamedTuple", "typing.NamedTuple", "TypedDict"})

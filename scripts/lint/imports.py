@@ -58,7 +58,7 @@ def nearest(parts: list[str], targets: Mapping[str, Target]) -> str:
 
 
 def allowed(imported: str, home: str, deps: set[str]) -> bool:
-    """Whether a target may import another one.
+    """Returns true if a target may import another one.
 
     Who may import a folder may import its rooms. A file in a folder imports its rooms only as its deps say.
 

@@ -21,12 +21,12 @@ from scripts.lint.sources import Fault, Repository, Source, entry_fault
 TABLES = {
     "corpus/curation/step_table.py": "cleaning steps",
     "corpus/decontamination/benchmarks.py": "evaluation data that is kept out of a corpus",
-    "corpus/outputs/write_outputs.py": "formats of a cleaned corpus",
+    "corpus/curation/outputs.py": "formats of a cleaned corpus",
     "corpus/readers/sources.py": "sources",
     "generation/samplers.py": "samplers of requests for a text",
-    "interop/ctranslate2/generating.py": "samplers that CTranslate2 has too",
+    "interop/ctranslate2/generator.py": "samplers that CTranslate2 has too",
     "interop/peft/kinds.py": "methods that peft has too",
-    "layers/attention/building.py": "positions that attention reads",
+    "layers/blocks/transformer_stack.py": "positions that attention reads",
     "layers/blocks/input_embedding.py": "positions that are added to embeddings, the other half",
     "models/additions/addition_kinds.py": "methods whose additions do not merge",
     "models/model_kinds.py": "models; and heads, some of which are called as objectives are",
@@ -189,7 +189,7 @@ def _rules(holding: set[str], tables: Mapping[str, set[str]]) -> list[tuple[tupl
 
 
 def _lists_kinds(items: list[ast.expr | None], of_types: bool = True) -> bool:
-    """Whether some items are several kinds of one family, or types of kinds."""
+    """Returns true if some items are several kinds of one family, or types of kinds."""
     kinds = {each.value for each in items if isinstance(each, ast.Constant)}
     return any(len(kinds & family) > 1 for family in KINDS) or (
         of_types and any(_name(each) in TYPES for each in items)
@@ -197,7 +197,7 @@ def _lists_kinds(items: list[ast.expr | None], of_types: bool = True) -> bool:
 
 
 def _reads_kind(node: ast.AST) -> bool:
-    """Whether an expression is the kind of something: `x.kind`, `x["kind"]`, `x.get("kind")` and the like."""
+    """Returns true for an expression of a kind: `x.kind`, `x["kind"]`, `x.get("kind")` and the like."""
     if isinstance(node, ast.NamedExpr):
         return _reads_kind(node.value)
     if isinstance(node, ast.Attribute):
@@ -212,7 +212,7 @@ def _reads_kind(node: ast.AST) -> bool:
 
 
 def _is_choice(node: ast.AST) -> bool:
-    """Whether an expression is the name by which goals and models choose one another, or their heads."""
+    """Returns true for a name by which goals and models choose one another, or their heads."""
     if not isinstance(node, ast.Attribute):
         return False
     of_model = node.attr == "architecture" and _name(node.value) == "model"

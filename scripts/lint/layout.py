@@ -129,7 +129,7 @@ def mirror_faults(repository: Repository) -> Iterator[Fault]:
 
 
 def is_placed(test: str, names: Mapping[str, set[str]]) -> bool:
-    """Whether a test is named after a module or folder in its folder of the package, or after that folder.
+    """Returns true for a test named after a module or folder in its folder of the package, or that folder.
 
     Args:
         test: Path of the test from the folder of tests, without a suffix.
@@ -137,8 +137,8 @@ def is_placed(test: str, names: Mapping[str, set[str]]) -> bool:
 
     Example:
 
-    >>> names = {"layers/recurrent": {"lstm"}}
-    >>> is_placed("layers/recurrent/lstm_theme_test", names), is_placed("layers/lstm_test", names)
+    >>> names = {"layers/heads": {"pooling"}}
+    >>> is_placed("layers/heads/pooling_theme_test", names), is_placed("layers/pooling_test", names)
     (True, False)
     """
     folder, _, name = test.removesuffix("_test").rpartition("/")

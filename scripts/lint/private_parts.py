@@ -25,7 +25,7 @@ EXCEPTIONS = {
     ("components/data/tokenizer_gen.py", "_make_beam_pipeline"): _EXECUTORS,
     ("serving/slots/signatures.py", "_create_resource"): _RESOURCE,
     ("serving/slots/signatures.py", "_initialize"): _RESOURCE,
-    ("tokenizers/graph/model_kernel.py", "_create_resource"): _RESOURCE,
+    ("tokenizers/graph/sentencepiece_model.py", "_create_resource"): _RESOURCE,
     ("tokenizers/piece_tokenizer.py", "_add_special_token"): "KerasHub's tokenizers name special pieces so",
     ("training/optimizers/summed_gradients.py", "_all_reduce_sum_gradients"): _OPTIMIZERS,
     ("training/optimizers/summed_gradients.py", "_clip_gradients"): _OPTIMIZERS,
@@ -65,7 +65,7 @@ def uses(sources: Iterable[Source]) -> Iterator[tuple[Source, int, str, str]]:
 
 
 def is_private(name: str) -> bool:
-    """Whether a part of a dotted name is private.
+    """Returns true if a part of a dotted name is private.
 
     Args:
         name: The part, such as `_layers`.

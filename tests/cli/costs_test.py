@@ -3,7 +3,7 @@
 import pytest
 
 from firth.cli.costs import accelerator_lines, device_bytes
-from firth.models.held_parameters import held_parameters
+from firth.models.builders import held_parameters
 from firth.recipes import load_recipe
 from firth.recipes.counting import memory_bytes, total_bytes
 from firth.recipes.counting.accelerators import ACCELERATORS

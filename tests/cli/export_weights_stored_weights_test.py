@@ -34,7 +34,7 @@ def test_the_loss_on_held_out_rows_is_printed(firth, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert asked == [(str(tmp_path / "firth-runs" / "mine" / "bundle"), "mine-int8", "int8", 10)]
     first, last = result.stdout.splitlines()
-    assert first.startswith("mine-int8: ") and "int8, 1.2 MB in the place of 4.7 MB" in first
+    assert first.startswith("mine-int8: ") and "int8, 1.2 MB instead of 4.7 MB" in first
     assert "bits per byte 2.3457" in first and "2.3000 in float32" in first and "10 held-out rows" in first
     assert "firth predict mine-int8" in last
 

@@ -8,7 +8,7 @@ from firth import storage
 from firth.interop.keras_hub.exporting import family_of
 from firth.models import build_model, save_model
 from firth.recipes import load_recipe
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from tests.interop.hugging_face.checkpoints import PIECES
 from tests.tuning.drawn import write_adapter

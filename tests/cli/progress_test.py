@@ -23,7 +23,7 @@ EVENTS = [
         }
         for step in range(1, 101)
     ),
-    {"kind": "notice", "text": "the run goes on from step 3 [bold]"},
+    {"kind": "notice", "text": "the run resumes at step 3 [bold]"},
     {
         **{"kind": "estimate", "steps": 20_000, "seconds": 11_400.0, "tokens_per_second": 12_000.0},
         **{"run_left": 11_520.0, "unknown": 0},
@@ -49,7 +49,7 @@ def test_each_component_has_its_line(live):
     for expected in (
         "changed a.b: [1], in this folder's last run [2]",
         "cached Curator",
-        "note the run goes on from step 3 [bold]",
+        "note the run resumes at step 3 [bold]",
         "about 3 h 12 min left of the run: 3 h 10 min for 20,000 steps, 12,000 tokens/s, and 2 min 0 s "
         "after them",
         "done Trainer 1 min 15 s 2.0 GB",

@@ -147,7 +147,7 @@ def test_a_locked_run(firth, runner):
 def test_an_interrupted_run(firth, runner):
     runner.error = KeyboardInterrupt()
     result = firth("run", "demo")
-    assert result.exit_code == 130 and "goes on where this one stopped" in result.stderr
+    assert result.exit_code == 130 and "continues where this one stopped" in result.stderr
 
 
 def test_a_training_ended_by_sigterm(firth, runner):

@@ -18,4 +18,4 @@ def test_a_full_disk_is_told_in_a_sentence(firth, eager, tmp_path, monkeypatch):
     told = firth("train-worker", "tiny.yaml", *places)
     assert told.exit_code == 1
     assert "the disk of checkpoints is full" in told.stderr
-    assert "make room, and the same command goes on" in told.stderr
+    assert "make room, and the same command continues" in told.stderr

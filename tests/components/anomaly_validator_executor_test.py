@@ -8,7 +8,7 @@ from tfx.types import channel_utils
 
 from firth.components import AnomalyValidator, CorpusExampleGen, PinnedSchemaGen
 from firth.corpus import SourceSchemaError
-from firth.pipelines.source_schema import tolerant
+from firth.pipelines.run_folder import tolerant
 from firth.recipes.corpus.sources import JsonlSource
 from tests.components.components_corpus_test import run
 

@@ -58,7 +58,7 @@ def run(examples, folder, objective, rows=2000, seed=3):
         # Measured from the first rate to the last.
         MaskedLM(mask_rate=0.1, first_mask_rate=0.6, max_predictions=16),
         Denoising(),
-        # `tests/objectives/rate_measurement_test.py` measures all.
+        # `tests/objectives/objective_kinds_rate_measurement_test.py` measures all.
         pytest.param(MaskedLM(max_predictions=5), marks=pytest.mark.repeated),
         pytest.param(SpanCorruption(), marks=pytest.mark.repeated),
     ],

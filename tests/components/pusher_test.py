@@ -11,7 +11,7 @@ from tfx.utils import proto_utils
 from firth import storage
 from firth.components import pusher as executor
 from firth.components.pusher import Executor
-from firth.serving.versions import NoModelError, newest_model, next_version
+from firth.serving.exported_model import NoModelError, newest_model, next_version
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def benchmark_file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def of_files(tmp_path_factory, benchmark_file):
-    """By kind of step, what it is given that is in a file."""
+    """The values of steps that name files, by kind of step."""
     folder = tmp_path_factory.mktemp("model")
     models = [fasttext_step(threshold=0.0), scikit_learn_step(folder, threshold=0.0)]
     return {

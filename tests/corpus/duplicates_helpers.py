@@ -1,4 +1,4 @@
-"""What the tests of corpus-wide steps share."""
+"""Helpers of the tests of corpus-wide steps."""
 
 import pickle
 import random
@@ -10,7 +10,7 @@ from firth.corpus import Document, fork_workers
 from firth.corpus.curation.clean import Clean
 from firth.corpus.documents.corpus_counts import DROPPED, CorpusCounts, merge_counts
 from firth.corpus.documents.steps import Grouping
-from firth.corpus.io.record_files import read_record
+from firth.corpus.io.records import read_record
 from firth.recipes.corpus.cleaning import step_names
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesStep
 from tests.corpus.helpers import make_pipeline

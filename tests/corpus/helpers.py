@@ -1,4 +1,4 @@
-"""What the tests of the corpus share."""
+"""Helpers of the tests of the corpus."""
 
 import random
 
@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from firth.corpus import SPLITS, Document, ReadSources, check_sources, curate
 from firth.corpus.documents.document import document_id
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes.corpus.cleaning import Cleaning, ExactDuplicatesStep, LengthStep, NormalizeStep, Split
 
 
@@ -37,11 +37,11 @@ def read_records(pattern: str, compression: str = "GZIP") -> list[bytes]:
     return list(tf.data.TFRecordDataset(files, compression).as_numpy_iterator()) if files else []
 
 
-def read_to(folder, sources, privacy=None) -> list[Document]:
-    with make_pipeline() as pipeline:
+def read_to(folder, sources, privacy=None, dropped_files=0, made=make_pipeline) -> list[Document]:
+    with made() as pipeline:
         _ = (
             pipeline
-            | ReadSources(sources, str(folder), privacy)
+            | ReadSources(sources, str(folder), privacy, dropped_files=dropped_files)
             | beam.io.WriteToTFRecord(f"{folder}/documents", file_name_suffix=".gz")
         )
     check_sources(str(folder))

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import tensorflow as tf
 import zstandard
 
-from firth.corpus.io.record_files import write_record
+from firth.corpus.io.records import write_record
 from firth.recipes.corpus.sources import (
     AnySource,
     ArrowSource,
@@ -41,7 +41,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 }
 NAMES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zst", ".lz4": "lz4"}
 
-# Of at least two sentences each, or an extractor takes them for a menu.
+# They have at least two sentences each, or an extractor takes them for a menu.
 TEXTS = tuple(
     f"Call me Ishmaël number {i}. Some years ago, never mind how long precisely, I thought I would sail "
     "about a little and see the watery part of the world. It is a way I have of driving off the spleen, "

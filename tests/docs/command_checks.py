@@ -10,9 +10,9 @@ from unittest import mock
 import typer
 
 from firth.cli.main import app
-from firth.pipelines.metadata.stores import PASSWORD_VARIABLE
+from firth.pipelines.metadata_stores import PASSWORD_VARIABLE
 from firth.serving.signatures import SIGNATURES
-from firth.training.distribution.workers import check_cluster
+from firth.training.workers import check_cluster
 from tests.docs.snippets import REPOSITORY
 from tests.exported_model import exported_model, loaded_model
 

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from benchmarks import tables
 from benchmarks.claims import RUNS, read_claims, replaced, sentence
 from tests.docs.snippets import REPOSITORY, all_snippets
 from tests.docs.snippets_test import serve_demo
@@ -43,6 +44,17 @@ def test_its_claim_of_speed_is_the_range_of_all_kept_runs(tmp_path):
         (tmp_path / f"{name}.json").write_bytes((RUNS / f"{name}.json").read_bytes())
     with pytest.raises(ValueError, match=r"bert .*2 .*3"):
         read_claims(tmp_path)
+
+
+def test_figures_of_benchmarks_are_listed_and_print_as_tables():
+    page = (REPOSITORY / "benchmarks/README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \|", page.partition("## Figures")[2], re.MULTILINE)
+    assert sorted(listed) == tables.names() and len(page.splitlines()) < 300
+    for name in listed:
+        blocks = tables.markdown(name).split("\n\n")
+        rows = [[line.count(" |") for line in each.splitlines()] for each in blocks if each.startswith("| ")]
+        assert all(len(set(widths)) == 1 and len(widths) > 2 for widths in rows), name
+    assert "| resiliparse, all text | 0.531 | 0.991 | 0.691 | 2,286 |" in tables.markdown("html")
 
 
 def test_each_of_its_snippets_is_run_below():

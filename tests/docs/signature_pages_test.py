@@ -5,9 +5,9 @@ import re
 import pytest
 
 from firth.serving.continuation import PARAMETERS
-from firth.serving.descriptions.describing import OTHER_SIGNATURES
+from firth.serving.signature import OTHER_SIGNATURES
 from firth.serving.signatures import SIGNATURES, text_signatures
-from firth.serving.slots.slot_tensors import slot_descriptions
+from firth.serving.slots.signatures import slot_descriptions
 from scripts.docs.signature_pages import signatures_page
 from tests.exported_model import RECIPE
 

@@ -16,10 +16,9 @@ if keras.backend.backend() != "tensorflow":
 import tensorflow as tf
 
 from firth.generation import Prompts, StackReader, Writer
-from firth.generation.choices import likeliest
 from firth.generation.controls import neutral_controls
-from firth.generation.filters import filtered, keep_min_p, keep_top_k, keep_top_p, keep_typical
 from firth.generation.penalties import Seen, adjusted
+from firth.generation.sampling import filtered, keep_min_p, keep_top_k, keep_top_p, keep_typical, likeliest
 from firth.models import PretrainingModel
 from tests.generation.cases import eagerly
 from tests.models import references

@@ -5,7 +5,7 @@ import pytest
 
 from firth.generation.framing import PromptFraming
 from firth.generation.results import TextInProgress
-from firth.generation.writing import AT_LENGTH, GOES_ON, DecodedTexts
+from firth.generation.writer import AT_LENGTH, GOES_ON, DecodedTexts
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import MaskedLM

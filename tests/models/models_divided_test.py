@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from firth.layers.elements.divided_weights import divided_axes
-from firth.models.build import build_outline
+from firth.layers.elements.layer import divided_axes
+from firth.models.builders import build_outline
 from firth.recipes import load_recipe
 
 ATTENTION = {"attention/kernel": 1, "attention/bias": 0, "attention/output/kernel": 0}

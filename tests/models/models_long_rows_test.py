@@ -92,7 +92,7 @@ def test_rows_of_8192_tokens_hold_no_pairs(kind):
 @pytest.mark.parametrize("kind", [MaskedTransformer, CausalTransformer])
 def test_a_window_leaves_out_keys(kind, window, few_rows, monkeypatch):
     """Of long rows, blocks of queries read the blocks of keys around them."""
-    monkeypatch.setattr("firth.layers.attention.row_bias.BLOCK", 4)
+    monkeypatch.setattr("firth.layers.attention.attention_bias.BLOCK", 4)
     local = None if window is None else {"window": window, "global_every": 2}
     stack = kind({**STACK, "layers": 3, "local_attention": local}, seed=1)
     length = 16

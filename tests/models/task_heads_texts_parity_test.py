@@ -16,9 +16,9 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.generation import DecoderReader, Prompts, Writer
-from firth.generation.choices import likeliest
 from firth.generation.controls import neutral_controls
-from firth.generation.writing import AT_END
+from firth.generation.sampling import likeliest
+from firth.generation.writer import AT_END
 from firth.models import TaskModel, example_sums, total_loss
 from firth.recipes.tasks.forms import BARTTextForm, T5Form
 from firth.recipes.tasks.text_to_text import TextToText

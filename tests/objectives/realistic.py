@@ -3,7 +3,7 @@
 import numpy as np
 
 from firth import features
-from firth.corpus.packing.pack_rows import pack_rows
+from firth.corpus.packing.row_packing import pack_rows
 from firth.corpus.packing.tokenization import TokenizedDocument
 from firth.recipes.tokenizers.tokenizer import Sequences
 from tests.objectives.rows import row

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from firth.objectives import OBJECTIVES
+from firth.objectives.salient_spans import SalienceRules
 from firth.objectives.transforms.documents import ordinary_table, read_text
-from firth.objectives.transforms.salience import SalienceRules
 from firth.recipes.objectives.denoising import SalientSpans
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer

@@ -193,6 +193,8 @@ def test_why_a_document_is_gone_or_kept(folder, first):
     try:
         keys = (
             "cleaning.list_dropped=true",
+            # All but the document with the greatest hash.
+            f"sources.0.sample={{documents: {len(TEXTS) + len(DROPPED) - 1}}}",
             "cleaning.steps.2.add_metadata=true",
             "outputs=[{kind: jsonl, compression: none}]",
             f"source_schema={tolerant(first)}",
@@ -204,6 +206,7 @@ def test_why_a_document_is_gone_or_kept(folder, first):
     places = {text: f"a.txt#L{2 * i + 1}" for i, text in enumerate([*TEXTS, *DROPPED])}
     code, said = why(places["Too short."])
     assert code == 0 and "dropped by length: too_few_words" in said
+    assert "dropped by read: not_sampled" in why(places[TEXTS[9]])[1]
     assert "dropped by bad_words" in why(places["Damn this white whale of yours."])[1]
     code, said = why(places[TEXTS[5]])
     assert code == 0 and "kept, in " in said

@@ -8,7 +8,7 @@ from firth.pipelines import finetune, local, pretrain
 from firth.pipelines.local import RunFailedError
 from firth.recipes import load_recipe
 from firth.recipes.reading.adapting import load_adapting_recipe
-from firth.reports.distances import distance_lines
+from firth.reports.threshold_results import distance_lines
 from tests.recipes.bundles import write_bundle
 
 RECIPE = """\

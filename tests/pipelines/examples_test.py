@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from firth.cli.main import app
 from firth.corpus import ReadSources, curate
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes import load_recipe
 from firth.recipes.corpus.cleaning import step_names
 from tests.corpus.helpers import document

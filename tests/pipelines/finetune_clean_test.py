@@ -7,10 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from firth.cli.main import app
-from firth.corpus.contamination.evidence import read_evidence
+from firth.corpus.decontamination.evidence import read_evidence
 from tests.pipelines.finetune_test import OPTIONS, write_csv
 
-# `firth/corpus/contamination`, `TaskRowGen`, the metrics and the page have unit tests of their own.
+# The evidence of contamination, `TaskRowGen`, the metrics and the page have unit tests of their own.
 pytestmark = pytest.mark.repeated
 
 CORPUS = """\

@@ -82,6 +82,9 @@ def test_a_file_of_messages_becomes_a_model_that_replies_word_for_word(folder):
     summary = json.loads((folder / "firth-runs" / "base_dialogue" / "run.json").read_text())
     found = summary["evaluation"]["overall"]
     assert summary["blessed"] and found["lm_perplexity"] < 1.2 and found["lm_accuracy"] > 0.95
+    assert found["reply_probability_low"] <= found["reply_probability"] <= found["reply_probability_high"]
+    assert "as served: reply_probability: " in result.output and "by score_replies" in result.output
+    assert "of the constant answer pieces by their frequency" in result.output
     asked = run(folder, "predict", "base_dialogue", "reply", "Who wrote Hamlet?", "--json")
     assert json.loads(asked.stdout)["reply"] == "William Shakespeare did.", asked.output
     generator = load_generator(summary["bundle"])

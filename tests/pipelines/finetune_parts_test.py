@@ -5,8 +5,8 @@ import json
 import pytest
 
 from firth.models.bundle import read_recipe
-from firth.pipelines.metadata.lineage import metadata_store
-from firth.pipelines.metadata.run_metadata import metadata_of
+from firth.pipelines.lineage import metadata_store
+from firth.pipelines.run_metadata import metadata_of
 from tests.pipelines.finetune_test import finetune, folder, of_csv  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.repeated

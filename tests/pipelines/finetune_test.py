@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from firth.cli.main import app
 from firth.models import load_model, save_model
 from firth.models.bundle import weights_by_path
-from firth.pipelines.metadata.lineage import metadata_store
-from firth.pipelines.metadata.run_metadata import metadata_of
+from firth.pipelines.lineage import metadata_store
+from firth.pipelines.run_metadata import metadata_of
 from firth.tokenizers import save_tokenizer
 from tests.exported_model import RECIPE, make_served
 

@@ -12,7 +12,7 @@ from firth.interop.errors import InteropError
 from firth.interop.formats import FORMATS
 from firth.pipelines.imported_models import import_run
 from firth.serving import Client
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from tests.cli.imported_model import imported_model
 from tests.interop.hugging_face.checkpoints import checkpoint
 from tests.shared_data import shared_data

@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from firth.pipelines.metadata.leftovers import remove_dangling_rows
+from firth.pipelines.leftovers import remove_dangling_rows
 from firth.recipes.reading.loading import recipe_to_yaml
 from firth.serving.client import Client
-from firth.serving.versions import newest_model
+from firth.serving.exported_model import newest_model
 from tests.pipelines import faulty_runs
 from tests.pipelines.pretrain_test import losses, tiny
 

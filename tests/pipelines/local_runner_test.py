@@ -32,7 +32,7 @@ DEVICES = """
 import types
 import tensorflow as tf
 from firth.pipelines import local, local_runner
-from firth.training.distribution import prepare_devices
+from firth.training.strategies import prepare_devices
 
 def run(recipe, root, options):
     prepare_devices(recipe.training)

@@ -17,7 +17,7 @@ from tfx.dsl.compiler.compiler import Compiler
 from tfx.orchestration.local.local_dag_runner import LocalDagRunner  # noqa: F401  (loads what compiling needs)
 
 from firth.corpus import ReadSources, count_corpus_words, curate, make_sequences, write_outputs
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.pipelines.corpus import create_pipeline
 from firth.recipes import Cleaning, ParquetOutput, TextSource, load_recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig

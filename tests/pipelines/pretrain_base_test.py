@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from firth.cli.main import app
 from firth.models import load_model
 from firth.models.bundle import weights_by_path
-from firth.pipelines.metadata.lineage import metadata_store
-from firth.pipelines.metadata.run_metadata import metadata_of
+from firth.pipelines.lineage import metadata_store
+from firth.pipelines.run_metadata import metadata_of
 from firth.pipelines.trained_model import BASE_IMPORTER
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.tokenizers import load_tokenizer

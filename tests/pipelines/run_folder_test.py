@@ -9,10 +9,9 @@ from ml_metadata.proto import metadata_store_pb2
 
 from firth.pipelines import local
 from firth.pipelines.events import Timings
-from firth.pipelines.metadata.run_metadata import METADATA_FILE
 from firth.pipelines.run_errors import RunFolderError
-from firth.pipelines.run_folder import READERS, RECIPE_FILE
-from firth.pipelines.source_schema import PREVIOUS_FILE, SCHEMA_FILE
+from firth.pipelines.run_folder import PREVIOUS_FILE, READERS, RECIPE_FILE, SCHEMA_FILE
+from firth.pipelines.run_metadata import METADATA_FILE
 from firth.recipes import load_recipe
 
 COMPLETE, FAILED = metadata_store_pb2.Execution.COMPLETE, metadata_store_pb2.Execution.FAILED

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from firth.scores import SCORES, Collected, ScoredAnswer, TextVectors, compute, compute_interval
+from firth.scores.replies import ReplyPieces
 from firth.scores.score_table import (
     ANSWERS,
     LABELS,
     NUMBERS,
     PROBABILITIES,
+    REPLIES,
     SCORED_ANSWERS,
     TAGS,
     TEXTS,
@@ -53,6 +55,7 @@ PAIRS = {
     TAGS: st.integers(1, 5).flatmap(same_length),
     TEXTS: st.tuples(WORDS, WORDS),
     PROBABILITIES: st.tuples(st.integers(0, 1), st.floats(0, 1).map(two_classes)),
+    REPLIES: st.tuples(st.builds(ReplyPieces, st.integers(0, 9)), st.floats(-50, 0)),
     VECTORS: st.tuples(st.integers(0, 5).map(float), st.floats(-1, 1).map(two_vectors)),
 }
 RIGHT: dict[Any, Callable] = {
@@ -63,6 +66,7 @@ RIGHT: dict[Any, Callable] = {
     TAGS: lambda tags: tags,
     TEXTS: lambda texts: texts if isinstance(texts, str) else texts[0],
     PROBABILITIES: lambda place: two_classes(1.0 - place),
+    REPLIES: lambda pieces: 0.0,
     VECTORS: lambda number: two_vectors(0.1 + 0.1 * number, int(number)),
 }
 # References that every score can be perfect on.
@@ -75,6 +79,7 @@ REFERENCES: dict[Any, Sequence] = {
     TAGS: [["B-PER", "I-PER", "O"], ["O", "B-LOC"]],
     TEXTS: ["the cat sat on the mat . it purred .", ["a dog bit the other dog", "the dog bit"]],
     PROBABILITIES: [0, 1, 1],
+    REPLIES: [ReplyPieces(3, -9.0), ReplyPieces(0), ReplyPieces(1, -2.0)],
     VECTORS: [0.0, 2.5, 5.0],
 }
 OPTIONS: dict[str, dict] = {"f1": {"positive": "b"}}

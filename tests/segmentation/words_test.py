@@ -1,8 +1,7 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from firth.segmentation.scripts import has_unspaced
-from firth.segmentation.words import count_words, split_words, word_spans
+from firth.segmentation.words import count_words, has_unspaced, split_words, word_spans
 from tests.segmentation.languages import LANGUAGES
 
 UNSPACED = {"zh", "ja", "th", "lo", "km", "my", "bo"}

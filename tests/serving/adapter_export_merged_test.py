@@ -8,7 +8,7 @@ import tensorflow as tf
 from firth.recipes.tuning.adding import LoRA
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
-from firth.serving.weights import held_weights
+from firth.serving.weights import model_weights
 from firth.tokenizers import WordPieceTokenizer
 from firth.tuning import merge
 from tests.training.artifacts import VOCABULARY
@@ -24,7 +24,7 @@ def test_the_difference_is_that_of_the_type_alone(tmp_path):
     signature = text_signatures(recipe)["classify"].function
     expected = signature(Served(model, tokenizer, recipe), tf.constant(TEXTS))["probabilities"].numpy()
     merge(model)
-    stored = held_weights(model, "int8").bind(functools.partial(signature, Served(model, tokenizer, recipe)))
+    stored = model_weights(model, "int8").bind(functools.partial(signature, Served(model, tokenizer, recipe)))
     found = stored(tf.constant(TEXTS))["probabilities"].numpy()
     np.testing.assert_allclose(found, expected, atol=0.03)
     assert np.abs(found - expected).max() > 1e-6

@@ -10,7 +10,7 @@ from firth.recipes.tuning.adding import LoRA
 from firth.recipes.tuning.bottleneck import Houlsby
 from firth.recipes.tuning.prompts import PrefixTuning
 from firth.serving.adapter_export import export_adapters
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.serving.isolated_check import Loaded
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures

@@ -1,7 +1,7 @@
 import pytest
 
 from firth.recipes import load_recipe
-from firth.serving.answers import lines, told
+from firth.serving.answers import answer_lines, printed_fields
 from firth.serving.signatures import text_signatures
 
 ONE_MASK = {"pieces": [["cat", "dog"], ["", ""]], "scores": [[0.75, 0.25], [0.0, 0.0]], "mask_count": 1}
@@ -58,14 +58,14 @@ def described(preset, name):
 )
 def test_a_signature_says_what_is_told_of_its_answer(preset, name, outputs, values, shown):
     answer = described(preset, name)
-    assert told(answer, outputs) == values
-    assert lines(answer, values) == shown
+    assert printed_fields(answer, outputs) == values
+    assert answer_lines(answer, values) == shown
 
 
 def test_an_answer_that_nothing_is_said_about_is_told_whole():
-    assert told({}, {"b": [1, 2], "a": "x"}) == {"b": [1, 2], "a": "x"}
-    assert lines({}, {"b": [1, 2], "a": "x"}) == ["b: [1, 2]", 'a: "x"']
+    assert printed_fields({}, {"b": [1, 2], "a": "x"}) == {"b": [1, 2], "a": "x"}
+    assert answer_lines({}, {"b": [1, 2], "a": "x"}) == ["b: [1, 2]", 'a: "x"']
 
 
 def test_text_in_an_answer_is_no_template():
-    assert lines({"lines": "{{ piece }}"}, {"piece": "{{ 1 + 1 }} <b>"}) == ["{{ 1 + 1 }} <b>"]
+    assert answer_lines({"lines": "{{ piece }}"}, {"piece": "{{ 1 + 1 }} <b>"}) == ["{{ 1 + 1 }} <b>"]

@@ -7,8 +7,8 @@ from firth import features
 from firth.features import evaluation_sums
 from firth.models import example_sums
 from firth.objectives import OBJECTIVES
+from firth.serving.encoding import parse_rows
 from firth.serving.evaluate import evaluator, in_chunks
-from firth.serving.rows import parse_rows
 from tests.exported_model import (
     RECIPE,
     UNIGRAM_COUNTS,

@@ -9,7 +9,7 @@ from tfx.proto import bulk_inferrer_pb2, example_gen_pb2
 from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
 from firth import storage
-from firth.corpus.io.record_files import read_records, write_records
+from firth.corpus.io.records import read_records, write_records
 from firth.models import build_model
 from firth.recipes.tasks.classification import Classification
 from firth.serving import Client

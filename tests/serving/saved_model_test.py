@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth.serving.descriptions.output import Output
 from firth.serving.saved_model import export, save_signatures
-from firth.serving.signature import Signature
+from firth.serving.signature import Output, Signature
 from firth.serving.warmup import TEXTS, read_warmup
 from tests.exported_model import RECIPE, UNIGRAM_COUNTS, VOCABULARY, exported_model, loaded_model
 

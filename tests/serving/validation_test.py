@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from firth.serving import read_description, validate_serving
-from firth.serving.descriptions.model_description import FOLDER
+from firth.serving.exported_model import FOLDER
 from firth.serving.validation import OF_MASKS, TEXT_CASES
 from tests.exported_model import exported_rows
 from tests.forked_validation import forked_validation

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from firth.models import BundleError, save_model
-from firth.models.build import build_outline
+from firth.models.builders import build_outline
 from firth.models.bundle import open_weights, weights_by_path
 from firth.serving import export_bundle
 from firth.serving.embeddings import embed

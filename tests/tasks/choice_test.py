@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from firth import features as names
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.models import build_model
 from firth.recipes import load_recipe
 from firth.recipes.models.positions import LearnedPositionsConfig
@@ -22,8 +22,8 @@ from firth.serving.served_model import Served
 from firth.serving.task_signatures.choose import choose
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_labelled_data
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_rows import pack_records
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, count_documents
 from tests.exported_model import RECIPE, make_served

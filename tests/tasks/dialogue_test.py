@@ -7,18 +7,23 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from firth.evaluation.constant_answers import constant_comparisons
+from firth.evaluation.record_scores import Records
 from firth.models import build_model
 from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.dialogue import Dialogue
 from firth.recipes.tokenizers.chat_template import TEMPLATES
 from firth.recipes.training.evaluation import TaskEvaluation
+from firth.scores import Collected
+from firth.scores.replies import ReplyPieces
 from firth.serving.evaluate import evaluator
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.tasks import TASKS
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_rows import pack_records
+from firth.tasks.texts import key_of
 from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.chat import Chat
 from tests.exported_model import RECIPE, VOCABULARY
@@ -132,14 +137,38 @@ def test_a_dialogue_that_is_too_long_loses_its_oldest_turns_and_keeps_its_instru
     assert report["first_rejected"] == [{"source": "", "id": "b", "reason": "too_long"}]
 
 
-def test_rows_are_evaluated_by_the_loss_on_replies():
+def test_rows_are_evaluated_by_the_loss_on_replies_and_by_the_pieces_of_each():
     made = served()
     (row,) = rows_of(made, SHORT, LONG).rows
-    outputs = evaluator(made, np.zeros(made.recipe.tokenizer.vocabulary_size, "float32"))(
-        tf.constant([row.to_example()])
-    )
+    size = made.recipe.tokenizer.vocabulary_size
+    by_frequency = -np.arange(size, dtype="float32")
+    outputs = evaluator(made, by_frequency)(tf.constant([row.to_example()]))
     assert outputs["lm_weight_sum"].numpy() == [9.0]
-    assert made.task.told_metrics == ("lm_perplexity", "lm_accuracy")
+    assert made.task.told_metrics == ("reply_probability", "lm_perplexity", "lm_accuracy")
+    of_row = {name: each.numpy()[0] for name, each in outputs.items()}
+    found = {each.id: each for each in TASKS["dialogue"].collected(made.task, of_row, "s")}
+    for record, words_of_replies in ((SHORT, "sat on mat"), (LONG, "sat you know")):
+        ids = made.tokenizer.tokenize([words_of_replies])[0].numpy()
+        reference = found[str(key_of(record.id))].reference
+        assert reference == (3, by_frequency[ids].sum())
+    total = sum(each.prediction for each in found.values())
+    assert total == pytest.approx(-outputs["text_loss_sum"].numpy()[0], rel=1e-5)
+    of_loss_alone = evaluator(served(scores=()), by_frequency)(tf.constant([row.to_example()]))
+    assert "record_predictions" not in of_loss_alone
+
+
+def test_replies_are_better_than_frequencies_by_an_interval_or_not_at_all():
+    task = Dialogue()
+    assert task.constant_bounds == {"reply_probability_beats_constant": (1.0, None)}
+    references = [ReplyPieces(10, -30.0 - n % 3) for n in range(40)]
+    for above, beats in ((1.0, 1.0), (0.0, 0.0), (-1.0, 0.0)):
+        records = Records(
+            [Collected(f"{n}", each, each.by_frequency + above) for n, each in enumerate(references)]
+        )
+        made = constant_comparisons(task, records)
+        assert made["reply_probability_beats_constant"] == beats
+        constant = made["reply_probability[constant=pieces by their frequency]"]
+        assert constant == pytest.approx(np.exp(sum(each.by_frequency for each in references) / 400))
 
 
 @pytest.mark.parametrize("preset", ["gpt2_tiny", "llama_tiny", "prefix_lm_tiny"])

@@ -12,12 +12,12 @@ from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.forms import BERTForm, XLNetForm
 from firth.scores import compute
 from firth.serving.embeddings import embed
+from firth.serving.encoding import parse_rows
 from firth.serving.evaluate import evaluator
-from firth.serving.rows import parse_rows
 from firth.serving.served_model import Served
 from firth.tasks import TASKS
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_rows import pack_records
 from tests.exported_model import RECIPE, make_served
 from tests.tasks.texts_test import recipe_of
 

@@ -15,15 +15,15 @@ from firth.recipes.tasks.forms import BERTForm, XLNetForm
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tasks import task_from_json
 from firth.scores import best_threshold, compute
+from firth.serving.evaluate import with_choice
 from firth.serving.served_model import Served
 from firth.serving.task_signatures import answer as answering
 from firth.serving.task_signatures.answer import answer
-from firth.serving.task_signatures.held_out_choice import with_choice
 from firth.tasks import TASKS
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import AnswerSpan, LabelledRecord
-from firth.tasks.span import NO_SPAN, best_spans
-from firth.tasks.windows import placed_pieces, windows_of
+from firth.tasks.span import NO_SPAN, find_best_spans
+from firth.tasks.task_rows import pack_records
+from firth.tasks.windows import place_pieces, windows_of
 from tests.exported_model import RECIPE, make_served
 from tests.tasks.tagging_test import each_of, features_of, numpy, rows_of
 from tests.tasks.texts_test import SMALL, recipe_of
@@ -84,7 +84,7 @@ def joined(made, outputs, task=TASK):
 
 def test_words_have_their_places(served):
     texts = [LONG, "", "\u200b é", "[MASK]cats"]
-    pieces = placed_pieces(served.tokenizer, tf.constant(texts))
+    pieces = place_pieces(served.tokenizer, tf.constant(texts))
     cut = [
         [text[start:end] for start, end in zip(*both)]
         for text, *both in zip(texts, pieces.starts.to_list(), pieces.ends.to_list())
@@ -267,7 +267,9 @@ def test_best_spans_are_those_of_a_search():
     random = np.random.default_rng(3)
     start, end = random.normal(size=(2, 2, 3, 9)).astype("float32")
     begins, lengths = random.integers(0, 5, (2, 3)), np.array([[0, 1, 4], [4, 3, 2]])
-    found = best_spans(*map(tf.constant, (start, end, begins.astype("int32"), lengths.astype("int32"))), 3, 4)
+    found = find_best_spans(
+        *map(tf.constant, (start, end, begins.astype("int32"), lengths.astype("int32"))), 3, 4
+    )
     for place in itertools.product(range(2), range(3)):
         begin, length = begins[place], lengths[place]
         pairs = [(a, b) for a in range(length) for b in range(a, min(a + 3, length))]

@@ -14,12 +14,12 @@ from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tasks.tasks import task_from_json
 from firth.scores import compute
 from firth.serving.served_model import Served
-from firth.serving.task_signatures.records import features_of_pieces
+from firth.serving.task_signatures.records import encode_pieces
 from firth.serving.task_signatures.tag import tag, tag_words
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_labelled_data
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_rows import pack_records
 from firth.tasks.texts import key_of
 from firth.tasks.word_offsets import pieces_of_words
 from tests.exported_model import RECIPE, make_served
@@ -111,7 +111,7 @@ def test_a_sentence_among_others_is_answered_as_alone_and_as_served(served):
         words = tf.ragged.constant([record.id.split(" ")])
         tokens = pieces_of_words(served.tokenizer, words).tokens
         if len(tokens[0]):
-            of_served = served.model.logits(features_of_pieces(served, tokens))["tag"]
+            of_served = served.model.logits(encode_pieces(served, tokens))["tag"]
             np.testing.assert_allclose(of_alone, np.asarray(of_served)[0], atol=2e-6)
 
 

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from firth import features as names
-from firth.corpus.io.record_files import read_records, write_records
+from firth.corpus.io.records import read_records, write_records
 from firth.corpus.packing.mixture_plan import plan_mixture
 from firth.evaluation.record_scores import EXAMPLE_COUNT, Records, record_scores
 from firth.pipelines.labels import with_labels

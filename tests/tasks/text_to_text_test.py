@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from firth import features as names
-from firth.corpus.packing.packed_rows import Row
+from firth.corpus.packing.rows import Row
 from firth.evaluation.task_metrics import ScoreRecords, metric_types
 from firth.models import build_model
 from firth.recipes import load_recipe
@@ -21,8 +21,8 @@ from firth.serving.evaluate import evaluator
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.tasks import TASKS
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_rows import pack_records
 from tests.exported_model import RECIPE, make_served
 from tests.generation.cases import eagerly
 

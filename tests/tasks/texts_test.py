@@ -18,7 +18,7 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.training.evaluation import TaskEvaluation
 from firth.serving.evaluate import evaluator
 from firth.serving.served_model import Served
-from firth.serving.task_signatures.records import encode_texts, features_of_pieces
+from firth.serving.task_signatures.records import encode_pieces, encode_texts
 from firth.tasks import TASKS
 from firth.tasks.inputs import EncodedRecord
 from firth.tasks.readers import LabelledRecord
@@ -275,7 +275,7 @@ def test_two_texts_stand_as_in_the_published_tokenizer(family):
     assert task.special_tokens == size - 3
     recipe = SimpleNamespace(goal=task, sequences=SimpleNamespace(length=16))
     served = Served(SimpleNamespace(), tokenizer, recipe)
-    alone = features_of_pieces(served, *(tf.ragged.constant([each.tolist()], tf.int32) for each in chunks))
+    alone = encode_pieces(served, *(tf.ragged.constant([each.tolist()], tf.int32) for each in chunks))
     assert alone[names.TOKEN_IDS].numpy().tolist() == [ids]
     assert alone[names.SEGMENT_IDS].numpy().tolist() == [segments]
     assert alone[names.POOLED_POSITIONS].numpy().tolist() == [[place]]

@@ -12,14 +12,14 @@ from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.forms import ELMoForm
 from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tokenizers.tokenizer import Sequences, WordTokenizerConfig
+from firth.serving.encoding import parse_rows
 from firth.serving.evaluate import evaluator
-from firth.serving.rows import parse_rows
 from firth.serving.served_model import Served
 from firth.serving.task_signatures.records import encode_texts
 from firth.serving.task_signatures.tag import tag
 from firth.tasks import TASKS
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_rows import pack_records
 from firth.tokenizers.word import WordTokenizer
 
 WORDS = ("<S>", "</S>", "<UNK>", "the", "cat", "sat", "on", "a", "mat", ".", "Don", "'", "t")

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from firth.recipes.tokenizers.chat_template import TEMPLATES
-from firth.tokenizers.chat import Chat, without_oldest
+from firth.tokenizers.chat import Chat, drop_oldest
 from firth.tokenizers.dialogue_prompts import dialogue_prompts
 from tests.tokenizers.chat_test import byte_pair, sentence_piece, word_piece
 
@@ -47,7 +47,7 @@ def test_a_long_dialogue_loses_its_oldest_exchanges_and_then_the_end_of_its_last
     last = [{"role": "user", "content": "a" * 99}]
     room = len(chat.prompt(long[2:])) + 3
     found = asked(chat, [long, last, long[:1]], room)
-    assert found.ids[0].numpy().tolist() == chat.prompt(without_oldest(long)).tolist()
+    assert found.ids[0].numpy().tolist() == chat.prompt(drop_oldest(long)).tolist()
     assert found.is_cut.numpy().tolist() == [True, False, False]
     cut = asked(chat, [last], 40)
     assert cut.ids[0].numpy().tolist() == chat.prompts(tf.constant(["a" * 99]), 40).ids[0].numpy().tolist()

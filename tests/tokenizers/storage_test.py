@@ -13,7 +13,7 @@ from firth.tokenizers import (
     save_tokenizer,
     storage,
 )
-from firth.tokenizers.storage import take_tokenizer
+from firth.tokenizers.storage import copy_tokenizer
 from tests.tokenizers.golden.hard_strings import SPECIALS, STRINGS, VOCABULARY
 
 
@@ -126,15 +126,15 @@ def test_a_tokenizer_that_is_not_on_this_machine(small):
 def test_a_base_s_tokenizer_is_taken_with_the_template_of_a_task(small, tmp_path):
     save_tokenizer(small, tmp_path / "base")
     dialogue = Dialogue(template="llama_2")
-    taken = take_tokenizer(str(tmp_path / "base"), str(tmp_path / "taken"), dialogue)
+    taken = copy_tokenizer(str(tmp_path / "base"), str(tmp_path / "taken"), dialogue)
     assert load_tokenizer(tmp_path / "taken").chat_template == TEMPLATES["llama_2"]
     assert taken.digest_of_ids == small.digest != taken.digest
     # A task that says none leaves it, and so do one that says the same and one that names none.
     classes = Classification(labels=("no", "yes"))
     for number, task in enumerate([classes, dialogue, Dialogue()]):
-        again = take_tokenizer(str(tmp_path / "taken"), str(tmp_path / f"again{number}"), task)
+        again = copy_tokenizer(str(tmp_path / "taken"), str(tmp_path / f"again{number}"), task)
         assert again.digest == taken.digest
-    copied = take_tokenizer(
+    copied = copy_tokenizer(
         str(tmp_path / "base"), str(tmp_path / "copied"), Classification(labels=("no", "yes"))
     )
     assert copied.chat_template is None

@@ -13,7 +13,7 @@ from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import ReplacedTokenDetection
 from firth.serving.served_model import Served
 from firth.tokenizers import WordPieceTokenizer
-from firth.training.held_out_samples import sampler
+from firth.training.held_out import sampler
 from tests.training.artifacts import LENGTH, VOCABULARY, tiny_recipe
 
 DOCUMENT = [5, 9, 7, 8]

@@ -17,12 +17,12 @@ from firth.recipes.training.training import Training
 from firth.tokenizers import load_tokenizer
 from firth.training import NonFiniteLossError, read_history, train
 from firth.training.checkpoints import Checkpoints, Progress
-from firth.training.distribution import Workers
 from firth.training.input_pipeline import training_batches
 from firth.training.loop import Loop
 from firth.training.pretraining import open_rows
-from firth.training.steps import Block, StepResult, build_block
+from firth.training.step import Block, StepResult, build_block
 from firth.training.termination import Termination, TrainingTerminated, termination_deferred
+from firth.training.workers import Workers
 from tests.training.artifacts import tiny_recipe, write_artifact
 from tests.training.eagerly import eagerly
 

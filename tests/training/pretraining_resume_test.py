@@ -117,7 +117,7 @@ def test_a_finished_run_makes_no_more_steps_and_goes_on_with_more(artifact, tmp_
     (said,) = [record.getMessage() for record in caplog.records if "goes on" in record.getMessage()]
     # Two steps of warm-up to 0.01, then down to 0 at the last step.
     assert said == (
-        "the run goes on from step 3 with training.steps: 5 in the place of 3; the rate of its next update "
+        "the run resumes at step 3 with training.steps: 5 instead of 3; the rate of its next update "
         "is 0.00667, where it would have been 0"
     )
     assert [line["learning_rate"] for line in read_history(tmp_path / "third")][3:] == pytest.approx(

@@ -46,7 +46,7 @@ def test_it_saves_after_its_step_and_goes_on_to_the_same_result(tmp_path, whole,
     with steps_made() as made:
         again = run(recipe, *places)
     assert made == list(range(last + 1, STEPS + 1))
-    assert f"the run goes on from step {last} of {STEPS}" in caplog.text
+    assert f"the run resumes at step {last} of {STEPS}" in caplog.text
     for one, other in zip(again.get_weights(), whole, strict=True):
         np.testing.assert_array_equal(one, other)
 

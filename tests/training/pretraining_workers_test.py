@@ -5,11 +5,11 @@ import shutil
 import pytest
 
 from firth.training import pretraining
-from firth.training.distribution import Workers
-from firth.training.initial_weights import START_FILE
+from firth.training.run_start import START_FILE
+from firth.training.workers import Workers
 from tests.training.artifacts import tiny_recipe, write_artifact, write_bundle
-from tests.training.initial_weights_test import recipe_on, run
 from tests.training.kills import copies_after, steps_made
+from tests.training.run_start_test import recipe_on, run
 
 
 class Second(Workers):

@@ -194,7 +194,7 @@ def test_malformed_row_is_named(tmp_path, problem):
 
 BAD_PAIRS: dict[str, dict[str, list]] = {
     "has more than 6 chunks": {"chunk_lengths": [1] * 8, "document_keys": [1] * 8},
-    "has a document that does not stand as 2 chunks": {"chunk_lengths": [1], "document_keys": [1]},
+    "has a document that is not 2 chunks": {"chunk_lengths": [1], "document_keys": [1]},
     "has a document of several keys": {"document_keys": [1, 2]},
     "record_labels is not as long as what it labels": {"record_labels": [0.5, 1.5]},
     "is longer than 24 tokens with its special ones": {

@@ -9,15 +9,15 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401 (registers the ops of the exported graph)
 
 from firth import storage
-from firth.corpus.contamination.evidence import FOLDER, CorpusEvidence, read_evidence, write_evidence
+from firth.corpus.decontamination.evidence import FOLDER, CorpusEvidence, read_evidence, write_evidence
 from firth.models import load_model
 from firth.models.bundle import read_recipe, weights_by_path
 from firth.recipes.reading.bundles import NoBundleError, digest_of_bundle
 from firth.recipes.run.base import Base
 from firth.tokenizers import TokenizerMismatchError, load_tokenizer
 from firth.training import RowsError, read_history
-from firth.training.run_fn import corpora_of, run_fn, started
-from tests.corpus.contamination.made_evidence import found_ngrams
+from firth.training.run_fn import corpora_of, run_fn, with_base
+from tests.corpus.decontamination.made_evidence import found_ngrams
 from tests.exported_model import first_signature_alone
 from tests.training.artifacts import tiny_recipe, write_artifact, write_bundle
 
@@ -81,13 +81,13 @@ def test_a_warm_start_takes_the_weights_of_the_model_that_the_trainer_is_given(t
     assert set(before) == set(after) and 0 < max(moved) < 0.02
     # A recipe that asks for none is not changed.
     cold = tiny_recipe(steps=1)
-    assert started(cold, args.base_model) == cold
+    assert with_base(cold, args.base_model) == cold
 
 
 def test_a_warm_start_without_a_blessed_model_says_so(caplog):
     warm = tiny_recipe(steps=1).model_copy(update={"warm_start": True})
     with caplog.at_level("INFO"):
-        assert started(warm, None) == warm
+        assert with_base(warm, None) == warm
     assert "no model of this pipeline is blessed yet; weights are drawn by the seed" in caplog.text
 
 
@@ -95,13 +95,13 @@ def test_a_warm_start_from_a_model_that_is_gone_is_refused(tmp_path):
     warm = tiny_recipe(steps=1).model_copy(update={"warm_start": True})
     bundle = pathlib.Path(write_bundle(tmp_path / "earlier" / "bundle"))
     serving = str(tmp_path / "earlier" / "Format-Serving")
-    assert started(warm, serving).base.bundle == str(bundle)
+    assert with_base(warm, serving).base.bundle == str(bundle)
     (bundle / storage.MARKER).unlink()
     with pytest.raises(NoBundleError, match=f"warm_start: .*{bundle}"):
-        started(warm, serving)
+        with_base(warm, serving)
     shutil.rmtree(tmp_path / "earlier")
     with pytest.raises(NoBundleError, match=r"earlier.*`warm_start`"):
-        started(warm, serving)
+        with_base(warm, serving)
 
 
 def test_a_model_carries_what_its_base_carries_and_what_its_own_corpus_holds(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from firth.recipes import RecipeError
-from firth.training.run_fn import started
+from firth.training.run_fn import with_base
 from tests.training.artifacts import tiny_recipe, write_bundle
 
 
@@ -23,7 +23,7 @@ def changed(model, **others):
 def test_fewer_layers_and_other_heads_are_refused(blessed):
     heads = tiny_recipe(steps=1).model.attention.model_copy(update={"heads": 1})
     with pytest.raises(RecipeError) as refused:
-        started(changed({"attention": heads}, warm_start=True), blessed)
+        with_base(changed({"attention": heads}, warm_start=True), blessed)
     assert [problem.partition(" is not what")[0] for problem in refused.value.problems] == [
         "warm_start: model.layers: 1",
         "warm_start: model.attention.heads: 1",
@@ -32,4 +32,4 @@ def test_fewer_layers_and_other_heads_are_refused(blessed):
 
 def test_other_rates_of_dropout_are_not(blessed):
     recipe = changed({"layers": 2, "dropout": 0.3}, warm_start=True)
-    assert started(recipe, blessed).base.bundle.endswith("/bundle")
+    assert with_base(recipe, blessed).base.bundle.endswith("/bundle")

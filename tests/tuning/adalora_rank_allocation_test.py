@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth.layers.elements.extensible import GradientObserver
+from firth.layers.elements.extensible_layer import GradientObserver
 from firth.recipes.tuning.adalora import AdaLoRA
 from firth.recipes.tuning.adding import LoRA
 from firth.training.optimizers.optimizer_kinds import build_optimizer
-from firth.training.steps.step import build_train_step
+from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError
 from firth.tuning.adalora import RankAllocator, SingularValueAddition
 from tests.models.table import TRAINED, training_features
-from tests.tuning.adding_test import OPTIMIZER, model_of
+from tests.tuning.additions_test import OPTIMIZER, model_of
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "interop" / "peft" / "golden" / "adalora_allocation.npz"
 PARTS = {"down": "lora_A", "values": "lora_E", "up": "lora_B"}

@@ -8,7 +8,7 @@ import pytest
 
 from firth import features
 from firth.models import load_model
-from firth.models.additions.kept_additions import keep
+from firth.models.additions.addition_kinds import replace_training_additions
 from firth.models.bundle import weights_by_path
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.tuning import AdapterError, load_adapter, load_merged, merge, save_adapter
@@ -56,7 +56,7 @@ def test_it_is_saved_alone_loaded_on_its_base_and_refused_on_another(kind, famil
     method = small(kind)
     model = drawn(by_method(recipe, method))
     expected = states(model)
-    keep(model, method)
+    replace_training_additions(model, method)
     recipe = by_method(recipe, method.kept)
     save_adapter(model, recipe, tmp_path / "adapter")
     loaded, found = load_adapter(tmp_path / "adapter", recipe.base.bundle)

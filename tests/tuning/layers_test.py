@@ -12,9 +12,9 @@ from firth.models.model_kinds import BACKBONES
 from firth.recipes.training.optimizers import AdamWConfig
 from firth.recipes.tuning import methods
 from firth.training.optimizers.optimizer_kinds import build_optimizer
-from firth.training.steps.step import build_train_step
+from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError
-from firth.tuning.groups import groups_of
+from firth.tuning.layers import groups_of
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features
 from tests.tuning.table import ADDING
 

@@ -10,7 +10,7 @@ from firth.recipes.training.optimizers import AdamWConfig
 from firth.recipes.tuning.methods import method_types
 from firth.recipes.tuning.prompts import PromptMethod
 from firth.training.optimizers.optimizer_kinds import build_optimizer
-from firth.training.steps.step import build_train_step
+from firth.training.step import build_train_step
 from firth.tuning import METHODS
 from tests.models.table import MODELS, TRAINED, VOCABULARY, training_features
 from tests.tuning.table import ADDING, may_train, small

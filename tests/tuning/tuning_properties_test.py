@@ -5,14 +5,14 @@ import pytest
 import tensorflow as tf
 
 from firth.models import PretrainingModel
-from firth.models.additions.kept_additions import keep
+from firth.models.additions.addition_kinds import replace_training_additions
 from firth.models.bundle import weights_by_path
 from firth.models.model_kinds import BACKBONES
 from firth.training.optimizers.optimizer_kinds import build_optimizer
-from firth.training.steps.step import build_train_step
+from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError, merge
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features
-from tests.tuning.adding_test import OPTIMIZER
+from tests.tuning.additions_test import OPTIMIZER
 from tests.tuning.table import ADDING, may_train, small
 
 # One of each kind of backbone, and which of them may have no place for what a method adds.
@@ -85,7 +85,7 @@ def test_it_starts_as_promised_trains_what_it_declares_and_becomes_what_is_kept(
     assert all(may_train(method, path) for path in trained)
     found = logits_of(model, case)
     assert np.abs(found - started).max() > MOVED * scale
-    keep(model, method)
+    replace_training_additions(model, method)
     if method.merges:
         merge(model)
         assert set(weights_by_path(model)) == set(before) - added and not model.added.held

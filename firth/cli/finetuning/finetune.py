@@ -1,22 +1,36 @@
 """`firth finetune`: from a model and labelled data to a served task model."""
 
-import json
+import dataclasses
 import pathlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from firth import storage
 from firth.cli import commands, execution
-from firth.cli.finetuning.read_lines import print_read
-from firth.cli.finetuning.seeds import Seeds, run_seeds
+from firth.cli.execution import run_in_own_process
+from firth.cli.finetuning.labelled_data import print_labelled_data
 from firth.cli.output import ExitCode, fail
 from firth.cli.show import costs_of_method
 
 if TYPE_CHECKING:
+    from firth.pipelines.local import RunOptions, RunResult
     from firth.recipes.reading.raw_recipes import Option
     from firth.recipes.run.adapting import AdaptingRecipe
+    from firth.reports.task_scores import ScoreOfSeeds
 
+SEEDS_FILE = "seeds.json"
+Seeds = Annotated[
+    int,
+    typer.Option(
+        "--seeds",
+        min=1,
+        max=100,
+        help="Number of runs, each by another seed and in a folder of its own; prints the median, the "
+        "standard deviation and the best of their scores.",
+    ),
+]
 Model = Annotated[
     str | None,
     typer.Argument(
@@ -91,7 +105,6 @@ LabelColumn = Annotated[
         "span `answers`, and none for tasks that learn from texts alone.",
     ),
 ]
-
 MethodName = Annotated[
     str | None,
     typer.Option(
@@ -143,32 +156,35 @@ def _finetune(
     ]
     beam = execution.beam_args(beam_arg)
     checked, report = _read_or_exit(recipe, options, root)
-    print_read(report, checked)
-    if seeds > 1:
-        run_seeds(checked, seeds, root, name, verbose, reuse_folder, metadata, beam)
-        return
+    print_labelled_data(report, checked)
     from firth.pipelines import local
 
-    result = execution.execute(local.finetune, checked, root, name, verbose, beam, reuse_folder, metadata)
-    from firth.cli.finetuning.task_summary import print_task_summary
+    options_of_run = local.RunOptions(
+        name, verbose, beam_pipeline_args=beam, reuse_folder=reuse_folder, metadata=metadata
+    )
+    if seeds > 1:
+        run_seeds(checked, seeds, root, options_of_run)
+        return
+    result = execution.execute(local.finetune, checked, root, options_of_run)
+    from firth.cli.summary import print_task_summary
 
     execution.finish(print_task_summary, result, checked, root)
 
 
 def base_options(base: str | None) -> "list[Option]":
-    """Returns the options that the argument BASE stands for."""
+    """Returns the option of the argument BASE."""
     return _option("base", base, "BASE")
 
 
 def method_options(method: str | None, epochs: float | None) -> "list[Option]":
-    """Returns what `--method` and `--epochs` stand for."""
+    """Returns the options of `--method` and `--epochs`."""
     return [*_option("method.kind", method, "--method"), *_option("epochs", epochs, "--epochs")]
 
 
-def _option(key: str, value: str | float | None, said: str) -> "list[Option]":
+def _option(key: str, value: str | float | None, name: str) -> "list[Option]":
     from firth.recipes.reading.raw_recipes import Option
 
-    return [] if value is None else [Option(f"{key}={json.dumps(value)}", f"{said} {value}")]
+    return [] if value is None else [Option(key, value, f"{name} {value}")]
 
 
 def _task(
@@ -179,7 +195,7 @@ def _task(
     texts: "Mapping[str, str | list[str] | None]",
     label: str | None,
 ) -> "list[Option]":
-    """Returns the options that the arguments stand for."""
+    """Returns the options of the recipe's `data` and `task`, which several arguments describe together."""
     from firth.recipes.reading.raw_recipes import Option
 
     if task is None:
@@ -188,25 +204,25 @@ def _task(
 
     given = {
         "--eval": eval,
-        **{f"--{role.rstrip('s')}": said for role, said in texts.items()},
+        **{f"--{role.rstrip('s')}": column for role, column in texts.items()},
         "--label": label,
     }
     try:
-        labels.check_data_options(task, data, train, [name for name, said in given.items() if said])
+        labels.check_data_options(task, data, train, [name for name, column in given.items() if column])
         if data is not None:
-            said, read, described = "--data", labels.published_data(task, data), labels.task_of_format(task)
+            place, read, described = "--data", labels.published_data(task, data), labels.task_of_format(task)
         elif train is not None:
             described, columns = labels.task_on_columns(task, texts)
             column = label or labels.label_column(task)
-            said = "--train"
+            place = "--train"
             read = {"kind": "columns", "train": train, "eval": eval, "texts": columns, "label": column}
         else:
-            said, read, described = "no data", labels.docstring_data(task), {"kind": task}
+            place, read, described = "no data", labels.docstring_data(task), {"kind": task}
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
     return [
-        Option(f"data={json.dumps(read)}", said),
-        Option(f"task={json.dumps(described)}", f"--task {task}"),
+        Option("data", read, place),
+        Option("task", described, f"--task {task}"),
     ]
 
 
@@ -217,21 +233,83 @@ def _read_or_exit(
     from firth.recipes.reading.adapting import load_adapting_with_places
 
     try:
-        said, raw = load_adapting_with_places(path, options, root)
+        stated, raw = load_adapting_with_places(path, options, root)
         # Before the data are read, which may take long.
-        if said.method.adds:
-            costs_of_method(said, "finetune")
-        if said.predictions is not None:
-            from firth.serving.batch.asked_columns import asked_problem
+        if stated.method.adds:
+            costs_of_method(stated, "finetune")
+        if stated.predictions is not None:
+            from firth.serving.batch.column_check import predictions_problem
 
-            if problem := asked_problem(said):
+            if problem := predictions_problem(stated):
                 key, why = problem
                 fail(f"{raw.origin(key).place}: {'.'.join(key)}: {why}", ExitCode.USAGE)
-        recipe, found = read_for(said)
+        recipe, found = read_for(stated)
         lost = target_sentences(recipe, found)
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
     return recipe, {**found.report(), "lost": lost}
+
+
+def run_seeds(recipe: "AdaptingRecipe", seeds: int, root: pathlib.Path, options: "RunOptions") -> None:
+    """Runs a recipe by several seeds, from its own on, and prints and keeps their scores.
+
+    Each run is a process of its own, so that the memory of one is free before the next. A run that is whole
+    is not trained again. `<name>_seeds/seeds.json` has the scores, and those of the clean records where a
+    corpus of the base was found to hold some of the others. Ends the command with a status of its own if the
+    best run is not blessed; without scores, if no run is.
+    """
+    from firth.evaluation.record_scores import CLEAN
+    from firth.pipelines import local
+    from firth.reports.task_scores import scores_of_seeds
+    from firth.reports.threshold_results import overall
+
+    start = options.name or recipe.name
+    results: dict[int, RunResult] = {}
+    for seed in range(recipe.seed, recipe.seed + seeds):
+        folder = f"{start}_seed{seed}"
+        of_seed = recipe.model_copy(update={"seed": seed, "name": folder})
+        named = dataclasses.replace(options, name=folder)
+        results[seed] = run_in_own_process(execution.execute, local.finetune, of_seed, root, named)
+    metrics = {seed: overall(result.evaluation) for seed, result in results.items()}
+    scores = scores_of_seeds(metrics, recipe.task.scores)
+    of_clean = {seed: result.evaluation.get(CLEAN, {}) for seed, result in results.items()}
+    clean = scores_of_seeds(of_clean, recipe.task.scores)
+    kept = root / f"{start}_seeds" / SEEDS_FILE
+    runs = {str(seed): str(result.run_dir) for seed, result in results.items()}
+    of_records = {"scores": scores, **({"clean": clean} if clean else {})}
+    tables = {key: {each.name: each.as_json() for each in those} for key, those in of_records.items()}
+    storage.write_json(kept, {"runs": runs, **tables})
+    _print(scores, clean, results, kept)
+
+
+def _print(
+    scores: "list[ScoreOfSeeds]",
+    clean: "list[ScoreOfSeeds]",
+    results: "dict[int, RunResult]",
+    kept: pathlib.Path,
+) -> None:
+    from firth.reports.task_scores import clean_words
+
+    typer.echo("")
+    for seed, result in results.items():
+        values = ", ".join(f"{each.name} {each.values[seed]:.3f}" for each in scores)
+        state = "" if result.blessed else ", not blessed: " + "; ".join(result.reasons)
+        typer.echo(f"seed {seed}: {values}{state}  {result.run_dir}")
+    for score in scores:
+        typer.echo(f"held-out {score.text}")
+    for score in clean:
+        # The records are the same whatever the seed.
+        typer.echo(f"held-out {score.text}, {clean_words(next(iter(results.values())).evaluation)}")
+    typer.echo(f"scores of all seeds: {kept}")
+    if not scores:
+        if not any(result.blessed for result in results.values()):
+            raise typer.Exit(ExitCode.NOT_BLESSED)
+        return
+    best = results[scores[0].best_seed]
+    typer.echo("the best was chosen by these held-out records: a new run is as good as the median\n\nnext:")
+    typer.echo(f"  firth report {best.run_dir.name}")
+    if not best.blessed:
+        raise typer.Exit(ExitCode.NOT_BLESSED)
 
 
 register = commands.registrar(

@@ -1,15 +1,14 @@
 """`firth glue`: one model on all tasks of GLUE whose files are there."""
 
-import json
 import pathlib
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from firth.cli import commands, execution
+from firth.cli.execution import run_in_own_process
 from firth.cli.finetuning.finetune import Epochs, MethodName, base_options, method_options
-from firth.cli.finetuning.own_process import in_own_process
-from firth.cli.finetuning.read_lines import print_read
+from firth.cli.finetuning.labelled_data import print_labelled_data
 from firth.cli.output import ExitCode, fail
 
 if TYPE_CHECKING:
@@ -54,13 +53,13 @@ def _glue(
 ) -> None:
     """Adapts a model to each task of GLUE that is there, and compares its dev scores with published ones.
 
-    All files are read, and what is rejected is printed, before anything is trained. Each task is a run of
-    its own. A run that is whole is not trained again, so that the same command goes on after it was stopped.
+    All files are read, and rejections are printed, before anything is trained. Each task is a run of
+    its own. A run that is whole is not trained again, so that the same command resumes after it was stopped.
     Test splits have no labels: their answers are written as GLUE's site takes them.
     """
     from firth.evaluation.record_scores import CLEAN
     from firth.pipelines import glue
-    from firth.reports.task_pages.score_lines import clean_lines
+    from firth.reports.task_scores import clean_lines
 
     try:
         files = glue.find_tasks(data, task or ())
@@ -95,14 +94,14 @@ def _recipe(task: str, data: str, name: str, options: list[Any], root: pathlib.P
     from firth.recipes.reading.adapting import load_adapting_recipe
     from firth.recipes.reading.raw_recipes import Option
 
-    named = Option(f"name={json.dumps(name)}", f"--name {name}")
+    named = Option("name", name, f"--name {name}")
     try:
         options = [named, *options_of(task, data), *options]
         recipe, found = read_for(load_adapting_recipe(None, options, root))
     except ValueError as error:
         fail(f"{task}: {error}", ExitCode.USAGE)
     typer.echo(f"{task}:")
-    print_read(found.report(), recipe)
+    print_labelled_data(found.report(), recipe)
     return recipe
 
 
@@ -110,7 +109,8 @@ def _run(recipe: "AdaptingRecipe", root: pathlib.Path, verbose: bool) -> "RunRes
     from firth.pipelines import local
 
     # The memory of one task is free before the next.
-    return in_own_process(execution.execute, local.finetune, recipe, root, recipe.name, verbose, (), False)
+    options = local.RunOptions(recipe.name, verbose)
+    return run_in_own_process(execution.execute, local.finetune, recipe, root, options)
 
 
 def _overall(result: "RunResult") -> dict[str, float]:
@@ -133,12 +133,12 @@ def _print(
     typer.echo(f"\n{comparison_table(scores, 'dev', name)}\n")
     for line in clean:
         typer.echo(line)
-    for said, average in (
+    for table, average in (
         ("BERT's table", bert_table_average(scores)),
         ("the leaderboard", leaderboard_average(scores)),
     ):
         without = f", without {', '.join(average.missing)}" if average.missing else ""
-        typer.echo(f"average as of {said}: {average.value:.1f}{without}")
+        typer.echo(f"average as of {table}: {average.value:.1f}{without}")
     for note in notes:
         typer.echo(f"left out: {note}")
     typer.echo(f"dev scores: {folder}/glue.json")

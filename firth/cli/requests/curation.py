@@ -13,7 +13,7 @@ from firth.cli.runs_on_disk import RECIPE_FILE, find_run
 
 if TYPE_CHECKING:
     from firth.corpus.privacy.pii import Pii
-    from firth.pipelines.metadata.lineage import Outputs
+    from firth.pipelines.lineage import Outputs
 
 Wanted = Annotated[
     str,
@@ -69,12 +69,13 @@ def _why(run: commands.RunName, document: Wanted, root: commands.Root = commands
 
 
 def _answers(outputs: "Outputs", wanted: str, scrubber: "Pii") -> Iterator[str]:
-    from firth.corpus.curation.dropped import find_dropped
+    from firth.corpus.readers.dropped_documents import find_dropped
 
-    for row in find_dropped(str(outputs["Curator"]["report"]), wanted, scrubber):
-        match = f" of {row.match}" if row.match else ""
-        yield f"{row.id} ({row.source}, {row.uri}): dropped by {row.step}: {row.reason}{match}"
     read = outputs.get("CorpusExampleGen", {}).get("examples")
+    for folder in (read, outputs["Curator"]["report"]):
+        for row in [] if folder is None else find_dropped(str(folder), wanted, scrubber):
+            match = f" of {row.match}" if row.match else ""
+            yield f"{row.id} ({row.source}, {row.uri}): dropped by {row.step}: {row.reason}{match}"
     if read is not None:
         yield from _rejected(read, scrubber.scrub_address(wanted))
     yield from _kept(outputs["Curator"]["examples"], {wanted, scrubber.scrub_metadata(wanted)})

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firth.cli.output import ExitCode, fail, note, terminal
+from firth.cli.output import ExitCode, fail, note, run_quietly, terminal
 from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
-from firth.cli.quiet_work import quietly
 
 if TYPE_CHECKING:
-    from firth.serving.batch.predicting import Predicted
+    from rich.console import Console
+
+    from firth.serving.batch.prediction import Predicted
 
 Quoted = Annotated[
     bool | None,
     typer.Option(
         "--quoted/--no-quoted",
         help="Whether cells of a tsv of --input may be in quotation marks, or these are a part of the text. "
-        "Without it as in the training data; where these do not say it, a tsv with such a cell is refused.",
+        "Without it as in the training data; if these leave it open, a tsv with such a cell is refused.",
         show_default=False,
     ),
 ]
@@ -46,24 +47,25 @@ def predict_records(
     columns: Sequence[str],
     verbose: bool,
     quoted: bool | None = None,
+    data_source: str = "",
 ) -> None:
     """Writes the answers to a file of texts, and prints the numbers of answered and rejected records."""
-    said = dict(each.split("=", 1) for each in columns if "=" in each)
-    if len(said) < len(columns):
+    named = dict(each.split("=", 1) for each in columns if "=" in each)
+    if len(named) < len(columns):
         fail("--column is given as INPUT=COLUMN, once for each input", ExitCode.USAGE)
 
     console = terminal(err=True)
 
     def work() -> "Predicted":
         from firth.serving import Client
-        from firth.serving.batch.predicting import predict_file
+        from firth.serving.batch.prediction import predict_file
 
         client = Client(os.fspath(directory))
         with drawing_records(console) as draw:
-            return predict_file(client, name, source, target, said, draw, quoted)
+            return predict_file(client, name, source, target, named, draw, quoted, data_source)
 
     expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
-    found = quietly(work, "predict", expected, verbose)
+    found = run_quietly(work, "predict", expected, verbose)
     print_counts(found, target)
 
 
@@ -77,10 +79,6 @@ def print_counts(found: "Predicted", target: str) -> None:
     typer.echo(
         f"{target}: {found.answered:,} records answered{cut}{unread}{f' ({counts})' if counts else ''}"
     )
-
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 @contextlib.contextmanager

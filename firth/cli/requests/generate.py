@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail, note, terminal
-from firth.cli.quiet_work import quietly
-from firth.cli.requests.engines import DType, EngineName, opened_by
+from firth.cli.bundles import DType, EngineName, engine_options
+from firth.cli.output import ExitCode, fail, note, run_quietly, terminal
 from firth.cli.requests.files import Quoted, check_quoted, drawing_records, print_counts
-from firth.cli.requests.request_options import RequestCommand, said_request
+from firth.cli.requests.request_options import RequestCommand, given_request
 
 if TYPE_CHECKING:
     from firth.generation import Generated, TextGenerator
     from firth.recipes.generation.request import GenerationRequest
+    from firth.serving.batch.prediction import Predicted
 
 _STDIN = "-"
 Name = Annotated[
@@ -38,13 +38,13 @@ Input = Annotated[
     typer.Option(
         "--input",
         metavar="FILE",
-        help="Prompts in the place of PROMPT: a csv, tsv or jsonl file, by its column text, or a txt file, a "
+        help="Prompts instead of PROMPT: a csv, tsv or jsonl file, by its column text, or a txt file, a "
         "line each.",
     ),
 ]
 Output = Annotated[str | None, typer.Option("--output", metavar="FILE", help="Texts of --input, as jsonl.")]
 Column = Annotated[
-    str | None, typer.Option("--column", metavar="COLUMN", help="Column of --input in the place of text.")
+    str | None, typer.Option("--column", metavar="COLUMN", help="Column of --input instead of text.")
 ]
 
 
@@ -66,20 +66,20 @@ def _generate(
     root: commands.Root = commands.DEFAULT_ROOT,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show what TensorFlow prints.")] = False,
 ) -> None:
-    """Writes text after a prompt with a trained or an imported model, and prints what is written alone.
+    """Continues prompts with a trained or an imported model, and prints the continuations alone.
 
     The model is the newest bundle of a run, blessed or not. Without options the likeliest token is taken.
     """
-    request = said_request(ctx)
+    request = given_request(ctx)
     _check_options(prompts, input, output, column, n, stream, as_json, request)
     check_quoted(quoted, input)
     if input is not None and output is not None:
         generator = _loaded(name, root, engine, dtype, verbose)
 
-        def tell(written: "Generated", asked: "GenerationRequest") -> dict[str, Any]:
-            return told(written, asked, n)
+        def to_json(written: "Generated", asked: "GenerationRequest") -> dict[str, Any]:
+            return written_json(written, asked, n)
 
-        write_file(generator, input, output, column, _numbered(request, n), tell, verbose, quoted)
+        write_file(generator, input, output, column, _numbered(request, n), to_json, verbose, quoted)
         return
     texts = [_read_stdin() if each == _STDIN else each for each in prompts or ()]
     generator = _loaded(name, root, engine, dtype, verbose)
@@ -98,7 +98,7 @@ def _generate(
     found = _guarded(work, verbose)
     for (text, asked), written in zip(pairs, found, strict=True):
         if as_json:
-            typer.echo(json.dumps({"prompt": text, **told(written, asked, n)}, ensure_ascii=False))
+            typer.echo(json.dumps({"prompt": text, **written_json(written, asked, n)}, ensure_ascii=False))
         else:
             for each in (written, *written.others):
                 typer.echo(each.text)
@@ -145,7 +145,7 @@ def _read_stdin() -> str:
 def _loaded(
     name: str, root: pathlib.Path, engine: str | None, dtype: str | None, verbose: bool
 ) -> "TextGenerator":
-    folder, opening = opened_by(name, root, engine, dtype)
+    folder, opening = engine_options(name, root, engine, dtype)
 
     def work() -> "tuple[TextGenerator, list[str]]":
         from firth.generation.engines import engine_of, load_generator, untrained_heads
@@ -163,7 +163,7 @@ def _loaded(
 
 
 def _guarded(work: Any, verbose: bool, name: str = "") -> Any:
-    """Returns what a function returns; ends the command with the sentence of an error."""
+    """Returns the result of a function; ends the command with the sentence of an error."""
     from firth.storage import NotWholeError
 
     def asked() -> Any:
@@ -177,7 +177,7 @@ def _guarded(work: Any, verbose: bool, name: str = "") -> Any:
             ) from error
 
     expected: dict[type[Exception], ExitCode] = {NotWholeError: ExitCode.USAGE, ValueError: ExitCode.USAGE}
-    return quietly(asked, "generate", expected, verbose)
+    return run_quietly(asked, "generate", expected, verbose)
 
 
 def _numbered(request: "GenerationRequest", n: int) -> "list[GenerationRequest]":
@@ -209,13 +209,13 @@ def _print_scores(written: "Generated") -> None:
             typer.echo(f"{what}: {'  '.join(shown)}", err=True)
 
 
-def told(written: "Generated", request: "GenerationRequest", n: int) -> dict[str, Any]:
-    """Returns what was written as JSON has it, without what was not asked for."""
+def written_json(written: "Generated", request: "GenerationRequest", n: int) -> dict[str, Any]:
+    """Returns a written text, and the scores that were asked for, as JSON has them."""
     values = {"generated": written.text, "ended": written.ended}
     seed = {"seed": request.seed} if n > 1 else {}
     scores: dict[str, Any] = {} if written.score is None else {"score": written.score}
     if written.others:
-        scores["others"] = [told(each, request, 1) for each in written.others]
+        scores["others"] = [written_json(each, request, 1) for each in written.others]
     if written.log_probabilities is not None:
         scores |= {"tokens": written.tokens, "log_probabilities": written.log_probabilities}
     if written.prompt_log_probabilities is not None:
@@ -239,32 +239,28 @@ register = commands.registrar(
 )
 
 
-if TYPE_CHECKING:
-    from firth.generation import Generated, TextGenerator
-    from firth.recipes.generation.request import GenerationRequest
-    from firth.serving.batch.predicting import Predicted
-
-
 def write_file(
     generator: "TextGenerator",
     source: str,
     target: str,
     column: str | None,
     requests: "Sequence[GenerationRequest]",
-    tell: "Callable[[Generated, GenerationRequest], Mapping[str, Any]]",
+    to_json: "Callable[[Generated, GenerationRequest], Mapping[str, Any]]",
     verbose: bool,
     quoted: bool | None = None,
 ) -> None:
-    """Writes the texts, and prints how many prompts were read and rejected."""
+    """Writes the texts, and prints the numbers of prompts read and rejected."""
     console = terminal(err=True)
 
     def work() -> "Predicted":
+        from firth.serving.batch.generation import write_after_file
         from firth.serving.batch.texts import TEXT
-        from firth.serving.batch.writing import write_after_file
 
         with drawing_records(console, "generate") as draw:
-            return write_after_file(generator, requests, tell, source, target, column or TEXT, draw, quoted)
+            return write_after_file(
+                generator, requests, to_json, source, target, column or TEXT, draw, quoted
+            )
 
     expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
-    found = quietly(work, "generate", expected, verbose)
+    found = run_quietly(work, "generate", expected, verbose)
     print_counts(found, target)

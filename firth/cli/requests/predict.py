@@ -1,21 +1,26 @@
 """`firth predict`: asks a run's served model."""
 
+import contextlib
 import json
 import os
 import pathlib
 import shlex
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail
-from firth.cli.quiet_work import quietly
-from firth.cli.requests.engines import DType, EngineName, opened_by
+from firth.cli.bundles import DType, EngineName, engine_options
+from firth.cli.output import ExitCode, fail, run_quietly
 from firth.cli.requests.files import Quoted, check_quoted, predict_records
-from firth.cli.requests.signature_inputs import InputsCommand, as_list, inputs_for, said_inputs
+from firth.cli.requests.request_options import InputsCommand, as_list, given_inputs, inputs_for
 from firth.cli.runs_on_disk import RunOnDisk, find_run
+
+# Keras and TensorFlow work without these. Loading them takes a third of the time of `import tensorflow`.
+# `isolated_check` has the same list, since it loads nothing of firth.
+_OPTIONAL = ("IPython", "googleapiclient", "matplotlib", "pandas", "sklearn")
 
 
 class _Unaskable(Exception):
@@ -50,6 +55,15 @@ Columns = Annotated[
         "training data, or of the input's name. May be given several times.",
     ),
 ]
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="NAME",
+        help="Data set whose task the records of --input are of, for a model that learned several tasks from "
+        "text to text: each text is asked about after the prefix of this task.",
+    ),
+]
 
 
 def _predict(
@@ -71,30 +85,33 @@ def _predict(
     output: Output = None,
     columns: Columns = None,
     quoted: Quoted = None,
+    source: Source = None,
     engine: EngineName = None,
     dtype: DType = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
     root: commands.Root = commands.DEFAULT_ROOT,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show what TensorFlow prints.")] = False,
 ) -> None:
-    """Asks the newest blessed model of a run, or lists what it answers.
+    """Asks the newest blessed model of a run, or lists its signatures.
 
-    What it can be asked depends on its recipe. A signature that reads more than one text has an option for
+    The signatures depend on its recipe. A signature that reads more than one text has an option for
     each further input, by its name, once for each text: --pair, --target, --question, or --choices with ' | '
     between them or as a list of JSON.
     """
-    said = said_inputs(ctx)
+    given = given_inputs(ctx)
     if task is None:
-        if said or input is not None or output is not None:
+        if given or input is not None or output is not None:
             fail("give a TASK; without options they are listed", ExitCode.USAGE)
         print_listing(_found(run, root)[1], run, root, as_json)
         return
-    _check_options(texts, said, input, output, columns)
+    _check_options(texts, given, input, output, columns)
     check_quoted(quoted, input)
+    if source is not None and input is None:
+        fail("--source names the task of the records of --input", ExitCode.USAGE)
     numbers = _numbers(parameters or (), input)
     name = task.replace("-", "_")
     if engine is not None or dtype is not None:
-        if input is not None or said or numbers:
+        if input is not None or given or numbers:
             fail("--engine answers texts of the command, without further inputs", ExitCode.USAGE)
         _print(texts or [], *_ask_engine(run, root, name, texts or [], engine, dtype, verbose), as_json)
         return
@@ -102,10 +119,10 @@ def _predict(
     for each in [] if found is None else notes(found, directory, name):
         typer.echo(each, err=True)
     if input is not None and output is not None:
-        predict_records(directory, name, input, output, columns or [], verbose, quoted)
+        predict_records(directory, name, input, output, columns or [], verbose, quoted, source or "")
         return
     signature = described(directory)["signatures"].get(name, {})
-    others = inputs_for(said, signature, len(texts or ()))
+    others = inputs_for(given, signature, len(texts or ()))
     # Where the first input of a signature is a list, each text of the command is split into a list.
     between = signature.get("lists", {}).get(next(iter(signature.get("inputs", {})), ""), "")
     asked = [as_list(each, between) if between else each for each in texts or ()]
@@ -123,25 +140,25 @@ def _found(run: str, root: pathlib.Path) -> tuple[RunOnDisk | None, pathlib.Path
 def _print(
     texts: Sequence[str], described: Mapping[str, Any], answers: Sequence[Mapping[str, Any]], as_json: bool
 ) -> None:
-    from firth.serving.answers import lines
+    from firth.serving.answers import answer_lines
 
     for text, answer in zip(texts, answers):
         if as_json:
             typer.echo(json.dumps({"text": text, **answer}, ensure_ascii=False))
         else:
-            typer.echo("\n  ".join([text, *lines(described, answer)]))
+            typer.echo("\n  ".join([text, *answer_lines(described, answer)]))
 
 
 def _numbers(parameters: Sequence[str], input: str | None) -> dict[str, Any]:
     """Returns the argument of the client for parameters as they are given; nothing for none."""
     if parameters and input is not None:
         fail("--parameter goes with a TEXT, not with --input", ExitCode.USAGE)
-    said = dict(each.split("=", 1) for each in parameters if "=" in each)
+    given = dict(each.split("=", 1) for each in parameters if "=" in each)
     try:
-        if len(said) < len(parameters):
+        if len(given) < len(parameters):
             raise ValueError
         values = {
-            name: float(value) if set(value) & set(".eE") else int(value) for name, value in said.items()
+            name: float(value) if set(value) & set(".eE") else int(value) for name, value in given.items()
         }
     except ValueError:
         fail("--parameter is given as NAME=NUMBER, once for each parameter", ExitCode.USAGE)
@@ -172,7 +189,7 @@ def _ask(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Loads the model with TensorFlow's noise in a file, which stays only if something fails."""
     expected = {_Unaskable: ExitCode.USAGE, FileNotFoundError: ExitCode.FAILED, ValueError: ExitCode.FAILED}
-    return quietly(lambda: _answers(directory, name, texts, others), "predict", expected, verbose)
+    return run_quietly(lambda: _answers(directory, name, texts, others), "predict", expected, verbose)
 
 
 def _ask_engine(
@@ -184,34 +201,32 @@ def _ask_engine(
     dtype: str | None,
     verbose: bool,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Asks the bundle of a run, by an engine in the place of the exported model."""
-    folder, opening = opened_by(run, root, engine, dtype)
+    """Asks the bundle of a run by an engine, instead of the exported model."""
+    folder, opening = engine_options(run, root, engine, dtype)
 
     def work() -> tuple[dict[str, Any], list[dict[str, Any]]]:
         from firth.serving.bundle import ask_served, load_served
 
         return ask_served(load_served(folder, **opening), name, texts)
 
-    return quietly(work, "predict", {ValueError: ExitCode.USAGE}, verbose)
+    return run_quietly(work, "predict", {ValueError: ExitCode.USAGE}, verbose)
 
 
 def _answers(
     directory: pathlib.Path, name: str, texts: Sequence[Any], others: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Returns how the signature's answers are printed, and the fields of each answer."""
-    from firth.serving.lean_import import without_optional_packages
-
-    with without_optional_packages():
+    with _without_optional_packages():
         from firth.serving import Client
-        from firth.serving.answers import told
-        from firth.serving.versions import newest_model
+        from firth.serving.answers import printed_fields
+        from firth.serving.exported_model import newest_model
     client = Client(newest_model(os.fspath(directory)))
     signature = client.description["signatures"].get(name, {})
     lacking = [text for text in texts if signature.get("needs", "") not in text]
     if lacking:
         raise _Unaskable(f"there is no {signature['needs']} in {lacking[0]!r}")
     answer = signature.get("answer", {})
-    return answer, [told(answer, outputs) for outputs in client.ask(name, texts, **others)]
+    return answer, [printed_fields(answer, outputs) for outputs in client.ask(name, texts, **others)]
 
 
 register = commands.registrar(
@@ -226,6 +241,7 @@ register = commands.registrar(
     "firth predict my_reviews classify 'A film to see twice.'",
     "firth predict my_entities tag 'Ada Lovelace wrote to London.'",
     "firth predict my_entities tag --input test.conll --output tags.jsonl",
+    "firth predict three_tasks generate --input new.csv --output answers.jsonl --source cola",
     "firth predict my_answers answer 'Who wrote?' --pair 'Ada Lovelace wrote to London.'",
     "firth predict my_reviews classify --input new.csv --output answers.jsonl --column text=review",
     "firth predict t5_tiny score 'Returns <extra_id_0> list.' --target '<extra_id_0> the'",
@@ -235,7 +251,7 @@ register = commands.registrar(
 
 def notes(run: RunOnDisk, serving: pathlib.Path, signature: str) -> list[str]:
     """Returns warnings about the model that answers, a line each."""
-    from firth.pipelines.blessing import newest_version
+    from firth.pipelines.results import newest_version
 
     served = newest_version(serving)
     found = [] if served is None else [_other_run(run, served), _fresh_heads(run, served, signature)]
@@ -255,7 +271,7 @@ def _other_run(run: RunOnDisk, served: pathlib.Path) -> str:
 
 def _fresh_heads(run: RunOnDisk, served: pathlib.Path, signature: str) -> str:
     """Returns a warning where a head answers that nobody has trained."""
-    from firth.serving.descriptions.model_description import read_description
+    from firth.serving.exported_model import read_description
 
     heads = [path for path in run.summary.get("fresh", ()) if path.startswith("heads/")]
     if not (run.imported_from and heads):
@@ -275,8 +291,7 @@ def _fresh_heads(run: RunOnDisk, served: pathlib.Path, signature: str) -> str:
 
 def described(directory: pathlib.Path) -> dict[str, Any]:
     """Returns the description of the newest model in a folder, or ends the command if there is no model."""
-    from firth.serving.descriptions.model_description import read_description
-    from firth.serving.versions import NoModelError, newest_model
+    from firth.serving.exported_model import NoModelError, newest_model, read_description
 
     try:
         return read_description(newest_model(os.fspath(directory)))
@@ -285,9 +300,9 @@ def described(directory: pathlib.Path) -> dict[str, Any]:
 
 
 def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json: bool) -> None:
-    """Prints what a model answers: each signature with its inputs, parameters and outputs, and a request."""
+    """Prints the signatures of a model, each with its inputs, parameters and outputs, and a request."""
     from firth.cli.summary import ask_with
-    from firth.serving.descriptions.listing import listing, weights_line
+    from firth.serving.exported_model import listing, weights_line
 
     description = described(directory)
     if as_json:
@@ -300,10 +315,26 @@ def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json
         typer.echo(line)
     if weights := description.get("weights"):
         typer.echo(f"Its weights: {weights_line(weights)}.")
-    place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    place = commands.root_option(root)
     typer.echo(
         f"A row has {description['row_length']} tokens, special ones included. An answer about a longer "
         "text says how much was read."
     )
     for asked in ask_with(description["signatures"]):
         typer.echo(f"  firth predict {shlex.quote(run)}{place} {asked}")
+
+
+@contextlib.contextmanager
+def _without_optional_packages() -> Iterator[None]:
+    """Makes optional packages look absent while the block imports TensorFlow.
+
+    What is loaded already stays as it is.
+    """
+    hidden = [] if "tensorflow" in sys.modules else [name for name in _OPTIONAL if name not in sys.modules]
+    for name in hidden:
+        sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        for name in hidden:
+            sys.modules.pop(name, None)

@@ -1,4 +1,4 @@
-"""The declaration of CorpusExampleGen."""
+"""The component CorpusExampleGen."""
 
 import os
 from collections.abc import Sequence
@@ -6,15 +6,14 @@ from typing import Any
 
 import apache_beam as beam
 from tfx.components.example_gen.base_example_gen_executor import BaseExampleGenExecutor
-from tfx.components.util import examples_utils
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts, standard_component_specs
 
+from firth.components.artifact_folders import keep_files, stamp_splits
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare
-from firth.components.kept_files import keep_files
 from firth.corpus import ReadSources, SourceError, WriteRecords, check_sources, fingerprint as fingerprint_of
-from firth.corpus.readers.kept_reads import remove_others
-from firth.corpus.readers.read import COUNTS_FILE, REJECTED_FILE
+from firth.corpus.readers.read_cache import remove_stale_entries
+from firth.corpus.readers.read_sources import COUNTS_FILE, REJECTED_FILE
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import AnySource
 from firth.recipes.corpus.sources_json import sources_from_json, sources_to_json
@@ -24,6 +23,7 @@ _FOLDER = "artifact_folder"
 _EXAMPLES = "examples"
 _PROFILES = "profiles_folder"
 _KEPT = "kept_folder"
+_DROPPED_FILES = 16
 
 
 class Executor(BaseExampleGenExecutor):
@@ -52,8 +52,7 @@ class Executor(BaseExampleGenExecutor):
         """
         folder = artifact_utils.get_single_uri(output_dict["examples"])
         records = artifact_utils.get_single_instance(output_dict["records"])
-        records.split_names = artifact_utils.encode_split_names([SPLIT])
-        examples_utils.set_payload_format(records, example_gen_pb2.FORMAT_TF_EXAMPLE)
+        stamp_splits(records, [SPLIT])
         places = {
             _FOLDER: folder,
             _EXAMPLES: output_dict["examples"],
@@ -68,7 +67,7 @@ class Executor(BaseExampleGenExecutor):
             # The same error, naming the copies.
             check_sources(keep_files(folder, REJECTED_FILE, COUNTS_FILE))
             raise
-        remove_others(places[_KEPT], sources_from_json(exec_properties["sources"]))
+        remove_stale_entries(places[_KEPT], sources_from_json(exec_properties["sources"]))
 
 
 def _read_sources(exec_properties: dict[str, Any], split_pattern: str) -> beam.PTransform:
@@ -76,7 +75,12 @@ def _read_sources(exec_properties: dict[str, Any], split_pattern: str) -> beam.P
     sources = sources_from_json(exec_properties["sources"])
     privacy = PiiStep.from_json(exec_properties["privacy"])
     return ReadSources(
-        sources, exec_properties[_FOLDER], privacy, exec_properties[_PROFILES], exec_properties[_KEPT]
+        sources,
+        exec_properties[_FOLDER],
+        privacy,
+        exec_properties[_PROFILES],
+        exec_properties[_KEPT],
+        _DROPPED_FILES if exec_properties["list_dropped"] else 0,
     )
 
 
@@ -91,10 +95,12 @@ class CorpusExampleGen(BeamComponent, executor=Executor):
             output is used again only while it stays the same.
         privacy: Step that replaces personal data in the excerpts of rejected records; all types, unless it is
             given.
+        list_dropped: Whether the documents that samples leave out are listed.
 
     Outputs:
-        examples: The documents. Next to the split stand `rejected.jsonl`, the records that could not be read,
-            and `source_counts.json`.
+        examples: The documents. Next to the split are `rejected.jsonl`, the records that could not be read,
+            `source_counts.json`, and with `list_dropped` the folder `dropped`, of Parquet files with the
+            documents that samples leave out.
         records: What each record is (see `firth.corpus.readers.record_profiles`), read or rejected, without
             its text. Statistics are taken of these.
 
@@ -103,13 +109,14 @@ class CorpusExampleGen(BeamComponent, executor=Executor):
             installed.
     """
 
-    # Three parameters of its own, and those of TFX's ExampleGen executors.
+    # Four parameters of its own, and those of TFX's ExampleGen executors.
     SPEC_CLASS = declare(
         outputs={"examples": standard_artifacts.Examples, "records": standard_artifacts.Examples},
         parameters={
             "sources": str,
             "fingerprint": str,
             "privacy": str,
+            "list_dropped": int,
             standard_component_specs.INPUT_CONFIG_KEY: example_gen_pb2.Input,
             standard_component_specs.OUTPUT_CONFIG_KEY: example_gen_pb2.Output,
             standard_component_specs.OUTPUT_DATA_FORMAT_KEY: int,
@@ -122,12 +129,14 @@ class CorpusExampleGen(BeamComponent, executor=Executor):
         sources: Sequence[AnySource],
         fingerprint: str | None = None,
         privacy: PiiStep | None = None,
+        list_dropped: bool = False,
     ) -> None:
         split = example_gen_pb2.Input.Split(name=SPLIT, pattern="*")
         super().__init__(
             sources=sources_to_json(sources),
             fingerprint=fingerprint_of(sources) if fingerprint is None else fingerprint,
             privacy=(privacy or PiiStep(kind="pii")).to_json(),
+            list_dropped=int(list_dropped),
             input_config=example_gen_pb2.Input(splits=[split]),
             output_config=example_gen_pb2.Output(),
             output_data_format=example_gen_pb2.FORMAT_TF_EXAMPLE,

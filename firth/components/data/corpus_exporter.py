@@ -1,4 +1,4 @@
-"""The declaration of CorpusExporter."""
+"""The component CorpusExporter."""
 
 import datetime
 import json
@@ -13,9 +13,9 @@ from tfx.types import artifact_utils, standard_artifacts
 from tfx.utils import io_utils
 
 from firth import storage
+from firth.components.artifact_folders import split_folders
 from firth.components.artifacts import CorpusReport, ExportedCorpus
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare, only_artifact
-from firth.components.split_folders import split_folders
 from firth.corpus import write_outputs
 from firth.corpus.curation.curate import REPORT_FILE
 from firth.corpus.documents.hashing import digest

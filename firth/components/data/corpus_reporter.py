@@ -1,4 +1,4 @@
-"""The declaration of CorpusReporter."""
+"""The component CorpusReporter."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The declaration of CorpusValidator."""
+"""The component CorpusValidator."""
 
 import logging
 import os
@@ -9,13 +9,12 @@ from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.types.artifact import Artifact
 
+from firth.components.artifact_folders import keep_files
 from firth.components.artifacts import CorpusReport, MeasuredLimits
 from firth.components.declaration import Artifacts, Component, Properties, declare
-from firth.components.kept_files import keep_files
 from firth.corpus import CorpusLimitsError, check_limits, measure_limits
 from firth.corpus.curation.curate import REPORT_FILE
-from firth.corpus.report.limits import report_warnings
-from firth.corpus.report.shares import ShareChange, check_changes, measure_changes
+from firth.corpus.report.limits import ShareChange, check_changes, measure_changes, report_warnings
 from firth.recipes.corpus.limits import CorpusLimits
 from firth.recipes.run.validation import CorpusValidation
 from firth.storage import read_json, write_json
@@ -94,7 +93,7 @@ class CorpusValidator(Component, executor=Executor):
 
     Outputs:
         measured: `measured_limits.json`, see `firth.corpus.measure_limits`, and `shares.json`, see
-            `firth.corpus.report.shares.measure_changes`.
+            `firth.corpus.report.limits.measure_changes`.
     """
 
     SPEC_CLASS = declare(

@@ -1,19 +1,16 @@
-"""The declaration of Curator."""
+"""The component Curator."""
 
 import os
 
 from tfx import types
-from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_beam_executor
-from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts
 from tfx.types.artifact import Artifact
 
 from firth import storage
+from firth.components.artifact_folders import keeping, split_patterns, stamp_splits
 from firth.components.artifacts import CorpusReport, QualityClassifier
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare
-from firth.components.kept_files import keeping
-from firth.components.split_folders import split_patterns
 from firth.corpus import SPLITS, CorpusError, curate, files_digest as digest_of_files
 from firth.corpus.curation.curate import REPORT_FILE
 from firth.corpus.quality.quality_model import MODEL_FILE
@@ -32,8 +29,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         documents = input_dict["documents"]
         patterns = [each for own in split_patterns(documents).values() for each in own]
         examples = artifact_utils.get_single_instance(output_dict["examples"])
-        examples.split_names = artifact_utils.encode_split_names(list(SPLITS))
-        examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
+        stamp_splits(examples, SPLITS)
         report = artifact_utils.get_single_uri(output_dict["report"])
         with keeping(report, REPORT_FILE, errors=CorpusError):
             curate(
@@ -50,7 +46,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
 
 
 def _move_classifiers(report_folder: str, artifact: Artifact) -> None:
-    """Makes what steps trained an artifact of its own, stamped with what they measured."""
+    """Moves the classifiers that steps trained to an artifact of their own, stamped with their AUC."""
     for path in storage.glob(os.path.join(report_folder, "*", MODEL_FILE)):
         folder = os.path.dirname(path)
         step = os.path.basename(folder)

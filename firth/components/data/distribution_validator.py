@@ -1,4 +1,4 @@
-"""The declaration of DistributionValidator."""
+"""The component DistributionValidator."""
 
 import logging
 import os
@@ -15,10 +15,10 @@ from tfx.types.artifact import Artifact
 from tfx.utils import io_utils
 
 from firth import storage
-from firth.components.anomalies import anomalies_of, anomalies_text, splits_of, statistics_of
+from firth.components.anomaly_validator import anomalies_of, anomalies_text, splits_of, statistics_of
+from firth.components.artifact_folders import keep_files
 from firth.components.artifacts import Distances
 from firth.components.declaration import Artifacts, Component, Properties, declare
-from firth.components.kept_files import keep_files
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.validation import TaskValidation, Validation
 
@@ -26,8 +26,9 @@ FOUND_FILE = "distances.json"
 # The split that a model learns from, which requests are compared with.
 TRAIN = "train"
 _MEASURES = {"L_INFTY": "infinity_norm", "JENSEN_SHANNON_DIVERGENCE": "jensen_shannon_divergence"}
-
 logger = logging.getLogger(__name__)
+DRIFT, SKEW = "drift", "skew"
+_FIELDS = {DRIFT: "drift_comparator", SKEW: "skew_comparator"}
 
 
 class DistributionError(ValueError):
@@ -53,7 +54,7 @@ class Executor(base_executor.BaseExecutor):
         for split in splits_of(given["statistics"]):
             others, of_split = _others(given, split), schema
             if (previous := others.get("previous_statistics")) is not None:
-                # TFDV takes what the last run did not have, such as a source that is new, for an anomaly.
+                # TFDV takes features that the last run lacked, such as those of a new source, for anomalies.
                 of_split, new = without_new(schema, previous)
                 if new:
                     logger.warning("the last run has nothing to compare with of %s", ", ".join(new))
@@ -65,16 +66,16 @@ class Executor(base_executor.BaseExecutor):
         folder = artifact_utils.get_single_uri(output_dict["distances"])
         storage.write_json(os.path.join(folder, FOUND_FILE), measured)
         if too_large := anomalies_of(anomalies):
-            said = f"the data are further from others than the recipe allows: {anomalies_text(too_large)}"
+            problem = f"the data are further from others than the recipe allows: {anomalies_text(too_large)}"
             refused = [] if "taken_statistics" in given else too_large
             refused = refused or [each for each in too_large if each["feature"] not in _drifted(measured)]
             if validation.stops and refused:
                 keep_files(folder, FOUND_FILE)
                 raise DistributionError(
-                    f"{said}. If they are right, raise the distances of validation, or say "
+                    f"{problem}. If they are right, raise the distances of validation, or say "
                     "validation.on_anomaly: report"
                 )
-            logger.warning("%s", said)
+            logger.warning("%s", problem)
 
 
 def _drifted(measured: list[dict[str, Any]]) -> set[str]:
@@ -87,7 +88,7 @@ def _drifted(measured: list[dict[str, Any]]) -> set[str]:
 
 
 def _others(given: dict[str, Artifact], split: str) -> dict[str, statistics_pb2.DatasetFeatureStatisticsList]:
-    """Returns what the statistics of a split are compared with, by TFDV's keywords."""
+    """Returns the statistics that those of a split are compared with, by TFDV's keywords."""
     others = {}
     previous, serving = given.get("previous_statistics"), given.get("serving_statistics")
     if previous is not None and split in splits_of(previous):
@@ -98,7 +99,7 @@ def _others(given: dict[str, Artifact], split: str) -> dict[str, statistics_pb2.
 
 
 def distances_of(anomalies: anomalies_pb2.Anomalies, split: str) -> Iterator[dict[str, Any]]:
-    """Yields what was measured: `comparison`, `split`, `feature`, `measure`, `distance` and `threshold`."""
+    """Yields the measurements: `comparison`, `split`, `feature`, `measure`, `distance` and `threshold`."""
     for info in anomalies.drift_skew_info:
         for kind, found in ((DRIFT, info.drift_measurements), (SKEW, info.skew_measurements)):
             for each in found:
@@ -111,10 +112,6 @@ def distances_of(anomalies: anomalies_pb2.Anomalies, split: str) -> Iterator[dic
                     "distance": each.value,
                     "threshold": each.threshold,
                 }
-
-
-DRIFT, SKEW = "drift", "skew"
-_FIELDS = {DRIFT: "drift_comparator", SKEW: "skew_comparator"}
 
 
 class UnknownFeatureError(ValueError):
@@ -180,7 +177,7 @@ class DistributionValidator(Component, executor=Executor):
 
     Outputs:
         anomalies: As ExampleValidator writes them, with the measured distances (`drift_skew_info`).
-        distances: `distances.json`, a list of what `executor.distances_of` returns.
+        distances: `distances.json`, a list of the rows that `distances_of` yields.
     """
 
     SPEC_CLASS = declare(

@@ -1,4 +1,4 @@
-"""The declaration of SequenceGen."""
+"""The component SequenceGen."""
 
 import functools
 import json
@@ -8,21 +8,17 @@ from types import MappingProxyType
 from typing import Any
 
 from tfx import types
-from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_beam_executor
-from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts
 
 from firth import features, storage
+from firth.components.artifact_folders import keeping, split_folders, split_patterns, stamp_splits
 from firth.components.artifacts import CorpusReport, Tokenizer
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare, only_artifact
-from firth.components.kept_files import keeping
-from firth.components.split_folders import split_folders, split_patterns
 from firth.corpus import CorpusError, make_sequences
-from firth.corpus.contamination.evidence import copy_found
+from firth.corpus.decontamination.evidence import copy_found
 from firth.corpus.documents.split import TRAIN
-from firth.corpus.packing.sequence_counts import COUNTS_FILE
-from firth.corpus.packing.sequences import MIXTURE_FILE
+from firth.corpus.packing.sequences import COUNTS_FILE, MIXTURE_FILE
 from firth.recipes.corpus.mixture import AnyMixture, AsIs, mixture_from_json
 from firth.recipes.run.stages import rows_folder
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -53,10 +49,9 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         load_tokenizer(folder, expected_digest=digest)
         for report in input_dict.get("report", []):
             copy_found(report.uri, examples.uri)
-        examples.split_names = artifact_utils.encode_split_names(list(patterns))
+        stamp_splits(examples, patterns)
         with keeping(examples.uri, MIXTURE_FILE, COUNTS_FILE, errors=CorpusError):
             self._make_rows(patterns, examples, folder, exec_properties)
-        examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("tokenizer_digest", digest)
 
     def _make_rows(
@@ -115,11 +110,11 @@ class SequenceGen(BeamComponent, executor=Executor):
 
     Outputs:
         examples: Rows as `firth.features.row_specs` describes them, with `source`; in the split `eval` also
-            a negative row. Next to the splits stand `tokenizer/`, a copy of the tokenizer, and
+            a negative row. Next to the splits are `tokenizer/`, a copy of the tokenizer, and
             `sequence_counts.json`, and of a mixture `mixture_report.json` (see
-            `firth.corpus.packing.sequences`). Rows of each length of `stages` stand in a folder of their
+            `firth.corpus.packing.sequences`). Rows of each length of `stages` are in a folder of their
             own, with a split `train` alone; see `firth.recipes.run.stages`. What the corpus was found to hold
-            of evaluation data stands in `contamination/`, see `firth.corpus.contamination`. Custom property:
+            of evaluation data is in `contamination/`, see `firth.corpus.contamination`. Custom property:
             `tokenizer_digest`.
     """
 

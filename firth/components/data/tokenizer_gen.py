@@ -1,4 +1,4 @@
-"""The declaration of TokenizerGen."""
+"""The component TokenizerGen."""
 
 import json
 import os
@@ -9,9 +9,9 @@ from tfx.dsl.components.base import base_beam_executor
 from tfx.types import artifact_utils, standard_artifacts
 
 from firth import storage
+from firth.components.artifact_folders import split_patterns
 from firth.components.artifacts import Tokenizer
 from firth.components.declaration import Artifacts, BeamComponent, Properties, declare
-from firth.components.split_folders import split_patterns
 from firth.corpus import TRAIN, count_corpus_words, train_tokenizer
 from firth.recipes.reading.bundles import blessed_bundle, check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER
@@ -32,7 +32,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
 
         Raises:
             firth.corpus.EmptyCorpusError: if the train split has no word.
-            firth.recipes.reading.bundles.NoBundleError: if another bundle stands in the place of the base, or
+            firth.recipes.reading.bundles.NoBundleError: if another bundle is at the path of the base, or
                 the blessed model to start from is gone.
             firth.tokenizers.TokenizerMismatchError: if the bundle's tokenizer is damaged.
             ValueError: if a word that is to be added is a piece already, or cannot be one.

@@ -1,15 +1,14 @@
-"""The declaration of LabelledExampleGen."""
+"""The component LabelledExampleGen."""
 
 import os
 
-from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_executor
-from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts
 
 from firth import storage
+from firth.components.artifact_folders import stamp_splits
 from firth.components.declaration import Artifacts, Component, Properties, declare
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes.tasks.data import AnyLabelledData, labelled_data_from_json
 from firth.recipes.tasks.tasks import AnyTask, task_from_json
 from firth.tasks.labelled.data import fingerprint as fingerprint_of, read_labelled_data
@@ -31,12 +30,11 @@ class Executor(base_executor.BaseExecutor):
         found = read_labelled_data(
             labelled_data_from_json(exec_properties["data"]), task_from_json(exec_properties["task"])
         )
-        examples.split_names = artifact_utils.encode_split_names(list(found.splits))
+        stamp_splits(examples, found.splits)
         for name in found.splits:
             folder = artifact_utils.get_split_uri([examples], name)
             write_records(folder, 0, 1, (to_example(*each) for each in found.written(name)))
         storage.write_json(os.path.join(examples.uri, REPORT_FILE), found.report())
-        examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("source", found.source)
 
 
@@ -53,7 +51,7 @@ class LabelledExampleGen(Component, executor=Executor):
             The cached output is used again only while it stays the same.
 
     Outputs:
-        examples: The records. Next to the splits stands `report.json`; see
+        examples: The records. Next to the splits is `report.json`; see
             `firth.tasks.labelled.data.LabelledData.report`. Custom property: `source`.
 
     Raises:

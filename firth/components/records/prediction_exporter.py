@@ -1,4 +1,4 @@
-"""The declaration of PredictionExporter."""
+"""The component PredictionExporter."""
 
 import json
 import os
@@ -10,18 +10,18 @@ from tensorflow_serving.apis import prediction_log_pb2
 from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils, standard_artifacts
-from tfx.utils import path_utils
 
 from firth import storage
+from firth.components.artifact_folders import model_folder
 from firth.components.artifacts import PredictedRecords
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
 from firth.components.records.request_example_gen import REPORT_FILE
-from firth.corpus.io.record_files import read_records
-from firth.serving.answers import told
-from firth.serving.batch.predicting import asked_of_task
+from firth.corpus.io.records import read_records
+from firth.serving.answers import printed_fields
+from firth.serving.batch.prediction import task_signature
 from firth.serving.batch.texts import TEXT
 from firth.serving.client import plain
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.tasks.labelled.examples import ID
 
 PREDICTIONS_FILE = "predictions.jsonl"
@@ -33,10 +33,8 @@ class Executor(base_executor.BaseExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `predictions.jsonl` and `report.json`."""
         model = only_artifact(input_dict, "model")
-        described = read_description(
-            path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
-        )
-        signature = described["signatures"][asked_of_task(described)]
+        described = read_description(model_folder(model))
+        signature = described["signatures"][task_signature(described)]
         logs = os.path.join(only_artifact(input_dict, "inference_result").uri, "*")
         lines = dict(_line(log, signature) for log in _logs(logs))
         folder = artifact_utils.get_single_uri(output_dict["predictions"])
@@ -54,7 +52,7 @@ def _logs(pattern: str) -> Iterator[prediction_log_pb2.PredictionLog]:
 
 
 def _line(log: prediction_log_pb2.PredictionLog, signature: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-    """Returns the number of a record's line, and what is written of the record."""
+    """Returns the number of a record's line, and the object that is written."""
     (asked,) = log.predict_log.request.inputs.values()
     features = tf.train.Example.FromString(asked.string_val[0]).features.feature
     lists = signature.get("lists", ())
@@ -66,7 +64,7 @@ def _line(log: prediction_log_pb2.PredictionLog, signature: Mapping[str, Any]) -
         for name, tensor in log.predict_log.response.outputs.items()
     }
     number = int(features[ID].bytes_list.value[0])
-    return number, {"line": number, **texts, **told(signature.get("answer", {}), outputs)}
+    return number, {"line": number, **texts, **printed_fields(signature.get("answer", {}), outputs)}
 
 
 def _text(feature: Any, is_list: bool) -> str | list[str]:
@@ -77,7 +75,7 @@ def _text(feature: Any, is_list: bool) -> str | list[str]:
 def _value(tensor: Any, described: Mapping[str, Any]) -> Any:
     # A batch of one record.
     (value,) = plain(tf.make_ndarray(tensor))
-    # Of one value a record, `predict_examples` gives a list.
+    # `predict_examples` gives a list of one for a single value a record.
     return value[0] if len(described["shape"]) == 1 else value
 
 

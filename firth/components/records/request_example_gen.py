@@ -1,21 +1,20 @@
-"""The declaration of RequestExampleGen."""
+"""The component RequestExampleGen."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from tfx import types
-from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_executor
-from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts
-from tfx.utils import json_utils, path_utils
+from tfx.utils import json_utils
 
 from firth import storage
+from firth.components.artifact_folders import model_folder, stamp_splits
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
-from firth.corpus.io.record_files import write_records
-from firth.serving.batch.predicting import asked_of_task, read_asked
+from firth.corpus.io.records import write_records
+from firth.serving.batch.prediction import read_requests, task_signature
 from firth.serving.batch.texts import TextRecord, Unread, read_texts
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import read_description
 from firth.tasks.labelled.examples import to_unlabelled_example
 from firth.tasks.readers.records import RefusedFileError
 
@@ -29,7 +28,7 @@ class Executor(base_executor.BaseExecutor):
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes the examples, and `report.json`."""
         examples = artifact_utils.get_single_instance(output_dict["examples"])
-        examples.split_names = artifact_utils.encode_split_names([SPLIT])
+        stamp_splits(examples, [SPLIT])
         path, unread, read = exec_properties["path"], Unread(), 0
 
         def written() -> Iterator[bytes]:
@@ -45,7 +44,6 @@ class Executor(base_executor.BaseExecutor):
             raise RefusedFileError(f"{path}: none of {unread.counts.total()} records can be read{first}")
         report = {"file": path, "read": read, "unread": dict(unread.counts), "first_unread": lines}
         storage.write_json(os.path.join(examples.uri, REPORT_FILE), report)
-        examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
 
 
 def _records(input_dict: Artifacts, exec_properties: Properties, unread: Unread) -> Iterator[TextRecord]:
@@ -54,12 +52,10 @@ def _records(input_dict: Artifacts, exec_properties: Properties, unread: Unread)
     if not input_dict.get("model"):
         return read_texts(path, columns, unread, quoted=quoted)
     model = only_artifact(input_dict, "model")
-    described = read_description(
-        path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
-    )
-    name = asked_of_task(described)
+    described = read_description(model_folder(model))
+    name = task_signature(described)
     inputs = tuple(described["signatures"][name]["inputs"])
-    return read_asked(described, name, inputs, path, columns, unread, quoted)
+    return read_requests(described, name, inputs, path, columns, unread, quoted)
 
 
 class RequestExampleGen(Component, executor=Executor):
@@ -78,8 +74,8 @@ class RequestExampleGen(Component, executor=Executor):
         quoted: Whether cells of a tsv may be in quotation marks; None for as in the model's training data.
 
     Outputs:
-        examples: The records. Next to the split stands `report.json`: how many could be `read`, how many
-            could not by reason in `unread`, and the `first_unread`.
+        examples: The records. Next to the split is `report.json`: the numbers of records `read` and, by
+            reason, `unread`, and the `first_unread`.
     """
 
     SPEC_CLASS = declare(

@@ -1,4 +1,4 @@
-"""The declaration of TaskDataValidator."""
+"""The component TaskDataValidator."""
 
 import dataclasses
 import os
@@ -10,18 +10,17 @@ from tfx.types import artifact_utils, standard_artifacts
 from tfx.utils import io_utils
 
 from firth import storage
-from firth.components.anomalies import anomalies_of, anomalies_text, statistics_of
+from firth.components.anomaly_validator import anomalies_of, anomalies_text, statistics_of
+from firth.components.artifact_folders import keep_files, keeping, split_folders
 from firth.components.artifacts import RecordAnomalies
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
-from firth.components.kept_files import keep_files, keeping
-from firth.components.split_folders import split_folders
-from firth.corpus.io.record_files import read_records
+from firth.corpus.io.records import read_records
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_from_json
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.labelled.examples import from_example
-from firth.tasks.labelled.skew import find_skew
+from firth.tasks.labelled.validation import find_skew
 from firth.tasks.readers.records import LabelledRecord
 from firth.tasks.targets import TargetCounts, TargetsError, check_targets, count_targets
 from firth.tokenizers import load_tokenizer
@@ -50,8 +49,8 @@ class Executor(base_executor.BaseExecutor):
         skew = find_skew(*(statistics_of(statistics, split).datasets[0] for split in _SPLITS))
         storage.write_json(os.path.join(folder, SKEW_FILE), skew)
         counts = _targets(input_dict, exec_properties)
-        said = {split: dataclasses.asdict(each) for split, each in counts.items()}
-        storage.write_json(os.path.join(folder, TARGETS_FILE), said)
+        by_split = {split: dataclasses.asdict(each) for split, each in counts.items()}
+        storage.write_json(os.path.join(folder, TARGETS_FILE), by_split)
         if found:
             keep_files(folder, FOUND_FILE, SKEW_FILE, TARGETS_FILE)
             raise TaskDataError(
@@ -86,7 +85,7 @@ def _records(folder: str) -> Iterator[LabelledRecord]:
 
 
 class TaskDataValidator(Component, executor=Executor):
-    """Fails if ExampleValidator found anomalies, or if the base cannot write the targets; tells how the two
+    """Fails if ExampleValidator found anomalies, or if the base cannot write the targets; reports how the two
     splits differ.
 
     The component after it names it: `rows.add_upstream_node(task_data_validator)`.
@@ -102,7 +101,7 @@ class TaskDataValidator(Component, executor=Executor):
 
     Outputs:
         found: `anomalies.json`, a list of objects of feature, anomaly and description; `skew.json`, a list of
-            what `firth.tasks.labelled.skew.find_skew` returns; and `targets.json`, by split what
+            what `firth.tasks.labelled.validation.find_skew` returns; and `targets.json`, by split what
             `firth.tasks.targets.count_targets` returns, empty for a task that writes no texts.
     """
 

@@ -1,4 +1,4 @@
-"""The declaration of TaskReporter."""
+"""The component TaskReporter."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,11 +8,11 @@ from tfx.types import standard_artifacts
 
 from firth.components.artifacts import Distances, RecordAnomalies, RunReport, ServingReport
 from firth.components.declaration import Component, declare
-from firth.components.reporting import ReportExecutor
+from firth.components.reporter import ReportExecutor
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.reports import ReportInputs
-from firth.reports.task_pages.collect import TaskReportInputs, collect_task
-from firth.reports.task_pages.report import render_task_report
+from firth.reports.task_collect import TaskReportInputs, collect_task
+from firth.reports.task_report import render_task_report
 
 
 class Executor(ReportExecutor):

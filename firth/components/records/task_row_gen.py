@@ -1,26 +1,22 @@
-"""The declaration of TaskRowGen."""
+"""The component TaskRowGen."""
 
 import os
 
 from tfx import types
-from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_executor
-from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, standard_artifacts
 
 from firth import features
+from firth.components.artifact_folders import keeping, split_folders, split_patterns, stamp_splits
 from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
-from firth.components.kept_files import keeping
-from firth.components.split_folders import split_folders, split_patterns
-from firth.corpus.contamination.evidence import read_evidence
+from firth.corpus.decontamination.evidence import read_evidence
 from firth.recipes.reading.bundles import check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_from_json
 from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.tasks.packing import TaskRowsError
-from firth.tasks.task_rows import REPORT_FILE, make_task_rows
-from firth.tokenizers.storage import take_tokenizer
+from firth.tasks.task_rows import REPORT_FILE, TaskRowsError, make_task_rows
+from firth.tokenizers.storage import copy_tokenizer
 
 
 class Executor(base_executor.BaseExecutor):
@@ -30,8 +26,8 @@ class Executor(base_executor.BaseExecutor):
         """Writes the rows, a copy of the tokenizer and the report.
 
         Raises:
-            firth.recipes.reading.bundles.NoBundleError: if another bundle stands in the place of the base.
-            firth.tasks.packing.TaskRowsError: if a split has no rows, or a record stands in it twice.
+            firth.recipes.reading.bundles.NoBundleError: if another bundle is at the path of the base.
+            firth.tasks.task_rows.TaskRowsError: if a split has no rows, or a record is in it twice.
             firth.tokenizers.TokenizerMismatchError: if the bundle's tokenizer is damaged.
         """
         patterns = split_patterns(input_dict["records"])
@@ -42,8 +38,8 @@ class Executor(base_executor.BaseExecutor):
             check_digest(base.uri, digest)
         folder = os.path.join(examples.uri, TOKENIZER_FOLDER)
         task = task_from_json(exec_properties["task"])
-        tokenizer = take_tokenizer(os.path.join(base.uri, TOKENIZER_FOLDER), folder, task)
-        examples.split_names = artifact_utils.encode_split_names(list(patterns))
+        tokenizer = copy_tokenizer(os.path.join(base.uri, TOKENIZER_FOLDER), folder, task)
+        stamp_splits(examples, patterns)
         with keeping(examples.uri, REPORT_FILE, errors=TaskRowsError):
             make_task_rows(
                 patterns,
@@ -54,7 +50,6 @@ class Executor(base_executor.BaseExecutor):
                 examples.uri,
                 read_evidence(base.uri),
             )
-        examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("tokenizer_digest", tokenizer.digest)
 
 
@@ -71,7 +66,7 @@ class TaskRowGen(Component, executor=Executor):
 
     Outputs:
         examples: Rows as `task.row_specs` describes them, with `source`, in the splits of the records. Next
-            to the splits stand `tokenizer/`, a copy of the tokenizer, and `report.json`; see
+            to the splits are `tokenizer/`, a copy of the tokenizer, and `report.json`; see
             `firth.tasks.task_rows`. Records of `eval` that the base's corpora were found to hold are marked.
             Custom property: `tokenizer_digest`.
     """

@@ -1,4 +1,4 @@
-"""The declaration of TaskSchemaGen."""
+"""The component TaskSchemaGen."""
 
 import os
 
@@ -9,7 +9,7 @@ from firth import storage
 from firth.components.declaration import Artifacts, Component, Properties, declare
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_from_json
-from firth.tasks.labelled.schema import task_schema
+from firth.tasks.labelled.validation import task_schema
 
 # As TFX's components look for it.
 SCHEMA_FILE = "schema.pbtxt"
@@ -27,13 +27,13 @@ class Executor(base_executor.BaseExecutor):
 
 
 class TaskSchemaGen(Component, executor=Executor):
-    """Writes the schema of a task's labelled records, in the place of one that is inferred from them.
+    """Writes the schema of a task's labelled records, instead of one that is inferred from them.
 
     Args:
         task: Task of the recipe, with its labels.
 
     Outputs:
-        schema: `schema.pbtxt`; see `firth.tasks.labelled.schema.task_schema`.
+        schema: `schema.pbtxt`; see `firth.tasks.labelled.validation.task_schema`.
     """
 
     SPEC_CLASS = declare(outputs={"schema": standard_artifacts.Schema}, parameters={"task": str})

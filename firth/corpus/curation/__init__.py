@@ -1,1 +1,1 @@
-"""Cleaning and splitting of a corpus, with a report."""
+"""Cleaning, splitting and output of a corpus, with a report."""

@@ -6,7 +6,6 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
 
-from firth.corpus.curation.dropped import DROPPED_FOLDER, WriteDropped, dropped_row
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, CorpusCounts, Count, DroppedExample, Flow
@@ -25,10 +24,11 @@ from firth.corpus.documents.steps import (
 )
 from firth.corpus.privacy.excerpts import RAW_EXCERPT_CHARACTERS
 from firth.corpus.privacy.pii import Pii
+from firth.corpus.readers.dropped_documents import DROPPED_FOLDER, WriteDropped, dropped_row
 from firth.corpus.report.domains import count_domain
 from firth.recipes.corpus.cleaning import Step, step_names
 
-# What a count of documents that are kept all the same begins with.
+# The beginning of the name of a count of documents that a step would drop, where `measure` is `only`.
 WOULD_DROP = "would drop: "
 
 

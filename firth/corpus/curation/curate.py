@@ -10,26 +10,32 @@ from apache_beam.pvalue import AsSingleton, PCollection
 
 from firth import storage
 from firth.corpus.curation.clean import Clean
-from firth.corpus.curation.dropped import DROPPED_FOLDER
-from firth.corpus.documents.corpus_counts import IN, KEPT, CorpusCounts, Flow, Sampled, merge_counts
+from firth.corpus.documents.corpus_counts import IN, KEPT, CorpusCounts, Flow, SampledDocument, merge_counts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.split import HashRange, hash_range, join_ranges, split_of
 from firth.corpus.documents.steps import CORPUS_COUNTS, CountingFn, Grouping
-from firth.corpus.grouping.marks import PutDown, grouped_documents
+from firth.corpus.grouping.marks import SpillDocuments, grouped_documents
 from firth.corpus.grouping.repeated_ids import RepeatedIds
 from firth.corpus.grouping.values import Values, grouping_for
-from firth.corpus.io.record_files import remove_leftovers, write_records
-from firth.corpus.io.records import Patterns, ReadBatches
+from firth.corpus.io.records import Patterns, ReadBatches, remove_leftovers, write_records
 from firth.corpus.privacy.excerpts import MetadataScrubber, metadata_steps, scrubber_for
-from firth.corpus.readers.read import (
+from firth.corpus.readers.dropped_documents import DROPPED_FOLDER
+from firth.corpus.readers.read_sources import (
     STEP,
+    list_undecoded,
+    list_unstated_keys,
     read_source_counts,
     source_names,
-    sources_that_state_ids,
-    undecoded,
-    unstated_keys,
+    sources_with_ids,
 )
-from firth.corpus.report.corpus_report import build_report, check_report, held_out, length_bin
+from firth.corpus.report.corpus_report import (
+    LICENCE_STEP,
+    SPLIT_STEP,
+    build_report,
+    check_report,
+    length_bin,
+    measure_held_out,
+)
 from firth.corpus.report.domains import (
     DOMAINS_FOLDER,
     LargestDomains,
@@ -39,13 +45,14 @@ from firth.corpus.report.domains import (
     count_domain,
     domain_rows,
 )
-from firth.corpus.report.report_rows import LICENCE_STEP, SPLIT_STEP
 from firth.corpus.text.language_model import language_sample
 from firth.recipes.corpus.cleaning import Cleaning, step_names
 from firth.storage import read_json, write_json
 
 REPORT_FILE = "corpus_report.json"
 SCRATCH_FOLDER = "scratch"
+# The language of a sampled document is identified by so many characters.
+SAMPLED_CHARACTERS = 500
 
 
 def curate(
@@ -70,7 +77,7 @@ def curate(
 
     Returns:
         The report, as `build_report` describes it, and under `held_out`, `domains`, `unstated_keys` and
-        `undecoded` the results of `held_out`, `domain_rows`, `unstated_keys` and `undecoded`.
+        `undecoded` the results of the functions that measure and list them.
 
     Raises:
         EmptyCorpusError: if no document is left, or one of the splits has no document.
@@ -98,7 +105,7 @@ def curate(
             written = cleaned | "Split" >> WriteSplits(cleaning, split_folders, grouping)
             measured = raw | "Measure" >> beam.ParDo(MeasureRead()).with_outputs(CORPUS_COUNTS)
             partial_totals += [written, measured[CORPUS_COUNTS]]
-            if stating := sources_that_state_ids(corpus_folder):
+            if stating := sources_with_ids(corpus_folder):
                 partial_totals.append(raw | "RepeatedIds" >> RepeatedIds(stating, grouping))
             totals = partial_totals | "Flatten" >> beam.Flatten()
             by_domain = totals | "SumDomains" >> SumDomains()
@@ -138,17 +145,13 @@ def _write_report(
         totals = merge_counts([totals, read])
     scrubber = scrubber_for(cleaning)
     report = build_report(totals, steps, scrubber)
-    report["held_out"] = held_out(report["splits"], cleaning.split.eval_fraction)
+    report["held_out"] = measure_held_out(report["splits"], cleaning.split.eval_fraction)
     report["domains"] = domain_rows(domains, scrubber)
     write_json(path, {**report, **warnings})
 
 
 def _warnings(corpus_folder: str) -> dict[str, list[str]]:
-    return {"unstated_keys": unstated_keys(corpus_folder), "undecoded": undecoded(corpus_folder)}
-
-
-# The language of a sampled document is identified by so many characters.
-SAMPLED_CHARACTERS = 500
+    return {"unstated_keys": list_unstated_keys(corpus_folder), "undecoded": list_undecoded(corpus_folder)}
 
 
 @beam.ptransform_fn
@@ -162,7 +165,7 @@ def WriteSplits(
     """
     write = functools.partial(_write_group, cleaning, dict(folders), grouping.groups)
     hashes = documents | "Hash" >> beam.Map(_hash_range) | beam.CombineGlobally(join_ranges)
-    groups = documents | PutDown(grouping)
+    groups = documents | SpillDocuments(grouping)
     return groups | "Write" >> beam.Map(write, beam.pvalue.AsSingleton(hashes))
 
 
@@ -208,6 +211,7 @@ def _measure(documents: list[Document], stage: str) -> CorpusCounts:
         totals.histograms[f"{stage}_words", length_bin(document.words)] += 1
         totals.histograms[f"{stage}_characters", length_bin(len(document.text))] += 1
     totals.add_sample(
-        stage, (Sampled(each.id, language_sample(each.text, SAMPLED_CHARACTERS)) for each in documents)
+        stage,
+        (SampledDocument(each.id, language_sample(each.text, SAMPLED_CHARACTERS)) for each in documents),
     )
     return totals

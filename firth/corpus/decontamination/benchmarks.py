@@ -1,4 +1,4 @@
-"""Readers of evaluation data that is to be kept out of a corpus."""
+"""Readers of benchmarks, whose examples are kept out of a corpus."""
 
 import csv
 import json
@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
-from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.batching import split_into_batches
 from firth.corpus.documents.document import Document, document_id
 from firth.corpus.documents.errors import SourceError
 from firth.corpus.documents.example import Example
-from firth.corpus.io.lines import read_lines
-from firth.corpus.io.record_files import read_records
+from firth.corpus.io.file_contents import read_lines
+from firth.corpus.io.records import read_records
 from firth.corpus.io.source_files import SourceFile, match_files
 from firth.recipes.corpus.benchmarks import (
     AnyBenchmark,
@@ -89,7 +89,7 @@ def _text(value: Any) -> str:
 
 
 def _read_csv(benchmark: CsvBenchmark, file: SourceFile) -> Iterator[tuple[str, str, list[str]]]:
-    # The limit is of all readers of the process; an example may be a whole article.
+    # All readers of the process share the limit; an example may be a whole article.
     csv.field_size_limit(sys.maxsize)
     rows = csv.DictReader(
         (f"{line}\n" for _, line in _lines(file)),
@@ -170,7 +170,7 @@ def ReadBenchmarks(
 
 
 def _read_documents(benchmark: AnyBenchmark, file: SourceFile) -> Iterator[list[Document]]:
-    return in_batches(_documents(benchmark, file), EXAMPLES_A_BATCH)
+    return split_into_batches(_documents(benchmark, file), EXAMPLES_A_BATCH)
 
 
 def _documents(benchmark: AnyBenchmark, file: SourceFile) -> Iterator[Document]:

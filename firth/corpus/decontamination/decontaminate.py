@@ -11,16 +11,16 @@ import numpy as np
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.utils.shared import Shared
 
-from firth.corpus.contamination.found_ngrams import FoundNgrams
 from firth.corpus.decontamination.benchmarks import BenchmarkExample, list_benchmark_files, read_benchmark
+from firth.corpus.decontamination.evidence import FoundNgrams
 from firth.corpus.documents.corpus_counts import CorpusCounts, Count
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.pii import Pii
+from firth.corpus.text.comparable_text import comparable_forms, comparable_words
 from firth.corpus.text.shingles import shingle_hashes, word_hashes
-from firth.corpus.text.words import comparable_forms, comparable_words
 from firth.recipes.corpus.benchmarks import AnyBenchmark
 from firth.recipes.corpus.duplicates import DecontaminateStep
 from firth.recipes.corpus.privacy import PiiStep
@@ -116,12 +116,12 @@ class NgramIndex:
     def found_ngrams(
         self, found: np.ndarray, table: Sequence[dict[str, Any]], step: str, action: str
     ) -> FoundNgrams:
-        """Returns what was found in the form in which it goes with models.
+        """Returns the found n-grams in the form that models carry.
 
         Args:
             found: int64 [n], the numbers of the n-grams that were found, each once.
         """
-        # The n-grams of an example stand one after another.
+        # The n-grams of an example are next to each other.
         outer = (np.diff(self._owners, prepend=-1) != 0) | (np.diff(self._owners, append=-1) != 0)
         return FoundNgrams(
             step=step,
@@ -167,10 +167,10 @@ class Decontaminate(CorpusStep[DecontaminateStep]):
     words. Matches are exact: there is no Bloom filter, and equal hashes are verified word by word. If n-grams
     are cut out, the remaining pieces are joined by blank lines.
 
-    The step writes `<step>.json` to the folder of the report: `ngram_words`, and under `benchmarks` what
-    `NgramIndex.table` returns. It names the examples that were found anywhere in the corpus, so that models
-    can be scored without them. The report's `counts` have the same numbers. Next to it stands
-    `<step>.ngrams.safetensors`, see `firth.corpus.contamination.found_ngrams`, which goes with the models.
+    The step writes `<step>.json` to the folder of the report: `ngram_words`, and under `benchmarks` the
+    result of `NgramIndex.table`. It names the examples that were found anywhere in the corpus, so that models
+    can be scored without them. The report's `counts` have the same numbers. The file next to it,
+    `<step>.ngrams.safetensors` (see `firth.corpus.decontamination.evidence`), is copied into the models.
 
     Each worker reads the evaluation data and holds it with its index. It holds one batch of documents at a
     time.
@@ -247,7 +247,7 @@ def cut_ngrams(text: str, places: Iterable[int], size: int, margin: int) -> list
     >>> cut_ngrams("One, two - three four five; six.", [2], size=2, margin=0)
     ['One, two -', 'five; six.']
     """
-    # A word may be compared as several ones, since a ligature may stand for several words.
+    # A ligature may represent several words.
     words = [(start, end) for start, end in word_spans(text) for _ in comparable_forms(text[start:end])]
     starts, ends = zip(*words)
     pieces, done = [], 0
@@ -267,7 +267,7 @@ def _write(
     rows = index.get().table(found)
     index.get().found_ngrams(found, rows, setting.name, config.action).save(setting.folder)
     path = f"{setting.folder}/{setting.name}.json"
-    # Ids are those that the files state, or their names.
+    # The files state the ids, or the names of the files are the ids.
     scrub = Pii(PiiStep(kind="pii")).scrub_address
     shown = [{**row, "found": [{**each, "id": scrub(each["id"])} for each in row["found"]]} for row in rows]
     write_json(path, {"ngram_words": config.ngram_words, "benchmarks": shown})

@@ -20,21 +20,24 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Setting
 from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.grouping.tables import (
-    FOLD_ROWS,
     FirstRows,
     Group,
     GroupTables,
     Tables,
     distinct,
+    gather,
     id_halves,
     longest_first,
     nodes_of,
     source_first,
     table_of,
 )
+from firth.corpus.text.comparable_text import comparable_words
 from firth.corpus.text.shingles import mix, shingle_hashes, word_hashes
-from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.duplicates import MinHashing, Verification
+
+# This many hashes and their products fit the cache of a processor core.
+_BLOCK = 2**15
 
 
 class Described(NamedTuple):
@@ -58,9 +61,9 @@ def Describe(
     """Describes documents by their MinHash buckets, as input of `Cluster`: lists of documents to `Described`.
 
     Args:
-        order: The document that is kept in a cluster: of "longest_first" and "source_first", see
-            `firth.corpus.grouping.tables`; "outside" marks documents that are not of the corpus, which come
-            before all others.
+        order: Rule by which one document of a cluster is kept: "longest_first" or "source_first" of
+            `firth.corpus.grouping.tables`; "outside" for documents that are not part of the corpus, which
+            come before all others.
     """
     describe = beam.FlatMap(_describe, config, order, ranks)
     outputs = documents | describe.with_outputs("members", "sets", main="entries")
@@ -155,10 +158,6 @@ def _label(element: Group, rounds: int, step: str) -> Iterator[np.ndarray]:
         label[is_linked] = labels.of(label[is_linked])[0]["label"]
         columns = {name: entries[name] for name in ("order", "id_high", "id_low")}
         yield table_of(label=label, check=np.zeros_like(label), **columns)
-
-
-# So many hashes and their products fit the cache of a processor core.
-_BLOCK = 2**15
 
 
 class MinHash:
@@ -256,7 +255,7 @@ def _pair(element: Group, max_compared: int, step: str) -> Iterator[Any]:
         yield smallest.pairs(members)
     totals = bucket_sizes(smallest.counts)
     large = smallest.counts[smallest.counts > max_compared].astype(object)
-    # Of n members, the first m are paired among themselves, and each later one with these.
+    # The first m of n members are paired among themselves, and each later one with these.
     left_out = int(sum((large - max_compared) * (large - max_compared - 1) // 2))
     totals.counts[Count(step, "", "buckets_too_large")] += len(large)
     totals.counts[Count(step, "", "pairs_left_out")] += left_out
@@ -283,14 +282,8 @@ class SmallestNodes:
         self._most = most
         self._rows = np.zeros(0, [("bucket", np.uint64), ("node", np.uint64)])
         self._buckets, self.counts = np.zeros(0, np.uint64), np.zeros(0, np.int64)
-        waiting: list[np.ndarray] = []
-        for table in tables:
-            waiting.append(table)
-            if sum(map(len, waiting)) >= max(FOLD_ROWS, len(self._rows)):
-                self._fold(waiting)
-                waiting = []
-        if waiting:
-            self._fold(waiting)
+        for gathered in gather(tables, lambda: len(self._rows)):
+            self._fold(gathered)
         self._starts = np.searchsorted(self._rows["bucket"], self._buckets)
 
     def _fold(self, tables: list[np.ndarray]) -> None:

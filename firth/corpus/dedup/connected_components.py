@@ -9,14 +9,21 @@ from apache_beam.pvalue import PCollection, TaggedOutput
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from firth.corpus.documents.corpus_counts import CorpusCounts
+from firth.corpus.documents.corpus_counts import BUCKET_HISTOGRAM, CorpusCounts
 from firth.corpus.documents.errors import UnsettledClustersError
 from firth.corpus.documents.steps import Grouping
-from firth.corpus.grouping.tables import FOLD_ROWS, FirstRows, Group, GroupTables, Tables, distinct, table_of
+from firth.corpus.grouping.tables import (
+    FirstRows,
+    Group,
+    GroupTables,
+    Tables,
+    distinct,
+    merge_tables,
+    table_of,
+)
 from firth.corpus.grouping.values import Values
-from firth.corpus.report.corpus_report import BUCKET_HISTOGRAM
 
-# The links of so many groups together fit one worker, since most documents have no links.
+# The links of this many groups together fit one worker, since most documents have no links.
 GROUPS_AT_ONCE = 64
 
 
@@ -148,15 +155,7 @@ def find_forest(tables: Iterable[np.ndarray]) -> np.ndarray:
     >>> find_forest([links]).tolist()
     [(5, 3), (9, 3)]
     """
-    forest = np.zeros(0, [("node", np.uint64), ("label", np.uint64)])
-    waiting: list[np.ndarray] = []
-    for links in tables:
-        waiting.append(links)
-        # As many as are in the forest, so that no link is sorted again and again.
-        if sum(map(len, waiting)) >= max(FOLD_ROWS, len(forest)):
-            forest = _join(np.concatenate([forest, *waiting]))
-            waiting = []
-    return _join(np.concatenate([forest, *waiting]))
+    return merge_tables(tables, np.zeros(0, [("node", np.uint64), ("label", np.uint64)]), _join)
 
 
 def _join(links: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection, TaggedOutput
 
-from firth.corpus.documents.corpus_counts import CorpusCounts
+from firth.corpus.documents.corpus_counts import CLUSTER_HISTOGRAM, CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Grouping, Keep, Setting
@@ -24,8 +24,11 @@ from firth.corpus.grouping.tables import (
     source_ranks,
     table_of,
 )
-from firth.corpus.report.corpus_report import CLUSTER_HISTOGRAM
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep
+
+# Codes: the document is kept; it duplicates another of the corpus; or a document outside of it.
+KEPT, DUPLICATE, OUTSIDE = range(3)
+ORDER = ("order", "id_high", "id_low")
 
 
 class ExactDuplicates(CorpusStep[ExactDuplicatesStep]):
@@ -61,11 +64,6 @@ def describe_exactly(documents: list[Document], ranks: dict[str, int]) -> np.nda
         id_high=high,
         id_low=low,
     )
-
-
-# Codes: the document is kept; it duplicates another of the corpus; or a document outside of it.
-KEPT, DUPLICATE, OUTSIDE = range(3)
-ORDER = ("order", "id_high", "id_low")
 
 
 @beam.ptransform_fn

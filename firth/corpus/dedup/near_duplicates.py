@@ -1,11 +1,26 @@
 """The step that drops all but one of several similar documents."""
 
+import operator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection
+
+from firth import storage
 from firth.corpus.dedup.clusters import Describe, Described, decide_similar
-from firth.corpus.dedup.earlier_documents import ReadEarlier
+from firth.corpus.documents.batching import split_into_batches
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import SourceError
 from firth.corpus.documents.steps import CorpusStep, Setting
 from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.grouping.tables import source_ranks
+from firth.corpus.io.records import BATCH_BYTES, read_batches
+from firth.corpus.io.source_files import match_files
 from firth.recipes.corpus.duplicates import NearDuplicatesStep
+
+_EXPORTED = ("id", "text", "source", "licence", "provenance")
+_START = b"PAR1"
 
 
 class NearDuplicates(CorpusStep[NearDuplicatesStep]):
@@ -32,3 +47,46 @@ class NearDuplicates(CorpusStep[NearDuplicatesStep]):
         others = earlier | "DescribeEarlier" >> Describe(config, "outside", {})
         described = Described(*zip(described, others))
         return decide_similar(documents, described, config, setting, outside="in_earlier_corpus")
+
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@beam.ptransform_fn
+def ReadEarlier(pipeline: beam.Pipeline, step: str, patterns: Sequence[str]) -> PCollection[list[Document]]:
+    """Reads documents of earlier curations, as lists.
+
+    Raises:
+        SourceError: when applied, if a pattern matches no file; on a worker, if a file has no documents of a
+            curation, with its name.
+    """
+    paths = [file.path for file in match_files(step, patterns) if not file.problem]
+    files = pipeline | "Files" >> beam.Create(paths) | "Spread" >> beam.Reshuffle()
+    return files | "Read" >> beam.FlatMap(_read, step).with_output_types(list[Document])
+
+
+def _read(path: str, step: str) -> Iterator[list[Document]]:
+    try:
+        with storage.local_copy(path) as local:
+            with storage.open_file(local, "rb") as file:
+                is_parquet = file.read(len(_START)) == _START
+            if is_parquet:
+                yield from split_into_batches(
+                    _exported(local), BATCH_BYTES, operator.attrgetter("held_bytes")
+                )
+                return
+        for records in read_batches(path):
+            yield list(map(Document.from_example, records))
+    except (OSError, ValueError, EOFError, KeyError) as error:
+        raise SourceError(f"{step}: {path} has no documents of a curation: {error}") from error
+
+
+def _exported(path: str) -> Iterator[Document]:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        batches: Iterator[pa.RecordBatch] = file.iter_batches(256, columns=list(_EXPORTED))
+        for batch in batches:
+            for row in batch.to_pylist():
+                yield Document(*(row[name] for name in _EXPORTED))

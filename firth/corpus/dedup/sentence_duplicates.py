@@ -19,10 +19,14 @@ from firth.corpus.grouping.tables import (
     source_ranks,
     table_of,
 )
-from firth.corpus.text.words import comparable_words
+from firth.corpus.text.comparable_text import comparable_words
 from firth.recipes.corpus.duplicates import SentenceDuplicatesStep
 from firth.segmentation.sentences import split_sentences
 from firth.segmentation.words import count_words
+
+# Codes of spans that occur several times: a later occurrence, and the first one.
+CUT, FIRST = range(2)
+ORDER = ("order", "id_high", "id_low", "position")
 
 
 class SentenceDuplicates(CorpusStep[SentenceDuplicatesStep]):
@@ -109,11 +113,6 @@ class _Cut:
         if len(split_sentences(text)) < self._config.min_sentences:
             return Drop("too_few_sentences")
         return Keep(document.with_text(text), {f"{self._config.unit}s_cut": int((~stays).sum())})
-
-
-# Codes of spans that occur several times: a later occurrence, and the first one.
-CUT, FIRST = range(2)
-ORDER = ("order", "id_high", "id_low", "position")
 
 
 def decide_spans(element: Group) -> Iterator[np.ndarray]:

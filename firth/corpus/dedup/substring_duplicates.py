@@ -1,6 +1,5 @@
 """The step that removes stretches of text that occur more than once in the corpus."""
 
-import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -22,9 +21,13 @@ from firth.corpus.grouping.tables import (
     source_ranks,
     table_of,
 )
-from firth.corpus.text.shingles import mix, word_hashes
+from firth.corpus.text.shingles import mix, powers, word_hashes
 from firth.recipes.corpus.duplicates import SubstringDuplicatesStep
 from firth.segmentation.words import count_words, word_spans
+
+# Odd, so that it has an inverse modulo 2**64.
+_BASE = 0xC2B2AE3D27D4EB4F
+_ROUND = 2**16
 
 
 class SubstringDuplicates(CorpusStep[SubstringDuplicatesStep]):
@@ -49,7 +52,9 @@ class SubstringDuplicates(CorpusStep[SubstringDuplicatesStep]):
         anchors = documents | "Anchors" >> beam.Map(anchors_of, config)
         grouped = {"anchors": anchors} | "ByAnchor" >> GroupTables({"anchors": "anchor"}, grouping)
         repeated = grouped | "Repeated" >> beam.FlatMap(repeated_anchors)
-        found = {"documents": documents, "marks": repeated} | "Find" >> JoinMarks(anchored, grouping)
+        found = {"documents": documents, "marks": repeated} | "Find" >> JoinMarks(
+            repeated_positions, grouping
+        )
         found.element_type = Unmeasured
         spans = found | "Windows" >> beam.Map(windows_of, config, ranks)
         grouped = {"spans": spans} | "BySpan" >> GroupTables({"spans": "span"}, grouping)
@@ -108,7 +113,7 @@ def repeated_anchors(element: Group) -> Iterator[np.ndarray]:
         yield table_of(**{name: several[name] for name in ("id_high", "id_low", "position")})
 
 
-def anchored(document: Document, marks: np.ndarray, again: bool) -> Any:
+def repeated_positions(document: Document, marks: np.ndarray, again: bool) -> Any:
     """Returns the places of a document's repeated n-grams, or None, as a `decide` of `JoinMarks`."""
     return np.unique(marks["position"]) if len(marks) else None
 
@@ -179,11 +184,6 @@ class CutSpans:
         return Keep(kept, counts)
 
 
-# Odd, so that it has an inverse modulo 2**64.
-_BASE = 0xC2B2AE3D27D4EB4F
-_ROUND = 2**16
-
-
 def rolling_hashes(units: np.ndarray, size: int) -> np.ndarray:
     """Returns a hash of each window of `size` consecutive units, in time that does not depend on the size.
 
@@ -202,17 +202,10 @@ def rolling_hashes(units: np.ndarray, size: int) -> np.ndarray:
     count = len(units) - size + 1
     if count < 1:
         return np.zeros(0, np.uint64)
-    powers, inverses = _powers(-(-len(units) // _ROUND) * _ROUND)
+    base_powers, inverses = powers(_BASE, -(-len(units) // _ROUND) * _ROUND)
     sums = np.zeros(len(units) + 1, np.uint64)
-    np.cumsum(units * powers[: len(units)], out=sums[1:])
+    np.cumsum(units * base_powers[: len(units)], out=sums[1:])
     return mix((sums[size:] - sums[:-size]) * inverses[:count])
-
-
-@functools.lru_cache(maxsize=2)
-def _powers(size: int) -> tuple[np.ndarray, np.ndarray]:
-    inverse = pow(_BASE, -1, 2**64)
-    powers, inverses = (np.cumprod(np.full(size, base, np.uint64)) for base in (_BASE, inverse))
-    return powers, inverses
 
 
 def winnow(hashes: np.ndarray, window: int) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Verification of pairs of documents by the Jaccard similarity of their word n-grams, on Beam."""
 
 import dataclasses
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -8,10 +9,11 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection, TaggedOutput
 
+from firth.corpus.documents.batching import group_by_key
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import CorpusCounts, Count
 from firth.corpus.documents.steps import Setting
-from firth.corpus.grouping.tables import FOLD_ROWS, Group, Tables, distinct, part_table, table_of
+from firth.corpus.grouping.tables import Group, Tables, distinct, merge_tables, part_table, table_of
 from firth.corpus.grouping.values import GroupValues, each_of
 
 # A share for the set itself, next to its numbers.
@@ -106,10 +108,8 @@ def _part_sets(sets: list[ShingleSet], groups: int) -> Iterator[Any]:
 
 
 def _by_group(name: str, placed: Iterable[tuple[int, ShingleSet]]) -> list[Any]:
-    found: dict[int, list[ShingleSet]] = {}
-    for group, each in placed:
-        found.setdefault(group, []).append(each)
-    return [(group, (name, members)) for group, members in found.items()]
+    groups = group_by_key(placed, operator.itemgetter(0))
+    return [(group, (name, [each for _, each in members])) for group, members in groups.items()]
 
 
 def _send(element: Group, groups: int) -> Iterator[Any]:
@@ -136,13 +136,8 @@ def _send(element: Group, groups: int) -> Iterator[Any]:
 
 
 def _joined(tables: Iterable[np.ndarray]) -> np.ndarray:
-    """Returns the different pairs of all tables, joined a part at a time."""
-    joined, waiting = _NO_PAIRS, [_NO_PAIRS]
-    for table in tables:
-        waiting.append(table)
-        if sum(map(len, waiting)) >= max(FOLD_ROWS, len(joined)):
-            joined, waiting = distinct(np.concatenate([joined, *waiting])), [_NO_PAIRS]
-    return distinct(np.concatenate([joined, *waiting]))
+    """Returns the different pairs of all tables."""
+    return merge_tables(tables, _NO_PAIRS, distinct)
 
 
 def _verify(element: Group, min_jaccard: float, step: str) -> Iterator[Any]:

@@ -7,7 +7,7 @@ Item = TypeVar("Item")
 Key = TypeVar("Key")
 
 
-def in_batches(
+def split_into_batches(
     items: Iterable[Item], limit: int, size: Callable[[Item], int] = lambda item: 1
 ) -> Iterator[list[Item]]:
     """Yields the items in lists, each of which ends when the sizes of its items add up to `limit` or more.
@@ -16,7 +16,7 @@ def in_batches(
 
     Example:
 
-    >>> list(in_batches("abcd", 2)), list(in_batches(["ab", "c", "d"], 2, len))
+    >>> list(split_into_batches("abcd", 2)), list(split_into_batches(["ab", "c", "d"], 2, len))
     ([['a', 'b'], ['c', 'd'], []], [['ab'], ['c', 'd'], []])
     """
     batch: list[Item] = []
@@ -30,12 +30,12 @@ def in_batches(
     yield batch
 
 
-def by_key(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+def group_by_key(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
     """Returns the items in lists by key; keys and items keep their order.
 
     Example:
 
-    >>> by_key(["ab", "c", "de"], len)
+    >>> group_by_key(["ab", "c", "de"], len)
     {2: ['ab', 'de'], 1: ['c']}
     """
     found: dict[Key, list[Item]] = {}

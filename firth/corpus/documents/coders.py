@@ -1,4 +1,4 @@
-"""How documents are encoded between Beam's workers, and how Beam learns their size without encoding them."""
+"""Coders for documents that Beam sends between workers."""
 
 import pickle
 from operator import attrgetter
@@ -15,8 +15,8 @@ as_row = attrgetter(*FIELDS, METADATA)
 class DocumentCoder(coders.Coder):
     """Encodes documents as pickled tuples of their fields.
 
-    Beam asks for the size of the first elements of every bundle and of a sample of the later ones. A coder
-    that cannot tell the size has to encode the element, which would take longer here than many of the steps.
+    Beam estimates the size of the first elements of every bundle and of a sample of the later ones. By
+    default it encodes the element for that, which would take longer than many of the steps.
 
     Example:
 
@@ -39,7 +39,7 @@ class DocumentCoder(coders.Coder):
 
 
 class Unmeasured:
-    """The type hint for values that rarely leave a worker. Beam is told one fixed size for all of them."""
+    """Type hint for values that rarely leave a worker, whose size is estimated as `VALUE_BYTES`."""
 
 
 class UnmeasuredCoder(coders.Coder):

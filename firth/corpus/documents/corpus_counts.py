@@ -1,4 +1,4 @@
-"""Counts of the documents that come into a step and of what becomes of them, which must add up."""
+"""Counts of the documents that enter a step and of their outcomes, which must add up."""
 
 import heapq
 from collections import Counter
@@ -11,10 +11,12 @@ from firth.corpus.documents.errors import CountMismatchError
 READ = "read"
 IN, KEPT, DROPPED, REJECTED = "in", "kept", "dropped", "rejected"
 UNITS = ("documents", "bytes", "words")
-# What the name of a histogram of values that a step measures begins with.
+# The beginning of the name of a histogram of values that a step measures.
 MEASURED = "measured "
+# Names of the histograms of clusters and of MinHash's buckets by their number of documents.
+CLUSTER_HISTOGRAM, BUCKET_HISTOGRAM = "cluster_sizes", "bucket_sizes"
 MAX_EXAMPLES = 3
-# Enough to tell the shares of a corpus's languages to a few hundredths.
+# Enough to estimate the shares of a corpus's languages to a few hundredths.
 SAMPLED_DOCUMENTS = 1000
 
 
@@ -40,7 +42,7 @@ class Count(NamedTuple):
     Attributes:
         step: Name of the step in the report.
         source: Name of the source in the recipe.
-        name: What is counted, in the words of the step.
+        name: Name of the count, chosen by the step.
     """
 
     step: str
@@ -80,7 +82,7 @@ class DroppedExample(NamedTuple):
     excerpt: str
 
 
-class Sampled(NamedTuple):
+class SampledDocument(NamedTuple):
     """A document of a sample, which consists of the documents with the smallest ids.
 
     Attributes:
@@ -121,7 +123,7 @@ class CorpusCounts:
         self.counts: Counter[Count] = Counter()
         self.histograms: Counter[tuple[str, float]] = Counter()
         self.examples: dict[tuple[str, str], list[DroppedExample]] = {}
-        self.samples: dict[str, list[Sampled]] = {}
+        self.samples: dict[str, list[SampledDocument]] = {}
         self.domains: Counter[DomainFlow] = Counter()
 
     def add(self, flow: Flow, size: int, words: int = 0) -> None:
@@ -140,7 +142,7 @@ class CorpusCounts:
         if len(kept) < MAX_EXAMPLES or example < kept[-1]:
             kept[:] = heapq.nsmallest(MAX_EXAMPLES, {*kept, example})
 
-    def add_sample(self, name: str, sampled: Iterable[Sampled]) -> None:
+    def add_sample(self, name: str, sampled: Iterable[SampledDocument]) -> None:
         """Adds documents to a sample, of which those with the smallest ids are kept."""
         kept = self.samples.get(name, [])
         self.samples[name] = heapq.nsmallest(SAMPLED_DOCUMENTS, [*kept, *sampled])
@@ -171,7 +173,7 @@ class CorpusCounts:
         return {unit: sum(getattr(self, unit)[flow] for flow in flows) for unit in UNITS}
 
     def totals(self) -> "Counter[tuple[str, str, str]]":
-        """Returns the number of documents by step, source and outcome, for whatever reason."""
+        """Returns the number of documents by step, source and outcome, summed over the reasons."""
         found: Counter[tuple[str, str, str]] = Counter()
         for flow, count in self.documents.items():
             found[flow[:3]] += count

@@ -1,4 +1,4 @@
-"""The document: a text with its provenance, and how it is written to disk."""
+"""The document: a text with its provenance, and its form on disk."""
 
 import dataclasses
 import functools
@@ -13,12 +13,12 @@ from firth.segmentation.words import count_words
 
 FIELDS = ("id", "text", "source", "licence", "uri")
 METADATA = "metadata"
-# Its feature, which only documents with metadata have; others may have one that is called `metadata`.
+# Feature of the metadata. Examples of other components may have a feature `metadata`.
 _METADATA = "metadata_json"
-# A share for the document itself, next to its text.
+# Memory of the document itself, without its text.
 DOCUMENT_BYTES = 2**9
 OWN_ID = re.compile("[0-9a-f]{32}")
-# Bytes of an id that depend on what the record states.
+# Number of an id's bytes that depend on the id that the record states.
 _HALF = 8
 
 
@@ -35,8 +35,8 @@ class Document:
         uri: Address of the text: the URL of a web page; otherwise a path, followed by `#L12` for its first
             line or `#R12` for its record where a file holds several documents; or
             `docstring:package/qualified.name`.
-        metadata: JSON object of what the record states under the keys that the recipe names; empty if it
-            names none.
+        metadata: JSON object of the record's values under the keys that the recipe names; empty if it names
+            none.
 
     Example:
 

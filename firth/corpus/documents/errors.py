@@ -37,7 +37,7 @@ class UnreadableError(Exception):
     """A record cannot be read as a document. `read_or_reject` in `readers/decoding.py` catches this error.
 
     Attributes:
-        reason: The same.
+        reason: Reason of rejection.
     """
 
     def __init__(self, reason: str) -> None:

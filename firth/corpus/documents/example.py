@@ -57,7 +57,7 @@ Example = _make_class()
 
 
 class FeatureError(ValueError):
-    """A `tf.train.Example` of another component that lacks a feature, or holds what cannot be read."""
+    """A `tf.train.Example` of another component lacks a feature, or has an unreadable one."""
 
 
 def text_of(name: str, feature: Any) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import Protocol
 
 EXCERPT_CHARACTERS = 80
-# A value that is cut is not known for what it is. The longest that is found is a token of 16,000 characters.
+# A value that is cut is not recognised. The longest one that is found is a token of 16,000 characters.
 BEGINNING_BYTES = EXCERPT_CHARACTERS + 2**14
 _JSON_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\([nrt])")
 _JSON_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}

@@ -21,14 +21,14 @@ class HashRange(NamedTuple):
     largest: float = 1.0
 
 
-def hash_of(text: str) -> float:
+def split_hash(text: str) -> float:
     """Returns the hash that decides a text's split, in [0, 1)."""
     return unit_hash("split", text)
 
 
 def hash_range(texts: Iterable[str]) -> HashRange:
     """Returns the smallest and the largest hash of the texts."""
-    hashes = [hash_of(text) for text in texts]
+    hashes = [split_hash(text) for text in texts]
     return HashRange(min(hashes), max(hashes)) if hashes else HashRange()
 
 
@@ -53,7 +53,7 @@ def split_of(text: str, eval_fraction: float, whole: HashRange) -> str:
     >>> [split_of(text, 0.01, hash_range(texts)) for text in texts]
     ['eval', 'train']
     """
-    value = hash_of(text)
+    value = split_hash(text)
     if value == whole.largest:
         return TRAIN
     return EVAL if value == whole.smallest or value < eval_fraction else TRAIN

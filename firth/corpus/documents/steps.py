@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
     from firth.corpus.documents.corpus_counts import CorpusCounts
 
+ConfigT = TypeVar("ConfigT")
+CORPUS_COUNTS = "totals"
+
 
 @dataclasses.dataclass(frozen=True)
 class Keep:
-    """The decision that a document goes on to the next step, changed or unchanged.
+    """The decision that a document is kept, changed or unchanged.
 
     Attributes:
         document: The document after the step.
@@ -47,7 +50,6 @@ class Drop:
 
 
 Decision = Keep | Drop
-ConfigT = TypeVar("ConfigT")
 
 
 class _Configured(abc.ABC, Generic[ConfigT]):
@@ -62,8 +64,8 @@ class DocumentStep(_Configured[ConfigT]):
 
     Attributes:
         reasons: Every reason for which the step may drop a document.
-        changes_text: Whether the step may change a document that it keeps.
-        idempotent: Whether running the step again on its own output changes nothing.
+        changes_text: True if the step may change a document that it keeps.
+        idempotent: True if running the step again on its own output changes nothing.
     """
 
     changes_text: bool = False
@@ -96,14 +98,14 @@ IN_RUNNER = Grouping()
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What a corpus step is told in addition to the documents.
+    """Settings of a corpus step.
 
     Attributes:
         name: Name of the step in the report.
         sources: Names of the sources, in the order of the recipe.
         folder: Folder of the report, to which the step writes its own tables.
         grouping: Settings for bringing rows and documents of the same key together.
-        measures: Whether the step counts documents by the values that it compares with its thresholds.
+        measures: True if the step counts documents by the values that it compares with its thresholds.
     """
 
     name: str
@@ -131,16 +133,15 @@ class CorpusStep(_Configured[ConfigT]):
 
 
 Step = DocumentStep[Any] | CorpusStep[Any]
+
+
 StepFactory = Callable[[Any], Step]
-
-
-CORPUS_COUNTS = "totals"
 
 
 class CountingFn(beam.DoFn):
     """A DoFn that emits one `CorpusCounts` for each bundle of elements, on the output `CORPUS_COUNTS`.
 
-    One for each element would amount to as much data as the corpus itself, which the runner would hold.
+    One for each element would be as much data as the corpus itself, which the runner would hold.
 
     Attributes:
         totals: Counts of the current bundle so far.

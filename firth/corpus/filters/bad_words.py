@@ -7,11 +7,10 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.language import identify
-from firth.corpus.filters.list_files import read_list
-from firth.corpus.text.words import comparable_text
+from firth.corpus.io.file_contents import read_list
+from firth.corpus.text.comparable_text import comparable_text
 from firth.recipes.corpus.filters import BadWordsStep, WordList
-from firth.segmentation.scripts import has_unspaced
-from firth.segmentation.words import split_words
+from firth.segmentation.words import has_unspaced, split_words
 
 _WORD = re.compile(r"\w+")
 

@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.text.line_shares import ELLIPSES, stripped_lines
+from firth.corpus.filters.text_measures import ELLIPSES, stripped_lines
 from firth.recipes.corpus.filters import TERMINAL_MARKS, C4Step
-from firth.segmentation.scripts import has_unspaced
 from firth.segmentation.sentences import ends_without_mark, split_sentences
-from firth.segmentation.words import count_words, split_words
+from firth.segmentation.words import count_words, has_unspaced, split_words
 
 _CITATION = re.compile(r"\[(?:\d*|edit|citation needed)\]")
 LineRule = tuple[str, Callable[[str], object]]

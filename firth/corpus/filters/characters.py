@@ -2,7 +2,7 @@
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.text.words import are_too_long, count_marks
+from firth.corpus.filters.text_measures import are_too_long, count_marks
 from firth.recipes.corpus.cleaning import CharactersStep
 from firth.segmentation.words import split_words
 

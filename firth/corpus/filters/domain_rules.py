@@ -14,11 +14,12 @@ from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.hashing import hash63
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
-from firth.corpus.grouping.tables import FOLD_ROWS, Group, GroupTables, id_halves, sort_table, table_of
+from firth.corpus.grouping.tables import Group, GroupTables, gather, id_halves, sort_table, table_of
 from firth.corpus.text.web_addresses import canonical_host, domains_of, host_of, registered_domain
 from firth.recipes.corpus.domains import DomainCap, DomainRulesStep
 
 _NO_LIMIT = sys.maxsize
+ORDER = ("order", "id_high", "id_low")
 
 
 class DomainRules(CorpusStep[DomainRulesStep]):
@@ -52,12 +53,12 @@ class DomainRules(CorpusStep[DomainRulesStep]):
 
 
 class AppliedRule(NamedTuple):
-    """What holds for the documents of a domain.
+    """The rule that applies to the documents of a domain.
 
     Attributes:
         domain: The domain that the documents are counted by.
         name: Name of the rule in the report: its domain, or `each`.
-        drops: Whether the documents are dropped.
+        drops: True if the documents are dropped.
         cap: Index of its limits in `RuleTable.limits`; -1 if it has none.
     """
 
@@ -99,7 +100,7 @@ class RuleTable:
         self.reasons = frozenset(blocked | capped | ({"beyond_each"} if config.each_domain else set()))
 
     def rule_of(self, uri: str) -> AppliedRule | None:
-        """Returns what holds for a page, or None."""
+        """Returns the rule for a page, or None."""
         host = host_of(uri)
         rules = (self._rules[domain] for domain in domains_of(host) if domain in self._rules)
         each = (
@@ -147,9 +148,6 @@ def entries_of(documents: Sequence[Document], table: RuleTable, seed: int) -> np
     )
 
 
-ORDER = ("order", "id_high", "id_low")
-
-
 def beyond_caps(element: Group, limits: np.ndarray) -> Iterator[np.ndarray]:
     """Yields marks of the documents of a group that are beyond the limits of their domains, for `JoinMarks`.
 
@@ -180,14 +178,9 @@ class FirstBeyond:
         self._limits = limits
         self._rows: np.ndarray | None = None
         self._beyond = np.zeros(0, bool)
-        waiting: list[np.ndarray] = []
-        for table in tables:
-            waiting.append(table[~_too_large(table, limits)])
-            if sum(map(len, waiting)) >= max(FOLD_ROWS, len(self._beyond)):
-                self._fold(waiting)
-                waiting = []
-        if waiting:
-            self._fold(waiting)
+        fitting = (table[~_too_large(table, limits)] for table in tables)
+        for gathered in gather(fitting, lambda: len(self._beyond)):
+            self._fold(gathered)
 
     def reached_by(self, entries: np.ndarray) -> np.ndarray:
         """Returns which documents are that document of their domain or come after it: bool [entries]."""
@@ -207,7 +200,7 @@ class FirstBeyond:
         rows = sort_table(np.concatenate(parts), ["domain", *ORDER])
         starts = np.flatnonzero(np.append(True, rows["domain"][1:] != rows["domain"][:-1])[: len(rows)])
         beyond = (_sums(_sizes(rows), starts) > self._limits[rows["cap"]]).any(1)
-        # Of a domain, the row at which a sum first exceeds a limit is the last that counts.
+        # The row at which a sum first exceeds a limit is the last of its domain that counts.
         stays = _sums(beyond.astype(np.int64), starts) - beyond == 0
         self._rows, self._beyond = rows[stays], beyond[stays]
 

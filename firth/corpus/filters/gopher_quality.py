@@ -4,22 +4,103 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import filterfalse
 
-from firth.corpus.documents.document import Document
-from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.filters.by_language import RulesByLanguage
 from firth.corpus.filters.language import identify
-from firth.corpus.filters.list_files import read_list
-from firth.corpus.filters.spacy_words import words_of_letters
-from firth.corpus.filters.word_kinds import splitter_of
-from firth.corpus.text.line_shares import ELLIPSES, characters, stripped_lines
-from firth.corpus.text.words import are_too_long, are_too_short
+from firth.corpus.filters.language_rules import StepByRules, splitter_of, words_of_letters
+from firth.corpus.filters.text_measures import (
+    ELLIPSES,
+    are_too_long,
+    are_too_short,
+    characters,
+    stripped_lines,
+)
+from firth.corpus.io.file_contents import read_list
 from firth.recipes.corpus.filters import GopherQualityRules, GopherQualityStep
 
 LengthRule = Callable[[Sequence[str], float], bool]
 # The default of the step `language`.
 _SURE = 0.99
 _LETTER = re.compile(r"[^\W\d_]")
-_STOP_WORDS = GopherQualityRules.model_fields["stop_words"].default
+_ENGLISH_STOP_WORDS = GopherQualityRules.model_fields["stop_words"].default
+ENGLISH = "en"
+# By ISO 639-1 code. Those of English are in the recipe, as a key of the step `gopher_quality`.
+STOP_WORDS = {
+    language: frozenset(words.split())
+    for language, words in {
+        "af": "die en van is nie het dat met",
+        "an": "o a de que en y los una",
+        "ar": "من في على و أن إلى كل أو",
+        "az": "və bir bu ilə üçün olan da ki",
+        "be": "і у на не што з да ў",
+        "bg": "и на да в е се от за",
+        "br": "ha ar an e eus da war un",
+        "bs": "i u je na se da su za",
+        "ca": "de la i el que en els per",
+        "cs": "a se v na je že to s",
+        "cy": "y yn a i ar o mae yr",
+        "da": "og i at det er en til på",
+        "de": "und die der in zu den das ist",
+        "el": "και το η να του της με που",
+        "eo": "la de kaj en estas al ne por",
+        "es": "de la que el en y los una",
+        "et": "ja on ei see et oli ka kui",
+        "eu": "eta da ez bat dira du dute ere",
+        "fa": "و در به از که این را با",
+        "fi": "ja on ei se että oli hän tai",
+        "fo": "og í at er á til ein sum",
+        "fr": "de la le et les des en est",
+        "ga": "an na a agus i ar is go",
+        "gl": "de a que o e do da en",
+        "he": "של את על או לא כל זה הוא",
+        "hi": "के में है और की से को का",
+        "hr": "i u je na se da su za",
+        "ht": "a ak nan pou yo nou ki se",
+        "hu": "a az és hogy nem egy is van",
+        "id": "yang dan di dengan untuk ini dari tidak",
+        "is": "og að í er á sem til við",
+        "it": "di e che la il un per è",
+        "ja": "の は を に が と で も",
+        "jv": "ing lan kang saka iku karo ora sing",
+        "ko": "이 그 및 수 것 또는 모든 있는 대한 할",
+        "ku": "û li di ji ku ya bi ev",
+        "la": "et in est non ad ut cum qui",
+        "lb": "an de déi den ass vun eng dat",
+        "lt": "ir kad yra su iš tai į o",
+        "lv": "un ir ka no ar uz par tas",
+        "mg": "ny sy fa dia izay tsy amin'ny",
+        "mk": "и на да во е се од за",
+        "ms": "yang dan di dengan untuk ini dari tidak",
+        "mt": "li il- ta' u fil- minn hija ma",
+        "nb": "og i at det er en til på",
+        "nl": "de het een en van is dat in",
+        "nn": "og i at det er ein til på",
+        "no": "og i at det er en til på",
+        "oc": "de la que e lo los en las",
+        "pl": "i w na z się nie że do",
+        "pt": "de a que o e do da em",
+        "qu": "chay mana wan kay huk ima pay kan",
+        "ro": "și de la în a cu că o",
+        "ru": "и в не на что с по для",
+        "rw": "mu ku na ya ko kandi cyangwa no",
+        "se": "ja lea ii go mii dat ahte leat",
+        "sk": "a v sa na je že to s",
+        "sl": "in je v na da se so za",
+        "sq": "të e në dhe një për me që",
+        "sr": "и је у на да се за су",
+        "sv": "och i att det är en som på",
+        "sw": "na ya kwa wa ni katika la za",
+        "th": "และ ที่ ใน การ มี ของ เป็น ได้",
+        "tl": "ang ng sa na mga at ay hindi",
+        "tr": "ve bir bu ile için da de olan",
+        "uk": "і в не на що з та у",
+        "ur": "کے میں اور کی ہے سے کو کا",
+        "vi": "và của là có không được một các",
+        "vo": "in e kela binom ni äs de su",
+        "wa": "et les di on est pol ki dins",
+        "xh": "kwaye ukuba okanye na le ngokuba kunye lo",
+        "zh": "的 是 在 和 了 不 有 人",
+        "zu": "futhi ukuthi noma na le ngoba kanye lo",
+    }.items()
+}
 
 
 def _are_fewer(words: Sequence[str], least: float) -> bool:
@@ -39,7 +120,7 @@ _WORDS: dict[str, tuple[Callable[[list[str]], list[str]], LengthRule, LengthRule
 }
 
 
-class GopherQuality(DocumentStep[GopherQualityStep]):
+class GopherQuality(StepByRules[GopherQualityStep]):
     """Drops documents that do not read like prose, for the first rule that they break.
 
     The rules are those of Rae et al. 2021 (arXiv:2112.11446, appendix A.1.1).
@@ -49,6 +130,7 @@ class GopherQuality(DocumentStep[GopherQualityStep]):
 
     Example:
 
+    >>> from firth.corpus.documents.document import Document
     >>> step = GopherQuality(GopherQualityStep(kind="gopher_quality", min_words=2))
     >>> step.decide(Document("1", "Buy now!", "docs", "CC0", "a.txt"))
     Drop(reason='too_few_stop_words')
@@ -68,36 +150,30 @@ class GopherQuality(DocumentStep[GopherQualityStep]):
     })  # fmt: skip
 
     def __init__(self, config: GopherQualityStep) -> None:
-        super().__init__(config)
-        self._rules = RulesByLanguage(config, _Rules)
-
-    def measures(self, document: Document) -> dict[str, float]:  # noqa: D102
-        return self._rules.of(document.text).measures(document.text)
-
-    def decide(self, document: Document) -> Decision:  # noqa: D102
-        reason = self._rules.of(document.text).broken_by(document.text)
-        return Drop(reason) if reason else Keep(document)
+        super().__init__(config, _Rules)
 
 
 class _Rules:
+    """The rules for documents in one language."""
+
     def __init__(self, config: GopherQualityRules) -> None:
         self._config = config
         self._is_unspaced = config.words == "characters"
         self._split = splitter_of(config)
-        self._that_count, self._are_too_short, self._are_too_long = _WORDS[config.words]
+        self._countable, self._are_too_short, self._are_too_long = _WORDS[config.words]
         path = config.stop_words_file
         words = [text for _, text in read_list(path)] if path else config.stop_words
         self._stop_words = frozenset(map(str.lower, words))
-        self._are_english = not path and config.stop_words == _STOP_WORDS
+        self._are_english = not path and config.stop_words == _ENGLISH_STOP_WORDS
 
     def measures(self, text: str) -> dict[str, float]:
         """Returns the values that the rules compare with their thresholds, without that of stop words."""
         words, lines = self._split(text), stripped_lines(text)
         in_words, in_lines = max(len(words), 1), max(len(lines), 1)
-        that_count = self._that_count(words)
+        countable = self._countable(words)
         return {
-            "words": len(that_count),
-            "mean_word_length": characters(that_count) / max(len(that_count), 1),
+            "words": len(countable),
+            "mean_word_length": characters(countable) / max(len(countable), 1),
             "hashes_per_word": text.count("#") / in_words,
             "ellipses_per_word": sum(map(text.count, ELLIPSES)) / in_words,
             "bullet_line_fraction": sum(line.startswith(self._config.bullets) for line in lines) / in_lines,
@@ -109,7 +185,7 @@ class _Rules:
         """Returns the reason for which a text is dropped, or None."""
         words = self._split(text)
         return (
-            self._in_words(self._that_count(words))
+            self._in_words(self._countable(words))
             or self._in_symbols(text, len(words))
             or self._in_lines(text)
             or self._in_vocabulary(text, words)
@@ -162,7 +238,7 @@ class _Rules:
             return True
         if not self._are_english:
             return False
-        # Few texts come here, which are dropped if they are English.
+        # Few texts get here. They are dropped if they are English.
         language, probability = identify(text)
         if language == ENGLISH or probability < _SURE:
             return False
@@ -172,90 +248,10 @@ class _Rules:
         """Returns whether a text has enough of some stop words."""
         wanted = self._config.min_stop_words
         if self._is_unspaced:
-            # They may have several characters, which are no word here.
+            # A stop word may have several characters, which are not a word here.
             lower = text.lower()
             return sum(word in lower for word in stop_words) >= wanted
         return (
             len(stop_words.intersection(words)) >= wanted
             or len(stop_words.intersection(map(str.lower, words))) >= wanted
         )
-
-
-ENGLISH = "en"
-# By ISO 639-1 code. Those of English are in the recipe, as a key of the step `gopher_quality`.
-_WORDS_STOP_WORDS = {
-    "af": "die en van is nie het dat met",
-    "an": "o a de que en y los una",
-    "ar": "من في على و أن إلى كل أو",
-    "az": "və bir bu ilə üçün olan da ki",
-    "be": "і у на не што з да ў",
-    "bg": "и на да в е се от за",
-    "br": "ha ar an e eus da war un",
-    "bs": "i u je na se da su za",
-    "ca": "de la i el que en els per",
-    "cs": "a se v na je že to s",
-    "cy": "y yn a i ar o mae yr",
-    "da": "og i at det er en til på",
-    "de": "und die der in zu den das ist",
-    "el": "και το η να του της με που",
-    "eo": "la de kaj en estas al ne por",
-    "es": "de la que el en y los una",
-    "et": "ja on ei see et oli ka kui",
-    "eu": "eta da ez bat dira du dute ere",
-    "fa": "و در به از که این را با",
-    "fi": "ja on ei se että oli hän tai",
-    "fo": "og í at er á til ein sum",
-    "fr": "de la le et les des en est",
-    "ga": "an na a agus i ar is go",
-    "gl": "de a que o e do da en",
-    "he": "של את על או לא כל זה הוא",
-    "hi": "के में है और की से को का",
-    "hr": "i u je na se da su za",
-    "ht": "a ak nan pou yo nou ki se",
-    "hu": "a az és hogy nem egy is van",
-    "id": "yang dan di dengan untuk ini dari tidak",
-    "is": "og að í er á sem til við",
-    "it": "di e che la il un per è",
-    "ja": "の は を に が と で も",
-    "jv": "ing lan kang saka iku karo ora sing",
-    "ko": "이 그 및 수 것 또는 모든 있는 대한 할",
-    "ku": "û li di ji ku ya bi ev",
-    "la": "et in est non ad ut cum qui",
-    "lb": "an de déi den ass vun eng dat",
-    "lt": "ir kad yra su iš tai į o",
-    "lv": "un ir ka no ar uz par tas",
-    "mg": "ny sy fa dia izay tsy amin'ny",
-    "mk": "и на да во е се од за",
-    "ms": "yang dan di dengan untuk ini dari tidak",
-    "mt": "li il- ta' u fil- minn hija ma",
-    "nb": "og i at det er en til på",
-    "nl": "de het een en van is dat in",
-    "nn": "og i at det er ein til på",
-    "no": "og i at det er en til på",
-    "oc": "de la que e lo los en las",
-    "pl": "i w na z się nie że do",
-    "pt": "de a que o e do da em",
-    "qu": "chay mana wan kay huk ima pay kan",
-    "ro": "și de la în a cu că o",
-    "ru": "и в не на что с по для",
-    "rw": "mu ku na ya ko kandi cyangwa no",
-    "se": "ja lea ii go mii dat ahte leat",
-    "sk": "a v sa na je že to s",
-    "sl": "in je v na da se so za",
-    "sq": "të e në dhe një për me që",
-    "sr": "и је у на да се за су",
-    "sv": "och i att det är en som på",
-    "sw": "na ya kwa wa ni katika la za",
-    "th": "และ ที่ ใน การ มี ของ เป็น ได้",
-    "tl": "ang ng sa na mga at ay hindi",
-    "tr": "ve bir bu ile için da de olan",
-    "uk": "і в не на що з та у",
-    "ur": "کے میں اور کی ہے سے کو کا",
-    "vi": "và của là có không được một các",
-    "vo": "in e kela binom ni äs de su",
-    "wa": "et les di on est pol ki dins",
-    "xh": "kwaye ukuba okanye na le ngokuba kunye lo",
-    "zh": "的 是 在 和 了 不 有 人",
-    "zu": "futhi ukuthi noma na le ngoba kanye lo",
-}
-STOP_WORDS = {language: frozenset(words.split()) for language, words in _WORDS_STOP_WORDS.items()}

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from firth.corpus.documents.document import Document
-from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.filters.by_language import RulesByLanguage
-from firth.corpus.filters.word_kinds import splitter_of
-from firth.corpus.text.line_shares import characters, duplicates, stripped_lines
+from firth.corpus.filters.language_rules import StepByRules, splitter_of
+from firth.corpus.filters.text_measures import characters, duplicates, stripped_lines
 from firth.recipes.corpus.filters import GopherRepetitionRules, GopherRepetitionStep
+
+_BLANK_LINES = re.compile(r"\n\s*\n")
 
 
 class Repeats(NamedTuple):
@@ -75,10 +74,7 @@ def repeated_ngrams(words: Sequence[str]) -> Iterator[Repeats]:
         keys = names * len(words) + numbers[starts + n]
 
 
-_BLANK_LINES = re.compile(r"\n\s*\n")
-
-
-class GopherRepetition(DocumentStep[GopherRepetitionStep]):
+class GopherRepetition(StepByRules[GopherRepetitionStep]):
     """Drops documents that repeat lines, paragraphs or n-grams of words.
 
     The rules are those of Rae et al. 2021 (arXiv:2112.11446, table A1). The reasons are `duplicate_lines`,
@@ -87,25 +83,20 @@ class GopherRepetition(DocumentStep[GopherRepetitionStep]):
 
     Example:
 
+    >>> from firth.corpus.documents.document import Document
     >>> step = GopherRepetition(GopherRepetitionStep(kind="gopher_repetition"))
     >>> step.decide(Document("1", "so it goes, and so it goes on", "docs", "CC0", "a.txt"))
     Drop(reason='top_2_gram')
     """
 
     def __init__(self, config: GopherRepetitionStep) -> None:
-        super().__init__(config)
-        self._rules = RulesByLanguage(config, _Rules)
+        super().__init__(config, _Rules)
         self.reasons = frozenset().union(*(rules.reasons for rules in self._rules))
-
-    def measures(self, document: Document) -> dict[str, float]:  # noqa: D102
-        return self._rules.of(document.text).measures(document.text)
-
-    def decide(self, document: Document) -> Decision:  # noqa: D102
-        reason = self._rules.of(document.text).broken_by(document.text)
-        return Drop(reason) if reason else Keep(document)
 
 
 class _Rules:
+    """The rules for documents in one language."""
+
     def __init__(self, config: GopherRepetitionRules) -> None:
         self._config = config
         self._split = splitter_of(config)

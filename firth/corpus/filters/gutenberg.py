@@ -12,7 +12,7 @@ _MARK = re.compile(
     r"^[ \t]*\*\*\* ?(START|END) OF TH(?:IS|E) PROJECT GUTENBERG E-?(?:BOOK|TEXT)[^*]{0,300}\*\*\*[ \t\r]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-# The last words before the mark, of one line or two.
+# The last words before the mark, on one or two lines.
 _FAREWELL = re.compile(
     r"^End of (?:the )?Project Gutenberg\b[^\n]*(?:\n[^\n]+)?\s*\Z", re.IGNORECASE | re.MULTILINE
 )

@@ -5,7 +5,7 @@ from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.text.language_model import language_model, language_sample
 from firth.recipes.corpus.filters import LanguageStep
 
-# Other filters identify a document's language by so many characters.
+# Number of characters by which other filters identify a document's language.
 _MOST = 10_000
 # Decimals of a probability in metadata.
 _DIGITS = 6

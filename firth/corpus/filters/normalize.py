@@ -4,9 +4,9 @@ import re
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.text.unicode_forms import Form, normalize
+from firth.corpus.text.comparable_text import Form, normalize
 from firth.recipes.corpus.normalization import Normalization, NormalizeStep
-from firth.tokenizers.graph.frozen_tables import is_younger
+from firth.tokenizers.graph.characters import is_after_unicode_9
 
 _CONTROL_OR_LINE_END = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
@@ -58,7 +58,7 @@ def normalize_text(text: str, options: Normalization) -> str:
 
 
 def _in_form(form: Form, text: str) -> str:
-    younger = "".join(each for each in set(text) if is_younger(each))
+    younger = "".join(each for each in set(text) if is_after_unicode_9(each))
     if not younger:
         return normalize(form, text)
     parts = re.split(f"([{re.escape(younger)}]+)", text)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.filters.list_files import read_list
+from firth.corpus.io.file_contents import read_list
 from firth.corpus.text.web_addresses import (
     canonical_host,
     canonical_path,
@@ -49,7 +49,7 @@ class UrlEntries(NamedTuple):
 class UrlLists(DocumentStep[UrlListsStep]):
     """Drops documents whose address is on a list (`blocked_<name>`), or not on one (`not_allowed`).
 
-    Documents without a URL are dropped as `no_url`, if the recipe says so, and kept otherwise. The count
+    Documents without a URL are dropped as `no_url` with `without_url: drop`, and kept otherwise. The count
     `allowed` is that of documents that `allow` kept from being dropped. Each process reads the lists once.
 
     Raises:

@@ -9,7 +9,7 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection
 
-from firth.corpus.documents.batching import by_key, in_batches
+from firth.corpus.documents.batching import group_by_key, split_into_batches
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
@@ -25,6 +25,7 @@ Decide = Callable[[Document, np.ndarray, bool], Decision]
 Documents = PCollection[list[Document]]
 # The result of a CorpusStep.
 Decisions = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[CorpusCounts]]
+_NAME = "documents"
 
 
 @beam.ptransform_fn
@@ -86,13 +87,10 @@ class MarkIndex:
             yield document, rows[rows["id_high"] == high[i]]
 
 
-_NAME = "documents"
-
-
 def part_documents(documents: list[Document], groups: int) -> Iterator[Part]:
     """Yields the documents by group, which depends on their ids; one empty group without documents."""
     # The second half of an id is a hash in hexadecimal.
-    parts = by_key(documents, lambda document: int(document.id[-16:], 16) % groups)
+    parts = group_by_key(documents, lambda document: int(document.id[-16:], 16) % groups)
     for group, members in (parts or {0: []}).items():
         yield group, (_NAME, members)
 
@@ -100,11 +98,11 @@ def part_documents(documents: list[Document], groups: int) -> Iterator[Part]:
 def grouped_documents(values: Values) -> Iterator[list[Document]]:
     """Yields a group's documents in lists of about `BATCH_BYTES`; one empty list for an empty group."""
     documents = itertools.chain.from_iterable(values.of(_NAME))
-    return in_batches(documents, BATCH_BYTES, operator.attrgetter("held_bytes"))
+    return split_into_batches(documents, BATCH_BYTES, operator.attrgetter("held_bytes"))
 
 
 @beam.ptransform_fn
-def PutDown(
+def SpillDocuments(
     documents: PCollection[list[Document]] | tuple[PCollection[list[Document]], ...], grouping: Grouping
 ) -> PCollection[tuple[int, Values]]:
     """Writes documents to files: collections of lists of documents to groups for `grouped_documents`.

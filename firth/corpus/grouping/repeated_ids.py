@@ -7,7 +7,7 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection
 
-from firth.corpus.documents.batching import by_key
+from firth.corpus.documents.batching import group_by_key
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import CorpusCounts, Count, DroppedExample
 from firth.corpus.documents.document import Document
@@ -38,7 +38,7 @@ def _part(documents: list[Document], sources: Collection[str], groups: int) -> I
     placed = (
         Document(each.id, "", each.source, "", each.uri) for each in documents if each.source in sources
     )
-    parts = by_key(placed, lambda document: int(document.id[:16], 16) % groups)
+    parts = group_by_key(placed, lambda document: int(document.id[:16], 16) % groups)
     for group, members in (parts or {0: []}).items():
         yield group, (_NAME, members)
 

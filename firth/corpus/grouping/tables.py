@@ -1,6 +1,6 @@
 """Tables of numbers about documents, as structured arrays of NumPy, and operations with bounded memory."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import apache_beam as beam
@@ -13,8 +13,14 @@ from firth.corpus.documents.steps import Grouping
 from firth.corpus.grouping.values import GroupValues, Part, Values, each_of
 from firth.corpus.text.shingles import mix
 
-# So many rows are gathered before they are merged, so that many small tables cost no more than a large one.
+# Number of rows that are gathered before they are merged: many small tables cost no more than a large one.
 FOLD_ROWS = 2**17
+Tables: TypeAlias = PCollection[np.ndarray]
+# An element of the result of GroupTables: the number of a group and its tables.
+Group = tuple[int, Values]
+# Bits of the length and of the source's rank in the order of a document.
+_LENGTH_BITS, _RANK_BITS = 44, 20
+_MASK = 2**64 - 1
 
 
 def table_of(**columns: np.ndarray) -> np.ndarray:
@@ -43,6 +49,34 @@ def distinct(table: np.ndarray) -> np.ndarray:
     names = table.dtype.names or ()
     ordered = sort_table(table, names)
     return ordered[_changes(ordered, names)]
+
+
+def gather(tables: Iterable[np.ndarray], held: Callable[[], int]) -> Iterator[list[np.ndarray]]:
+    """Yields tables in lists of at least `FOLD_ROWS` rows, and of as many as the caller holds already.
+
+    No row is therefore merged again and again.
+    """
+    waiting: list[np.ndarray] = []
+    for table in tables:
+        waiting.append(table)
+        if sum(map(len, waiting)) >= max(FOLD_ROWS, held()):
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting
+
+
+def merge_tables(
+    tables: Iterable[np.ndarray], merged: np.ndarray, merge: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Returns the rows of `merged` and of all tables, merged in parts by a function from rows to rows."""
+
+    def held() -> int:
+        return len(merged)
+
+    for gathered in gather(tables, held):
+        merged = merge(np.concatenate([merged, *gathered]))
+    return merged
 
 
 def _changes(table: np.ndarray, fields: Sequence[str]) -> np.ndarray:
@@ -75,14 +109,8 @@ class FirstRows:
         self._key, self._order = key, order
         self.rows = np.zeros(0, [(field, np.uint64) for field in [key, *order]])
         self.counts = np.zeros(0, np.int64)
-        waiting: list[np.ndarray] = []
-        for table in tables:
-            waiting.append(table)
-            if sum(map(len, waiting)) >= max(FOLD_ROWS, len(self.counts)):
-                self._fold(waiting)
-                waiting = []
-        if waiting:
-            self._fold(waiting)
+        for gathered in gather(tables, lambda: len(self.counts)):
+            self._fold(gathered)
 
     def _fold(self, tables: list[np.ndarray]) -> None:
         rows = np.concatenate([self.rows, *tables] if len(self.rows) else tables)
@@ -104,11 +132,6 @@ class FirstRows:
         """
         places = np.searchsorted(self.rows[self._key], keys)
         return self.rows[places], self.counts[places]
-
-
-Tables: TypeAlias = PCollection[np.ndarray]
-# An element of the result of GroupTables: the number of a group and its tables.
-Group = tuple[int, Values]
 
 
 @beam.ptransform_fn
@@ -146,11 +169,6 @@ def part_table(table: np.ndarray, name: str, key: str, groups: int) -> Iterator[
     group_of = table[key] % np.uint64(groups)
     for group in np.unique(group_of).tolist() or [0]:
         yield group, (name, table[group_of == group])
-
-
-# Bits of the length and of the source's rank in the order of a document.
-_LENGTH_BITS, _RANK_BITS = 44, 20
-_MASK = 2**64 - 1
 
 
 def id_halves(documents: Iterable[Document]) -> tuple[np.ndarray, np.ndarray]:

@@ -1,1 +1,1 @@
-"""Files, compressed or not, read and written on any of Beam's file systems; and Beam's worker processes."""
+"""Files, compressed or not, read and written on any of Beam's file systems."""

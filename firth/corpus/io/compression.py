@@ -10,6 +10,14 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
+BLOCK_BYTES = 2**18
+# zstandard returns the whole decompressed form of its input, at worst 128 KiB for every 4 bytes.
+ZST_INPUT_BYTES = 2**9
+# `xz -9` needs a quarter of this memory, while a broken header may ask for gigabytes.
+XZ_MEMORY_BYTES = 2**28
+# Bytes that no text has, in UTF-8 or an encoding of its kind. The WHATWG's MIME sniffing calls them binary.
+_BINARY = re.compile(rb"[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+
 
 class _Adapter:
     """The attributes that decompressors of other libraries share with those of bz2 and xz."""
@@ -90,7 +98,7 @@ class Lz4(_Adapter):
 
     @property
     def needs_input(self) -> bool:
-        """Whether further output needs further input."""
+        """True if further output needs further input."""
         return self._inner.needs_input
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
@@ -113,12 +121,12 @@ class Brotli:
 
     @property
     def eof(self) -> bool:
-        """Whether the stream has ended."""
+        """True after the end of the stream."""
         return self._inner.is_finished()
 
     @property
     def needs_input(self) -> bool:
-        """Whether further output needs further input."""
+        """True if further output needs further input."""
         return self._inner.can_accept_more_data()
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
@@ -131,22 +139,11 @@ class Brotli:
             raise OSError(str(error)) from error
 
 
-BLOCK_BYTES = 2**18
-# zstandard returns the whole decompressed form of its input, at worst 128 KiB for every 4 bytes.
-ZST_INPUT_BYTES = 2**9
-# `xz -9` needs a quarter of this memory, while a broken header may ask for gigabytes.
-XZ_MEMORY_BYTES = 2**28
-
-
-# Bytes that no text has, in UTF-8 or an encoding of its kind. The WHATWG's MIME sniffing calls them binary.
-_BINARY = re.compile(rb"[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-
-
 class StreamError(OSError):
     """A compressed stream ends too early or is not valid.
 
     Attributes:
-        reason: The same.
+        reason: Reason of rejection.
     """
 
     def __init__(self, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Digests of the contents of files, by which a corpus knows whether they have changed."""
+"""Digests of the contents of files, by which a corpus detects changes."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from apache_beam.io.filesystems import FileSystems
 
 from firth.corpus.io.source_files import SourceFile, prepare_file_systems
 from firth.recipes.base.file_names import is_remote
-from firth.storage.kept_digests import kept_digests
+from firth.storage.digest_cache import cached_digests
 
 _BLOCK_BYTES = 2**20
 # Some file systems write times in steps of two seconds. A change in the same step would not be seen.
@@ -35,7 +35,7 @@ def content_digests(files: Sequence[SourceFile], in_bucket: bool = False) -> lis
             found[path] = FileSystems.checksum(path).encode("utf-8")
         else:
             states[path] = _state_of(path, file)
-    found |= kept_digests(states, _read)
+    found |= cached_digests(states, _read)
     return [found[_full(file.path)] for file in files]
 
 

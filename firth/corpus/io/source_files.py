@@ -17,6 +17,8 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from firth.corpus.documents.errors import SourceError
 from firth.recipes.base.file_names import split_pattern, suggest_path, written_out
 
+_ANY_FOLDERS = "/**/"
+
 
 class LocalMatch(NamedTuple):
     """An entry of a folder that a pattern matches, or a folder on the way to such entries.
@@ -36,9 +38,9 @@ class LocalMatch(NamedTuple):
 
 
 def local_matches(pattern: str) -> Iterator[LocalMatch]:
-    """Yields the files that a pattern matches, and what else it matches with the reason why it is not read.
+    """Yields the files that a pattern matches, and its other matches with the reason why they are not read.
 
-    The pattern is Beam's: `*` stands for any part of a name, `**` for any part of a path. Links are followed.
+    The pattern is Beam's: `*` matches any part of a name, `**` any part of a path. Links are followed.
     A folder that matches is yielded unless only the wildcards of `**` and the name `*` match it.
     """
     folder, parts = split_pattern(f"{pattern}*" if pattern.endswith("/") else pattern)
@@ -139,9 +141,6 @@ def _regex(pattern: str) -> re.Pattern[str]:
     return re.compile(FileSystem.translate_pattern(pattern))
 
 
-_ANY_FOLDERS = "/**/"
-
-
 @dataclasses.dataclass(frozen=True, order=True)
 class SourceFile:
     """A file of a source.
@@ -154,7 +153,7 @@ class SourceFile:
         modified: Time of the last change in seconds since 1970, according to the file system.
         problem: Reason for which the file is rejected without being read, as `LocalMatch` has it; empty for a
             file that is read.
-        kept_as: Name under which what is read of it is kept for other runs; empty if it is not.
+        kept_as: Name of the cached documents of the file; empty if they are not cached.
     """
 
     path: str
@@ -216,7 +215,7 @@ def _match(source_name: str, pattern: str) -> list[SourceFile]:
 
 
 def _matches(source_name: str, pattern: str) -> dict[str, LocalMatch]:
-    """Returns what a pattern matches, by path."""
+    """Returns the matches of a pattern by path."""
     patterns = _with_and_without_folders(pattern)
     if "://" not in pattern:
         found = [each for one in patterns for each in local_matches(one)]
@@ -225,7 +224,7 @@ def _matches(source_name: str, pattern: str) -> dict[str, LocalMatch]:
     try:
         matched = FileSystems.match(patterns)
     except ValueError as error:
-        # What Beam itself says names a package that has nothing to do with it.
+        # Beam's own message names a package that has nothing to do with it.
         raise SourceError(
             f"source {source_name!r}: {pattern!r} is on no file system that Beam reads here; fetch the files "
             "first, or install what its file system needs"
@@ -245,7 +244,7 @@ def _name_below(fixed: str, path: str) -> str:
 
 
 def _with_and_without_folders(pattern: str) -> list[str]:
-    """`a/**/b` stands for `a/b` too, as in a shell; for Beam there is at least one folder between the two."""
+    """Returns patterns by which `a/**/b` matches `a/b` too, as in a shell; Beam wants a folder between."""
     first, *others = pattern.split(_ANY_FOLDERS)
     chosen = itertools.product((_ANY_FOLDERS, "/"), repeat=len(others))
     return ["".join([first, *itertools.chain(*zip(between, others))]) for between in chosen]

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -10,6 +10,7 @@ import numpy as np
 from apache_beam.pvalue import AsSingleton, PCollection, TaggedOutput
 
 from firth.corpus.documents.coders import Unmeasured
+from firth.corpus.documents.errors import MixtureError
 from firth.corpus.grouping.tables import table_of
 from firth.corpus.grouping.values import Values
 from firth.corpus.packing.mixture_plan import Cut, Share, plan_mixture
@@ -19,7 +20,6 @@ from firth.recipes.corpus.mixture import Mixed
 
 # A source's documents are counted in 2**BIN_BITS bins of their hashes. One bin of each is examined again.
 BIN_BITS = 12
-
 Group = tuple[int, Values]
 MixedGroup = tuple[int, list[TokenizedDocument]]
 # Values by name of the source.
@@ -190,3 +190,48 @@ def measure(documents: Iterable[TokenizedDocument]) -> Counter[tuple[str, str]]:
         for unit, amount in amounts_of(document).items():
             counts[document.source, unit] += amount
     return counts
+
+
+def build_mixture_report(
+    measured: Mapping[tuple[str, str], int], cuts: Sequence[tuple[Share, Cut]], mixture: Mixed
+) -> dict[str, Any]:
+    """Returns the report about a mixture as a JSON object."""
+    total = sum(amount for (_, unit), amount in measured.items() if unit == mixture.unit)
+    return {
+        "mixture": mixture.model_dump(mode="json"),
+        "total": total,
+        "sources": [_row(share, cut, measured, total, mixture) for share, cut in cuts],
+    }
+
+
+def _row(
+    share: Share, cut: Cut, measured: Mapping[tuple[str, str], int], total: int, mixture: Mixed
+) -> dict[str, Any]:
+    taken = {unit: measured.get((share.source, unit), 0) for unit in ("documents", "bytes", "tokens")}
+    amount = taken[mixture.unit]
+    proportion = amount / max(total, 1)
+    deviation = abs(proportion - share.planned) / share.planned if share.planned else float(amount > 0)
+    is_within = deviation <= mixture.tolerance
+    return {
+        "source": share.source,
+        "available": share.available,
+        "asked": share.asked,
+        "planned": share.planned,
+        "measured": proportion,
+        "repeats": amount / max(share.available, 1),
+        "exhausted": share.exhausted,
+        **taken,
+        "deviation": deviation,
+        "within_tolerance": is_within,
+        "too_coarse": not is_within and abs(amount - share.amount) <= cut.largest,
+    }
+
+
+def check_mixture(report: Mapping[str, Any]) -> None:
+    """Checks that the measured proportions are those planned."""
+    for row in report["sources"]:
+        if not row["within_tolerance"] and not row["too_coarse"]:
+            raise MixtureError(
+                f"mixture: source {row['source']!r} is {row['measured']:.4f} of the train split, planned was "
+                f"{row['planned']:.4f}, which deviates by more than {report['mixture']['tolerance']:g}"
+            )

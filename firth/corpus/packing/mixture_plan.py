@@ -16,7 +16,7 @@ class Share(NamedTuple):
         asked: Proportion that the recipe asks for.
         planned: Proportion that the sources allow.
         amount: Amount to take in the mixture's unit, including repeats.
-        exhausted: Whether the source is empty, or gives as much as it may.
+        exhausted: True if the source is empty, or its amount is the largest that its repeats allow.
     """
 
     source: str

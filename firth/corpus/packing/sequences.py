@@ -1,4 +1,4 @@
-"""Tokenization and packing of cleaned documents into files of rows, on Beam."""
+"""Tokenization and packing of cleaned documents into files of rows, on Beam, with their counts."""
 
 import pickle
 from collections import Counter
@@ -10,26 +10,24 @@ from apache_beam.pvalue import AsSingleton, PCollection, TaggedOutput
 from apache_beam.typehints.decorators import no_annotations
 
 from firth import storage
-from firth.corpus.documents.batching import by_key
+from firth.corpus.documents.batching import group_by_key
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import sum_counters
-from firth.corpus.documents.errors import MixtureError
+from firth.corpus.documents.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.documents.split import EVAL, TRAIN
 from firth.corpus.documents.steps import IN_RUNNER, Grouping
 from firth.corpus.grouping.values import GroupValues
-from firth.corpus.io.record_files import write_records
-from firth.corpus.io.records import Patterns, ReadBatches
-from firth.corpus.packing.mixing import Group, Mix, MixedGroup, measure
-from firth.corpus.packing.mixture_plan import Cut, Share
-from firth.corpus.packing.pack_rows import pack_rows
-from firth.corpus.packing.packed_rows import Row
-from firth.corpus.packing.sequence_counts import (
-    COUNTS_FILE,
-    SOURCE,
-    by_split,
-    check_counts,
-    write_counts,
+from firth.corpus.io.records import Patterns, ReadBatches, write_records
+from firth.corpus.packing.mixing import (
+    Group,
+    Mix,
+    MixedGroup,
+    build_mixture_report,
+    check_mixture,
+    measure,
 )
+from firth.corpus.packing.row_packing import pack_rows
+from firth.corpus.packing.rows import Row
 from firth.corpus.packing.tokenization import Tokenize, tokenized_documents
 from firth.recipes.corpus.mixture import AnyMixture, AsIs, Mixed
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -38,6 +36,27 @@ from firth.storage import read_json, write_json
 MIXTURE_FILE = "mixture_report.json"
 SCRATCH_FOLDER = "scratch"
 _AS_IS = AsIs()
+# Rows of a bucket are held in memory together. A split with fewer rows is one bucket, so that every row has a
+# negative if there is one.
+BUCKET_ROWS = 2**12
+COUNTS_FILE = "sequence_counts.json"
+# The beginning of the names of counts of a source's tokens.
+SOURCE = "source "
+COUNTS = (
+    "rows",
+    "documents",
+    "empty_documents",
+    "cut_documents",
+    "cut_words",
+    "chunks",
+    "tokens",
+    "padding_tokens",
+    "repeated_documents",
+    "left_out_documents",
+    "rows_without_negative",
+)
+# Counts by (split, name).
+SplitCounts = Mapping[tuple[str, str], int]
 
 
 def make_sequences(
@@ -186,7 +205,7 @@ def _MixAndReport(
         | "Sum" >> beam.CombineGlobally(sum_counters)
         | "Report" >> beam.Map(_write_mixture, path, mixture, beam.pvalue.AsSingleton(cuts))
     )
-    return mixed, counts | "BySplit" >> beam.Map(by_split, split)
+    return mixed, counts | "BySplit" >> beam.Map(key_by_split, split)
 
 
 def _write_mixture(measured: dict[tuple[str, str], int], path: str, mixture: Mixed, cuts: Any) -> None:
@@ -206,7 +225,7 @@ def _pack(element: Any, split: str, packing: Packing) -> Iterator[Any]:
     for row in rows:
         counts[f"{SOURCE}{row.source}"] += row.tokens
     yield group, rows
-    yield TaggedOutput("counts", by_split(counts, split))
+    yield TaggedOutput("counts", key_by_split(counts, split))
 
 
 def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, folder: str) -> Counter:
@@ -215,56 +234,6 @@ def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, f
         write_records(folder, index, count, (row.to_example(negative) for row, negative in pairs))
     alone = sum(negative is None for _, negative in pairs) if split == EVAL else 0
     return Counter({(split, "written"): len(pairs), (split, "rows_without_negative"): alone})
-
-
-def build_mixture_report(
-    measured: Mapping[tuple[str, str], int], cuts: Sequence[tuple[Share, Cut]], mixture: Mixed
-) -> dict[str, Any]:
-    """Returns the report about a mixture as a JSON object."""
-    total = sum(amount for (_, unit), amount in measured.items() if unit == mixture.unit)
-    return {
-        "mixture": mixture.model_dump(mode="json"),
-        "total": total,
-        "sources": [_row(share, cut, measured, total, mixture) for share, cut in cuts],
-    }
-
-
-def _row(
-    share: Share, cut: Cut, measured: Mapping[tuple[str, str], int], total: int, mixture: Mixed
-) -> dict[str, Any]:
-    taken = {unit: measured.get((share.source, unit), 0) for unit in ("documents", "bytes", "tokens")}
-    amount = taken[mixture.unit]
-    proportion = amount / max(total, 1)
-    deviation = abs(proportion - share.planned) / share.planned if share.planned else float(amount > 0)
-    is_within = deviation <= mixture.tolerance
-    return {
-        "source": share.source,
-        "available": share.available,
-        "asked": share.asked,
-        "planned": share.planned,
-        "measured": proportion,
-        "repeats": amount / max(share.available, 1),
-        "exhausted": share.exhausted,
-        **taken,
-        "deviation": deviation,
-        "within_tolerance": is_within,
-        "too_coarse": not is_within and abs(amount - share.amount) <= cut.largest,
-    }
-
-
-def check_mixture(report: Mapping[str, Any]) -> None:
-    """Checks that the measured proportions are those planned."""
-    for row in report["sources"]:
-        if not row["within_tolerance"] and not row["too_coarse"]:
-            raise MixtureError(
-                f"mixture: source {row['source']!r} is {row['measured']:.4f} of the train split, planned was "
-                f"{row['planned']:.4f}, which deviates by more than {report['mixture']['tolerance']:g}"
-            )
-
-
-# Rows of a bucket are held in memory together. A split with fewer rows is one bucket, so that every row has a
-# negative if there is one.
-BUCKET_ROWS = 2**12
 
 
 def find_negatives(rows: Iterable[Row]) -> list[tuple[Row, Row | None]]:
@@ -303,7 +272,7 @@ def _buckets(rows: int) -> int:
 
 
 def _rebucket(group: tuple[int, list[Row]], rows: int) -> Iterator[tuple[tuple[int, int], bytes]]:
-    for bucket, members in by_key(group[1], lambda row: row.example_id % _buckets(rows)).items():
+    for bucket, members in group_by_key(group[1], lambda row: row.example_id % _buckets(rows)).items():
         yield (bucket, _buckets(rows)), pickle.dumps(members, pickle.HIGHEST_PROTOCOL)
 
 
@@ -314,3 +283,48 @@ def _pair(
 ) -> tuple[int, int, list[tuple[Row, Row | None]]]:
     (bucket, buckets), groups = element
     return bucket, buckets, find_negatives(row for rows in groups for row in pickle.loads(rows))
+
+
+def key_by_split(counts: Mapping[str, int], split: str) -> Counter:
+    """Returns the counts of one split by (split, name).
+
+    Example:
+
+    >>> key_by_split({"rows": 3}, "train")
+    Counter({('train', 'rows'): 3})
+    """
+    return Counter({(split, name): count for name, count in counts.items()})
+
+
+def write_counts(summed: dict[tuple[str, str], int], path: str, splits: Iterable[str]) -> None:
+    """Writes the counts of some splits to a JSON file, after checking that nothing was lost."""
+    counts = Counter(summed)
+    for split in splits:
+        counts[split, "mixed"] = counts[split, "read"] + counts[split, "repeated_documents"]
+        counts[split, "mixed"] -= counts[split, "left_out_documents"]
+        pairs = (("mixed", "documents"), ("tokenized", "tokens"), ("rows", "written"))
+        for came, went in pairs:
+            if counts[split, came] != counts[split, went]:
+                raise CountMismatchError(
+                    f"{split}: {counts[split, came]} {came}, {counts[split, went]} {went}"
+                )
+    write_json(path, {split: _counts_of(split, counts) for split in splits})
+
+
+def _counts_of(split: str, counts: SplitCounts) -> dict[str, Any]:
+    tokens = {
+        name.removeprefix(SOURCE): count
+        for (each, name), count in sorted(counts.items())
+        if each == split and name.startswith(SOURCE)
+    }
+    return {**{name: counts[split, name] for name in COUNTS}, "sources": tokens}
+
+
+def check_counts(counts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Checks that each split has rows."""
+    for split, each in counts.items():
+        if not each["rows"]:
+            raise EmptyCorpusError(
+                f"the {split} split has no row: {each['empty_documents']} of its {each['documents']} "
+                "documents have no token"
+            )

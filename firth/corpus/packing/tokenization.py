@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import apache_beam as beam
 import numpy as np
 
-from firth.corpus.documents.batching import by_key
+from firth.corpus.documents.batching import group_by_key
 from firth.corpus.documents.document import DOCUMENT_BYTES, Document
 from firth.corpus.documents.hashing import hash63
 from firth.corpus.grouping.values import Part, Values
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NAME = "documents"
 # Memory of a word as a Python object.
 WORD_BYTES = 2**6
-# A sentence by itself has the last tokens that it has in its passage, up to so many places before or after.
+# Number of last tokens by which a sentence is found in its passage, and places to try before and after.
 _SAME = 2
 _SHIFTS = (0, -1, 1, -2, 2, -3, 3)
 
@@ -70,7 +70,7 @@ class Tokenize(beam.DoFn):
     def process(self, records: list[bytes]) -> Iterator[Part]:  # noqa: D102
         documents = [Document.from_example(each) for each in records]
         tokenized = tokenize_documents(self._tokenizer, documents)
-        groups = by_key(tokenized, lambda document: document.key % self._groups)
+        groups = group_by_key(tokenized, lambda document: document.key % self._groups)
         for group, members in groups.items():
             yield group, (_NAME, members)
 
@@ -111,8 +111,8 @@ def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document])
 def _passages(text: str, keeps_spaces: bool) -> list[list[str]]:
     """Returns the sentences of a text in passages, which white space separates.
 
-    Passages have the tokens that they have in the whole text; a sentence after `。` may not. Where a unigram
-    model has two ways of one score (`.` and `..` in `...`), rounding chooses, and the whole text may differ.
+    The tokens of a passage are the same as in the whole text; those of a sentence after `。` may differ. If a
+    unigram model has two segmentations of one score (`.` and `..` in `...`), rounding chooses between them.
     """
     sentences = split_sentences(text)
     given = spaces_to_next(sentences) if keeps_spaces else sentences

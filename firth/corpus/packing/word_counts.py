@@ -36,7 +36,7 @@ def count_corpus_words(
         scratch_folder: Folder that the workers can write and this process can read. It is made if
             need be.
     """
-    # Here, and not in the workers, which would load KerasHub with it.
+    # Imported here, since the workers would load KerasHub with it.
     from firth.tokenizers.tokenizer_kinds import TOKENIZERS
 
     path = os.path.join(scratch_folder, "word_counts.json")

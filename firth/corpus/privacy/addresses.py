@@ -13,7 +13,7 @@ _DOCUMENTATION = tuple(
         ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "0.0.0.0/8", "2001:db8::/32", "3fff::/20"),
     )
 )
-# First numbers of addresses of which some are private, shared, local or reserved.
+# First numbers of networks of which a part is private, shared, local or reserved.
 _SPECIAL = (10, 100, 127, 169, 172, 192, 198, 203)
 
 
@@ -27,7 +27,7 @@ class _Addresses(Finder):
 
 
 class Ipv4Addresses(_Addresses):
-    """Finds IP addresses of version 4, unless the words before say that they are versions or sections."""
+    """Finds IP addresses of version 4, unless the words before them announce a version or a section."""
 
     _version = 4
     # No address that begins with one of these numbers is private or reserved.
@@ -50,7 +50,7 @@ class Ipv4Addresses(_Addresses):
         r"|gateway|user|login|remote|remote_addr|forwarded|forwarded-for|proxy|router|network|tor)(?![a-z])"
         r"|(?<![a-z])at |://|@)[^\n]{0,24}\Z"
     )
-    # Words that announce an address, or exclude one, contain one of these characters.
+    # All words that announce or exclude an address contain one of these characters.
     _before = re.compile(r"[A-Za-z§=/:@]")
     _continued = re.compile(r":\d{2,5}(?!\d)|/\d\d?(?![\d/])| - - \[| port \d")
 

@@ -1,4 +1,4 @@
-"""Excerpts of documents that a report may show, which have no personal data."""
+"""Removal of personal data from excerpts and metadata of documents, for reports and artifacts."""
 
 import dataclasses
 import json
@@ -88,13 +88,13 @@ def metadata_steps(cleaning: Cleaning) -> list[PiiStep]:
     return [step for step in own if step is not None and step.metadata == "scrub"]
 
 
-def fit_to_show(example: DroppedExample, scrubber: Pii) -> DroppedExample:
+def scrub_example(example: DroppedExample, scrubber: Pii) -> DroppedExample:
     """Returns an example without personal data, whose excerpt has about `EXCERPT_CHARACTERS`.
 
     Example:
 
     >>> example = DroppedExample("1a", "web", "x.org/?of=jane@roe.org", "Write to jane@roe.org.")
-    >>> shown = fit_to_show(example, scrubber_for(Cleaning()))
+    >>> shown = scrub_example(example, scrubber_for(Cleaning()))
     >>> shown.uri, shown.excerpt
     ('x.org/?of=<EMAIL>', 'Write to <EMAIL>.')
     """

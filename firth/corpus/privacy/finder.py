@@ -17,6 +17,11 @@ Run = tuple[int, int]
 _GAP = 8
 # Repeats are counted, since the search keeps a state for each.
 _RUN = re.compile(rf"\d(?:[^\d\n]{{0,{_GAP}}}\d){{0,500}}")
+Span = tuple[int, int]
+# Letters and digits of scripts with spaces between words. Letters of other scripts may be next to a value.
+WORD = r"0-9A-Za-z_\u00c0-\u024f\u0370-\u052f"
+_UP_TO_DIGIT = re.compile(r".*[\d\n]", re.DOTALL)
+_MIN_CUE_CHARACTERS = 2
 
 
 def find_runs(text: str) -> list[Run]:
@@ -53,9 +58,6 @@ def search(
                 break
             end = match.end()
             yield match
-
-
-Span = tuple[int, int]
 
 
 def without_overlaps(spans: Iterable[Span]) -> Iterator[Span]:
@@ -112,12 +114,6 @@ def _like(character: str, number: int) -> str:
         alphabet = string.ascii_uppercase if character.isupper() else string.ascii_lowercase
         return alphabet[number % 26]
     return character
-
-
-# Letters and digits of scripts with spaces between words. Letters of other scripts may be next to a value.
-WORD = r"0-9A-Za-z_\u00c0-\u024f\u0370-\u052f"
-_UP_TO_DIGIT = re.compile(r".*[\d\n]", re.DOTALL)
-_MIN_CUE_CHARACTERS = 2
 
 
 def words_before(text: str, start: int, characters: int) -> str:

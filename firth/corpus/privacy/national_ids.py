@@ -11,6 +11,21 @@ from firth.corpus.privacy.finder import WORD, Finder, Run, Span, search, words_b
 from firth.recipes.corpus.privacy import PiiStep
 
 _SEPARATORS = re.compile(r"[ \u00a0./()-]")
+_BIRTH_NUMBER = r"rodné číslo|rodne cislo|r\.? ?č\.?"
+_EMSO = r"emšo|emso|jmbg|ймбг|јмбг"
+# After a word such as `SSN` any grouping is accepted, with letters at one end.
+_CUED = re.compile(
+    rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?:[ \u00a0./-]?\d){{6,17}}(?:[ -]?[A-Za-z]{{1,2}}(?![{WORD}]))?"
+    rf"|(?<=[A-Z])(?:[A-Z]{{0,5}}|[A-Z] )\d(?:[ -]?[A-Z\d]){{5,12}}(?:\([\dA]\))?)(?![{WORD}%]|[.,-]\d)"
+)
+# The beginnings of all ways of writing, in a form that is quick to search.
+_START = re.compile(
+    rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?=(?:[ .-]?\d){{5}})"
+    rf"|(?<=[A-Z])(?=[A-Z]{{3,5}}\d\d|[A-Z]?-?\d{{6}}))"
+)
+_CUE_CHARACTERS = 48
+# Most letters before the first digit and after the last, and least number of digits without a letter before.
+_BEFORE, _AFTER, _MIN_DIGITS = 8, 32, 6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,9 +76,6 @@ def _without_errors(is_valid: Callable[[str], bool]) -> Callable[[str], bool]:
 
     return checked
 
-
-_BIRTH_NUMBER = r"rodné číslo|rodne cislo|r\.? ?č\.?"
-_EMSO = r"emšo|emso|jmbg|ймбг|јмбг"
 
 SCHEMES = (
     Scheme("US", "us.ssn", r"\d{3}-\d\d-\d{4}", r"ssn|ss ?#|ss no\.?|social security"),
@@ -142,21 +154,6 @@ SCHEMES = (
 )  # fmt: skip
 
 
-# After a word such as `SSN` any grouping is accepted, with letters at one end.
-_CUED = re.compile(
-    rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?:[ \u00a0./-]?\d){{6,17}}(?:[ -]?[A-Za-z]{{1,2}}(?![{WORD}]))?"
-    rf"|(?<=[A-Z])(?:[A-Z]{{0,5}}|[A-Z] )\d(?:[ -]?[A-Z\d]){{5,12}}(?:\([\dA]\))?)(?![{WORD}%]|[.,-]\d)"
-)
-# The beginnings of all ways of writing, in a form that is quick to search.
-_START = re.compile(
-    rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?=(?:[ .-]?\d){{5}})"
-    rf"|(?<=[A-Z])(?=[A-Z]{{3,5}}\d\d|[A-Z]?-?\d{{6}}))"
-)
-_CUE_CHARACTERS = 48
-# Most letters before the first digit and after the last, and least number of digits without a letter before.
-_BEFORE, _AFTER, _MIN_DIGITS = 8, 32, 6
-
-
 class NationalIds(Finder):
     """Finds national numbers with right check digits and a distinctive form or an announcing word."""
 
@@ -208,7 +205,7 @@ class NationalIds(Finder):
 
 
 def _length(value: str, schemes: Sequence[Scheme]) -> int:
-    """Returns the length of the number at the beginning of a candidate, which may go on with other words."""
+    """Returns the length of the number at the beginning of a candidate, which may have words after it."""
     while value:
         if any(scheme.is_valid(value) for scheme in schemes):
             return len(value)

@@ -22,7 +22,7 @@ class _Plan(NamedTuple):
             or if the patterns alone do not decide.
         abroad: Pattern of the prefix for numbers of other countries.
         trunk: Pattern of the prefix for other areas of the same country.
-        is_rewritten: Whether the dialled digits do not end with the number itself.
+        is_rewritten: True if the dialled digits do not end with the number itself.
     """
 
     lengths: tuple[int, ...]
@@ -102,7 +102,7 @@ def _types(metadata: "PhoneMetadata") -> Iterator[tuple[frozenset[int], str]]:
     ):  # fmt: skip
         if description and description.national_number_pattern:
             lengths = frozenset(description.possible_length or general.possible_length)
-            # It has to be a number in general, too.
+            # It also has to match the general description.
             pattern = rf"(?=(?:{general.national_number_pattern})\Z)(?:{description.national_number_pattern})"
             yield lengths & frozenset(general.possible_length), pattern
 

@@ -15,7 +15,7 @@ _DIGITS = rf"(?:(?:[ \u00a0.-]|\) ?| ?\(| ?/ ?|- )?\d){{6,16}}(?![{WORD}%]|[.,:/
 _CANDIDATE = re.compile(
     rf"[+(\d](?<![{WORD}+.,/#$€£@%-].)(?<!\d:.)(?:(?<=\d)|(?<=\()\+?\d|(?<=\+)\(?\d){_DIGITS}"
 )
-# Right after another number.
+# A number directly after another one.
 _NEXT = re.compile(rf"\+\(?\d{_DIGITS}")
 # Rows of tables, IP addresses, dates and decimals are frequent, and phone numbers only after such a word.
 _ROW = re.compile(r"\d+(?:[ \u00a0]\d+){6,}(?!\d)")
@@ -36,6 +36,12 @@ _CUE_CHARACTERS = 40
 _GROUP = re.compile(r"\d+")
 _MIN_DIGITS = 6
 _INTERNATIONAL = re.compile(r"(?:00|011[ -]?|001[ -]?(?=[2-9]))[ -]?(?=[1-9])")
+_WIDTH = re.compile(r"(?:\\d|\[[^]]*\]|\d)(?:\{(\d+)(?:,(\d+))?\})?")
+_FORMAT_GROUP = re.compile(r"\((?!\?)((?:[^()]|\(\?:[^()]*\))*)\)")
+_OUTPUT = re.compile(r"(?:\\\d|\d)+")
+_FIRST = re.compile(r"\\\d")
+_ANY = (1, 15)
+Widths = tuple[tuple[int, int], ...]
 
 
 class Phones(Finder):
@@ -107,7 +113,7 @@ class Phones(Finder):
         return any(_is_valid(value, region, cued) for region in regions)
 
     def _code_characters(self, value: str) -> int:
-        """Returns how many characters `+` and country code take."""
+        """Returns the number of characters of `+` and the country code."""
         import phonenumbers
 
         try:
@@ -160,7 +166,7 @@ def _may_begin(regions: tuple[str, ...], groups: tuple[int, ...]) -> bool:
 
 @functools.cache
 def _possible_lengths(region: str) -> frozenset[int]:
-    """Returns how many digits a number of a region may have, with its code or the prefix for trunk calls."""
+    """Returns the numbers of digits that a region's numbers may have, with code or trunk prefix."""
     from phonenumbers import PhoneMetadata
 
     metadata = PhoneMetadata.metadata_for_region(region)
@@ -186,14 +192,6 @@ def _is_grouped(value: str, number: "PhoneNumber") -> bool:
     formats = (phonenumbers.PhoneNumberFormat.NATIONAL, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
     usual = (_GROUP.findall(phonenumbers.format_number(number, each)) for each in formats)
     return len(groups) > 1 and groups in usual
-
-
-_WIDTH = re.compile(r"(?:\\d|\[[^]]*\]|\d)(?:\{(\d+)(?:,(\d+))?\})?")
-_GROUP_PHONE_GROUPS = re.compile(r"\((?!\?)((?:[^()]|\(\?:[^()]*\))*)\)")
-_OUTPUT = re.compile(r"(?:\\\d|\d)+")
-_FIRST = re.compile(r"\\\d")
-_ANY = (1, 15)
-Widths = tuple[tuple[int, int], ...]
 
 
 @functools.lru_cache(maxsize=2**14)
@@ -224,7 +222,7 @@ def _usual_widths(region: str) -> frozenset[Widths]:
     main = PhoneMetadata.metadata_for_region(region_code_for_country_code(metadata.country_code)) or metadata
     usual: set[Widths] = {((len(code), len(code)), _ANY)}
     for each in (*main.number_format, *main.intl_number_format):
-        widths = [_width(group) for group in _GROUP_PHONE_GROUPS.findall(each.pattern or "")]
+        widths = [_width(group) for group in _FORMAT_GROUP.findall(each.pattern or "")]
         prefixed = (each.national_prefix_formatting_rule or r"\1").replace("$FG", r"\1")
         written = each.format or ""
         found = _FIRST.search(written)

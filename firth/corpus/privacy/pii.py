@@ -8,15 +8,41 @@ from typing import NamedTuple
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import Decision, DocumentStep, Keep
+from firth.corpus.privacy.addresses import Ipv4Addresses, Ipv6Addresses
+from firth.corpus.privacy.emails import Emails
 from firth.corpus.privacy.finder import Finder, find_runs
-from firth.corpus.privacy.finders import FINDERS
+from firth.corpus.privacy.national_ids import NationalIds
+from firth.corpus.privacy.payment_numbers import CreditCards, Ibans
+from firth.corpus.privacy.phones import Phones
+from firth.corpus.privacy.secrets import Secrets
 from firth.recipes.corpus.privacy import PII_TYPES, PiiStep
 
 Find = Callable[[str], list["Finding"]]
 Replace = Callable[[str, list["Finding"], int], tuple[str, list[int]]]
-
-# Words that announce a value are at most this many characters away, and most values are shorter.
+# Words that announce a value are at most this far away, and most values are shorter.
 _REACH = 128
+# Number of surrogates to try. If all of them are valid values, the placeholder is used.
+_ATTEMPTS = 1000
+# Number of passes with surrogates, which may form new values with adjacent text; placeholders follow.
+_SURROGATE_PASSES = 4
+# Replaces the letters of placeholders while values are searched.
+_NOTHING = "\0"
+# Most values are much shorter; the longest are tokens without a space, and private keys.
+_NEAR = 2**10
+_TO_THE_END = re.compile(r"[\w.+/=:,\\-]*\Z", re.ASCII)
+# Endings of file names. Only those that often precede another ending may be several.
+_ENDING = re.compile(r"((?:\.(?:arc|csv|html?|jsonl?|tsv|txt|warc|wet|xml))*\.[A-Za-z0-9]{1,9})(?=$|[/#?])")
+_PLACEHOLDER = re.compile(f"<(?:{'|'.join(map(str.upper, PII_TYPES))})>")
+FINDERS: dict[str, Callable[[PiiStep], Finder]] = {
+    "secret": Secrets,
+    "email": Emails,
+    "ipv6": Ipv6Addresses,
+    "ipv4": Ipv4Addresses,
+    "iban": Ibans,
+    "credit_card": CreditCards,
+    "national_id": NationalIds,
+    "phone": Phones,
+}
 
 
 class Finding(NamedTuple):
@@ -49,7 +75,7 @@ def replace_all(text: str, find: Find, replace: Replace) -> str:
 def _replace_near(
     text: str, places: list[int], turn: int, reach: int, find: Find, replace: Replace
 ) -> tuple[str, int]:
-    """Searches again near the changed places, and near those that this changes, until nothing changes."""
+    """Searches again near changed places until nothing changes."""
     parts = [text[start : start + reach] for start in range(0, len(text), reach)]
     changed = {place // reach for place in places}
     while changed:
@@ -85,20 +111,6 @@ def _around(parts: list[str], part: int, reach: int) -> tuple[int, int]:
 def _inside(findings: list[Finding], window: str, before: int, after: int) -> list[Finding]:
     """Returns the findings at least `before` characters from the start and `after` from the end."""
     return [each for each in findings if each.start >= before and each.end <= len(window) - after]
-
-
-# Number of surrogates to try. If all of them are valid values, the placeholder is used.
-_ATTEMPTS = 1000
-# Number of passes with surrogates, which may form new values with the text next to them; then placeholders.
-_SURROGATE_PASSES = 4
-# Replaces the letters of placeholders while values are searched.
-_NOTHING = "\0"
-# Most values are much shorter; the longest are tokens without a space, and private keys.
-_NEAR = 2**10
-_TO_THE_END = re.compile(r"[\w.+/=:,\\-]*\Z", re.ASCII)
-# Of names of files, where others than those that are often before another one stand alone.
-_ENDING = re.compile(r"((?:\.(?:arc|csv|html?|jsonl?|tsv|txt|warc|wet|xml))*\.[A-Za-z0-9]{1,9})(?=$|[/#?])")
-_PLACEHOLDER = re.compile(f"<(?:{'|'.join(map(str.upper, PII_TYPES))})>")
 
 
 def _opaque(placeholder: re.Match[str]) -> str:
@@ -222,7 +234,7 @@ class Pii(DocumentStep[PiiStep]):
 
 
 def _with_free(found: list[Finding], further: list[Finding]) -> list[Finding]:
-    """Returns `found` and the findings of `further` that do not overlap others, in order."""
+    """Returns `found` with those findings of `further` that do not overlap others, in order."""
     merged: list[Finding] = []
     place = 0
     for each in further:

@@ -58,7 +58,7 @@ _KEYS = tuple((beginning, re.compile(pattern)) for beginning, pattern in {
         r"((?:[A-Za-z0-9+/=:,.\\\s]|-(?!-)){16,20000}?)(?=\s{0,4}-----END|\s{0,4}\Z|\s{0,4}[^A-Za-z0-9+/=:,.\\\s-])"
     ),
 }.items())  # fmt: skip
-# All but those in _ANYWHERE are part of a word of at least so many characters, which are rare in most texts.
+# Keys other than those in _ANYWHERE are part of a word of at least this many characters, which is rare.
 _MIN_KEY_CHARACTERS = 20
 _ANYWHERE = ("xox", "PRIVATE KEY", "Basic ", "iscord")
 _PREFIX = re.compile(
@@ -76,6 +76,22 @@ _NAME_CHARACTERS = 64
 # Each name that _NAME matches contains one of these.
 _NAMES = ("passw", "pwd", "secret", "token", "key", "credential")
 _DIGIT_EDGE = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+# Words without their first letter, since that may be a capital.
+_WORDS = (
+    "assword", "ASSWORD", "asswd", "ASSWD", "pwd", "PWD", "DB_PASS", "_pass", "asswort", "ot de passe",
+    "ontrase", "senha",
+)  # fmt: skip
+_VALUE = re.compile(
+    r"(?:ñ|n)?a?[\"']?(?:\s{0,3}(?:[:=]|=>)\s{0,3}| (?:is|ist|est|es|é)(?: now)?:? {1,2}| )[\"']?"
+    r"([^\s\"'<>(){}\[\]\0,;]{6,64})"
+)
+# User and password of a URL, and of the program curl.
+_URL = re.compile(r"://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>{}]{3,128})@(?=[\w\[])")
+_CURL = re.compile(r"(?:-u|--user)[ =][\"']?[\w.@-]{1,64}:([^\s\"'<>{}$]{6,64})")
+_MASKED = re.compile(r"(?i)[*x.•]+|(?:my|your)?[_-]?(?:passw(?:or)?d|pass|pwd|guest|secret|anonymous)")
+# A name in a program, a file, a variable.
+_IDENTIFIER = re.compile(r"[$/~%].*|[A-Za-z]+(?:[_.-][A-Za-z0-9]+)+\d*|[a-z]+(?:[A-Z][a-z0-9]+)+|\d+-[a-z-]+")
+_KINDS = (re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"[^\w.:?]"))
 
 
 class Secrets(Finder):
@@ -116,26 +132,6 @@ class Secrets(Finder):
         return value[:kept] + reshape(value[kept : -len(_EXAMPLE)], key) + _EXAMPLE
 
 
-# Words without their first letter, since that may be a capital.
-_WORDS = (
-    "assword", "ASSWORD", "asswd", "ASSWD", "pwd", "PWD", "DB_PASS", "_pass", "asswort", "ot de passe",
-    "ontrase", "senha",
-)  # fmt: skip
-_VALUE = re.compile(
-    r"(?:ñ|n)?a?[\"']?(?:\s{0,3}(?:[:=]|=>)\s{0,3}| (?:is|ist|est|es|é)(?: now)?:? {1,2}| )[\"']?"
-    r"([^\s\"'<>(){}\[\]\0,;]{6,64})"
-)
-# User and password of a URL, and of the program curl.
-_URL = re.compile(r"://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>{}]{3,128})@(?=[\w\[])")
-_CURL = re.compile(r"(?:-u|--user)[ =][\"']?[\w.@-]{1,64}:([^\s\"'<>{}$]{6,64})")
-_MASKED = re.compile(r"(?i)[*x.•]+|(?:my|your)?[_-]?(?:passw(?:or)?d|pass|pwd|guest|secret|anonymous)")
-# A name in a program, a file, a variable.
-_NAME_PASSWORDS = re.compile(
-    r"[$/~%].*|[A-Za-z]+(?:[_.-][A-Za-z0-9]+)+\d*|[a-z]+(?:[A-Z][a-z0-9]+)+|\d+-[a-z-]+"
-)
-_KINDS = (re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"[^\w.:?]"))
-
-
 def find_passwords(text: str) -> Iterator[Span]:
     """Yields the spans of passwords in URLs, options, assignments and sentences (`my password is x1y2z3`)."""
     if "://" in text:
@@ -162,5 +158,5 @@ def _is_password(value: str) -> bool:
         and kinds[1]
         and (kinds[0] or (kinds[2] and not re.fullmatch(r"[\w-]+", value)))
         and not _MASKED.fullmatch(value)
-        and not _NAME_PASSWORDS.fullmatch(value)
+        and not _IDENTIFIER.fullmatch(value)
     )

@@ -8,13 +8,13 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import AsSingleton, PCollection, TaggedOutput
 
-from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.batching import split_into_batches
 from firth.corpus.documents.corpus_counts import CorpusCounts, sum_counters
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError, SourceError
 from firth.corpus.documents.hashing import hash63, unit_hash
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
-from firth.corpus.grouping.marks import Decisions, Documents, PutDown, grouped_documents
+from firth.corpus.grouping.marks import Decisions, Documents, SpillDocuments, grouped_documents
 from firth.corpus.grouping.tables import Group
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.excerpts import scrubber_for
@@ -34,6 +34,10 @@ from firth.recipes.corpus.classifier import ClassifierStep
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import AnySource
 from firth.storage import write_json
+
+CRAWL, REFERENCE = range(len(SIDES))
+Trained = tuple[QualityModel, dict[str, Any]]
+DOCUMENTS_A_BATCH = 1000
 
 
 class HashSample(NamedTuple):
@@ -86,9 +90,6 @@ def join_samples(samples: Iterable[HashSample], size: int) -> HashSample:
     return HashSample(sum(each.seen for each in parts), np.unique(hashes)[:size].astype(np.uint64))
 
 
-CRAWL, REFERENCE = range(len(SIDES))
-
-
 class Classifier(CorpusStep[ClassifierStep]):
     """Drops documents of the crawl, for the reason `low_score`, by a classifier that it first trains.
 
@@ -122,8 +123,10 @@ class Classifier(CorpusStep[ClassifierStep]):
             files = documents.pipeline | "ReadReference" >> ReadReference(config.reference_files)
             everything = (documents, files)
         # Documents are kept in files until the samples, and later the model, are known.
-        waiting = documents | "PutDown" >> PutDown(setting.grouping)
-        all_waiting = waiting if len(everything) == 1 else everything | "All" >> PutDown(setting.grouping)
+        waiting = documents | "Spill" >> SpillDocuments(setting.grouping)
+        all_waiting = (
+            waiting if len(everything) == 1 else everything | "All" >> SpillDocuments(setting.grouping)
+        )
         hashed = tuple(each | f"Hash[{i}]" >> beam.Map(_samples, config) for i, each in enumerate(everything))
         samples = AsSingleton(
             hashed
@@ -215,9 +218,6 @@ def _examples_of(documents: list[Document], config: ClassifierStep, samples: lis
     return Examples(hashes[taken], np.array([sides[place] for place in taken], np.int8), vectors)
 
 
-Trained = tuple[QualityModel, dict[str, Any]]
-
-
 def _train(
     examples: Examples, config: ClassifierStep, setting: Setting, samples: list[HashSample]
 ) -> Trained:
@@ -260,9 +260,6 @@ def _write(counts: ScoreCounts, config: ClassifierStep, setting: Setting, traine
     return measured_scores(counts) if setting.measures else CorpusCounts()
 
 
-DOCUMENTS_A_BATCH = 1000
-
-
 def reference_name(source: AnySource) -> str:
     """Returns the name of a reference as a source of documents.
 
@@ -284,7 +281,7 @@ def ReadReference(pipeline: beam.Pipeline, sources: Sequence[AnySource]) -> PCol
 
 
 def _read(source: AnySource, file: SourceFile) -> Iterator[list[Document]]:
-    return in_batches(_documents(source, file), DOCUMENTS_A_BATCH)
+    return split_into_batches(_documents(source, file), DOCUMENTS_A_BATCH)
 
 
 def _documents(source: AnySource, file: SourceFile) -> Iterator[Document]:

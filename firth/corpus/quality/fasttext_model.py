@@ -13,6 +13,17 @@ from firth.recipes.corpus.scoring import FastTextStep
 _ALL_LABELS = -1
 # With 0 a model of hierarchical softmax would leave out labels of less than about 1e-5.
 _NO_THRESHOLD = -1.0
+_MAGIC = 793712314
+# Magic number and version; twelve numbers and a threshold that the model was trained with.
+_HEADER = struct.Struct("<2i12id")
+# Entries, words, labels, tokens, and pairs of a dictionary that was pruned, -1 for one that was not.
+_DICTIONARY = struct.Struct("<3i2q")
+# After the zero at the end of an entry's text: how often it occurred, and whether it is a label.
+_ENTRY_BYTES = 1 + 8 + 1
+_PAIR_BYTES, _FLOAT_BYTES = 8, 4
+_FLAG, _DENSE, _QUANTIZED, _QUANTIZER = (struct.Struct(each) for each in ("<?", "<2q", "<?2qi", "<4i"))
+_CENTROIDS = 256
+_BLOCK_BYTES = 2**20
 
 
 class FastTextClassifier:
@@ -28,7 +39,7 @@ class FastTextClassifier:
         try:
             self._model = fasttext.load_model(path)
             self.labels = sorted(self._probabilities(""))
-        # What the bindings raise is a ValueError for a file in another format, and a RuntimeError for others.
+        # The bindings raise ValueError for a file in another format, and RuntimeError for others.
         except (ValueError, RuntimeError) as error:
             raise CorpusError(f"it is not a supervised model of fastText: {error}") from error
 
@@ -48,29 +59,13 @@ class FastText(Scoring):
     @staticmethod
     def load(config: FastTextStep) -> FastTextClassifier:  # noqa: D102
         with storage.local_copy(config.path) as path:
-            try:
-                return FastTextClassifier(path)
-            except CorpusError as error:
-                raise CorpusError(f"fasttext: {config.path}: {error}") from error
-
-
-_MAGIC = 793712314
-# Magic number and version; twelve numbers and a threshold that the model was trained with.
-_HEADER = struct.Struct("<2i12id")
-# Entries, words, labels, tokens, and pairs of a dictionary that was pruned, -1 for one that was not.
-_DICTIONARY = struct.Struct("<3i2q")
-# After the zero at the end of an entry's text: how often it occurred, and whether it is a label.
-_ENTRY_BYTES = 1 + 8 + 1
-_PAIR_BYTES, _FLOAT_BYTES = 8, 4
-_FLAG, _DENSE, _QUANTIZED, _QUANTIZER = (struct.Struct(each) for each in ("<?", "<2q", "<?2qi", "<4i"))
-_CENTROIDS = 256
-_BLOCK_BYTES = 2**20
+            return FastTextClassifier(path)
 
 
 def check_fasttext_file(path: str) -> None:
-    """Passes if a file has all that the model in it needs. A file of another format passes too.
+    """Checks that a file is not cut short. A file of another format passes.
 
-    fastText itself takes what a file lacks for zeros or for anything else, or reads for ever.
+    fastText itself reads zeros or other data beyond the end of a file, or never returns.
     """
     size = storage.size_of(path)
     with storage.open_file(path) as file:
@@ -99,7 +94,7 @@ def _end_of(file: IO[bytes]) -> int:
 
 
 def _read(file: IO[bytes], numbers: struct.Struct) -> tuple[int, ...]:
-    """Returns numbers; zeros after the end, where the place in the file tells that it is cut."""
+    """Returns numbers; zeros after the end, beyond which the place in the file is then."""
     data = file.read(numbers.size)
     if len(data) < numbers.size:
         file.seek(numbers.size - len(data), os.SEEK_CUR)

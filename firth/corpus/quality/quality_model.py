@@ -13,6 +13,14 @@ from firth.corpus.text.shingles import shingle_hashes, word_hashes
 from firth.segmentation.words import split_words
 from firth.storage import open_file, read_json, whole_file, write_json
 
+WEIGHTS_FILE = "weights.npz"
+MODEL_FILE = "classifier.json"
+# The two classes.
+SIDES = ("crawl", "reference")
+# Number of points of the ROC curve.
+ROC_POINTS = 101
+MAX_ITERATIONS = 300
+
 
 class Hashing(NamedTuple):
     """Settings for turning texts into counts.
@@ -87,10 +95,6 @@ def join_vectors(parts: Sequence[Vectors]) -> Vectors:
     )
 
 
-WEIGHTS_FILE = "weights.npz"
-MODEL_FILE = "classifier.json"
-
-
 class QualityModel(NamedTuple):
     """Logistic regression on hashed word n-grams.
 
@@ -156,12 +160,6 @@ def load_quality_model(folder: str) -> QualityModel:
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-# The two classes.
-SIDES = ("crawl", "reference")
-# Number of points of the ROC curve.
-ROC_POINTS = 101
-MAX_ITERATIONS = 300
 
 
 class Examples(NamedTuple):
@@ -238,7 +236,7 @@ def _fit(
     used = np.unique(matrix.indices)
     regression = LogisticRegression(C=1.0 / l2_penalty, class_weight="balanced", max_iter=MAX_ITERATIONS)
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Whether it converged is among the measures.
+        warnings.simplefilter("ignore")  # The measures report convergence.
         regression.fit(matrix[:, used], sides)
     weights = np.zeros(hashing.buckets, np.float32)
     weights[used] = regression.coef_[0]

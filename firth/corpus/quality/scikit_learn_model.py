@@ -20,7 +20,7 @@ class ScikitLearnClassifier:
         (skops,) = import_extra(CorpusError, "classifiers", "skops.io")
         try:
             found = skops.get_untrusted_types(data=content)
-        # Of the many things that may be wrong with a file, skops makes errors of many types.
+        # skops raises errors of many types for files that are not valid.
         except Exception as error:
             raise CorpusError(f"it is not a file of skops: {error}") from error
         if others := sorted({*found} - {*trusted}):
@@ -42,8 +42,4 @@ class ScikitLearn(Scoring):
     @staticmethod
     def load(config: ScikitLearnStep) -> ScikitLearnClassifier:  # noqa: D102
         with open_file(config.path) as file:
-            content = file.read()
-        try:
-            return ScikitLearnClassifier(content, config.trusted)
-        except CorpusError as error:
-            raise CorpusError(f"scikit_learn: {config.path}: {error}") from error
+            return ScikitLearnClassifier(file.read(), config.trusted)

@@ -21,9 +21,10 @@ from firth.recipes.corpus.scoring import AnyScoringStep
 from firth.storage import write_json
 
 BINS = 20
-
-# By source, bin of the score, whether the document was kept, and the score to two digits.
+# Keys: source, bin of the score, whether the document was kept, and the score to two digits.
 ScoreCounts = Counter[tuple[str, int, bool, float]]
+_MODELS_HELD = 8
+_LOADING = threading.Lock()
 
 
 def count_score(counts: ScoreCounts, source: str, score: float, kept: bool) -> None:
@@ -59,15 +60,11 @@ def score_histogram(counts: Mapping[tuple[str, int, bool, float], int]) -> dict[
 
 
 def measured_scores(counts: Mapping[tuple[str, int, bool, float], int]) -> CorpusCounts:
-    """Returns the counts of the corpus report on what is measured: documents of all sources by score."""
+    """Returns the numbers of documents by score, of all sources, as counts for the corpus report."""
     totals = CorpusCounts()
     for (*_, score), documents in counts.items():
         totals.measure("score", score, documents)
     return totals
-
-
-_MODELS_HELD = 8
-_LOADING = threading.Lock()
 
 
 class LoadedClassifier(Protocol):
@@ -78,7 +75,7 @@ class LoadedClassifier(Protocol):
         """Its labels."""
 
     def score(self, text: str, label: str) -> float:
-        """Returns the probability of a label, in [0, 1], which depends on nothing but the text."""
+        """Returns the probability of a label, in [0, 1], which depends on the text alone."""
 
 
 class Scoring(CorpusStep[AnyScoringStep]):
@@ -150,7 +147,10 @@ class Scoring(CorpusStep[AnyScoringStep]):
 def _loaded(
     load: Callable[[Any], LoadedClassifier], config: AnyScoringStep, digest: bytes
 ) -> LoadedClassifier:
-    return load(config)
+    try:
+        return load(config)
+    except CorpusError as error:
+        raise CorpusError(f"{config.kind}: {config.path}: {error}") from error
 
 
 def _write(counts: ScoreCounts, config: AnyScoringStep, setting: Setting) -> CorpusCounts:

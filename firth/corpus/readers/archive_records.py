@@ -1,16 +1,185 @@
-"""The records of a web archive, with a check that the stated length of each is right."""
+"""The records of web archives, WARC and its predecessor ARC, with a check of their stated lengths."""
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from firth.corpus.documents.rejection import BEGINNING_BYTES
-from firth.corpus.io.byte_stream import ByteStream
-from firth.corpus.readers.archive_formats import MAX_HEADER_BYTES, ArchiveFormat, RecordHeader, format_of
+from firth.corpus.io.file_contents import ByteStream
 
+# Lines end in CRLF or in LF, and a blank line ends them.
+HEADER_END = re.compile(rb"\n\r*\n")
+_FOLD = re.compile(r"\n[ \t]+")
+HTTP_TYPE = "application/http"
+# The type of the record that describes the file, in ARC files too.
+INFO = "warcinfo"
+MAX_HEADER_BYTES = 2**16
+_WARC_MAGIC = b"WARC/"
+_NEXT_WARC = b"\n" + _WARC_MAGIC
+_BLANK_LINE = (b"\n", b"\n\r")
+_LENGTH = re.compile(rb"^content-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+# Address, IP, date, type, length; addresses may have spaces, and ARC 2 has five more before the length.
+_ARC_LINE = re.compile(rb"([A-Za-z][A-Za-z0-9+.-]{0,30}:[^\n]*) (\S+) (\d{12,18}) ([^\n]*)\n")
+_ARC_DATE = re.compile(rb" \d{12,18} ")
 BLOCK_BYTES = 2**18
-NO_HEADER = RecordHeader(0, 0, "", "", "")
 _LINE_ENDS = re.compile(rb"[\r\n]+")
+
+
+class HeaderFields:
+    r"""The fields of a header.
+
+    A line that begins with a space or tab continues the line before. A line without a colon is ignored.
+
+    Example:
+
+    >>> fields = HeaderFields(b"Content-Type: text/html;\n charset=utf-8\nnonsense\nX:\r\n")
+    >>> fields.first("content-type"), fields.all("X"), fields.first("Y")
+    ('text/html; charset=utf-8', [], '')
+    """
+
+    def __init__(self, lines: bytes) -> None:
+        self._values: dict[str, list[str]] = {}
+        for line in _FOLD.sub(" ", _decode(lines).replace("\r\n", "\n")).split("\n"):
+            name, colon, value = line.partition(":")
+            if colon:
+                self._values.setdefault(name.strip().lower(), []).append(value.strip())
+
+    def all(self, name: str) -> list[str]:
+        """Returns the values of a field in their order, without empty ones."""
+        return [value for value in self._values.get(name.lower(), []) if value]
+
+    def first(self, name: str) -> str:
+        """Returns the first value of a field that is not empty, or an empty string."""
+        return next(iter(self.all(name)), "")
+
+
+def _decode(lines: bytes) -> str:
+    try:
+        return lines.decode("utf-8")
+    except UnicodeDecodeError:
+        return lines.decode("latin-1")
+
+
+class RecordHeader(NamedTuple):
+    """The header of an archive's record.
+
+    Attributes:
+        size: Length of the header in bytes, including the blank line that ends it.
+        length: Length of the record's block in bytes, as the header states it.
+        kind: Type of the record in lower case, as in WARC-Type: `response`, `warcinfo`.
+        uri: Address of the page.
+        content_type: Media type of the block, with its parameters.
+        fields: All fields of a WARC header; None for ARC, which has no names of fields.
+    """
+
+    size: int
+    length: int
+    kind: str
+    uri: str
+    content_type: str
+    fields: HeaderFields | None = None
+
+
+class ArchiveFormat(NamedTuple):
+    """The functions that find and read the records of a format.
+
+    Attributes:
+        read_header: Function that returns the header at the beginning of a buffer of `MAX_HEADER_BYTES`, or
+            the reason of rejection if no header is there: `not_a_record`, `malformed_header` or
+            `unended_header`.
+        find: Function that returns the index in a buffer at which the next record begins, from a given
+            index on, or -1.
+        is_boundary: Function that returns whether a record may end just before the given bytes.
+        mark_bytes: Number of bytes that are enough to recognise the beginning of a record.
+    """
+
+    read_header: Callable[[bytearray], RecordHeader | str]
+    find: Callable[[bytearray, int], int]
+    is_boundary: Callable[[bytes], bool]
+    mark_bytes: int
+
+
+def _read_warc_header(buffer: bytearray) -> RecordHeader | str:
+    if not buffer.startswith(_WARC_MAGIC):
+        return "not_a_record"
+    end = HEADER_END.search(buffer, 0, MAX_HEADER_BYTES)
+    if not end:
+        return "unended_header"
+    length = _LENGTH.search(buffer, 0, end.end())
+    if not length:
+        return "malformed_header"
+    fields = HeaderFields(bytes(buffer[: end.end()]))
+    # The first version of the format had the address in angle brackets, and Wget still does.
+    uri = fields.first("WARC-Target-URI")
+    uri = uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
+    kind = fields.first("WARC-Type").lower()
+    return RecordHeader(end.end(), int(length[1]), kind, uri, fields.first("Content-Type"), fields)
+
+
+def _find_warc(buffer: bytearray, start: int) -> int:
+    place = buffer.find(_NEXT_WARC, start)
+    while place >= 0 and not buffer[max(start, place - 2) : place].endswith(_BLANK_LINE):
+        place = buffer.find(_NEXT_WARC, place + 1)
+    return place
+
+
+def _is_warc_boundary(rest: bytes) -> bool:
+    after = rest.lstrip(b"\r\n")
+    # Some archives end records with other line ends.
+    return (
+        rest.startswith(b"\r\n\r\n")
+        or not after
+        or (after.startswith(_WARC_MAGIC) and len(after) < len(rest))
+    )
+
+
+def _read_arc_header(buffer: bytearray) -> RecordHeader | str:
+    line = _ARC_LINE.match(buffer, 0, MAX_HEADER_BYTES)
+    if not line:
+        return "not_a_record"
+    uri = line[1].decode("utf-8", "replace").strip()
+    *stated, length = line[4].split() or [b""]
+    if not length.isdigit() or len(length) > 18:
+        return "malformed_header"
+    if uri.startswith("filedesc:"):
+        return RecordHeader(line.end(), int(length), INFO, uri, "")
+    is_http = uri.lower().startswith("http")
+    content_type = HTTP_TYPE if is_http or not stated else stated[0].decode("latin-1")
+    return RecordHeader(line.end(), int(length), "response", uri, content_type)
+
+
+def _find_arc(buffer: bytearray, start: int) -> int:
+    """Dates are rare, so lines are looked at only where there is one."""
+    place = start
+    while date := _ARC_DATE.search(buffer, place):
+        line = buffer.rfind(b"\n", start, date.start())
+        if line >= 0 and _ARC_LINE.match(buffer, line + 1):
+            return line
+        # A line is examined once, even if several dates are in it.
+        place = buffer.find(b"\n", date.end())
+        if place < 0:
+            return -1
+    return -1
+
+
+def _is_arc_boundary(rest: bytes) -> bool:
+    after = rest.lstrip(b"\r\n")
+    return not after or (len(after) < len(rest) and _ARC_LINE.match(after) is not None)
+
+
+WARC = ArchiveFormat(_read_warc_header, _find_warc, _is_warc_boundary, len(b"\r\n\r\n" + _WARC_MAGIC))
+
+
+ARC = ArchiveFormat(_read_arc_header, _find_arc, _is_arc_boundary, MAX_HEADER_BYTES)
+
+
+def format_of(buffer: bytearray) -> ArchiveFormat:
+    """Returns the format of an archive: ARC if it begins with an ARC header, otherwise WARC."""
+    return ARC if _ARC_LINE.match(buffer, 0, MAX_HEADER_BYTES) else WARC
+
+
+NO_HEADER = RecordHeader(0, 0, "", "", "")
 
 
 @dataclasses.dataclass(frozen=True)

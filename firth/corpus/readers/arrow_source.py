@@ -3,14 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from apache_beam.io.filesystem import CompressionTypes
-from apache_beam.io.filesystems import FileSystems
-
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import reject, reject_empty
-from firth.corpus.readers.parquet_source import as_bytes, read_row
+from firth.corpus.readers.decoding import reject_empty
+from firth.corpus.readers.parquet_source import as_bytes, read_rows
 from firth.recipes.corpus.sources import ArrowSource
 
 _MAGIC = b"ARROW1"
@@ -24,18 +21,7 @@ def read_arrow(source: ArrowSource, file: SourceFile) -> Iterator[Document | Rej
     rejection are those of `read_fields`; `empty`; `too_long`; and `corrupt_arrow` and `unreadable`, after
     which reading of the file ends.
     """
-    import pyarrow as pa
-
-    number = 0
-    try:
-        with FileSystems.open(file.path, compression_type=CompressionTypes.UNCOMPRESSED) as raw:
-            for row in _rows(source, raw):
-                number += 1
-                yield read_row(source, file.place, number, row)
-    except (OSError, ValueError, pa.ArrowException) as error:
-        # Arrow's own errors about broken files are OSErrors without a number.
-        problem = "unreadable" if getattr(error, "errno", None) else "corrupt_arrow"
-        yield reject(source, file.place, number and number + 1, problem, b"")
+    yield from read_rows(source, file, _rows, "corrupt_arrow")
 
 
 def _rows(source: ArrowSource, raw: Any) -> Iterator[dict[str, Any]]:

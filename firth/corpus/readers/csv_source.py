@@ -7,11 +7,16 @@ from typing import Any
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import BoundedBytes, RawRecord, read_lines
+from firth.corpus.io.file_contents import BoundedBytes, RawRecord, read_lines
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import Stated, check_unicode, read_or_reject, reject_empty
+from firth.corpus.readers.decoding import (
+    StatedFields,
+    check_unicode,
+    read_fields,
+    read_or_reject,
+    reject_empty,
+)
 from firth.corpus.readers.encodings import blocks_of, invalid_reason
-from firth.corpus.readers.fields import read_fields
 from firth.recipes.corpus.sources import CsvSource
 
 
@@ -36,7 +41,7 @@ def read_csv(source: CsvSource, file: SourceFile) -> Iterator[Document | Rejecti
 def _read_row(
     source: CsvSource, file: SourceFile, columns: list[str], row: list[str], record: RawRecord
 ) -> Document | Rejection:
-    def read() -> tuple[str, Stated]:
+    def read() -> tuple[str, StatedFields]:
         if len(row) != len(columns):
             raise UnreadableError("too_few_columns" if len(row) < len(columns) else "too_many_columns")
         return read_fields(source, dict(zip(columns, row, strict=True)))

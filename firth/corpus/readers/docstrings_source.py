@@ -15,26 +15,27 @@ from typing import NamedTuple
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import SourceError
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import RawRecord, read_whole
+from firth.corpus.io.file_contents import RawRecord, read_whole
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import Stated, check_text, read_or_reject, reject
+from firth.corpus.readers.decoding import StatedFields, check_text, read_or_reject, reject
 from firth.recipes.corpus.sources import DocstringsSource
 from firth.recipes.run.packages import find_package, suggest_package
 
-# The source's limit is one of docstrings, which are the documents, and not of modules.
+# The limit for a module. The source's limit is for docstrings, which are the documents.
 MAX_FILE_BYTES = 2**25
-
 # The fields of statements that hold further statements.
 BLOCK_FIELDS = ("body", "handlers", "cases", "orelse", "finalbody")
-
 Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-# What `parse_docstrings` raises. For code that is nested too deeply, the parser of Python 3.10 raises
+# Errors of `parse_docstrings`. For code that is nested too deeply, the parser of Python 3.10 raises
 # MemoryError.
 MALFORMED = (SyntaxError, ValueError, RecursionError, MemoryError)
+# Caches, other packages, and tests, whose docstrings are short and which some Python distributions leave out.
+SKIPPED_FOLDERS = {"__pycache__", "idle_test", "site-packages", "test", "tests"}
+STANDARD_LIBRARY = "python"
 
 
 class Docstring(NamedTuple):
-    """A docstring and what it stands in.
+    """A docstring and its definition.
 
     Attributes:
         name: Qualified name, beginning with that of the module.
@@ -125,7 +126,9 @@ def _document_or_rejection(
     data = text.encode("utf-8", "backslashreplace")
     record = RawRecord(line, data, len(data), "too_long" if len(data) > source.max_document_bytes else None)
     place = f"{uri} in {file.name}"
-    return read_or_reject(lambda: (check_text(text), Stated(uri=uri)), source, file.place, record, place)
+    return read_or_reject(
+        lambda: (check_text(text), StatedFields(uri=uri)), source, file.place, record, place
+    )
 
 
 def _docstrings(name: str, node: Definition) -> Iterator[Docstring]:
@@ -158,11 +161,6 @@ def _definitions(body: list[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDe
 @functools.cache
 def _block_fields(fields: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(field for field in fields if field in BLOCK_FIELDS)
-
-
-# Caches, other packages, and tests, whose docstrings are short and which some Python distributions leave out.
-SKIPPED_FOLDERS = {"__pycache__", "idle_test", "site-packages", "test", "tests"}
-STANDARD_LIBRARY = "python"
 
 
 def package_files(source_name: str, package: str) -> list[SourceFile]:

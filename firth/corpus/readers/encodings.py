@@ -1,16 +1,16 @@
-"""The character encodings of text files: those that a recipe names, and those that contents suggest."""
+"""Character encodings of text files, named by the recipe or guessed from the content."""
 
 import codecs
 import functools
 from collections.abc import Iterable, Iterator
 
 from firth.corpus.documents.errors import UnreadableError
-from firth.corpus.io.lines import read_blocks
+from firth.corpus.io.file_contents import read_blocks
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import check_text, decode_utf8
 from firth.recipes.corpus.sources import GUESSED, UTF_8, EncodedSource, Source
 
-# Enough to tell encodings apart; what is not ASCII counts, wherever in a file it begins.
+# Enough to distinguish encodings; a sample begins where bytes beyond ASCII begin.
 _SAMPLE_BYTES = 2**16
 # UTF-32 comes before UTF-16, whose marks begin in the same way.
 _MARKS = (
@@ -36,7 +36,7 @@ def guessed_encoding(source: Source, file: SourceFile) -> str:
 
 
 def blocks_of(source: EncodedSource, file: SourceFile) -> Iterator[bytes]:
-    """Yields the content of a file in blocks of UTF-8, of which a part that is not in its encoding is not.
+    """Yields the content of a file in blocks of UTF-8, invalid where the file is not in its encoding.
 
     Raises:
         OSError: if the file cannot be read.
@@ -63,7 +63,7 @@ def decode_record(source: EncodedSource, file: SourceFile, data: bytes) -> str:
 
 
 def invalid_reason(source: EncodedSource, file: SourceFile) -> str:
-    """Returns the reason of rejection for what is not in a file's encoding, such as `invalid_utf8`."""
+    """Returns the reason of rejection for bytes that are not in a file's encoding, such as `invalid_utf8`."""
     return f"invalid_{encoding_of(source, file).replace('-', '')}"
 
 
@@ -79,9 +79,9 @@ def _guess(file: SourceFile) -> str:
 def guess_encoding(blocks: Iterable[bytes]) -> str:
     """Returns the name of the encoding that a content seems to be in, as Python has it.
 
-    A byte order mark decides, then the places of zeros, then whether it is UTF-8 but for one in ten of the
-    characters beyond ASCII. What resiliparse takes it for is next, if all can be decoded so, and what
-    charset-normalizer takes it for comes last.
+    These decide in turn: a byte order mark; the places of zeros; UTF-8, if at most one in ten of the
+    characters beyond ASCII is damaged; the guess of resiliparse, if it decodes the sample; and the guess of
+    charset-normalizer.
 
     Example:
 
@@ -108,7 +108,7 @@ def _sample(blocks: Iterable[bytes]) -> bytes:
     sample = b""
     for block in blocks:
         if not sample or not block.isascii():
-            # Where a whole number of characters of UTF-16 or UTF-32 ends.
+            # Cut at a whole number of characters of UTF-16 or UTF-32.
             sample += block[:_SAMPLE_BYTES]
         if len(sample) >= 2 * _SAMPLE_BYTES:
             break

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import read_whole
+from firth.corpus.io.file_contents import read_whole
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import NOTHING, read_or_reject
+from firth.corpus.readers.decoding import NO_FIELDS, read_or_reject
 from firth.corpus.readers.pages import decode_page, extract_text
 from firth.recipes.corpus.sources import HtmlSource
 
@@ -20,7 +20,7 @@ def read_html(source: HtmlSource, file: SourceFile) -> Iterator[Document | Rejec
     content, problem = read_whole(file.path, source.max_document_bytes)
     record = content.record(0, problem or (None if content.data.strip() else "empty"))
     yield read_or_reject(
-        lambda: (extract_text(decode_page(record.data), source.extractor), NOTHING),
+        lambda: (extract_text(decode_page(record.data), source.extractor), NO_FIELDS),
         source,
         file.place,
         record,

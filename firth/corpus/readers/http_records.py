@@ -16,9 +16,8 @@ from firth.corpus.io.compression import (
     blocks_of,
     looks_plain,
 )
-from firth.corpus.io.lines import START_BYTES, BoundedBytes
-from firth.corpus.readers.archive_formats import HEADER_END, HTTP_TYPE, HeaderFields
-from firth.corpus.readers.archive_records import ArchiveRecord
+from firth.corpus.io.file_contents import START_BYTES, BoundedBytes
+from firth.corpus.readers.archive_records import HEADER_END, HTTP_TYPE, ArchiveRecord, HeaderFields
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 PLAIN_TYPE = "text/plain"
@@ -27,12 +26,18 @@ MAX_RESPONSES = 5
 # The reason phrase may be missing, and so may the version.
 _STATUS = re.compile(rb"\s*HTTP(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
-# How a page without a stated type shows that it is HTML (the WHATWG's MIME sniffing, section 7.1).
+# The beginnings by which a page without a stated type is HTML (the WHATWG's MIME sniffing, section 7.1).
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*<(?:!--|"
     rb"(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>])",
     re.IGNORECASE,
 )
+# Some servers compress twice, but none are known that compress more often.
+MAX_ENCODINGS = 3
+_CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
+_LAST_CHUNK = re.compile(rb"\n0+[ \t]*\r?\n\s*\Z")
+_LINE_END = re.compile(rb"\r?\n")
+_NEVER = re.compile(rb"(?!)")
 
 
 class Page(NamedTuple):
@@ -110,14 +115,6 @@ def _read_types(types: list[str]) -> tuple[str, str | None]:
     return (media[-1] if media else ""), (charsets[-1] if charsets else None)
 
 
-# Some servers compress twice, but none are known that compress more often.
-MAX_ENCODINGS = 3
-_CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
-_LAST_CHUNK = re.compile(rb"\n0+[ \t]*\r?\n\s*\Z")
-_LINE_END = re.compile(rb"\r?\n")
-_NEVER = re.compile(rb"(?!)")
-
-
 class _Encoding(NamedTuple):
     """A content encoding.
 
@@ -135,10 +132,18 @@ class _Encoding(NamedTuple):
 
 
 _GZIP = _Encoding("gzip", COMPRESSIONS[".gz"].start, (Gzip,))
+
+
 # Some servers send raw deflate, without the zlib format that the standard asks for.
 _DEFLATE = _Encoding("deflate", re.compile(rb"\x78[\x01\x5e\x9c\xda]"), (Zlib, RawDeflate))
+
+
 _ZSTD = _Encoding("zstd", COMPRESSIONS[".zst"].start, (Zst,), COMPRESSIONS[".zst"].input_bytes)
+
+
 _BR = _Encoding("br", _NEVER, (Brotli,))
+
+
 _BY_NAME = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _DEFLATE, "zstd": _ZSTD, "br": _BR}
 
 
@@ -184,11 +189,11 @@ def decode_body(body: bytes, declared: str, max_bytes: int) -> BoundedBytes:
 
 def _next_encoding(body: bytes, expected: list[_Encoding]) -> tuple[_Encoding | None, bool]:
     """Returns the encoding of a body, and whether it is certain; takes it from the expected ones."""
-    told = next((encoding for encoding in _BY_NAME.values() if encoding.start.match(body)), None)
-    if told:
-        if told in expected:
-            expected.remove(told)
-        return told, True
+    recognised = next((encoding for encoding in _BY_NAME.values() if encoding.start.match(body)), None)
+    if recognised:
+        if recognised in expected:
+            expected.remove(recognised)
+        return recognised, True
     is_plain = looks_plain(body[:START_BYTES])
     if expected:
         return expected.pop(), not is_plain and not body.lstrip().startswith(b"<")

@@ -7,11 +7,10 @@ from typing import Any
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import RawRecord, read_lines
+from firth.corpus.io.file_contents import RawRecord, read_lines
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import Stated, read_or_reject, reject_empty
+from firth.corpus.readers.decoding import StatedFields, read_fields, read_or_reject, reject_empty
 from firth.corpus.readers.encodings import blocks_of, decode_record
-from firth.corpus.readers.fields import read_fields
 from firth.recipes.corpus.sources import JsonlSource
 
 
@@ -29,7 +28,7 @@ def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rej
 
 
 def _read_line(source: JsonlSource, file: SourceFile, line: RawRecord) -> Document | Rejection:
-    def read() -> tuple[str, Stated]:
+    def read() -> tuple[str, StatedFields]:
         return read_fields(source, parse_line(decode_record(source, file, line.data)))
 
     return read_or_reject(read, source, file.place, line)

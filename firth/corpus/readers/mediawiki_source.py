@@ -10,10 +10,16 @@ from xml.parsers import expat
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import BoundedBytes, RawRecord, problem_of, read_blocks
+from firth.corpus.io.file_contents import BoundedBytes, RawRecord, problem_of, read_blocks
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import Stated, check_text, read_or_reject, reject, reject_empty
-from firth.corpus.readers.fields import metadata_of
+from firth.corpus.readers.decoding import (
+    StatedFields,
+    check_text,
+    metadata_of,
+    read_or_reject,
+    reject,
+    reject_empty,
+)
 from firth.recipes.corpus.sources import MediawikiSource
 
 ARTICLES = "0"
@@ -32,6 +38,23 @@ _FIELDS = {
     "siteinfo/namespaces/namespace": "namespace",
 }
 _SHORT_BYTES = 2**12
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# Elements whose content is not a part of the article's sentences.
+_APART = "ref|gallery|timeline|imagemap|score|templatestyles|math|chem|syntaxhighlight|source|graph|mapframe"
+_ELEMENT = re.compile(rf"<(/?)({_APART})\b([^<>]*)>", re.IGNORECASE)
+_BRACES = re.compile(r"\{\{|\}\}|\{\||\|\}")
+_LINK = re.compile(r"\[\[([^\[\]]*)\]\]")
+_OUTSIDE = re.compile(r"\[(?:https?:|ftp:)?//[^\s\[\]]+[ \t]*([^\[\]\n]*)\]", re.IGNORECASE)
+_HEADING = re.compile(r"^={1,6}([^\n]*?[^=\n])={1,6}[ \t]*$", re.MULTILINE)
+_EMPHASIS = re.compile(r"'{2,5}")
+_MARKS = re.compile(r"^[*#:;]+[ \t]*|^----+[ \t]*", re.MULTILINE)
+_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
+_MAGIC = re.compile(r"__[A-Z]+__")
+_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+# A link within the caption of a picture within another one.
+_MAX_NESTED = 5
+_OTHER_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
 
 
 @reject_empty
@@ -73,7 +96,7 @@ def _read_page(
 ) -> Document | Rejection:
     text: BoundedBytes = page["text"]
 
-    def read() -> tuple[str, Stated]:
+    def read() -> tuple[str, StatedFields]:
         if page["ns"] != ARTICLES:
             raise UnreadableError("other_namespace")
         if page["is_redirect"]:
@@ -82,7 +105,7 @@ def _read_page(
             raise UnreadableError("not_wikitext")
         plain = check_text(plain_wikitext(text.data.decode("utf-8", "ignore"), pages.left_out))
         metadata = metadata_of(source.metadata_keys, {key: page[key] for key in page if key != "text"})
-        return plain, Stated(id=page["id"], uri=pages.address_of(page["title"]), metadata=metadata)
+        return plain, StatedFields(id=page["id"], uri=pages.address_of(page["title"]), metadata=metadata)
 
     record = RawRecord(number, text.data, text.size, text.problem)
     return read_or_reject(read, source, file.place, record, f"{file.place}#R{number}")
@@ -162,25 +185,6 @@ class _Pages:
 
 def _refuse(*_: Any) -> None:
     raise ValueError("a dump declares no entities")
-
-
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-# Elements whose content is not a part of the article's sentences.
-_APART = "ref|gallery|timeline|imagemap|score|templatestyles|math|chem|syntaxhighlight|source|graph|mapframe"
-_ELEMENT = re.compile(rf"<(/?)({_APART})\b([^<>]*)>", re.IGNORECASE)
-_BRACES = re.compile(r"\{\{|\}\}|\{\||\|\}")
-_LINK = re.compile(r"\[\[([^\[\]]*)\]\]")
-_OUTSIDE = re.compile(r"\[(?:https?:|ftp:)?//[^\s\[\]]+[ \t]*([^\[\]\n]*)\]", re.IGNORECASE)
-_HEADING = re.compile(r"^={1,6}([^\n]*?[^=\n])={1,6}[ \t]*$", re.MULTILINE)
-_EMPHASIS = re.compile(r"'{2,5}")
-_MARKS = re.compile(r"^[*#:;]+[ \t]*|^----+[ \t]*", re.MULTILINE)
-_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
-_MAGIC = re.compile(r"__[A-Z]+__")
-_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
-# A link within the caption of a picture within another one.
-_MAX_NESTED = 5
-_OTHER_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
 
 
 def plain_wikitext(text: str, left_out: Collection[str] = ()) -> str:

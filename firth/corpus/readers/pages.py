@@ -18,6 +18,25 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+# Browsers stop at a depth of 512.
+MAX_DEPTH = 1000
+# Parsers compare each attribute of a tag with all before it.
+MAX_ATTRIBUTES = 1000
+# Elements that end implicitly where the next begins, or have no end tag, are left out.
+_TAG = re.compile(
+    "<(/?)(?!(?:p|li|dt|dd|tr|td|th|thead|tbody|tfoot|option|optgroup|rp|rt|br|hr|img|input|meta|link|base|area"
+    "|col|embed|param|source|track|wbr)[^a-z0-9])([a-z][a-z0-9]*)"
+)
+# A tag, without its end. As in the HTML standard, quotes hold a value only after "=".
+# Nothing follows the repetition, so that there is nothing to go back for.
+_START_TAG = re.compile(r"""<[A-Za-z](?:[^>=]+|=\s*"[^"]*"|=\s*'[^']*'|=)*""")
+# Each attribute has at least a name and a space.
+_LONG_TAG = 2 * MAX_ATTRIBUTES
+_QUOTED = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')|/""")
+# Content that is not markup, though it may look like it. Without an end tag it extends to the page's end.
+_RAW = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|textarea|title)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
+)
 
 
 def decode_page(data: bytes, declared: str | None = None) -> str:
@@ -117,27 +136,6 @@ def _resiliparse(html: str) -> str:
 EXTRACTORS: dict[str, Callable[[str], str]] = {"trafilatura": _trafilatura, "resiliparse": _resiliparse}
 
 
-# Browsers stop at a depth of 512.
-MAX_DEPTH = 1000
-# Parsers compare each attribute of a tag with all before it.
-MAX_ATTRIBUTES = 1000
-# Elements that end implicitly where the next begins, or have no end tag, are left out.
-_TAG = re.compile(
-    "<(/?)(?!(?:p|li|dt|dd|tr|td|th|thead|tbody|tfoot|option|optgroup|rp|rt|br|hr|img|input|meta|link|base|area"
-    "|col|embed|param|source|track|wbr)[^a-z0-9])([a-z][a-z0-9]*)"
-)
-# A tag, without its end. As in the HTML standard, quotes hold a value only after "=".
-# Nothing follows the repetition, so that there is nothing to go back for.
-_START_TAG = re.compile(r"""<[A-Za-z](?:[^>=]+|=\s*"[^"]*"|=\s*'[^']*'|=)*""")
-# Each attribute has at least a name and a space.
-_LONG_TAG = 2 * MAX_ATTRIBUTES
-_QUOTED = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')|/""")
-# Content that is not markup, though it may look like it. Without an end tag it goes on to the page's end.
-_RAW = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style|textarea|title)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
-)
-
-
 def check_markup(html: str) -> None:
     """Checks that a parser will not take too long for a page.
 
@@ -163,12 +161,12 @@ def _has_many_attributes(html: str) -> bool:
 
 
 def _attributes_of(tag: str) -> int:
-    """Returns how many attributes a tag may have: values in quotes end one, and so do spaces."""
+    """Returns the number of attributes that a tag may have: values in quotes end one, and so do spaces."""
     return len(_QUOTED.sub(" ", tag).split()) - 1
 
 
 def depth_of(html: str) -> int:
-    """Returns how deep the elements of a page are nested, without those that end implicitly, such as `<p>`.
+    """Returns the depth of nesting of a page, without elements that end implicitly, such as `<p>`.
 
     It is 0 if the page has too few tags to be nested deeper than `MAX_DEPTH`.
 

@@ -1,7 +1,7 @@
 """Parquet files with one document in each row."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
@@ -10,14 +10,22 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import make_document, reject, reject_empty
-from firth.corpus.readers.fields import read_fields
+from firth.corpus.readers.decoding import make_document, read_fields, reject, reject_empty
 from firth.recipes.corpus.sources import ParquetSource, RecordSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
 
+SourceT = TypeVar("SourceT", bound=RecordSource)
 BUFFER_BYTES = 2**20
+BATCH_BYTES = 2**24
+MAX_BATCH_ROWS = 2**10
+# The limit for decoded rows in the worst case. Files of text stay far below it.
+MAX_DECODED_BYTES = 2**26
+# A column of a row group that is larger, and was compressed more than that, is not text.
+MAX_CHUNK_BYTES = 2**28
+MAX_COMPRESSION = 200
 
 
 @reject_empty
@@ -29,22 +37,7 @@ def read_parquet(source: ParquetSource, file: SourceFile) -> Iterator[Document |
     `read_fields`; `empty`; `too_long`; `decompression_bomb`, for the whole file; and `corrupt_parquet` and
     `unreadable`, after which reading of the file ends.
     """
-    import pyarrow as pa
-
-    number = 0
-    try:
-        with FileSystems.open(file.path, compression_type=CompressionTypes.UNCOMPRESSED) as raw:
-            for row in _rows(source, raw):
-                number += 1
-                yield read_row(source, file.place, number, row)
-    except DecompressionBombError:
-        yield reject(source, file.place, 0, "decompression_bomb", b"", file.size)
-        return
-    except (OSError, ValueError, pa.ArrowException) as error:
-        # Arrow's own errors about broken files are OSErrors without a number.
-        problem = "unreadable" if getattr(error, "errno", None) else "corrupt_parquet"
-        yield reject(source, file.place, number and number + 1, problem, b"")
-        return
+    yield from read_rows(source, file, _rows, "corrupt_parquet")
 
 
 def _rows(source: ParquetSource, raw: Any) -> Iterator[dict[str, Any]]:
@@ -76,6 +69,26 @@ def as_bytes(array: "pa.Array") -> "pa.Array":
     return array
 
 
+def read_rows(
+    source: SourceT, file: SourceFile, rows: Callable[[SourceT, Any], Iterator[dict[str, Any]]], corrupt: str
+) -> Iterator[Document | Rejection]:
+    """Yields the documents and rejections of the rows of a table that Arrow reads."""
+    import pyarrow as pa
+
+    number = 0
+    try:
+        with FileSystems.open(file.path, compression_type=CompressionTypes.UNCOMPRESSED) as raw:
+            for row in rows(source, raw):
+                number += 1
+                yield read_row(source, file.place, number, row)
+    except DecompressionBombError:
+        yield reject(source, file.place, 0, "decompression_bomb", b"", file.size)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        # Arrow's own errors about broken files are OSErrors without a number.
+        problem = "unreadable" if getattr(error, "errno", None) else corrupt
+        yield reject(source, file.place, number and number + 1, problem, b"")
+
+
 def read_row(source: RecordSource, path: str, number: int, row: dict[str, Any]) -> Document | Rejection:
     """Returns the document of a row of a table, or its rejection."""
     try:
@@ -86,18 +99,6 @@ def read_row(source: RecordSource, path: str, number: int, row: dict[str, Any]) 
     if len(data) > source.max_document_bytes:
         return reject(source, path, number, "too_long", data)
     return make_document(source, f"{path}#R{number}", text, stated)
-
-
-if TYPE_CHECKING:
-    from pyarrow.parquet import ParquetFile
-
-BATCH_BYTES = 2**24
-MAX_BATCH_ROWS = 2**10
-# The limit for decoded rows in the worst case. Files of text stay far below it.
-MAX_DECODED_BYTES = 2**26
-# A column of a row group that is larger, and was compressed more than that, is not text.
-MAX_CHUNK_BYTES = 2**28
-MAX_COMPRESSION = 200
 
 
 class DecompressionBombError(ValueError):

@@ -42,15 +42,15 @@ def profile(source: AnySource, path: str, record: Document | Rejection) -> bytes
 def _categories(source: AnySource, path: str, record: Document | Rejection) -> dict[str, str]:
     if isinstance(record, Rejection):
         return {OUTCOME: record.reason}
-    stated = what_is_stated(source, path, record)
+    stated = stated_fields(source, path, record)
     return {
         OUTCOME: READ_AS_DOCUMENT,
         **{name: STATED if is_so else NOT_STATED for name, is_so in stated.items()},
     }
 
 
-def what_is_stated(source: AnySource, path: str, document: Document) -> dict[str, bool]:
-    """Returns of `uri` and `licence`, where the recipe names a key, whether a record stated its own."""
+def stated_fields(source: AnySource, path: str, document: Document) -> dict[str, bool]:
+    """Returns whether a record stated its own `uri` and `licence`, for each with a key in the recipe."""
     is_own = {
         "uri": not document.uri.startswith(f"{path}#"),
         "licence": document.licence != source.licence,

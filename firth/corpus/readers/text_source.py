@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import BoundedBytes, RawRecord, read_lines, read_whole
+from firth.corpus.io.file_contents import BoundedBytes, RawRecord, read_lines, read_whole
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import NOTHING, read_or_reject, reject_empty
+from firth.corpus.readers.decoding import NO_FIELDS, read_or_reject, reject_empty
 from firth.corpus.readers.encodings import blocks_of, decode_record
 from firth.recipes.corpus.sources import TextSource
 
@@ -47,5 +47,5 @@ def _paragraphs(path: str, max_bytes: int, blocks: Iterator[bytes]) -> Iterator[
 
 def _decode(source: TextSource, file: SourceFile, record: RawRecord) -> Document | Rejection:
     return read_or_reject(
-        lambda: (decode_record(source, file, record.data), NOTHING), source, file.place, record
+        lambda: (decode_record(source, file, record.data), NO_FIELDS), source, file.place, record
     )

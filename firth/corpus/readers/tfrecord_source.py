@@ -9,12 +9,10 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.example import Example
 from firth.corpus.documents.rejection import BEGINNING_BYTES, Rejection
-from firth.corpus.io.byte_stream import ByteStream
-from firth.corpus.io.lines import RawRecord
-from firth.corpus.io.record_files import FOOTER, HEADER, masked_checksum
+from firth.corpus.io.file_contents import ByteStream, RawRecord
+from firth.corpus.io.records import FOOTER, HEADER, masked_checksum
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import read_or_reject, reject_empty
-from firth.corpus.readers.fields import read_fields
+from firth.corpus.readers.decoding import read_fields, read_or_reject, reject_empty
 from firth.recipes.corpus.sources import TfrecordSource
 
 

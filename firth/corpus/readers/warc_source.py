@@ -6,12 +6,10 @@ from typing import Any
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import RawRecord
+from firth.corpus.io.file_contents import RawRecord
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.archive_formats import INFO
-from firth.corpus.readers.archive_records import ArchiveRecord, read_archive
-from firth.corpus.readers.decoding import Stated, decode_text, read_or_reject, reject_empty
-from firth.corpus.readers.fields import metadata_of
+from firth.corpus.readers.archive_records import INFO, ArchiveRecord, read_archive
+from firth.corpus.readers.decoding import StatedFields, decode_text, metadata_of, read_or_reject, reject_empty
 from firth.corpus.readers.http_records import HTML_TYPES, read_page
 from firth.corpus.readers.pages import decode_page, extract_text
 from firth.recipes.corpus.sources import DescribedSource, WarcSource, WetSource
@@ -19,7 +17,7 @@ from firth.recipes.corpus.sources import DescribedSource, WarcSource, WetSource
 # Function from a source and a record to its text.
 Read = Callable[[Any, ArchiveRecord], str]
 
-# These records describe the file or other records and hold no text.
+# Types of records that describe the file or other records and have no text.
 ABOUT_OTHERS = (INFO, "request", "metadata")
 # The key of metadata that is not a field of a header.
 OFFSET = "offset"
@@ -80,5 +78,5 @@ def _read_record(
     )
     values[OFFSET] = record.offset
     metadata = metadata_of(source.metadata_keys, values)
-    stated, place = Stated(uri=record.header.uri, metadata=metadata), f"{path}#R{record.number}"
+    stated, place = StatedFields(uri=record.header.uri, metadata=metadata), f"{path}#R{record.number}"
     return read_or_reject(lambda: (read(source, record), stated), source, path, block, place)

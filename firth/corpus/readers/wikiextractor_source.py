@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import BoundedBytes, RawRecord, read_lines
+from firth.corpus.io.file_contents import BoundedBytes, RawRecord, read_lines
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import (
-    Stated,
+    StatedFields,
     decode_text,
     decode_utf8,
     read_or_reject,
@@ -73,7 +73,7 @@ def _read_part(
 ) -> Document | Rejection:
     record = part.content.record(part.line, problem)
 
-    def read() -> tuple[str, Stated]:
-        return decode_text(record.data.strip(b"\n")), Stated(uri=decode_utf8(part.url or b""))
+    def read() -> tuple[str, StatedFields]:
+        return decode_text(record.data.strip(b"\n")), StatedFields(uri=decode_utf8(part.url or b""))
 
     return read_or_reject(read, source, path, record)

@@ -1,29 +1,38 @@
 """The corpus report: documents by step, rule and source, with data for its plots."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from firth.corpus.documents.corpus_counts import DROPPED, REJECTED, UNITS, CorpusCounts
+from firth.corpus.documents.batching import group_by_key
+from firth.corpus.documents.corpus_counts import (
+    BUCKET_HISTOGRAM,
+    CLUSTER_HISTOGRAM,
+    DROPPED,
+    IN,
+    KEPT,
+    MEASURED,
+    REJECTED,
+    UNITS,
+    CorpusCounts,
+    Count,
+    Flow,
+)
 from firth.corpus.documents.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.documents.split import EVAL, SPLITS
+from firth.corpus.filters.language import identify
 from firth.corpus.grouping.repeated_ids import REPEATED_IDS_STEP
-from firth.corpus.privacy.excerpts import fit_to_show
+from firth.corpus.privacy.excerpts import scrub_example
 from firth.corpus.privacy.pii import Pii
-from firth.corpus.report.report_rows import (
-    funnel_rows,
-    histogram,
-    languages,
-    licence_rows,
-    measured_rows,
-    repeated_id_rows,
-    size_rows,
-    split_rows,
-)
 
-CLUSTER_HISTOGRAM = "cluster_sizes"
-BUCKET_HISTOGRAM = "bucket_sizes"
 LENGTH_HISTOGRAMS = ("read_words", "read_characters", "cleaned_words", "cleaned_characters")
 SAMPLES = ("read", "cleaned")
+# There is a warning for a share that differs from the one asked for by more than this factor.
+FAR = 2.0
+# The step under which documents are counted by split (as outcome) and licence (as reason).
+SPLIT_STEP = "split"
+# The step under which documents are counted by licence (as reason) before cleaning (with the outcome IN).
+LICENCE_STEP = "licence"
 
 
 def length_bin(length: int) -> int:
@@ -55,7 +64,7 @@ def build_report(totals: CorpusCounts, steps: Sequence[str], scrubber: Pii) -> d
         "splits": split_rows(totals, scrubber),
         "licences": licence_rows(totals, scrubber),
         "dropped_examples": [
-            {"step": step, "reason": reason, **fit_to_show(example, scrubber)._asdict()}
+            {"step": step, "reason": reason, **scrub_example(example, scrubber)._asdict()}
             for (step, reason), examples in sorted(totals.examples.items())
             if step != REPEATED_IDS_STEP
             for example in examples
@@ -107,18 +116,14 @@ def _check_splits(report: dict[str, Any]) -> None:
         raise CountMismatchError(f"step {last!r} kept {kept} documents, but {split} were split")
 
 
-# There is a warning for a share that differs from the one asked for by more than this factor.
-FAR = 2.0
-
-
-def held_out(splits: Iterable[Mapping[str, Any]], asked: float) -> dict[str, Any]:
+def measure_held_out(splits: Iterable[Mapping[str, Any]], asked: float) -> dict[str, Any]:
     """Returns the shares of documents, bytes and words in the eval split.
 
     Example:
 
     >>> book = {"documents": 1, "bytes": 28, "words": 28}
     >>> others = {"documents": 2, "bytes": 72, "words": 72}
-    >>> held_out([{"split": "eval", **book}, {"split": "train", **others}], 0.05)["warning"]
+    >>> measure_held_out([{"split": "eval", **book}, {"split": "train", **others}], 0.05)["warning"]
     'cleaning.split.eval_fraction is 0.05, but 1 of 3 documents is held out with 0.28 of the bytes ...'
     """
     rows = list(splits)
@@ -134,3 +139,119 @@ def held_out(splits: Iterable[Mapping[str, Any]], asked: float) -> dict[str, Any
         "few or differ much in size"
     )
     return {"asked": asked, **shares, "warning": warning if is_far and rows else ""}
+
+
+def sources(totals: CorpusCounts) -> list[str]:
+    """Returns the names of the sources, sorted."""
+    return sorted({flow.source for flow in totals.documents})
+
+
+def funnel_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the rows of `funnel`: the documents of a source that entered a step, and their outcomes."""
+    flows = group_by_key(sorted(totals.documents), lambda flow: flow[:3])
+    names = sources(totals)
+    return [
+        {
+            "step": step,
+            "source": source,
+            **_named(totals.sizes(Flow(step, source, IN)), IN),
+            **_named(totals.sizes(Flow(step, source, KEPT)), KEPT),
+            **{
+                outcome: {flow.reason: totals.sizes(flow) for flow in flows.get((step, source, outcome), ())}
+                for outcome in (DROPPED, REJECTED)
+            },
+        }
+        for step in steps
+        for source in names
+    ]
+
+
+def split_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
+    """Returns the rows of `splits`: sizes by split, source and licence."""
+    flows = [flow for flow in sorted(totals.documents) if flow.step == SPLIT_STEP]
+    named = group_by_key(
+        flows, lambda flow: (flow.outcome, flow.source, scrubber.scrub_metadata(flow.reason))
+    )
+    return [
+        {"split": split, "source": source, "licence": licence, **totals.sizes(*same)}
+        for (split, source, licence), same in sorted(named.items())
+    ]
+
+
+def licence_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
+    """Returns the rows of `licences`: sizes by licence and source, before and after cleaning."""
+    came = [flow for flow in sorted(totals.documents) if flow.step == LICENCE_STEP]
+    named = group_by_key(came, lambda flow: (scrubber.scrub_metadata(flow.reason), flow.source))
+    return [
+        {
+            "licence": licence,
+            "source": source,
+            **_named(totals.sizes(*same), IN),
+            **_named(totals.sizes(*(kept for flow in same for kept in _kept_of(flow))), KEPT),
+        }
+        for (licence, source), same in sorted(named.items())
+    ]
+
+
+def _kept_of(flow: Flow) -> list[Flow]:
+    return [Flow(SPLIT_STEP, flow.source, split, flow.reason) for split in SPLITS]
+
+
+def _named(sizes: dict[str, int], outcome: str) -> dict[str, int]:
+    return {f"{unit}_{outcome}": size for unit, size in sizes.items()}
+
+
+def repeated_id_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
+    """Returns the rows of `repeated_ids`: by source, the ids that several records state, with examples."""
+    return [
+        {
+            "source": source,
+            "ids": totals.counts[Count(REPEATED_IDS_STEP, source, "ids")],
+            "documents": totals.counts[Count(REPEATED_IDS_STEP, source, "documents")],
+            "examples": [
+                {"id": each.id, "uri": each.uri}
+                for each in (scrub_example(example, scrubber) for example in examples)
+            ],
+        }
+        for (step, source), examples in sorted(totals.examples.items())
+        if step == REPEATED_IDS_STEP
+    ]
+
+
+def languages(totals: CorpusCounts, sample: str) -> dict[str, int]:
+    """Returns the number of documents of a sample in each language, the most frequent language first."""
+    counts = Counter(identify(document.text)[0] for document in totals.samples.get(sample, ()))
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def histogram(totals: CorpusCounts, name: str) -> dict[str, list[int]]:
+    """Returns the lower bounds of the bins of a histogram of lengths, and the number of documents in each."""
+    counts = {int(value): count for (each, value), count in totals.histograms.items() if each == name}
+    bins = range(max(counts, default=-1) + 1)
+    return {"lower": [2**b // 2 for b in bins], "documents": [counts.get(b, 0) for b in bins]}
+
+
+def measured_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the rows of `measured`: documents by step, measure and value, ascending."""
+    found = group_by_key(sorted(totals.histograms), lambda each: each[0])
+    return [
+        {
+            "step": step,
+            "measure": name.removeprefix(f"{step}.{MEASURED}"),
+            "values": [value for _, value in keys],
+            "documents": [totals.histograms[key] for key in keys],
+        }
+        for step in steps
+        for name, keys in found.items()
+        if name.startswith(f"{step}.{MEASURED}")
+    ]
+
+
+def size_rows(totals: CorpusCounts, steps: Sequence[str], name: str, what: str) -> list[dict[str, Any]]:
+    """Returns the rows of `duplicate_clusters` or `duplicate_buckets`: step, size and number."""
+    return [
+        {"step": step, "size": size, what: count}
+        for step in steps
+        for (each, size), count in sorted(totals.histograms.items())
+        if each == f"{step}.{name}"
+    ]

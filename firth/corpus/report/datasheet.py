@@ -12,7 +12,7 @@ from firth.recipes.corpus.sources import AnySource
 
 UNKNOWN = "unknown"
 OPEN = "Not known to firth; to be answered by whoever publishes the corpus."
-# The Hub's names of numbers of documents, and what they are below.
+# The Hub's names of numbers of documents, and their upper bounds.
 _SIZES = (
     ("n<1K", 10**3),
     ("1K<n<10K", 10**4),
@@ -26,7 +26,7 @@ _SIZES = (
     ("100B<n<1T", 10**12),
     ("n>1T", float("inf")),
 )
-# Languages of fewer documents of the sample may be mistakes of the classifier.
+# Languages with a smaller share of the sample may be mistakes of the classifier.
 _LEAST_SHARE = 0.02
 # Questions that no count answers.
 _LEFT_OPEN = (
@@ -35,6 +35,30 @@ _LEFT_OPEN = (
     "Over what time were the texts written?",
     "Which uses are the texts not fit for?",
     "How and where will the corpus be distributed, and who will maintain it?",
+)
+_CREATIVE_COMMONS = tuple(
+    f"CC-{terms}-{version}"
+    for terms in ("BY", "BY-SA", "BY-NC", "BY-ND", "BY-NC-SA", "BY-NC-ND")
+    for version in ("1.0", "2.0", "2.5", "3.0", "4.0")
+)
+_IDS = (
+    *("0BSD", "AGPL-3.0-only", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "GPL-2.0-only"),
+    *("GPL-3.0-only", "ISC", "LGPL-2.1-only", "LGPL-3.0-only", "MIT", "MPL-2.0", "ODC-By-1.0", "ODbL-1.0"),
+    *("PDDL-1.0", "PSF-2.0", "Unlicense"),
+    *_CREATIVE_COMMONS,
+)
+# Names that leave no doubt about the version.
+_NAMES = {
+    "CC0": "CC0-1.0",
+    "The MIT License": "MIT",
+    "MIT License": "MIT",
+    "Apache License 2.0": "Apache-2.0",
+}
+# Deeds of Creative Commons, whose licences of a country have identifiers of their own or none.
+_DEED = re.compile(
+    r"(?:https?://)?(?:www\.)?creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/(\d\.\d)"
+    r"(?:/(?:(?:deed|legalcode)(?:\.[a-z_-]+)?)?)?",
+    re.IGNORECASE,
 )
 
 
@@ -48,7 +72,7 @@ def make_datasheet(
     scrubber: Pii | None = None,
     files: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """Returns what is known of a corpus as a JSON object."""
+    """Returns the facts about a corpus as a JSON object."""
     scrubber = scrubber or Pii(PiiStep(kind="pii"))
     licences = _summed(report["splits"], "licence")
     removed: dict[tuple[str, str, str], int] = {}
@@ -164,35 +188,9 @@ def _shown(value: Any) -> str:
         return ", ".join(map(_shown, value))
     if isinstance(value, int):
         return f"{value:,}"
-    # What others have named must not end a cell or begin a tag.
+    # A name must not end a cell or begin a tag.
     plain = " ".join(str("" if value is None else value).split())
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
-
-
-_CREATIVE_COMMONS = tuple(
-    f"CC-{terms}-{version}"
-    for terms in ("BY", "BY-SA", "BY-NC", "BY-ND", "BY-NC-SA", "BY-NC-ND")
-    for version in ("1.0", "2.0", "2.5", "3.0", "4.0")
-)
-_IDS = (
-    *("0BSD", "AGPL-3.0-only", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "GPL-2.0-only"),
-    *("GPL-3.0-only", "ISC", "LGPL-2.1-only", "LGPL-3.0-only", "MIT", "MPL-2.0", "ODC-By-1.0", "ODbL-1.0"),
-    *("PDDL-1.0", "PSF-2.0", "Unlicense"),
-    *_CREATIVE_COMMONS,
-)
-# Names that leave no doubt about the version.
-_NAMES = {
-    "CC0": "CC0-1.0",
-    "The MIT License": "MIT",
-    "MIT License": "MIT",
-    "Apache License 2.0": "Apache-2.0",
-}
-# Deeds of Creative Commons, whose licences of a country have identifiers of their own or none.
-_DEED = re.compile(
-    r"(?:https?://)?(?:www\.)?creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/(\d\.\d)"
-    r"(?:/(?:(?:deed|legalcode)(?:\.[a-z_-]+)?)?)?",
-    re.IGNORECASE,
-)
 
 
 def _plain(words: str) -> str:
@@ -203,7 +201,7 @@ _BY_NAME = {_plain(name): id for name, id in [*zip(_IDS, _IDS), *_NAMES.items()]
 
 
 def spdx_of(licence: str) -> str | None:
-    """Returns the SPDX identifier of a licence; None where its words do not name one, with its version.
+    """Returns the SPDX identifier of a licence; None if its words do not name a licence and version.
 
     Example:
 

@@ -4,7 +4,6 @@ import functools
 import gzip
 import heapq
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -12,14 +11,15 @@ import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
 from firth import storage
-from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, CorpusCounts, DomainFlow
+from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, CorpusCounts, DomainFlow, sum_counters
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import hash63
 from firth.corpus.privacy.pii import Pii
 from firth.corpus.text.web_addresses import host_of, registered_domain
 
 TOP_DOMAINS = 100
-DomainCounts = Counter[DomainFlow]
+DomainCounts = dict[DomainFlow, int]
+DOMAINS_FOLDER = "domains"
 
 
 class LargestDomains(NamedTuple):
@@ -47,7 +47,7 @@ def SumDomains(totals: PCollection[CorpusCounts]) -> PCollection[tuple[str, Doma
 
     No worker holds the counts of all domains.
     """
-    return totals | "Domains" >> beam.FlatMap(_by_domain) | "Sum" >> beam.CombinePerKey(_sum)
+    return totals | "Domains" >> beam.FlatMap(_by_domain) | "Sum" >> beam.CombinePerKey(sum_counters)
 
 
 @beam.ptransform_fn
@@ -57,7 +57,7 @@ def TakeLargest(summed: PCollection[tuple[str, DomainCounts]]) -> PCollection[La
 
 
 def domain_rows(found: LargestDomains, scrubber: Pii) -> dict[str, Any]:
-    """Returns what the corpus report has under `domains`."""
+    """Returns the section `domains` of the corpus report."""
     return {
         "number": found.domains,
         "largest": [domain_row(domain, counts, scrubber) for _, domain, counts in found.largest],
@@ -87,16 +87,9 @@ def _shown(domain: str, scrubber: Pii) -> str:
 def _by_domain(totals: CorpusCounts) -> Iterator[tuple[str, DomainCounts]]:
     found: dict[str, DomainCounts] = {}
     for flow, count in totals.domains.items():
-        found.setdefault(flow.domain, Counter())[flow] = count
+        found.setdefault(flow.domain, {})[flow] = count
     # Beam's runner of several processes cannot group an empty collection (apache/beam#25315).
-    yield from (found or {"": Counter()}).items()
-
-
-def _sum(parts: Iterable[DomainCounts]) -> DomainCounts:
-    total: DomainCounts = Counter()
-    for part in parts:
-        total.update(part)
-    return total
+    yield from (found or {"": {}}).items()
 
 
 def _alone(domain: str, counts: DomainCounts) -> LargestDomains:
@@ -110,9 +103,6 @@ def _join(parts: Iterable[LargestDomains]) -> LargestDomains:
     rows = (row for part in every for row in part.largest)
     largest = heapq.nsmallest(TOP_DOMAINS, rows, key=lambda row: (-row[0], row[1]))
     return LargestDomains(sum(part.domains for part in every), largest)
-
-
-DOMAINS_FOLDER = "domains"
 
 
 @beam.ptransform_fn

@@ -1,1 +1,1 @@
-"""Words, sentences, n-grams and languages, by which texts are compared and measured."""
+"""Words, n-grams, languages and web addresses of texts."""

@@ -10,6 +10,10 @@ from typing import Any
 
 import numpy as np
 
+# Samples of a long text, and the fewest characters of one.
+_SAMPLES = 10
+_LEAST = 250
+
 
 class LanguageModel:
     """Naive Bayes over byte n-grams (Lui and Baldwin 2012, "langid.py").
@@ -51,16 +55,11 @@ def language_model() -> LanguageModel:
     return LanguageModel(LanguageIdentifier.from_pickled_model(MODEL_FILE))
 
 
-# Samples of a long text, and the fewest characters of one.
-_SAMPLES = 10
-_LEAST = 250
-
-
 def language_sample(text: str, most: int) -> str:
-    r"""Returns so many characters of a text, from all of it, with capitals folded where most letters are.
+    r"""Returns a sample of `most` characters of a text, with parts that are mostly capitals in lower case.
 
-    The model of languages knows words as they are usually written, so that headings in capitals would be
-    taken for another language.
+    The model of languages knows words as they are usually written, and would take headings in capitals for
+    another language.
 
     Example:
 

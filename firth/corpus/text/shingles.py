@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Number of bytes that are hashed at a time. The computation takes tens of bytes of memory for each of them.
+# Number of bytes that are hashed at a time. Each takes tens of bytes of memory.
 BLOCK_BYTES = 2**19
 # Odd, so that it has an inverse modulo 2**64.
-_BASE = np.uint64(0x9E3779B97F4A7C15)
+_BASE = 0x9E3779B97F4A7C15
 _STEP = np.uint64(0xD6E8FEB86659FD93)
 _SPACE = ord(" ")
 
@@ -56,18 +56,21 @@ def word_hashes(texts: Sequence[Sequence[str]], seed: int = 0) -> tuple[np.ndarr
 def _hash_block(data: np.ndarray, seed: int) -> np.ndarray:
     """Returns the hashes of words between single spaces: polynomials of their bytes modulo 2**64, mixed."""
     size = -(-len(data) // BLOCK_BYTES) * BLOCK_BYTES
-    powers, inverses = _powers(size)
+    base_powers, inverses = powers(_BASE, size)
     sums = np.zeros(len(data) + 1, np.uint64)
-    np.cumsum(_byte_values(seed)[data] * powers[: len(data)], out=sums[1:])
+    np.cumsum(_byte_values(seed)[data] * base_powers[: len(data)], out=sums[1:])
     ends = np.append(np.flatnonzero(data == _SPACE), len(data))
     starts = np.append(0, ends[:-1] + 1)
     return mix((sums[ends] - sums[starts]) * inverses[starts])
 
 
-@functools.lru_cache(maxsize=2)
-def _powers(size: int) -> tuple[np.ndarray, np.ndarray]:
-    inverse = pow(int(_BASE), -1, 2**64)
-    return tuple(np.cumprod(np.full(size, base, np.uint64)) for base in (int(_BASE), inverse))  # type: ignore
+@functools.lru_cache(maxsize=4)
+def powers(base: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the powers from 1 to `size` of an odd number modulo 2**64, and those of its inverse."""
+    base_powers, inverse_powers = (
+        np.cumprod(np.full(size, each, np.uint64)) for each in (base, pow(base, -1, 2**64))
+    )
+    return base_powers, inverse_powers
 
 
 @functools.lru_cache(maxsize=8)

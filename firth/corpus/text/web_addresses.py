@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import idna
 import tld
 
-# What is before the host: a scheme or nothing, and the name and password of a user.
+# The part before the host: a scheme or nothing, and the name and password of a user.
 _AUTHORITY = re.compile(r"(?:https?:)?//(?:[^/?#\\@]*@)*(\[[^\]/?#]*\]|[^/?#\\:]*)(?::\d*)?", re.IGNORECASE)
 _ASCII = "".join(map(chr, range(128)))
 _ESCAPED = re.compile("%([0-9A-Fa-f]{2})")

@@ -1,1 +1,1 @@
-"""Workers of Beam that are started by a runner on other machines, or in processes of their own."""
+"""Workers of Beam: forked on this machine, or started by a runner in processes of their own."""

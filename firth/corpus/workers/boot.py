@@ -1,4 +1,4 @@
-"""The program that a runner of Beam starts for each worker, as Beam's containers have it.
+"""The program that a runner of Beam starts for each worker, like the boot program of Beam's containers.
 
     firth-beam-worker --id=1 --provision_endpoint=localhost:50000
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from apache_beam.portability.api.beam_provision_api_pb2 import ProvisionInfo
 
 _PROGRAM = "firth-beam-worker"
-# A runner starts it, so that its example is the option that names it.
+# A runner starts the program, so the example is the option that names it.
 _EXAMPLE = """\
 example:
   firth curate web.yaml --beam-arg=--runner=FlinkRunner --beam-arg=--environment_type=PROCESS \\
@@ -39,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _PROGRAM, None, "A worker for a runner of Beam.", _EXAMPLE, formatter_class=how
     )
     parser.add_argument("--id", required=True, help="name that the runner gives the worker")
-    parser.add_argument("--provision_endpoint", required=True, help="address that says what is to be run")
-    # Some runners name the other addresses too, which this one says.
+    parser.add_argument("--provision_endpoint", required=True, help="address of the provision service")
+    # Some runners also name the other addresses, which this endpoint returns.
     given, _ = parser.parse_known_args(arguments)
     # Beam reads it when it is imported.
     os.environ["WORKER_ID"] = given.id
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _ask(address: str, worker: str) -> "ProvisionInfo":
-    """Returns what a runner says of a worker's pipeline."""
+    """Returns the runner's provision of a worker: options, packages and addresses."""
     from apache_beam.portability.api import beam_provision_api_pb2, beam_provision_api_pb2_grpc
     from apache_beam.runners.worker.channel_factory import GRPCChannelFactory
 

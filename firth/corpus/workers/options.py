@@ -1,4 +1,4 @@
-"""The options of Beam that follow from where its workers are, and from where a pipeline's artifacts are."""
+"""Options of Beam that depend on the places of its workers and of a pipeline's artifacts."""
 
 import contextlib
 import difflib
@@ -9,13 +9,11 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 # Its import lets TensorFlow read s3://.
 S3_PLUGIN = "firth.corpus.workers.s3"
-# TFX makes a package of itself in each component and sends it to the workers, unless an option names what
-# they have. Workers need firth, which needs TFX, so that an environment which a user names has both.
+# TFX makes a package of itself in each component and sends it to the workers, unless an option names their
+# packages. Workers need firth, which needs TFX, so an environment that a user names has both.
 _WORKERS_HAVE_TFX = "--sdk_container_image=none"
 _PACKAGES = ("extra_packages", "requirements_file", "sdk_container_image", "setup_file")
-
-
-# How near an option that Beam does not know must be to one that it knows.
+# Least similarity of an unknown option to the one that is suggested.
 _NEAR = 0.8
 
 
@@ -32,14 +30,14 @@ def check_options(beam_pipeline_args: Sequence[str]) -> list[str]:
     Traceback (most recent call last):
     ValueError: argument --direct_num_workers: invalid int value: 'two'
     """
-    options, said = PipelineOptions(list(beam_pipeline_args)), io.StringIO()
+    options, output = PipelineOptions(list(beam_pipeline_args)), io.StringIO()
     try:
-        with contextlib.redirect_stderr(said):
+        with contextlib.redirect_stderr(output):
             known = options.get_all_options()
             unknown = options.get_all_options(retain_unknown_options=True).keys() - known.keys()
     except SystemExit:
         # Its last line, after the options of all runners.
-        raise ValueError(said.getvalue().strip().splitlines()[-1].partition("error: ")[2]) from None
+        raise ValueError(output.getvalue().strip().splitlines()[-1].partition("error: ")[2]) from None
     near = {name: difflib.get_close_matches(name, known, 1, _NEAR) for name in sorted(unknown)}
     return [
         f"--{name}: Beam does not know it and leaves it to the runner; did you mean --{found[0]}?"
@@ -63,10 +61,10 @@ def options_for(root: str, beam_pipeline_args: Sequence[str]) -> list[str]:
     if not beam_pipeline_args:
         return []
     options = list(beam_pipeline_args)
-    said = PipelineOptions(options).get_all_options(drop_default=True)
-    here = said.get("direct_running_mode") == "multi_processing"
-    named = here or said.get("environment_type")
-    if named and not any(said.get(each) for each in _PACKAGES):
+    stated = PipelineOptions(options).get_all_options(drop_default=True)
+    here = stated.get("direct_running_mode") == "multi_processing"
+    named = here or stated.get("environment_type")
+    if named and not any(stated.get(each) for each in _PACKAGES):
         options.append(_WORKERS_HAVE_TFX)
     if root.startswith("s3://"):
         options.append(f"--beam_plugin={S3_PLUGIN}")

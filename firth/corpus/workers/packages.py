@@ -1,4 +1,4 @@
-"""The packages that a pipeline sends to its workers, as Beam's `--requirements_file` and its kin say."""
+"""Packages that a pipeline sends to its workers, from `--requirements_file` and similar options of Beam."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ class PackageError(Exception):
 def install_packages(info: "ProvisionInfo", folder: str) -> list[str]:
     """Installs a pipeline's packages for one worker alone; returns the folders to import them from.
 
-    Nothing is installed but what is named: requirements name every package that the worker lacks, as a lock
+    Only the named packages are installed: requirements name every package that the worker lacks, as a lock
     does.
     """
     if not info.dependencies:
@@ -43,13 +43,13 @@ def install_packages(info: "ProvisionInfo", folder: str) -> list[str]:
     command = [sys.executable, "-m", "pip", "install", "--no-deps", "--find-links", folder, "--target", site]
     done = subprocess.run([*command, *wanted], capture_output=True, text=True, check=False)
     if done.returncode:
-        said = "\n".join(done.stderr.strip().splitlines()[-_LAST_LINES:])
-        raise PackageError(f"a worker cannot install what the pipeline sends: {said}")
+        message = "\n".join(done.stderr.strip().splitlines()[-_LAST_LINES:])
+        raise PackageError(f"a worker cannot install what the pipeline sends: {message}")
     return [site]
 
 
 def _wanted(folder: str) -> list[str]:
-    """Returns what pip is asked for, by the files that Beam sends."""
+    """Returns pip's arguments for the files that Beam sends."""
     names = (stager.REQUIREMENTS_FILE, stager.EXTRA_PACKAGES_FILE, stager.WORKFLOW_TARBALL_FILE)
     requirements, extra, workflow = (os.path.join(folder, name) for name in names)
     wanted = ["-r", requirements] if storage.exists(requirements) else []

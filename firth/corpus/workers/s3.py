@@ -1,6 +1,6 @@
-"""Lets TensorFlow read `s3://` in a worker of Beam. Its import is all: Beam imports it for `--beam_plugin`.
+"""Plugin for Beam's workers (`--beam_plugin`) whose import lets TensorFlow read `s3://`.
 
-TFX's own transforms, as those of the Evaluator, read models by TensorFlow and import nothing of firth before.
+TFX's own transforms, such as those of the Evaluator, read models by TensorFlow without importing firth.
 """
 
 from firth.storage.paths import gfile_of

@@ -11,8 +11,8 @@ from firth import storage
 from firth.interop.bundles import about_untrained, copy_sources, open_bundle, require_trained, untrained_heads
 from firth.interop.ctranslate2.specs import Specifier
 from firth.interop.errors import InteropError, import_extra
+from firth.interop.formats import Written
 from firth.interop.hugging_face.families import family_of
-from firth.interop.messages import Written
 from firth.models.bundle import TOKENIZER_FOLDER
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.run_recipe import RunRecipe

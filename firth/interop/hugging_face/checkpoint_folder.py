@@ -7,11 +7,11 @@ from typing import Any
 
 from firth import storage
 from firth.interop.errors import InteropError, check_folder
-from firth.interop.given_files import expected_shape, read_mapping
-from firth.interop.hugging_face.checkpoint_tensors import Tensors
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.family import Family
 from firth.interop.hugging_face.rules import Array
+from firth.interop.hugging_face.tensors import Tensors
+from firth.interop.untrusted_files import expected_shape, read_mapping
 from firth.recipes.base.errors import suggest
 from firth.storage.tensor_files import TensorFile, TensorSpec, open_tensors, write_tensors
 

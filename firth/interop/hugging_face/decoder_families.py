@@ -4,11 +4,77 @@ import dataclasses
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face import decoders
-from firth.interop.hugging_face.config_fields import Field, activation, read_activation, write_activation
-from firth.interop.hugging_face.config_keys import Keys
+from firth.interop.hugging_face.config import Field, Keys, activation, read_activation, write_activation
 from firth.interop.hugging_face.family import Family, FamilyHeads
+from firth.interop.hugging_face.rules import (
+    Rules,
+    blocks,
+    feed_forward,
+    heads_of,
+    norm,
+    same,
+    self_attention,
+    transposed,
+)
+from firth.recipes.models.stack import StackConfig
+from firth.recipes.models.transformers import CausalTransformerConfig, EncoderDecoderConfig
 from firth.recipes.objectives.language_models import CausalLM
+
+DECODER = "backbone/decoder"
+
+
+def gpt2_backbone(model: CausalTransformerConfig) -> Rules:
+    """Yields the rules of GPT-2, whose dense layers hold [inputs, outputs] as ours do."""
+    yield same("wte.weight", "backbone/token_embedding/table")
+    yield same("wpe.weight", "backbone/embeddings/position/table")
+    yield from blocks("h", DECODER, _gpt2_block, model.stack)
+    yield from norm("ln_f", f"{DECODER}/final_norm")
+
+
+def gpt_backbone(model: CausalTransformerConfig) -> Rules:
+    """Yields the rules of the first GPT, whose norms stand after each sum."""
+    yield same("tokens_embed.weight", "backbone/token_embedding/table")
+    yield same("positions_embed.weight", "backbone/embeddings/position/table")
+    yield from blocks("h", DECODER, _gpt2_block, model.stack)
+
+
+def _gpt2_block(stack: StackConfig, ours: str) -> Rules:
+    for theirs, path in (("attn.c_attn", "attention"), ("attn.c_proj", "attention/output")):
+        yield same(f"{theirs}.weight", f"{ours}/{path}/kernel")
+        yield same(f"{theirs}.bias", f"{ours}/{path}/bias")
+    yield from norm("ln_1", f"{ours}/attention_norm")
+    # The first kernel of a feed-forward layer is [outputs, inputs] in ours.
+    yield transposed("mlp.c_fc.weight", f"{ours}/feed_forward/inner_kernel")
+    yield same("mlp.c_fc.bias", f"{ours}/feed_forward/inner_bias")
+    yield same("mlp.c_proj.weight", f"{ours}/feed_forward/outer_kernel")
+    yield same("mlp.c_proj.bias", f"{ours}/feed_forward/outer_bias")
+    yield from norm("ln_2", f"{ours}/feed_forward_norm")
+
+
+def llama_backbone(model: CausalTransformerConfig) -> Rules:
+    """Yields the rules of Llama and Qwen 3."""
+    yield same("embed_tokens.weight", "backbone/token_embedding/table")
+    yield from blocks("layers", DECODER, _llama_block, model.stack)
+    yield from norm("norm", f"{DECODER}/final_norm", biases=False)
+
+
+def _llama_block(stack: StackConfig, ours: str) -> Rules:
+    parts = [f"self_attn.{part}_proj" for part in "qkvo"]
+    yield from self_attention(parts, f"{ours}/attention", heads_of(stack), biases=False)
+    if stack.attention.query_key_norm:
+        yield from norm("self_attn.q_norm", f"{ours}/attention/query_norm", biases=False)
+        yield from norm("self_attn.k_norm", f"{ours}/attention/key_norm", biases=False)
+    yield from norm("input_layernorm", f"{ours}/attention_norm", biases=False)
+    inner, outer, gate = (f"mlp.{part}_proj" for part in ("up", "down", "gate"))
+    yield from feed_forward(inner, outer, f"{ours}/feed_forward", gate, biases=False)
+    yield from norm("post_attention_layernorm", f"{ours}/feed_forward_norm", biases=False)
+
+
+def untied_head(model: CausalTransformerConfig | EncoderDecoderConfig) -> Rules:
+    """Yields the rule of an output table of its own, if the model has one."""
+    if not model.tied_output:
+        yield same("lm_head.weight", "heads/table")
+
 
 _LM = ("language_model", ("lm",))
 _GPT_FIELDS = (
@@ -56,8 +122,8 @@ GPT2 = Family(
     ),
     {"kind": "causal_transformer", "norm.placement": "pre", "positions.kind": "learned"},
     lambda names: CausalLM(),
-    decoders.gpt2_backbone,
-    (FamilyHeads("GPT2LMHeadModel", *_LM, decoders.untied_head),),
+    gpt2_backbone,
+    (FamilyHeads("GPT2LMHeadModel", *_LM, untied_head),),
     {"scale_attn_by_inverse_layer_idx": False, "scale_attn_weights": True},
     ("attn.bias", "attn.masked_bias"),
     {"lm_head.weight": "transformer.wte.weight"},
@@ -82,7 +148,7 @@ GPT = Family(
     ),
     {"kind": "causal_transformer", "positions.kind": "learned"},
     lambda names: CausalLM(),
-    decoders.gpt_backbone,
+    gpt_backbone,
     (FamilyHeads("OpenAIGPTLMHeadModel", *_LM),),
     {"tie_word_embeddings": True},
     ("attn.bias", "position_ids"),
@@ -173,8 +239,8 @@ LLAMA = Family(
         "dropout": 0.0,
     },
     lambda names: CausalLM(),
-    decoders.llama_backbone,
-    (FamilyHeads("LlamaForCausalLM", *_LM, decoders.untied_head),),
+    llama_backbone,
+    (FamilyHeads("LlamaForCausalLM", *_LM, untied_head),),
     {"attention_bias": False, "mlp_bias": False},
     ("rotary_emb.inv_freq",),
     {"lm_head.weight": "model.embed_tokens.weight"},
@@ -207,7 +273,7 @@ QWEN_3 = dataclasses.replace(
         for field in LLAMA.fields
     ],
     always={**LLAMA.always, "attention.query_key_norm": True},
-    heads=(FamilyHeads("Qwen3ForCausalLM", *_LM, decoders.untied_head),),
+    heads=(FamilyHeads("Qwen3ForCausalLM", *_LM, untied_head),),
     theirs_always={"attention_bias": False, "use_sliding_window": False},
     spread=_spread_qwen_3,
     keys=Keys(

@@ -6,8 +6,7 @@ from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import encoders, encoders as two_streams
-from firth.interop.hugging_face.config_fields import Field, activation, whole_number
-from firth.interop.hugging_face.config_keys import Keys
+from firth.interop.hugging_face.config import Field, Keys, activation, whole_number
 from firth.interop.hugging_face.family import Family, FamilyHeads
 from firth.recipes.objectives.language_models import PermutationLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from firth import storage
-from firth.interop.arrays import all_finite, holds_exactly
 from firth.interop.bundles import about_untrained, recipe_of, untrained_heads
 from firth.interop.errors import InteropError
+from firth.interop.formats import Written
 from firth.interop.hugging_face.checkpoint_folder import CONFIG_FILE, SHARD_BYTES, write_shards
 from firth.interop.hugging_face.families import family_of
 from firth.interop.hugging_face.family import Family
-from firth.interop.hugging_face.pooling_writing import write_embedding
+from firth.interop.hugging_face.pooling import write_embedding
+from firth.interop.hugging_face.projections import is_of_projection
 from firth.interop.hugging_face.rules import Array, Rule
+from firth.interop.hugging_face.tensors import all_finite, holds_exactly
 from firth.interop.hugging_face.tokenizers import write_tokenizer
-from firth.interop.messages import Written
 from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
 from firth.recipes.base.errors import first_of, suggest
 from firth.recipes.goals.goal import Goal
@@ -68,7 +69,8 @@ def export_model(
     if random:
         of_class, rules = None, _alone(family, model)
     with open_weights(bundle) as weights:
-        notes = _left_out(bundle, set(weights) - random, rules) + about_untrained(random)
+        paths = {path for path in weights if not is_of_projection(path)}
+        notes = _left_out(bundle, paths - random, rules) + about_untrained(random)
         outgoing = Outgoing(rules, weights, stored_dtypes(weights), dtype)
         config = {
             **family.write_config(model),
@@ -81,7 +83,7 @@ def export_model(
             storage.write_json(os.path.join(unfinished, CONFIG_FILE), config)
             files = write_shards(unfinished, outgoing.specs, outgoing.tensors, shard_bytes)
             files += write_tokenizer(tokenizer, unfinished, family.model_type, model.longest)
-            pooling = _pooling_files(unfinished, recipe, tokenizer)
+            pooling = _pooling_files(unfinished, recipe, tokenizer, weights)
     return Written((CONFIG_FILE, *files, *pooling), notes + _about_pooling(recipe, pooling))
 
 
@@ -90,17 +92,23 @@ def _alone(family: Family, model: Any) -> list[Rule]:
     return list(family.backbone(model))
 
 
-def _pooling_files(folder: str, recipe: RunRecipe, tokenizer: AnyTokenizer) -> list[str]:
+def _pooling_files(
+    folder: str, recipe: RunRecipe, tokenizer: AnyTokenizer, weights: Mapping[str, Array]
+) -> list[str]:
     """Writes how texts are pooled, which sentence-transformers does over the states of an encoder alone."""
     if not recipe.model.has_encoder or recipe.model.has_decoder:
         return []
-    return write_embedding(folder, recipe.export, recipe.model.width, recipe.sequences.length, tokenizer)
+    width, length = recipe.model.width, recipe.sequences.length
+    return write_embedding(folder, recipe.export, width, length, tokenizer, weights)
 
 
 def _about_pooling(recipe: RunRecipe, files: list[str]) -> tuple[str, ...]:
     if files or not recipe.model.has_encoder:
         return ()
-    return (f"export.pooling: {recipe.export.pooling} is not written: sentence-transformers has no such way",)
+    also = " and export.projections are" if recipe.export.projections else " is"
+    return (
+        f"export.pooling: {recipe.export.pooling}{also} not written: sentence-transformers has no such way",
+    )
 
 
 def _ids_by_role(tokenizer: Any) -> dict[str, int]:

@@ -4,10 +4,9 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from firth.interop.hugging_face.checkpoint_tensors import Tensors
-from firth.interop.hugging_face.config_fields import Field, differences, read_model, write_config
-from firth.interop.hugging_face.config_keys import Keys
+from firth.interop.hugging_face.config import Field, Keys, differences, read_model, write_config
 from firth.interop.hugging_face.rules import Rule, Rules, below
+from firth.interop.hugging_face.tensors import Tensors
 from firth.recipes.goals.goal import Goal
 from firth.recipes.objectives.objective import AnyObjective
 

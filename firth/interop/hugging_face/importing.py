@@ -1,16 +1,23 @@
 """A model in Hugging Face's format becomes a bundle."""
 
 import dataclasses
+import itertools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
+import numpy as np
 
-from firth.interop.bundle_writing import Imported
-from firth.interop.given_files import expected_shape
+from firth.interop.bundles import Imported, Incoming
+from firth.interop.errors import InteropError
+from firth.interop.formats import Read
 from firth.interop.hugging_face.checkpoint_folder import Directory
+from firth.interop.hugging_face.family import Family
 from firth.interop.hugging_face.pooling import read_embedding, transformer_place, without_vectors
+from firth.interop.hugging_face.projections import is_of_projection, read_weights
+from firth.interop.hugging_face.rules import Array, Rule
+from firth.interop.hugging_face.tensors import Tensors, all_finite, holds_exactly
 from firth.interop.hugging_face.tokenizers import (
     frame_notes,
     read_as_published,
@@ -18,10 +25,13 @@ from firth.interop.hugging_face.tokenizers import (
     read_tokenizer,
 )
 from firth.interop.hugging_face.tokenizers.files import Folder
-from firth.interop.hugging_face.weights import assign_weights, incoming_weights
-from firth.interop.messages import Read
-from firth.models.build import build_backbone
+from firth.interop.untrusted_files import expected_shape
+from firth.models.builders import build_backbone
+from firth.models.bundle import specs_of
+from firth.recipes.base.errors import first_of
 from firth.recipes.goals.goal import Goal
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.storage.tensor_files import DTYPES, TensorSpec
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
@@ -51,10 +61,14 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
     if embedding.length:
         length, length_key = embedding.length, embedding.length_key
     with directory.tensors() as tensors:
+        model = family.of_tensors(directory.model(), tensors)
+        if not model.has_encoder:
+            plain = embedding.export.model_copy(update={"projections": ()})
+            embedding = dataclasses.replace(without_vectors(whole), export=plain)
         imported = Imported(
             path=directory.path,
             origin=f"{family.model_type} in Hugging Face's format",
-            model=family.of_tensors(directory.model(), tensors),
+            model=model,
             objective=read_as_published(family.objective(tensors), path, family.model_type, tokenizer),
             vocabulary_size=directory.vocabulary_size,
             tokenizer=tokenizer,
@@ -63,8 +77,6 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
             length_key=length_key,
         )
         has_both = bool(imported.model.has_encoder and imported.model.has_decoder)
-        if not imported.model.has_encoder:
-            embedding = without_vectors(whole)
         with expected_shape(directory.path):
             notes = [
                 *directory.notes(),
@@ -73,9 +85,16 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
                 *embedding.notes,
                 *generation_notes(Folder(path), directory.config, imported.objective, tokenizer, has_both),
             ]
-        read = imported.write(
-            name, folder, lambda specs, recipe: incoming_weights(specs, recipe, family, tensors)
-        )
+
+        def bring(specs: Mapping[str, TensorSpec], recipe: RunRecipe) -> Incoming:
+            own = {path: each for path, each in specs.items() if not is_of_projection(path)}
+            incoming = incoming_weights(own, recipe, family, tensors)
+            dense = list(read_weights(Folder(whole), embedding.dense, specs))
+            stored = {**incoming.read.stored, **{path: dtypes for path, _, dtypes in dense}}
+            read = dataclasses.replace(incoming.read, stored=stored)
+            return Incoming(read, itertools.chain(incoming.weights, (each[:2] for each in dense)))
+
+        read = imported.write(name, folder, bring)
     return dataclasses.replace(read, notes=tuple(notes))
 
 
@@ -139,3 +158,154 @@ def load_backbone(path: str | os.PathLike[str], dtype: Any = None) -> keras.Mode
     with directory.tensors() as tensors:
         assign_weights(backbone, family.backbone_rules(model), family, tensors)
     return backbone
+
+
+def incoming_weights(
+    specs: Mapping[str, TensorSpec], recipe: RunRecipe, family: Family, tensors: Tensors
+) -> Incoming:
+    """Returns what a checkpoint's tensors become in a model of a recipe.
+
+    Tensors of a base model may stand with or without the family's name in front. Heads that the checkpoint
+    lacks are fresh.
+    """
+    rules = family.rules(recipe.model, recipe.goal)
+    tensors = named(family, rules, tensors)
+    stored = stored_dtypes(rules, tensors)
+    fresh = tuple(path for path in specs if path not in stored)
+    reason = _reason(family, recipe, tensors) if fresh else ""
+    read = Read(fresh, tuple(_surplus(family, rules, tensors)), stored, reason=reason)
+    return Incoming(read, converted(rules, family, tensors, specs, has_output=True))
+
+
+def _reason(family: Family, recipe: RunRecipe, tensors: Tensors) -> str:
+    """Returns why a head whose tensors are there is fresh; nothing if they are not there."""
+    heads = family.not_computed(recipe.model, recipe.goal)
+    if heads is None or not all(
+        name in tensors for rule in heads.rules(recipe.model) for name in rule.theirs
+    ):
+        return ""
+    return f"{heads.architecture} {heads.otherwise}"
+
+
+def assign_weights(backbone: keras.Model, rules: Sequence[Rule], family: Family, tensors: Tensors) -> None:
+    """Assigns a checkpoint's tensors to a built backbone.
+
+    Raises:
+        InteropError: if a tensor is missing, or a shape does not fit.
+    """
+    variables = {f"backbone/{each.path.split('/', 1)[1]}": each for each in backbone.trainable_variables}
+    tensors = named(family, rules, tensors)
+    for path, weight in converted(rules, family, tensors, specs_of(variables), has_output=False):
+        variables[path].assign(weight)
+        # The next one is made without it.
+        del weight
+
+
+def _surplus(family: Family, rules: Sequence[Rule], tensors: Mapping[str, Any]) -> Iterator[str]:
+    used = {name for rule in rules for name in rule.theirs} | {*family.copies, *family.zeros}
+    return (name for name in tensors if name not in used and not name.endswith(family.unread))
+
+
+# Older checkpoints call a norm's weights as TensorFlow did.
+_OLDER = {".gamma": ".weight", ".beta": ".bias"}
+
+
+def named(family: Family, rules: Sequence[Rule], tensors: Tensors) -> Tensors:
+    """Returns a checkpoint's tensors by the names of rules.
+
+    A base model's lack the family's name in front, and a tied table may have the name of any of its copies.
+    """
+    names = {_newer(name): name for name in tensors}
+    prefix = f"{family.base}."
+    if not any(name.startswith(prefix) for name in names):
+        of_rules = {name for rule in rules for name in rule.theirs} | set(family.copies.values())
+        whole = {name.removeprefix(prefix): name for name in of_rules}
+        names = {whole.get(name, name): there for name, there in names.items()}
+    # An output table of its own has the name of a copy.
+    read = {name for rule in rules for name in rule.theirs}
+    for copy, table in family.copies.items():
+        if copy in names and table not in names and copy not in read:
+            names[table] = names.pop(copy)
+    return tensors.renamed(names)
+
+
+def _newer(name: str) -> str:
+    for ending, newer in _OLDER.items():
+        if name.endswith(ending):
+            return name.removesuffix(ending) + newer
+    return name
+
+
+_FLOATING = ("F64", "F32", "F16", "BF16")
+
+
+def converted(
+    rules: Sequence[Rule], family: Family, tensors: Tensors, specs: Mapping[str, TensorSpec], has_output: bool
+) -> Iterator[tuple[str, Array]]:
+    """Yields our weights by path, each made when it is asked for, of which none is kept."""
+    problems = list(_not_said(family, rules, tensors) if has_output else ())
+    begun = {_part(rule) for rule in rules if all(name in tensors for name in rule.theirs)}
+    for rule in rules:
+        missing = [name for name in rule.theirs if name not in tensors]
+        # Of a head, all is fresh or nothing.
+        if missing and (rule.ours.startswith("backbone/") or _part(rule) in begun):
+            problems.append(f"no tensor {missing[0]}, which {rule.ours} is made of")
+        elif not missing:
+            try:
+                yield rule.ours, _weight(rule, tensors, specs[rule.ours])
+            except _UnfitError as error:
+                problems.append(str(error))
+    if problems:
+        raise InteropError(first_of(problems, separator="; "))
+
+
+def _part(rule: Rule) -> str:
+    """Returns the head that a weight is of."""
+    return "/".join(rule.ours.split("/")[:2])
+
+
+class _UnfitError(Exception):
+    """Tensors that do not make a weight."""
+
+
+def _not_said(family: Family, rules: Sequence[Rule], tensors: Tensors) -> Iterator[str]:
+    """Yields which tensors say what the model cannot: an output that is not tied, a bias that is not zero."""
+    used = {name for rule in rules for name in rule.theirs}
+    for copy, table in family.copies.items():
+        both_there = copy not in used and copy in tensors and table in tensors
+        if both_there and not tensors.are_same(copy, table):
+            yield f"{copy} is not {table}, to which it is tied here"
+    for name in family.zeros:
+        if name in tensors and any(part.any() for part in tensors.parts(name)):
+            yield f"{name} is not zero, and cannot be expressed here"
+
+
+def _weight(rule: Rule, tensors: Tensors, spec: TensorSpec) -> Array:
+    names = ", ".join(rule.theirs)
+    stored = {name: tensors.spec(name).dtype for name in rule.theirs}
+    given = [tensors[name] for name in rule.theirs]
+    if raw := [name for name, dtype in stored.items() if dtype not in _FLOATING]:
+        raise _UnfitError(f"{raw[0]} holds no floating-point numbers")
+    if len(set(stored.values())) > 1:
+        # NumPy joins no bfloat16 with float16; this one holds both.
+        wide = np.float64 if "F64" in stored.values() else np.float32
+        given = [each.astype(wide) for each in given]
+    shapes = ", ".join(f"{name} {list(each.shape)}" for name, each in zip(rule.theirs, given))
+    try:
+        weight = rule.read(*given)
+    except (ValueError, IndexError):
+        raise _UnfitError(f"{shapes} do not fit together") from None
+    if tuple(weight.shape) != spec.shape:
+        raise _UnfitError(f"{shapes} gives {list(weight.shape)}, {rule.ours} is {list(spec.shape)}")
+    ours = weight.astype(DTYPES[spec.dtype], copy=False)
+    if not all_finite(ours):
+        raise _UnfitError(f"{names} holds a number that is not finite")
+    if not holds_exactly(ours, weight):
+        raise _UnfitError(f"{names} of {weight.dtype} would be rounded to {ours.dtype}")
+    return ours
+
+
+def stored_dtypes(rules: Sequence[Rule], tensors: Tensors) -> dict[str, list[str]]:
+    """Returns the dtypes of the tensors that each of our weights is made of, by its path."""
+    there = (rule for rule in rules if all(name in tensors for name in rule.theirs))
+    return {rule.ours: [tensors.spec(name).dtype for name in rule.theirs] for rule in there}

@@ -5,17 +5,21 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from firth import storage
 from firth.interop.errors import InteropError
-from firth.interop.given_files import expected_shape
+from firth.interop.hugging_face.projections import read_projection, write_projection
+from firth.interop.hugging_face.rules import Array
 from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, Folder
+from firth.interop.untrusted_files import expected_shape
 from firth.recipes.training.export import Export, Pooling
 from firth.tokenizers.storage import AnyTokenizer
 
 MODULES_FILE, CONFIG_FILE = "modules.json", "config.json"
 PROMPTS_FILE, LENGTH_FILE = "config_sentence_transformers.json", "sentence_bert_config.json"
 TRANSFORMER, POOLING, WEIGHTS, NORMALIZE = "Transformer", "Pooling", "WordWeights", "Normalize"
-# In the order in which a text goes through them.
-_KNOWN_MODULES = (TRANSFORMER, WEIGHTS, POOLING, NORMALIZE)
+DENSE = "Dense"
+# In the order in which a text goes through them. There may be several of `Dense`, and one of each other.
+_KNOWN_MODULES = (TRANSFORMER, WEIGHTS, POOLING, DENSE, NORMALIZE)
 _USUAL_PLACE = "1_Pooling"
 _MODE, _PREFIX = "pooling_mode", "pooling_mode_"
 # Releases from 6 on name the mode, older ones have a key for each, which is what both read.
@@ -70,12 +74,14 @@ class TextEmbedding:
         length: Most tokens of a text; None if the folder does not say it.
         length_key: File and key that say it.
         notes: Sentences about what `embed` does otherwise.
+        dense: Places of the weights of `export.projections` in the folder.
     """
 
     export: Export = dataclasses.field(default_factory=Export)
     length: int | None = None
     length_key: str = ""
     notes: tuple[str, ...] = ()
+    dense: tuple[str, ...] = ()
 
 
 def transformer_place(path: str | os.PathLike[str]) -> str:
@@ -101,8 +107,15 @@ def read_embedding(path: str | os.PathLike[str], tokenizer: AnyTokenizer) -> Tex
         names = [name for name, _ in modules]
         # What reads such a folder cuts texts at the length of a row.
         long_texts: Any = "cut" if names else None
-        export = Export(pooling=pooling, normalize=NORMALIZE in names, prompt=prompt, long_texts=long_texts)
-    return TextEmbedding(export, length, length_key, tuple(notes))
+        dense = tuple(place for name, place in modules if name == DENSE)
+        export = Export(
+            pooling=pooling,
+            projections=tuple(read_projection(folder, place) for place in dense),
+            normalize=NORMALIZE in names,
+            prompt=prompt,
+            long_texts=long_texts,
+        )
+    return TextEmbedding(export, length, length_key, tuple(notes), dense)
 
 
 def without_vectors(path: str | os.PathLike[str]) -> TextEmbedding:
@@ -128,7 +141,9 @@ def _modules(folder: Folder) -> list[tuple[str, str]]:
                 f"without this file, the model comes in without it"
             )
     names = [module for module, _ in modules]
-    if names != [each for each in _KNOWN_MODULES if each in names] or TRANSFORMER not in names[:1]:
+    in_order = sorted(names, key=_KNOWN_MODULES.index)
+    once = len({*names} - {DENSE}) == len(names) - names.count(DENSE)
+    if names != in_order or not once or TRANSFORMER not in names[:1]:
         raise InteropError(f"{place}: the modules {', '.join(names)} cannot be expressed here in this order")
     return modules
 
@@ -262,3 +277,49 @@ def _check_weights(folder: Folder, file: str, pooling: Pooling, tokenizer: AnyTo
 def _listed(said: Mapping[str, Any]) -> tuple[Any, Collection[tuple[str, float]]]:
     weights = said.get("word_weights")
     return said.get("unknown_word_weight"), sorted(weights.items()) if isinstance(weights, dict) else ()
+
+
+_DEFAULT = "default"
+
+
+def write_embedding(
+    folder: str,
+    export: Export,
+    width: int,
+    length: int,
+    tokenizer: AnyTokenizer,
+    weights: Mapping[str, Array],
+) -> list[str]:
+    """Writes the modules of sentence-transformers; nothing for a pooling that it does not have."""
+    modes = {ours: mode for mode, ours in MODES.items()} | {"mean": "mean"}
+    if export.pooling not in modes:
+        return []
+    said = {key: mode == modes[export.pooling] for mode, key in KEYS.items()}
+    configs: dict[str, Any] = {POOLING: {"word_embedding_dimension": width, **said}}
+    if export.pooling == "mean":
+        configs = {WEIGHTS: weights_without(tokenizer), **configs}
+    names = [*configs, *[DENSE] * len(export.projections), *[NORMALIZE] * export.normalize]
+    homes = [(name, f"{index}_{name}") for index, name in enumerate(names, 1)]
+    modules = [
+        {"idx": index, "name": str(index), "path": place, "type": f"sentence_transformers.models.{name}"}
+        for index, (name, place) in enumerate([(TRANSFORMER, ""), *homes])
+    ]
+    places = dict(homes)
+    if export.normalize:
+        configs[NORMALIZE] = {}
+    contents: dict[str, Any] = {
+        MODULES_FILE: modules,
+        LENGTH_FILE: {"max_seq_length": length, "do_lower_case": False},
+    }
+    if export.prompt:
+        contents[PROMPTS_FILE] = {"prompts": {_DEFAULT: export.prompt}, "default_prompt_name": _DEFAULT}
+    contents |= {os.path.join(places[name], CONFIG_FILE): config for name, config in configs.items()}
+    for name, content in contents.items():
+        storage.write_json(os.path.join(folder, name), content, indent=2)
+    dense = [place for name, place in homes if name == DENSE]
+    files = [
+        file
+        for number, (place, each) in enumerate(zip(dense, export.projections, strict=True))
+        for file in write_projection(folder, place, number, each, weights)
+    ]
+    return [*contents, *files]

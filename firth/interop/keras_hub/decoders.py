@@ -1,11 +1,11 @@
 """Rules of KerasHub's decoders, GPT-2 and Llama, and of its encoder-decoders, T5 and BART."""
 
 from firth.interop.hugging_face.rules import Rules, heads_of, same, transposed
-from firth.interop.keras_hub.encoders import encoder_block
-from firth.interop.keras_hub.layer_rules import (
+from firth.interop.keras_hub.encoders import (
     PROJECTIONS,
     cross_attention,
     dense,
+    encoder_block,
     feed_forward,
     norm,
     numbered,

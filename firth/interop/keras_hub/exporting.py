@@ -12,6 +12,7 @@ import numpy as np
 from firth import storage
 from firth.interop.bundles import about_untrained, open_bundle, untrained_heads
 from firth.interop.errors import InteropError
+from firth.interop.formats import Written
 from firth.interop.hugging_face.rules import Array, Rule
 from firth.interop.keras_hub.families import FAMILIES
 from firth.interop.keras_hub.family import PresetFamily, plain_weights
@@ -25,7 +26,6 @@ from firth.interop.keras_hub.preset import (
 )
 from firth.interop.keras_hub.tokenizers import tokenizer_to_write
 from firth.interop.keras_hub.tokenizers.tokenizer_classes import CLASSES
-from firth.interop.messages import Written
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import TOKENIZER_FOLDER, weights_by_path
 from firth.recipes.run.run_recipe import RunRecipe

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.config_fields import Field
+from firth.interop.hugging_face.config import Field
 from firth.interop.keras_hub import decoders, encoders
 from firth.interop.keras_hub.encoders import xlnet
 from firth.interop.keras_hub.family import PresetFamily

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.config_fields import Field, read_model, whole_values
+from firth.interop.hugging_face.config import Field, read_model, whole_values
 from firth.interop.hugging_face.rules import Array, Rule, Rules
 from firth.recipes.goals.goal import Goal
 from firth.recipes.objectives.objective import AnyObjective

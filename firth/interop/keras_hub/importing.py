@@ -4,13 +4,13 @@ import dataclasses
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from firth.interop.arrays import all_finite
-from firth.interop.bundle_writing import Imported, Incoming
+from firth.interop.bundles import Imported, Incoming
 from firth.interop.errors import InteropError
+from firth.interop.formats import Read
 from firth.interop.hugging_face.rules import Array, Rule
+from firth.interop.hugging_face.tensors import all_finite
 from firth.interop.keras_hub.preset import Preset
 from firth.interop.keras_hub.tokenizers import read_tokenizer, reading_notes
-from firth.interop.messages import Read
 
 
 def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:

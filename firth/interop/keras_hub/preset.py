@@ -11,10 +11,10 @@ import keras_hub
 
 from firth import storage
 from firth.interop.errors import InteropError, check_folder
-from firth.interop.given_files import check_file, read_mapping
 from firth.interop.hugging_face.rules import Array
 from firth.interop.keras_hub.families import FAMILIES
 from firth.interop.keras_hub.family import PresetFamily
+from firth.interop.untrusted_files import check_file, read_mapping
 from firth.recipes.base.errors import suggest
 
 CONFIG_FILE, TASK_FILE = "config.json", "task.json"

@@ -13,7 +13,7 @@ import numpy as np
 from firth import storage
 from firth.interop.bundles import about_untrained, copy_sources, open_bundle, require_trained, untrained_heads
 from firth.interop.errors import InteropError, import_extra
-from firth.interop.messages import Written
+from firth.interop.formats import Written
 from firth.interop.onnx.graphs import Graph, Tensors, graphs_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 

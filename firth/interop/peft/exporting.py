@@ -7,7 +7,7 @@ import numpy as np
 
 from firth import storage
 from firth.interop.errors import InteropError
-from firth.interop.messages import Written
+from firth.interop.formats import Written
 from firth.interop.peft.kinds import KINDS
 from firth.interop.peft.loading import CONFIG_FILE, WEIGHTS_FILE
 from firth.models.backbone_with_heads import BackboneWithHeads

@@ -10,8 +10,7 @@ import numpy as np
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Array
 from firth.interop.peft.kind import Config, PeftKind, Tensors
-from firth.interop.peft.layers import AdapterKind, ByModule
-from firth.interop.peft.modules import Module
+from firth.interop.peft.layers import AdapterKind, ByModule, Module
 from firth.interop.peft.prompts import PrefixKind, PromptKind, length_of
 from firth.recipes.tuning.adalora import AdaLoRA
 from firth.recipes.tuning.adding import IA3, LoHa, LoRA

@@ -6,10 +6,10 @@ from typing import Any
 
 from firth.interop.bundles import recipe_of
 from firth.interop.errors import InteropError
-from firth.interop.given_files import read_mapping
 from firth.interop.peft.kind import PeftKind
 from firth.interop.peft.kinds import KINDS
 from firth.interop.peft.layers import read_heads
+from firth.interop.untrusted_files import read_mapping
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import load_model
 from firth.recipes.base.errors import first_of

@@ -5,18 +5,24 @@ from typing import Any
 import keras
 from keras import ops
 
+from firth.layers.attention.attention_bias import RowBias
 from firth.layers.attention.key_value_cache import KeysValues, Write, with_tokens
-from firth.layers.attention.projected_heads import ProjectedHeads
-from firth.layers.attention.read_heads import read_heads
-from firth.layers.attention.row_bias import RowBias
+from firth.layers.attention.projections import ProjectedHeads
 from firth.layers.attention.row_chunked_attention import read_by_rows
-from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
+from firth.layers.attention.softmax_attention import read_heads
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.initializers import normal
 from firth.layers.elements.layer import with_mask
 from firth.layers.elements.norms import RMSNorm
-from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.seeds import normal, seed_generator
+from firth.layers.elements.types import (
+    Seed,
+    Shape,
+    Tensor,
+    check_groups,
+    check_heads,
+    check_positive,
+    check_width,
+)
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -51,8 +57,8 @@ class Attention(ProjectedHeads):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if a number is below 1, if heads do not divide as said, or if the input is not as wide as
-            said.
+        ValueError: if a number is below 1, if heads do not divide as described, or if the last axis of the
+            input is not `width`.
 
     Example:
 
@@ -81,7 +87,7 @@ class Attention(ProjectedHeads):
     ) -> None:
         # A bias stays float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
-        # A subclass may settle what its own signature leaves out.
+        # A subclass may fix arguments that its own signature lacks.
         self.biases, self.cross, self.scaled_initializer = biases, cross, scaled_initializer
         kind = type(self).__name__
         check_positive(kind, width=width, heads=heads)
@@ -102,7 +108,7 @@ class Attention(ProjectedHeads):
         generator = seed_generator(seed)
         joined = self.heads * self.head_width
         output_start = joined**-0.5 if scaled_initializer else self.output_stddev
-        # Of four axes the first one, of five the second one.
+        # The batch is the first of four axes, or the second of five.
         self.dropout = Dropout(
             dropout, batch_axis=-4, seed=generator, dtype=self.dtype_policy, name="dropout"
         )
@@ -122,8 +128,8 @@ class Attention(ProjectedHeads):
 
         `kernel` [width, (H + 2 G) d] and `bias` [(H + 2 G) d] make queries, keys and values, in this order;
         with `cross`, `query_kernel` [width, H d] and `query_bias` make queries, `kernel` [width, 2 G d] and
-        `bias` keys and values. `output/kernel` [H d, width] and `output/bias` join the heads, which stand in
-        the order of the queries: the first G of them read different key-value heads. `query_norm/scale` and
+        `bias` keys and values. `output/kernel` [H d, width] and `output/bias` join the heads in the order of
+        the queries: the first G of them read different key-value heads. `query_norm/scale` and
         `key_norm/scale` [d] are there with `query_key_epsilon`.
 
         Args:

@@ -11,12 +11,12 @@ from firth.layers.elements.types import Tensor
 # Queries and keys of a block, and tokens from which on causal rows are read so. In shorter ones, and where
 # half of the scores are not hidden anyway, it costs more than it spares, as `benchmarks.attention` measures.
 BLOCK, FEWEST_TOKENS = 128, 512
-# Between any score and what `attention_bias` adds where nothing may be seen.
+# Between any score and the number that `attention_bias` adds for hidden keys.
 _HIDDEN = -5e8
 
 
 def suits_blocks(length: int | None, keys: int | None) -> bool:
-    """Returns a Python bool: whether `read_blocks` can and should read rows of which a bias hides a lot.
+    """Returns true if `read_blocks` can and should read rows of which a bias hides a lot.
 
     How many blocks there are is known when a step runs, so only TensorFlow can: JAX compiles fixed shapes.
     """
@@ -38,7 +38,7 @@ def read_blocks(
     dropout: Callable[[Tensor, tuple[Tensor, Tensor, Tensor]], Tensor],
     first: Tensor | int = 0,
 ) -> Tensor:
-    """Returns `softmax(Q K^T + bias) V`, of which only blocks are made in which a query sees a key.
+    """Returns `softmax(Q K^T + bias) V`, computed only in blocks in which a query sees a key.
 
     Where every query sees every key, these are all. The softmax runs over all blocks of a query together (as
     in Dao et al. 2022, "FlashAttention", section 3.1, but the blocks side by side).

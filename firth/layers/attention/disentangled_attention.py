@@ -6,12 +6,11 @@ import keras
 from keras import ops
 
 from firth.layers.attention.attention import Attention
-from firth.layers.attention.read_heads import times
-from firth.layers.attention.row_bias import Block, RowBias, states_from
+from firth.layers.attention.attention_bias import Block, RowBias, states_from
 from firth.layers.attention.row_chunked_attention import read_by_rows
-from firth.layers.elements.checks import check_own_keys
+from firth.layers.attention.softmax_attention import times
 from firth.layers.elements.layer import with_mask
-from firth.layers.elements.types import Tensor
+from firth.layers.elements.types import Tensor, check_own_keys
 from firth.layers.positions.relative_shift import relative_shift
 
 
@@ -164,7 +163,7 @@ def _of_keys(key: Tensor, of_query: Tensor, rows: int | None) -> Tensor:
     key = ops.reshape(key, (batch, heads, blocks, rows, width))
     table = ops.reshape(of_query, (1, heads, blocks + 1, rows, width))
     near = ops.concatenate([table[:, :, :-1], table[:, :, 1:]], axis=3)
-    # With keys in the place of queries distances change their sign, and so their order.
+    # With keys instead of queries, distances change their sign, and so their order.
     products = ops.matmul(key, ops.transpose(ops.flip(near, axis=3), (0, 1, 2, 4, 3)))
     found = relative_shift(ops.reshape(products, (batch, heads * blocks, rows, 2 * rows)))
     found = ops.reshape(found, (batch, heads, blocks * rows, rows))

@@ -14,9 +14,9 @@ def enable_flash_attention(enabled: bool = True) -> None:
     """Leaves attention to the fused kernel that Keras offers on a GPU, where it computes the same.
 
     That is on JAX, in 16-bit floats, where no probability is dropped and the bias is the same for all heads,
-    and for rows so short that all scores can be held. It is for what is traced from then on in this process.
-    Keras's own switch, `keras.config.enable_flash_attention()`, is on from the start, and this one is not: no
-    GPU has run it.
+    and for rows so short that all scores can be held. It holds for functions that are traced from then on in
+    this process. Keras's own switch, `keras.config.enable_flash_attention()`, is on from the start, and this
+    one is not: no GPU has run it.
 
     Args:
         enabled: False for attention without the kernel, as before the first call.
@@ -30,7 +30,7 @@ def enable_flash_attention(enabled: bool = True) -> None:
 
 
 def offers_kernel() -> bool:
-    """Returns whether Keras has a kernel for the device: on JAX, and on GPUs only.
+    """Returns true if Keras has a kernel for the device: on JAX, and on GPUs only.
 
     On a TPU Keras's kernel takes the mask of the first row for all rows (Keras 3.12 and 3.15), so that packed
     documents of the other rows would see each other.
@@ -41,7 +41,7 @@ def offers_kernel() -> bool:
 
 
 def suits_kernel(query: Tensor, bias: Tensor | None, dropped: bool) -> bool:
-    """Returns whether attention is left to the kernel; see `enable_flash_attention`.
+    """Returns true if attention is left to the kernel; see `enable_flash_attention`.
 
     It knows no dropout of single examples. It rounds the bias to the dtype of the queries, which does no harm
     to a mask, but to the scores of distances, which differ by head.

@@ -1,4 +1,4 @@
-"""Keys and values of tokens that have been read, in rows that each stand at a place of their own."""
+"""Caches of keys and values of tokens that have been read; each row has its own place."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from firth.layers.elements.types import Tensor
 
 # Keys and values, [batch, key_value_heads, length, head_width] each.
 KeysValues = tuple[Tensor, Tensor]
-# What puts tokens into a cache, as `with_tokens` does.
+# A function that puts tokens into a cache, as `with_tokens` does.
 Write = Callable[[Tensor, Tensor, Tensor | int], Tensor]
 
 

@@ -4,17 +4,16 @@ from collections.abc import Callable
 
 from keras import ops
 
+from firth.layers.attention.attention_bias import AttentionMask, Block, RowBias, states_from
 from firth.layers.attention.block_sparse import BLOCK, read_blocks, suits_blocks
-from firth.layers.attention.read_heads import grouped, times
-from firth.layers.attention.row_bias import AttentionMask, Block, RowBias, states_from
-from firth.layers.attention.weighted_values import attended
+from firth.layers.attention.softmax_attention import group_bias, times, weigh_values
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.row_blocks import RowDropout, in_row_blocks
 from firth.layers.elements.types import Tensor
 from firth.recipes.models.block_counts import LONGEST_WHOLE
 
 # Fewest queries whose scores are held at once, and scores of a head below which these are some more: fewer
-# blocks take less time. What is held of a token does not grow with the rows; see
+# blocks take less time. The memory of a token does not grow with the rows; see
 # `benchmarks.attention_memory`.
 ROWS, SCORES = BLOCK, 2**19
 # Loops that blocks are shared out to where each reads the keys up to its end.
@@ -26,7 +25,7 @@ Terms = Callable[[Tensor, Tensor, Block, tuple[Tensor, ...]], Tensor]
 
 
 def suits_rows(mask: AttentionMask) -> bool:
-    """Returns whether scores are too many to be held at once: more than those of the longest whole rows.
+    """Returns true if scores are too many to be held at once: more than those of the longest whole rows.
 
     In shorter ones computing scores again for the gradient costs more than the memory is worth.
     """
@@ -39,8 +38,8 @@ def rows_at_once(keys: int) -> int:
     return max(ROWS, SCORES // keys // ROWS * ROWS)
 
 
-def described(mask: AttentionMask) -> Tensor | RowBias:
-    """Returns what hides keys from queries, written out only where the scores can be held at once."""
+def bias_of_mask(mask: AttentionMask) -> Tensor | RowBias:
+    """Returns the bias of a mask, written out only where the scores can be held at once."""
     return RowBias(mask) if suits_rows(mask) else mask.whole()
 
 
@@ -57,8 +56,8 @@ def read_by_rows(
 ) -> Tensor:
     """Returns the mean of values that each query sees, as `read_heads` does.
 
-    Of what attention makes for each query and key nothing is kept: it is made for a block of queries at a
-    time, and again in the backward pass (Rabe and Staats 2021, "Self-attention Does Not Need O(n^2) Memory",
+    Nothing that attention makes for each query and key is kept: it is made for a block of queries at a time,
+    and again in the backward pass (Rabe and Staats 2021, "Self-attention Does Not Need O(n^2) Memory",
     section 3; here all keys of a query together). Keys that causality or a window hides from a whole block of
     queries are not read.
 
@@ -79,7 +78,7 @@ def read_by_rows(
         added = known.rows(block)
         if terms is not None:
             added = added + terms(rows[0], key, block, tuple(held[ends[1] :]))
-        drawn = _Drawn(noise, tuple(held[ends[0] : ends[1]]), (bias.length, all_keys), block)
+        drawn = _BlockDropout(noise, tuple(held[ends[0] : ends[1]]), (bias.length, all_keys), block)
         of_key, of_value = (_of_keys(each, prefix_length, block) for each in (key, value))
         if by_blocks:
             return read_blocks(rows, of_key, of_value, added, drawn.blocks, begin - block[0][1])
@@ -99,7 +98,7 @@ def _of_keys(states: Tensor, prefix_length: int, block: Block) -> Tensor:
     return ops.concatenate([states[:, :, :prefix_length], found], axis=2) if prefix_length else found
 
 
-class _Drawn:
+class _BlockDropout:
     """The dropout of the scores of some queries."""
 
     def __init__(
@@ -108,7 +107,7 @@ class _Drawn:
         self._noise, self._tensors, self._sizes, self._block = noise, tensors, sizes, block
 
     def factors(self, scores: Tensor, prefix_length: int, dtype: str) -> Tensor | None:
-        """Returns what probabilities [..., batch, heads, rows, keys] are multiplied by."""
+        """Returns the factors of probabilities [..., batch, heads, rows, keys]."""
         groups = scores.shape[0] if len(scores.shape) == 5 else 1
         heads = scores.shape[-3]
         shape = (groups * heads, *self._sizes)
@@ -138,10 +137,10 @@ class _Drawn:
 
 
 def _read(
-    query: Tensor, key: Tensor, value: Tensor, bias: Tensor, drawn: _Drawn, prefix_length: int
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor, drawn: _BlockDropout, prefix_length: int
 ) -> Tensor:
     # Without a group, four axes are faster than five.
     read = ops.squeeze(query, 0) if query.shape[0] == 1 else query
-    scores = ops.add(ops.cast(times(read, key), "float32"), grouped(bias, read))
-    found = attended(scores, value, drawn.factors(scores, prefix_length, value.dtype))
+    scores = ops.add(ops.cast(times(read, key), "float32"), group_bias(bias, read))
+    found = weigh_values(scores, value, drawn.factors(scores, prefix_length, value.dtype))
     return ops.reshape(found, (query.shape[0], *ops.shape(found)[-4:]))

@@ -5,10 +5,9 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.attention_bias import attention_bias
+from firth.layers.attention.attention_bias import AttentionMask, attention_bias
 from firth.layers.attention.key_value_cache import Write, places_from, values_at, with_tokens
-from firth.layers.attention.row_bias import AttentionMask
-from firth.layers.attention.row_chunked_attention import described
+from firth.layers.attention.row_chunked_attention import bias_of_mask
 from firth.layers.blocks.transformer_stack import Cache, TransformerStack
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.layer import document_ids_of
@@ -107,7 +106,7 @@ class CausalTransformer(TransformerStack):
         reading: dict[str, Any] = {"causal": is_causal, "training": training}
         if context is not None:
             reading["context"] = context
-            reading["context_bias"] = described(
+            reading["context_bias"] = bias_of_mask(
                 AttentionMask(document_ids, key_document_ids=context_document_ids)
             )
         return self._run(hidden, seen, position_ids, **reading)
@@ -145,8 +144,7 @@ class CausalTransformer(TransformerStack):
 
         Args:
             hidden: Float tensor [batch, count, width], the tokens to read.
-            document_ids: Int tensor [batch, length] of the whole rows; what stands after these tokens is not
-                seen.
+            document_ids: Int tensor [batch, length] of the whole rows; the tokens after these are not seen.
             cache: Keys and values as `empty_cache` or the last call returned them.
             index: Place in the rows where these tokens begin: an int scalar, or int [batch] where rows differ
                 in it.
@@ -157,8 +155,8 @@ class CausalTransformer(TransformerStack):
                 `firth.layers.attention.key_value_cache.with_tokens` does.
 
         Returns:
-            A float tensor [batch, count, width], equal to what the call gives for these tokens of the whole
-            rows, and the new cache.
+            A float tensor [batch, count, width], equal to the output of the call for these tokens of the
+            whole rows, and the new cache.
         """
         places = places_from(index, ops.shape(hidden)[1])
         own_ids = values_at(document_ids, places)

@@ -1,20 +1,18 @@
 """The position-wise feed-forward layer of a transformer block."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import keras
 from keras import ops
 
 from firth.layers.elements.activations import get_activation
-from firth.layers.elements.checks import check_positive, check_width
-from firth.layers.elements.divided_weights import Divided
+from firth.layers.elements.custom_gradient import times_transposed
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place
-from firth.layers.elements.initializers import normal
-from firth.layers.elements.products import times_transposed
-from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor, reshaped
+from firth.layers.elements.extensible_layer import Columns, ExtensibleLayer, Place
+from firth.layers.elements.layer import Divided
+from firth.layers.elements.seeds import normal, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positive, check_width, reshaped
 
 if TYPE_CHECKING:
     from firth.recipes.models.stack import BlocksConfig
@@ -43,7 +41,8 @@ class FeedForward(Divided, ExtensibleLayer):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if a width is below 1, the activation is unknown, or the input is not as wide as said.
+        ValueError: if a width is below 1, the activation is unknown, or the last axis of the input is not
+            `width`.
 
     Example:
 
@@ -51,6 +50,14 @@ class FeedForward(Divided, ExtensibleLayer):
     >>> tuple(FeedForward(width=4, inner_width=16)(np.ones((2, 3, 4))).shape)
     (2, 3, 4)
     """
+
+    divided_weights: ClassVar[Mapping[str, int]] = {
+        "inner_kernel": 0,
+        "gate_kernel": 0,
+        "outer_kernel": 0,
+        "inner_bias": 0,
+        "gate_bias": 0,
+    }
 
     def __init__(
         self,
@@ -148,11 +155,6 @@ class FeedForward(Divided, ExtensibleLayer):
         ]
         outer = Columns(self.outer_kernel, self.outer_bias, 0, width)
         return [*places, Place(self, "outer", inner, width, outer)]
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns all weights but the outer bias, with the axis of the layer between."""
-        kernels = self.inner_kernel, self.gate_kernel, self.outer_kernel
-        return [(each, 0) for each in (*kernels, self.inner_bias, self.gate_bias)]
 
     def _drop(self, inner: Tensor, hidden: Tensor, training: bool | None) -> Tensor:
         if not training or self.dropout.rate == 0.0:

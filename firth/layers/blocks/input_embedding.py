@@ -1,4 +1,4 @@
-"""What stands between the token table and the first block."""
+"""Embeddings of segments and positions, added to those of tokens before the first block."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 import keras
 from keras import ops
 
-from firth.layers.elements.checks import check_positions
 from firth.layers.elements.configs import norm_of, positions_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.embedding import Embedding
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positions
 from firth.layers.positions.sinusoidal_positions import SinusoidalPositions
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 @keras.saving.register_keras_serializable(package="firth")
 class InputEmbedding(Layer):
-    """Adds what segment a token belongs to and where it stands, and norms the sum.
+    """Adds embeddings of a token's segment and position to that of the token, and norms the sum.
 
     `dropout(norm(token + segment[s] + position[p]))` (Devlin et al. 2018, section 3 and figure 2), each part
     where it is asked for. Positions are given, not counted, because they start again with each document of a
@@ -71,7 +70,7 @@ class InputEmbedding(Layer):
         # The tables' rows are summed in the precision of the variables, also under mixed precision.
         super().__init__(autocast=False, **kwargs)
         places, kind = positions_of(positions), norm_of(norm)
-        # In the config they stand as they are, not as what is made of them.
+        # The config holds the recipe types, not the layers that are made of them.
         self._arguments.update(positions=places, norm=kind)
         shared = seed_generator(seed)
         table = {"initializer_stddev": initializer_stddev, "seed": shared, "dtype": self.variable_dtype}

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.row_bias import AttentionMask
+from firth.layers.attention.attention_bias import AttentionMask
 from firth.layers.blocks.transformer_stack import TransformerStack
 from firth.layers.elements.configs import AnyStack
 from firth.layers.elements.layer import document_ids_of
@@ -21,8 +21,7 @@ class MaskedTransformer(TransformerStack):
     token attends to the tokens of its own document only, in both directions, or as an attention order has it.
     Padding sees padding only, so its states are finite and reach no document.
 
-    What all blocks share of positions is the layer `positions`; a stack of pre-norm blocks ends with one more
-    norm, `final_norm`.
+    All blocks share the layer `positions`; a stack of pre-norm blocks ends with one more norm, `final_norm`.
 
     Args:
         stack: Settings of the stack: a `firth.layers.StackConfig` or a mapping of its values.

@@ -5,17 +5,16 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
-from firth.layers.elements.checks import check_positive
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positive
 
 _NEVER = -1e9
 
 
 @keras.saving.register_keras_serializable(package="firth")
 class ScalarMix(Layer):
-    """The task's view of a frozen model: its layers, weighted and summed.
+    """A weighted sum of the layers of a frozen model, with weights that the task learns.
 
     `gamma * sum over j of softmax(scores)_j h_j` (Peters et al. 2018, "Deep contextualized word
     representations", equation 1). Whoever wants the weights near each other adds their squares to the loss
@@ -32,7 +31,8 @@ class ScalarMix(Layer):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if `layers` is below 1 or is not what the input has, or `dropout` is not from 0 to 0.99.
+        ValueError: if `layers` is below 1 or differs from that of the input, or `dropout` is not from 0 to
+            0.99.
 
     Example:
 
@@ -92,7 +92,7 @@ class ScalarMix(Layer):
         if not training or self.dropout == 0.0:
             return 0.0
         draws = keras.random.uniform((self._count,), dtype="float32", seed=self.seed_generator)
-        # Where all are left out, all stay: softmax does not see what is added to each score.
+        # Where all are left out, all stay: a number that is added to each score does not change a softmax.
         return ops.cast(draws < self.dropout, "float32") * _NEVER
 
     def compute_output_shape(self, hidden_shape: Shape) -> Shape:

@@ -1,24 +1,28 @@
 """A transformer block: attention, attention to an encoder if asked, and feed-forward."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
 from keras import ops
 
 from firth.layers.attention.attention import Attention
-from firth.layers.attention.building import build_attention
+from firth.layers.attention.attention_bias import RowBias
+from firth.layers.attention.disentangled_attention import DisentangledAttention
 from firth.layers.attention.key_value_cache import KeysValues, Write, with_tokens
-from firth.layers.attention.row_bias import RowBias
 from firth.layers.blocks.feed_forward import build_feed_forward
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.extensible import ExtensibleLayer, Place
+from firth.layers.elements.extensible_layer import ExtensibleLayer, Place
 from firth.layers.elements.layer import with_mask
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
+if TYPE_CHECKING:
+    from firth.recipes.models.stack import StackConfig
+
+# A sublayer, as a function of hidden states.
 Read = Callable[[Tensor], Tensor]
 
 
@@ -35,7 +39,7 @@ class TransformerBlock(ExtensibleLayer):
         cross_attention: Whether the block can attend to an encoder's states.
         output_stddev: Standard deviation that the projections which end a sublayer start from;
             `stack.initializer_stddev` where it is None.
-        first: Whether a norm stands before the attention of a pre-norm block.
+        first: Whether a norm precedes the attention of a pre-norm block.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
@@ -121,13 +125,13 @@ class TransformerBlock(ExtensibleLayer):
 
         Args:
             hidden: Float tensor [batch, length, width].
-            bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the attention scores;
-                None adds nothing. A `RowBias` for rows so long that scores are held of some queries at a
-                time, and so of `context_bias`.
+            bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the attention scores; None
+                adds nothing. A `RowBias` for rows so long that scores are held of some queries at a time, and
+                so of `context_bias`.
             context: Float tensor [batch, keys, width], an encoder's states; without them a block that could
                 attend to an encoder does not.
             context_bias: Float32 tensor as `bias`, for the attention to the encoder.
-            positions: Tensor of what the attention reads of positions; see `build_positions`.
+            positions: Tensor of positions that the attention reads; see `build_positions`.
             causal: A Python bool, whether `bias` hides every key after its query.
             queries: Float tensor [batch, queries, width] that the block renews, where it reads `hidden` but
                 does not renew it; `bias` is that of these queries then. With `positions` of disentangled
@@ -185,9 +189,10 @@ class TransformerBlock(ExtensibleLayer):
             cache: Keys and values as `empty_cache` or the last call returned them.
             index: Place in the rows where these tokens begin: an int scalar, or int [batch] where rows differ
                 in it.
-            bias: Float32 tensor [batch or 1, heads or 1, count, length], which hides what is not there yet.
+            bias: Float32 tensor [batch or 1, heads or 1, count, length], which hides tokens that are not
+                there yet.
             context_bias: Float32 tensor as `bias`, for the attention to the encoder.
-            positions: Tensor of what the attention reads of positions, of these tokens.
+            positions: Tensor of the positions of these tokens that the attention reads.
             write: Function as `with_tokens` that puts the tokens' keys and values into the cache.
 
         Returns:
@@ -222,7 +227,7 @@ class TransformerBlock(ExtensibleLayer):
         return hidden
 
     def _after(self, hidden: Tensor, norm: Any) -> Read:
-        """Returns the function from what a sublayer gives to what the next one finds."""
+        """Returns the function from the output of a sublayer to the input of the next one."""
         if self._is_pre_norm:
             return lambda update: hidden + update
         return lambda update: norm(hidden + update)
@@ -231,7 +236,7 @@ class TransformerBlock(ExtensibleLayer):
         return lambda states: self.dropout(sublayer(states), training=training)
 
     def places(self) -> list[Place]:
-        """Returns the sublayers with their dropout: what is added to the residual."""
+        """Returns the sublayers with their dropout, whose outputs are added to the residual."""
         names = ["attention", "cross_attention", "feed_forward"]
         width = self.stack.width
         return [
@@ -241,10 +246,32 @@ class TransformerBlock(ExtensibleLayer):
         ]
 
     def _before(self, hidden: Tensor, norm: keras.layers.Layer | None) -> Tensor:
-        """Returns what a sublayer reads."""
+        """Returns the input of a sublayer."""
         return norm(hidden) if self._is_pre_norm and norm is not None else hidden
 
 
 def read_with(layer: Callable[..., Tensor], *arguments: Any, **keywords: Any) -> Read:
     """Returns the function of the hidden states that a layer is once all else is given."""
     return lambda states: layer(states, *arguments, **keywords)
+
+
+def build_attention(stack: "StackConfig", cross: bool = False, **start: Any) -> Attention:
+    """Returns an attention layer of a block.
+
+    The self-attention of disentangled positions has a class of its own, with neither a cache nor `cross`.
+    """
+    parts = stack.attention
+    arguments = {
+        "key_value_heads": parts.key_value_heads,
+        "head_width": parts.head_width,
+        "scaled": parts.scaled,
+        "dropout": parts.dropout,
+        "biases": stack.biases,
+        "initializer_stddev": stack.initializer_stddev,
+        "scaled_initializer": stack.scaled_initializer,
+        **start,
+    }
+    if stack.positions.disentangled and not cross:
+        return DisentangledAttention(stack.width, parts.heads, **arguments)
+    epsilon = stack.norm.epsilon if parts.query_key_norm else None
+    return Attention(stack.width, parts.heads, cross=cross, query_key_epsilon=epsilon, **arguments)

@@ -1,35 +1,41 @@
-"""What the stacks of transformer blocks have in common."""
+"""Base of the stacks of transformer blocks, and the layers of their positions."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import keras
 from keras import ops
 
-from firth.layers.attention.attention_bias import window_bias
-from firth.layers.attention.building import build_positions
+from firth.layers.attention.attention_bias import AttentionMask, RowBias, window_bias
 from firth.layers.attention.key_value_cache import KeysValues, Write, places_from
-from firth.layers.attention.row_bias import AttentionMask, RowBias
 from firth.layers.attention.row_chunked_attention import suits_rows
 from firth.layers.blocks.transformer_block import TransformerBlock
 from firth.layers.elements.configs import AnyStack, stack_of
+from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.positions.disentangled_positions import DisentangledPositions
 from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
+from firth.layers.positions.rotary_positions import RotaryPositions
 
-# Of each layer what `TransformerBlock.empty_cache` returns.
+if TYPE_CHECKING:
+    from firth.recipes.models.stack import StackConfig
+
+# The cache of each layer, as `TransformerBlock.empty_cache` returns it.
 Cache = tuple[tuple[KeysValues, ...], ...]
-# Of each layer what is added to its scores, and what else its attention reads of positions.
+# The bias of each layer's scores, and the tensor of positions that its attention reads otherwise.
 Related = list[tuple[Any, Tensor | None]]
+# A layer that makes, once for all blocks, the tensor of positions that their attention reads.
+AnyPositions = RelativeBucketBias | RotaryPositions | DisentangledPositions
 
 
 class TransformerStack(BlocksLayer):
-    """Blocks one after another, what their attention reads of positions, and a norm after pre-norm blocks.
+    """Blocks one after another, the layers of their positions, and a norm after pre-norm blocks.
 
-    Subclasses say what sees what.
+    Subclasses make the masks.
 
     Args:
         stack: Settings of the stack: a `StackConfig` or a mapping of its values.
@@ -82,7 +88,7 @@ class TransformerStack(BlocksLayer):
     def parts(self) -> tuple[tuple[str, ...], ...]:
         """Names of the layers that weights are in: of those before the first block, then of each block.
 
-        Blocks stand in the order in which they are used for the last time, as some are used more than once.
+        Blocks are in the order of their last use, as some are used more than once.
         """
         last_use = {block: place for place, block in enumerate(self._order)}
         blocks: list[tuple[str, ...]]
@@ -130,7 +136,7 @@ class TransformerStack(BlocksLayer):
         if wanted is None:
             hidden = self._run_block(self.blocks[last], hidden, bias=bias, **reading)
         elif positions is None and not isinstance(bias, RowBias):
-            # All keys and values are needed of this block, and of all else only what belongs to these tokens.
+            # This block needs all keys and values, and everything else of these tokens only.
             queries = gather_tokens(hidden, wanted)
             bias = _rows_of_bias(bias, wanted)
             hidden = self._run_block(self.blocks[last], hidden, bias=bias, queries=queries, **reading)
@@ -166,7 +172,7 @@ class TransformerStack(BlocksLayer):
         return self.dropout(hidden, training=training)
 
     def _relate_mask(self, mask: AttentionMask, position_ids: Tensor | None) -> Related:
-        """Returns for each layer the bias of its scores and what else its attention reads of positions."""
+        """Returns for each layer the bias of its scores and other positions that its attention reads."""
         if not suits_rows(mask):
             return self._relate_layers(mask.whole(), position_ids)
         length, _ = mask.sizes
@@ -188,7 +194,7 @@ class TransformerStack(BlocksLayer):
         return bias, None if positions is distances else positions(places)
 
     def _relate_layers(self, bias: Tensor, position_ids: Tensor | None, first: Tensor | int = 0) -> Related:
-        """Returns for each layer what `_relate` does, made once for all that see the same."""
+        """Returns the result of `_relate` for each layer, made once for all that see the same."""
         seen = self._relate(bias, position_ids, first)
         local = self.stack.local_attention
         if local is None:
@@ -205,7 +211,7 @@ class TransformerStack(BlocksLayer):
         first: Tensor | int = 0,
         positions: Any = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """Returns the bias with that of distances, and what else attention reads of positions.
+        """Returns the bias with that of distances, and other positions that attention reads.
 
         Every token sees all of a prefix, whose places are before the first one of its document.
         """
@@ -237,3 +243,41 @@ def _rows_of_bias(bias: Tensor, places: Tensor) -> Tensor:
     _, heads, length, keys = ops.shape(bias)
     rows = gather_tokens(ops.reshape(ops.transpose(bias, (0, 2, 1, 3)), (-1, length, heads * keys)), places)
     return ops.transpose(ops.reshape(rows, (-1, ops.shape(places)[1], heads, keys)), (0, 2, 1, 3))
+
+
+def build_positions(stack: "StackConfig", bidirectional: bool, **common: Any) -> AnyPositions | None:
+    """Returns the layer that makes the positions which the attention of all blocks of a stack reads."""
+    make = POSITIONS.get(stack.positions.kind)
+    start = {"initializer_stddev": stack.initializer_stddev, "name": "positions", **common}
+    return None if make is None else make(stack, bidirectional, start)
+
+
+def _relative_buckets(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> RelativeBucketBias:
+    positions: Any = stack.positions
+    if stack.scaled_initializer:
+        start = {**start, "initializer_stddev": stack.width**-0.5, "truncated": False}
+    return RelativeBucketBias(
+        stack.attention.heads, positions.buckets, positions.max_distance, bidirectional, **start
+    )
+
+
+def _disentangled(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> DisentangledPositions:
+    positions: Any = stack.positions
+    return DisentangledPositions(
+        stack.width, positions.max_distance, positions.buckets, stack.norm.epsilon, stack.dropout, **start
+    )
+
+
+def _rotary(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> RotaryPositions:
+    positions: Any = stack.positions
+    return RotaryPositions(
+        stack.head_width, positions.base, positions.scaling, dtype=start["dtype"], name=start["name"]
+    )
+
+
+# By `positions.kind`; the other kinds are added to the embeddings.
+POSITIONS: dict[str, Callable[["StackConfig", bool, dict[str, Any]], AnyPositions]] = {
+    "relative_buckets": _relative_buckets,
+    "disentangled": _disentangled,
+    "rotary": _rotary,
+}

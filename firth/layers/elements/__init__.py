@@ -1,1 +1,1 @@
-"""What all other layers are made of."""
+"""Base layers, and the functions that all other layers are made of."""

@@ -24,7 +24,7 @@ def __getattr__(name: str) -> Any:
 
 
 def stack_of(values: AnyStack) -> "StackConfig":
-    """Returns what a stack of blocks is made of, given as it is, within a model's config, or as plain values.
+    """Returns the config of a stack of blocks, given as it is, within a model's config, or as plain values.
 
     Raises:
         ValueError: for a key or a value that does not fit, with the nearest valid name.
@@ -44,7 +44,7 @@ def stack_of(values: AnyStack) -> "StackConfig":
 
 
 def two_streams_of(values: AnyTwoStreams) -> "TwoStreamTransformerConfig":
-    """Returns what XLNet's stack is made of, given as it is or as plain values; as `stack_of`.
+    """Returns the config of XLNet's stack, given as it is or as plain values; as `stack_of`.
 
     Raises:
         ValueError: as `stack_of` does.

@@ -21,7 +21,7 @@ class Dropout(Layer):
     `y = x * keep / (1 - rate)` with P(keep = 0) = `rate` (Srivastava et al. 2014, "Dropout: A Simple Way to
     Prevent Neural Networks from Overfitting", section 4).
 
-    Drawing random numbers is what dropout costs on a CPU, so an element gets 8 random bits instead of 32. To
+    On a CPU the cost of dropout is drawing random numbers, so an element gets 8 random bits instead of 32. To
     keep the rate exact all the same, the byte's threshold is itself rounded up or down at random, once a
     call.
 
@@ -68,17 +68,17 @@ class Dropout(Layer):
             parts: Pair of int tensors, where the first axis holds parts of examples; see
                 `ExampleNoise.draw_keys`. None where it holds examples.
             training: Whether dropout acts; otherwise the inputs are returned as they are. None, as in every
-                layer here, takes over what the layer that makes this call was told; where none was told
-                anything, dropout does not act.
+                layer here, takes the value of the layer that makes this call; where no layer has one, dropout
+                does not act.
         """
         factors = self.factors(ops.shape(inputs), parts, training, inputs.dtype)
         return inputs if factors is None else inputs * factors
 
     def acts(self, training: bool | None) -> bool:
-        """Returns whether anything is dropped.
+        """Returns true if dropout acts.
 
         Args:
-            training: As in the call; for None nothing is.
+            training: As in the call; false for None.
         """
         return bool(training) and self.rate > 0.0
 
@@ -89,7 +89,7 @@ class Dropout(Layer):
         training: bool | None = None,
         dtype: Any = None,
     ) -> Tensor | None:
-        """Returns what inputs are multiplied by, a tensor of zeros and 1 / (1 - rate); None for nothing.
+        """Returns the factors of inputs, zeros and 1 / (1 - rate); None where dropout does not act.
 
         Args:
             shape: Shape of the inputs.
@@ -106,7 +106,7 @@ class Dropout(Layer):
             keep = _keep_in_batch(shape, batch_keys(self.seed_generator), self.rate)
         else:
             axis = self.batch_axis % len(shape) if parts is None else 0
-            # Of parts there are as many as keys; their size is known even where their number is not.
+            # There are as many parts as keys; their size is known even where their number is not.
             count = None if parts is None else math.prod(shape[1:])
             keep = keep_by_example(shape, axis, noise.draw_keys(parts), self.rate, count)
         return ops.cast(keep, dtype or self.compute_dtype) * (1.0 / (1.0 - self.rate))
@@ -119,7 +119,7 @@ class Dropout(Layer):
 def keep_by_example(
     shape: Shape, axis: int, keys: tuple[Tensor, ...], rate: float, count: Tensor | int | None = None
 ) -> Tensor:
-    """Returns what is kept, bool of `shape`, which the keys decide for the examples on `axis`.
+    """Returns the mask of kept elements, bool of `shape`; the keys decide for the examples on `axis`.
 
     Args:
         keys: Pair of tensors [batch, 1] of 32-bit words.

@@ -5,12 +5,10 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.elements.checks import check_positive
-from firth.layers.elements.gather_rows import gather_rows
-from firth.layers.elements.initializers import normal
+from firth.layers.elements.custom_gradient import gather_rows
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.seeds import normal, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positive
 
 
 @keras.saving.register_keras_serializable(package="firth")

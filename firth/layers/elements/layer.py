@@ -1,6 +1,7 @@
-"""The base of all layers, whose arguments are its attributes and its config, and the masks that they read."""
+"""Base of all layers, whose arguments are its attributes and its config; masks, and divided weights."""
 
 import inspect
+import operator
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -13,11 +14,10 @@ from firth.layers.elements.types import Shape, Tensor
 
 
 class Layer(keras.layers.Layer):
-    """A Keras layer whose constructor's signature says what its attributes and its config are.
+    """A Keras layer whose constructor's arguments are its attributes and its config.
 
     Numbers, flags, names and None are attributes before `__init__` begins, which may resolve them; `seed` is
-    an int or None, as a config keeps it. Unless a subclass says otherwise, the output has the input's shape,
-    and its mask.
+    an int or None, as a config keeps it. By default the output has the input's shape and its mask.
 
     Example:
 
@@ -48,7 +48,7 @@ class Layer(keras.layers.Layer):
         }
         if "seed" in arguments:
             arguments["seed"] = plain_seed(arguments["seed"])
-        # Past Keras, which would track what it holds.
+        # Past Keras, which would track its values.
         vars(layer)["_arguments"] = arguments
         for name, value in arguments.items():
             # Keras takes `layers` of a layer for the layers in it.
@@ -105,12 +105,18 @@ class Float32Layer(Layer):
         return keras.KerasTensor(shape_of(*positional, **shapes), dtype="float32")
 
 
-def _plain(value: Any) -> Any:
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+class Divided:
+    """A layer or a model some of whose weights may be divided among devices.
+
+    Values at the same place of their axes are computed together: a head of attention, a cell of the layer
+    between, a piece of the vocabulary.
+    """
+
+    divided_weights: ClassVar[Mapping[str, int]]
+    """Axes of which a device may hold a part, by the name of the attribute that holds the weight or None."""
+
+
+Kind = TypeVar("Kind")
 
 
 def document_ids_of(hidden: Tensor, document_ids: Tensor | None, mask: Tensor | None) -> Tensor:
@@ -141,7 +147,7 @@ def with_mask(bias: Any, mask: Tensor | None) -> Any:
 
     Args:
         bias: Float32 tensor [batch or 1, heads or 1, length, keys], or None.
-        mask: Bool tensor [batch, keys], False on what is hidden; None to hide nothing more.
+        mask: Bool tensor [batch, keys], False on hidden keys; None to hide nothing more.
 
     Example:
 
@@ -159,9 +165,6 @@ def with_mask(bias: Any, mask: Tensor | None) -> Any:
     return ops.add(bias, hidden)
 
 
-Kind = TypeVar("Kind")
-
-
 def inner_layers(layer: keras.layers.Layer, kind: type[Kind]) -> Iterator[Kind]:
     """Yields the layers of a class in a layer or a model, itself included, each once, as they were made.
 
@@ -172,6 +175,33 @@ def inner_layers(layer: keras.layers.Layer, kind: type[Kind]) -> Iterator[Kind]:
     ['first']
     """
     yield from _below(layer, kind, set())
+
+
+def divided_axes(model: keras.layers.Layer) -> dict[str, tuple[int, int]]:
+    """Returns the weights of a model that may be divided among devices, by path: axis and number of axes.
+
+    Example:
+
+    >>> from firth.layers import FeedForward
+    >>> layer = FeedForward(width=4, name="feed_forward")
+    >>> layer.build((None, None, 4))
+    >>> divided_axes(layer)["feed_forward/inner_kernel"]
+    (0, 2)
+    """
+    return {
+        weight.path: (axis, len(weight.shape))
+        for layer in inner_layers(model, Divided)
+        for name, axis in layer.divided_weights.items()
+        if (weight := operator.attrgetter(name)(layer)) is not None
+    }
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _below(layer: keras.layers.Layer, kind: type[Kind], seen: set[int]) -> Iterator[Kind]:

@@ -170,7 +170,7 @@ def random_words(keys: tuple[Tensor, ...], count: Tensor | int) -> Tensor:
 
 
 def random_words_at(keys: tuple[Tensor, ...], starts: Tensor, count: int) -> Tensor:
-    """Returns runs of what `random_words` gives, [batch, runs, count].
+    """Returns runs of the words that `random_words` returns, [batch, runs, count].
 
     Args:
         keys: A pair of tensors [batch, 1], as `ExampleNoise.draw_keys` returns it.
@@ -212,7 +212,7 @@ def shift_right(words: Tensor, places: int) -> Tensor:
 
 @contextlib.contextmanager
 def example_noise(keys: Tensor | None) -> Iterator[None]:
-    """Makes what layers draw in the block follow from the examples, and not from a seed generator.
+    """Makes the draws of layers in the block follow from the examples, not from a seed generator.
 
     Args:
         keys: int32 [batch, 2], or None, with which nothing changes.
@@ -233,7 +233,7 @@ def example_noise(keys: Tensor | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def repeated_noise(noise: ExampleNoise, halves: Tensor, calls: int) -> Iterator[None]:
-    """Lets layers draw in the block what they have drawn, or will draw, of some noise after some calls.
+    """Lets layers in the block repeat the draws of some noise after some calls.
 
     Args:
         halves: float32 [batch, 4] that its `halves` returned.

@@ -43,7 +43,7 @@ def build_norm(
 class LayerNorm(keras.layers.LayerNormalization):
     """Keras's `LayerNormalization` over the last axis, whose gradient takes fewer passes on TensorFlow.
 
-    XLA and torch, which Keras's other backends run on, fuse what TensorFlow does operation by operation.
+    XLA and torch, which Keras's other backends run on, fuse operations that TensorFlow runs one by one.
 
     Example:
 
@@ -68,7 +68,7 @@ class LayerNorm(keras.layers.LayerNormalization):
 
 @keras.saving.register_keras_serializable(package="firth")
 class RMSNorm(keras.layers.RMSNormalization):
-    """Keras's `RMSNormalization` over the last axis; see `LayerNorm` for what differs.
+    """Keras's `RMSNormalization` over the last axis; see `LayerNorm` for the difference.
 
     Example:
 
@@ -107,7 +107,7 @@ class RMSNorm(keras.layers.RMSNormalization):
 
 
 def _suits(inputs: Tensor, axes: Any) -> bool:
-    """Returns whether a gradient of ours is there: on TensorFlow, over the last axis, not in float64."""
+    """Returns true if a norm has a gradient of ours: on TensorFlow, over the last axis, not in float64."""
     if keras.backend.backend() != "tensorflow" or keras.backend.standardize_dtype(inputs.dtype) == "float64":
         return False
     return list(axes) in ([-1], [len(inputs.shape) - 1])
@@ -190,7 +190,7 @@ def _shared(upstream: Tensor, normal: Tensor, gain: Tensor) -> tuple[Tensor, Ten
 
 def _sum_rows(values: Tensor) -> Tensor:
     """Returns the sum over all axes but the last; as a product it is faster than as a sum on a CPU."""
-    # A GPU may round what is multiplied to TF32, by TensorFlow's and JAX's defaults, as in all other products
+    # A GPU may round the factors to TF32, by TensorFlow's and JAX's defaults, as in all other products
     # of gradients. A float32 sum takes a CPU up to 1.7 times as long (4,096 rows of 768).
     flat = ops.reshape(values, (-1, values.shape[-1]))
     return ops.matmul(ops.ones((1, ops.shape(flat)[0]), dtype=flat.dtype), flat)[0]

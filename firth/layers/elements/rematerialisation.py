@@ -1,9 +1,10 @@
 """Blocks whose inner states are not kept for the backward pass, but computed again in it."""
 
 import contextlib
+import copy
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import keras
 from keras import ops
@@ -11,12 +12,29 @@ from keras import ops
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.layer import Layer, inner_layers
 from firth.layers.elements.noise import current_noise, drawn_keys, example_noise, repeated_noise
-from firth.layers.elements.tensor_holder import TensorHolder
 from firth.layers.elements.types import Tensor
+
+Holder = TypeVar("Holder", bound="TensorHolder")
+
+
+class TensorHolder:
+    """A value that layers pass on, made of tensors and of values that are known when a graph is made.
+
+    Attributes:
+        tensors: Its tensors, a tuple.
+    """
+
+    tensors: tuple[Tensor, ...]
+
+    def with_tensors(self: Holder, tensors: tuple[Tensor, ...]) -> Holder:
+        """Returns the same with other tensors."""
+        made = copy.copy(self)
+        made.tensors = tensors
+        return made
 
 
 class BlocksLayer(Layer):
-    """A stack of blocks, of which the forward pass may keep no more than what goes from one to the next.
+    """A stack of blocks whose forward pass may keep only the states between blocks.
 
     Each block is computed once more in the backward pass then, with the same dropout (Chen et al. 2016,
     "Training Deep Nets with Sublinear Memory Cost", section 4.1).
@@ -24,14 +42,14 @@ class BlocksLayer(Layer):
 
     # Set by `rematerialise_blocks`.
     _rematerialises = False
-    # Axis of the examples in what blocks read.
+    # Axis of the examples in the inputs of blocks.
     _batch_axis = 0
     dropout: Dropout
 
     def _run_block(
         self, block: Callable[..., Any], hidden: Tensor, *inputs: Any, training: bool | None, **more: Any
     ) -> Any:
-        """Returns what a block gives for its inputs; float tensors among them may have gradients."""
+        """Returns the output of a block for its inputs; float tensors among them may have gradients."""
         if not (training and self._rematerialises):
             return block(hidden, *inputs, training=training, **more)
         with self._noise(ops.shape(hidden)[self._batch_axis]):
@@ -54,9 +72,9 @@ def rematerialise_blocks(model: keras.Model) -> None:
 
 
 def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
-    """Returns what a function gives, of which only inputs and outputs are kept for its gradient.
+    """Calls a function of which only inputs and outputs are kept for its gradient.
 
-    What it draws from `example_noise` is the same when it is computed again.
+    Its draws from `example_noise` are the same when it is computed again.
 
     Example:
 
@@ -66,7 +84,7 @@ def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> 
     """
     nest = (inputs, named)
     leaves = keras.tree.flatten(nest)
-    # What holds tensors stands for them.
+    # A holder of tensors is replaced by its tensors.
     flat = keras.tree.flatten([_tensors(leaf) for leaf in leaves])
     places = [place for place, value in enumerate(flat) if _is_float(value)]
     noise = current_noise()
@@ -82,8 +100,8 @@ def rematerialised(function: Callable[..., Any], *inputs: Any, **named: Any) -> 
             return function(*positional, **by_name)
 
     floats = [ops.convert_to_tensor(flat[place]) for place in places]
-    # TensorFlow computes first, and then holds, what does not follow from an input: draws follow from the
-    # keys, and these from the hidden states.
+    # TensorFlow computes first, and then holds, values that do not depend on an input: draws depend on the
+    # keys, and these on the hidden states.
     halves = ops.zeros((1, 4)) if noise is None else noise.halves() + zero_after(floats[0])
     return keras.remat(run)(halves, *floats)
 

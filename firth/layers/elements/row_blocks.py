@@ -1,4 +1,4 @@
-"""Functions of rows that are made for some rows after another, of which nothing is kept for the gradient."""
+"""Functions applied to blocks of rows one after another, which keep nothing for the gradient."""
 
 import math
 from collections.abc import Callable
@@ -23,18 +23,18 @@ from firth.layers.elements.noise import (
 from firth.layers.elements.rematerialisation import zero_after
 from firth.layers.elements.types import Tensor
 
-# What a function makes of the first row's place, of the place after the last row of its loop, of some rows,
-# and of what all rows share.
+# A function of the first row's place, of the place after the last row of its loop, of some rows, and of
+# tensors that all rows share.
 OfRows = Callable[[Tensor, int, tuple[Tensor, ...], tuple[Tensor, ...]], Tensor]
 
 
 def in_row_blocks(
     function: OfRows, rows: tuple[Tensor, ...], shared: tuple[Tensor, ...], size: int, loops: int = 1
 ) -> Tensor:
-    """Returns what a function gives for all rows, which it gets in blocks, one after another in a loop.
+    """Applies a function to all rows, in blocks, one after another in a loop.
 
     Each block is computed once more in the backward pass (Chen et al. 2016, "Training Deep Nets with
-    Sublinear Memory Cost", section 4.1), so that what is held at once is what one block needs.
+    Sublinear Memory Cost", section 4.1), so that only the tensors of one block are held at once.
 
     No block starts before the one before it has ended, which TensorFlow's executor would not see to: its rows
     get a zero added that is known only then, and in the backward pass the gradient of that zero.
@@ -64,7 +64,7 @@ def in_row_blocks(
     made: list[Tensor] = []
     for first, last, own in zip(borders, borders[1:], parts):
         blocks = tuple(_blocks(each, min(size, last - first)) for each in own)
-        # Exact as floats, which alone go into what is computed again.
+        # Exact as floats; a function that is computed again takes floats alone.
         begins = np.arange(first, last, size, dtype="float32")
         start = ops.zeros_like(blocks[0][0])
         start = start + ops.cast(zero_after(made[-1]), start.dtype) if made else start
@@ -75,7 +75,7 @@ def in_row_blocks(
 
 
 def _borders(count: int, size: int, loops: int) -> list[int]:
-    """Returns where loops begin and end: all blocks of a loop have as many rows."""
+    """Returns the borders of loops: all blocks of a loop have as many rows."""
     blocks = count // size
     whole = sorted({size * (blocks * each // loops) for each in range(loops + 1)})
     return whole if whole[-1] == count else [*whole, count]
@@ -122,14 +122,14 @@ _BYTES = 4
 
 
 class RowDropout:
-    """What a dropout draws for matrices [batch, heads, rows, columns], known only where a block needs it.
+    """The draws of a dropout for matrices [batch, heads, rows, columns], made only where a block needs them.
 
     With keys of examples (see `firth.layers.elements.noise`) each element is dropped or kept as `Dropout`
     has it where all are made at once.
 
     Attributes:
-        tensors: What a function of a block has to be given: keys as float32 [batch, 4]; nothing where
-            dropout does not act.
+        tensors: Arguments of a function of a block: keys as float32 [batch, 4]; none where dropout does not
+            act.
 
     Example:
 
@@ -160,7 +160,7 @@ class RowDropout:
         sizes: tuple[int, int],
         dtype: str,
     ) -> Tensor | None:
-        """Returns what a block is multiplied by, [batch, heads, rows, columns] of it; None for nothing."""
+        """Returns the factors of a block, [batch, heads, rows, columns]; None where dropout does not act."""
         if not tensors:
             return None
         heads, length, width = shape
@@ -184,7 +184,7 @@ class RowDropout:
         return self._scaled(keep, dtype)
 
     def of_parts(self, tensors: tuple[Tensor, ...], values: Tensor, parts: tuple[Tensor, Tensor]) -> Tensor:
-        """Returns parts of examples of which dropout has set elements to zero, as `Dropout` does.
+        """Applies the dropout to parts of examples, as `Dropout` does.
 
         Args:
             values: Float tensor [n, ...].

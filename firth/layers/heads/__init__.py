@@ -1,1 +1,1 @@
-"""What stands on a stack of blocks."""
+"""Heads on a stack of blocks."""

@@ -6,9 +6,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.elements.checks import check_positive
 from firth.layers.elements.layer import Float32Layer, document_ids_of
-from firth.layers.elements.types import Shape, Tensor
+from firth.layers.elements.types import Shape, Tensor, check_positive
 
 # From scores [batch, tags before, tags] to [batch, tags].
 Combine = Callable[[Tensor], Tensor]
@@ -69,7 +68,7 @@ class LinearChainCRF(Float32Layer):
         Args:
             emissions: Float tensor [batch, length, tags].
             chain_ids: Int tensor [batch, length], 0 on tokens of no chain, and the same number on the tokens
-                of a chain, which stand next to each other; None for rows of one chain.
+                of a chain, which are neighbours; None for rows of one chain.
             mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
 
         Returns:
@@ -80,7 +79,7 @@ class LinearChainCRF(Float32Layer):
         return summed - ops.logsumexp(summed, axis=-1, keepdims=True)
 
     def best_scores(self, emissions: Tensor, chain_ids: Tensor) -> Tensor:
-        """Returns of each tag of each token the score of the best sequence that has it.
+        """Returns, for each tag of each token, the score of the best sequence that has it.
 
         The greatest of each token is the tag of the best sequence, which Viterbi's algorithm finds; where
         several are as good, tokens may take theirs from different ones.
@@ -114,7 +113,7 @@ class LinearChainCRF(Float32Layer):
         chosen = ops.sum(own * rest, axis=-1)
         starts = ops.convert_to_tensor(self.starts)
         total = ops.logsumexp(starts + rest, axis=-1)
-        # What follows a tag is counted with the tag: what is left of it is the sum over what follows.
+        # `rest` counts the tokens after a tag with the tag; `after` is their part of it.
         after = ops.sum(own * (rest - emissions), axis=-1)
         entered = ops.matmul(_before(own), ops.convert_to_tensor(self.transitions))
         from_start = ops.sum(own * starts, axis=-1) - total
@@ -148,7 +147,7 @@ class LinearChainCRF(Float32Layer):
 
 
 def _messages(emissions: Tensor, begins: Tensor, start: Any, transitions: Any, combine: Combine) -> Tensor:
-    """Returns what the tokens before one say of each of its tags, float32 [batch, length, tags]."""
+    """Returns the messages of the tokens before one for each of its tags, float32 [batch, length, tags]."""
     start, transitions = ops.convert_to_tensor(start), ops.convert_to_tensor(transitions)
 
     def step(before: Tensor, token: Tensor) -> tuple[Tensor, Tensor]:
@@ -172,10 +171,10 @@ def _best(scores: Tensor) -> Tensor:
 
 
 def _begins(chain_ids: Tensor, before: Tensor) -> Tensor:
-    """Returns where no token of the same chain stands before, bool [batch, length]."""
+    """Returns true where the token before is not of the same chain, bool [batch, length]."""
     return ops.logical_or(ops.not_equal(chain_ids, before), ops.equal(chain_ids, 0))
 
 
 def _before(values: Tensor) -> Tensor:
-    """Returns what stands before each token, zeros before the first."""
+    """Returns the value before each token, zeros before the first."""
     return ops.concatenate([ops.zeros_like(values[:, :1]), values[:, :-1]], axis=1)

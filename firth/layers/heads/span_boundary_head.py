@@ -1,21 +1,19 @@
-"""The head that says what a span holds from the two tokens around it."""
+"""SpanBERT's head, which predicts the tokens of a span from the two tokens around it."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import keras
 from keras import ops
 
 from firth.layers.elements.activations import get_activation
-from firth.layers.elements.checks import check_positive, check_width
-from firth.layers.elements.divided_weights import Divided
+from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.embedding import Embedding
-from firth.layers.elements.gather_rows import gather_tokens
-from firth.layers.elements.layer import Float32Layer
+from firth.layers.elements.layer import Divided, Float32Layer
 from firth.layers.elements.norms import LayerNorm
 from firth.layers.elements.seeds import seed_generator, truncated_normal
-from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.layers.heads.tied_projection import tied_logits
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positive, check_width
+from firth.layers.heads.bert_heads import tied_logits
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -29,7 +27,7 @@ class SpanBoundaryHead(Divided, Float32Layer):
     Args:
         vocabulary_size: Rows of the token embeddings.
         width: Width of the hidden states and the token embeddings.
-        places: The places in a span that are told apart, in tokens.
+        places: Number of places in a span that have vectors of their own, in tokens.
         activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
         norm_epsilon: Number that is added to the variance in the layer norms.
         initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
@@ -37,7 +35,7 @@ class SpanBoundaryHead(Divided, Float32Layer):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if a number is below 1, or the input is not as wide as said.
+        ValueError: if a number is below 1, or the last axis of the input is not `width`.
 
     Example:
 
@@ -47,6 +45,8 @@ class SpanBoundaryHead(Divided, Float32Layer):
     >>> tuple(head(np.ones((1, 6, 4)), left, right, offsets, np.ones((10, 4))).shape)
     (1, 2, 10)
     """
+
+    divided_weights: ClassVar[Mapping[str, int]] = {"bias": 0}
 
     keeps_places: ClassVar[bool] = False
 
@@ -128,10 +128,6 @@ class SpanBoundaryHead(Divided, Float32Layer):
         rows = self.first_norm(self._activate(self.first(rows)))
         rows = self.second_norm(self._activate(self.second(rows)))
         return tied_logits(rows, token_table, self.bias, ops.shape(left))
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the bias of the vocabulary."""
-        return [(self.bias, 0)]
 
     def compute_output_shape(
         self,

@@ -1,1 +1,1 @@
-"""What attention and embeddings know of positions."""
+"""Positions that embeddings add and attention reads."""

@@ -6,13 +6,12 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.checks import check_positive
+from firth.layers.elements.custom_gradient import gather_rows
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.gather_rows import gather_rows
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator, truncated_normal
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positive
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -24,9 +23,9 @@ class DisentangledPositions(Layer):
 
     Args:
         width: Width of a vector, that of the hidden states.
-        max_distance: Largest distance that is told apart.
-        buckets: Number of buckets of distances in each direction; the nearer half of them hold one
-            distance each, the others grow logarithmically. None tells all distances apart.
+        max_distance: Distance from which on all distances are alike.
+        buckets: Number of buckets of distances in each direction; the nearer half of them hold one distance
+            each, the others grow logarithmically. None for a vector for each distance.
         epsilon: Epsilon of the layer norm.
         dropout: Share of the table that is dropped in training, once for all layers.
         initializer_stddev: Standard deviation of the truncated normal that the table starts from.

@@ -6,18 +6,16 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.checks import check_positive
-from firth.layers.elements.gather_rows import gather_rows
-from firth.layers.elements.initializers import normal
+from firth.layers.elements.custom_gradient import gather_rows
 from firth.layers.elements.layer import Float32Layer
-from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.seeds import normal, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor, check_positive
 from firth.layers.positions.relative_shift import relative_shift
 
 
 @keras.saving.register_keras_serializable(package="firth")
 class RelativeBucketBias(Float32Layer):
-    """What T5 adds to attention scores: a number for each head and each bucket of distances.
+    """T5's bias of attention scores: a number for each head and each bucket of distances.
 
     Raffel et al. 2019, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
     section 2.1. Half of the buckets hold one distance each, from 0; the others grow logarithmically, and the
@@ -87,7 +85,7 @@ class RelativeBucketBias(Float32Layer):
         return self.of_table(self.table, query_places, query_places if key_places is None else key_places)
 
     def of_table(self, table: Tensor, query_places: Tensor, key_places: Tensor) -> Tensor:
-        """Returns what the call does, of a table that is given.
+        """Returns the result of the call for a table that is given.
 
         Args:
             table: Float tensor [buckets, heads], such as `table`.
@@ -110,7 +108,7 @@ class RelativeBucketBias(Float32Layer):
             sizes: Numbers of queries and of keys.
         """
         count, columns = sizes[0], sum(sizes)
-        # Of a key and a query, from the first key and the query after the last on; see `relative_shift`.
+        # Key less query, from the first key and the query after the last on; see `relative_shift`.
         distances = np.arange(columns, dtype="int32") - count - ahead
         clipped = ops.clip(distances, -self.max_distance, self.max_distance) + self.max_distance
         by_distance = gather_rows(table, ops.take(self._buckets_by_distance, clipped))

@@ -1,4 +1,4 @@
-"""From scores by distance to scores by place."""
+"""Scores by distance turned into scores by place."""
 
 from collections.abc import Callable
 from typing import Any
@@ -54,7 +54,7 @@ def relative_shift(scores: Tensor) -> Tensor:
 
 
 def relative_shift_at(scores: Tensor, positions: Tensor) -> Tensor:
-    """Returns the same for queries that stand at some places only.
+    """Returns the scores of every key for queries at some places only.
 
     `y[m, j] = x[m, length - (positions[m] - j)]`. Both directions are gathers, none a scatter.
 
@@ -75,11 +75,11 @@ def relative_shift_at(scores: Tensor, positions: Tensor) -> Tensor:
     batch, heads, count, distances = ops.shape(scores)
     length = distances // 2
 
-    # Places go in as floats: what a function with a gradient reads besides its inputs, JAX does not let it
-    # read again where blocks are computed twice.
+    # Places go in as floats: JAX lets a function with a gradient read nothing but its inputs again where
+    # blocks are computed twice.
     @custom_gradient
     def take(scores: Tensor, places: Tensor) -> tuple[Tensor, Callable[..., Any]]:
-        # Column of the key at place 0, the left end of what is read.
+        # Column of the key at place 0, the left end of the columns that are read.
         left = length - ops.cast(places, "int32")[:, None, :, None]
 
         def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,11 +8,10 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.checks import check_positive
 from firth.layers.elements.configs import rotary_scaling_of
 from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.layer import Float32Layer
-from firth.layers.elements.types import Shape, Tensor
+from firth.layers.elements.types import Shape, Tensor, check_positive
 
 if TYPE_CHECKING:
     from firth.recipes.models.positions import RotaryScalingConfig

@@ -6,9 +6,8 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.checks import check_positive
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.types import Shape, Tensor
+from firth.layers.elements.types import Shape, Tensor, check_positive
 
 
 @keras.saving.register_keras_serializable(package="firth")

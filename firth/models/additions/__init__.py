@@ -1,1 +1,1 @@
-"""Layers and vectors that methods add to a model, and that stay there, as weights cannot take them in."""
+"""Layers and vectors that methods add to a model and that do not merge into its weights."""

@@ -1,8 +1,9 @@
-"""The functions that make what methods add to a model and do not merge, by their kind in a recipe."""
+"""Tables of the additions that do not merge, by the kind of method in a recipe."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from firth.models.additions.addition_places import places_of
 from firth.models.additions.bottleneck import add_bottlenecks
 from firth.models.additions.multitask_prompt import add_multitask_prompt
 from firth.models.additions.prefix import add_prefixes
@@ -24,11 +25,26 @@ ADDITIONS: dict[str, Extend] = {
 }
 
 
-def extend(model: BackboneWithHeads, method: Method) -> None:
-    """Adds what a method adds that does not merge, unless the model holds it already.
+def extend_model(model: BackboneWithHeads, method: Method) -> None:
+    """Adds a method's additions that do not merge, unless the model holds them already.
 
     Raises:
         TuningError: if it does not fit the model.
     """
     if not model.added.held:
         ADDITIONS[method.kind](model, method)
+
+
+def replace_training_additions(model: BackboneWithHeads, method: Method) -> None:
+    """Replaces additions that only training needs, such as a network, by the values that they make."""
+    if method.kept == method:
+        return
+    places = places_of(model)
+    trained = {place.path: place.layer.addition(place.name) for place in places}
+    for place in places:
+        place.layer.extend(place.name, None)
+    model.added.held.clear()
+    ADDITIONS[method.kind](model, method.kept)
+    for place in places:
+        if (addition := place.layer.addition(place.name)) is not None:
+            addition.take(trained[place.path])

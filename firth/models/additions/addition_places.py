@@ -1,4 +1,4 @@
-"""The places of a model that something is added to, and how the model holds it."""
+"""Places of a model, and the additions that it holds at them."""
 
 import contextlib
 from collections.abc import Callable, Iterable
@@ -6,7 +6,7 @@ from typing import Any
 
 import keras
 
-from firth.layers.elements.extensible import Addition, Place, extensible_layers
+from firth.layers.elements.extensible_layer import Addition, Place, extensible_layers
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.method import Method
 
@@ -26,7 +26,7 @@ def path_below(place: Place) -> str:
 
 
 def require_fit(model: BackboneWithHeads, method: Method) -> None:
-    """Passes if a method takes the backbone of a model."""
+    """Raises `TuningError` unless a method can adapt the backbone of a model."""
     if problems := list(method.conflicts(model.backbone.config)):
         raise TuningError("\n".join(problems))
 
@@ -36,7 +36,7 @@ def keywords_of(model: BackboneWithHeads, method: Method) -> dict[str, Any]:
     return {"seed": model.seed_generator, "dtype": model.dtype_policy, "name": method.kind}
 
 
-def hold(
+def add_at_places(
     model: BackboneWithHeads, kind: str, places: Iterable[Place], make: Callable[[Place], Addition]
 ) -> None:
     """Adds something at places of a model's backbone.

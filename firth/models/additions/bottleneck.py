@@ -6,11 +6,10 @@ import keras
 from keras import ops
 
 from firth.layers.elements.activations import get_activation
-from firth.layers.elements.extensible import Addition, Base, Place
-from firth.layers.elements.initializers import normal
-from firth.layers.elements.seeds import seed_generator
+from firth.layers.elements.extensible_layer import Addition, Base, Place
+from firth.layers.elements.seeds import normal, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.addition_places import TuningError, hold, keywords_of, places_of
+from firth.models.additions.addition_places import TuningError, add_at_places, keywords_of, places_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.bottleneck import BottleneckMethod
 
@@ -18,12 +17,12 @@ _STDDEV = 0.02
 
 
 class Bottleneck(Addition):
-    """Adds `f(z D + d) U + u` to what a sublayer gives, `y`, before the residual is added to it.
+    """Adds `f(z D + d) U + u` to the output `y` of a sublayer, before the residual is added to it.
 
     z is y (Houlsby et al. 2019, "Parameter-Efficient Transfer Learning for NLP", section 2.1), or with
-    `reads_sum` what the block makes of y: its sum with the residual, and the norm of it where one follows
-    (Pfeiffer et al. 2021, "AdapterFusion: Non-Destructive Task Composition for Transfer Learning", appendix
-    A). U and u start at zero, so that the model starts as its base; the papers start near it.
+    `reads_sum` the sum of y with the residual, and the norm of it where one follows (Pfeiffer et al. 2021,
+    "AdapterFusion: Non-Destructive Task Composition for Transfer Learning", appendix A). U and u start at
+    zero, so that the model starts as its base; the papers start near it.
 
     Example:
 
@@ -58,7 +57,7 @@ class Bottleneck(Addition):
         """Returns a float tensor [batch, length, width].
 
         Args:
-            states: Float tensor [batch, length, width], what the sublayer reads.
+            states: Float tensor [batch, length, width], the input of the sublayer.
         """
         update = base(states)
         read = after(update) if self.reads_sum else update
@@ -85,7 +84,7 @@ def add_bottlenecks(model: BackboneWithHeads, method: BottleneckMethod) -> None:
             **keywords_of(model, method),
         )
 
-    hold(model, method.kind, sublayers_of(model, method), make)
+    add_at_places(model, method.kind, sublayers_of(model, method), make)
 
 
 def sublayers_of(model: BackboneWithHeads, method: BottleneckMethod) -> list[Place]:
@@ -94,7 +93,7 @@ def sublayers_of(model: BackboneWithHeads, method: BottleneckMethod) -> list[Pla
     if not found:
         backbone = type(model.backbone).__name__
         raise TuningError(
-            f"method.kind: {method.kind}: adapters stand after the sublayers {', '.join(method.sublayers)} "
+            f"method.kind: {method.kind}: adapters follow the sublayers {', '.join(method.sublayers)} "
             f"of transformer blocks, and {backbone} has no such blocks"
         )
     return found

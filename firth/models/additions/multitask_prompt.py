@@ -1,17 +1,22 @@
-"""A prompt that several tasks share, and what each of them makes of it."""
+"""Prompts that several tasks share, with two matrices for each task."""
 
 import os
 from collections.abc import Mapping
 from typing import Any
 
-import keras
 import safetensors
 from keras import ops
 
 from firth import features as names, storage
-from firth.layers.elements.seeds import drawn
+from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Seed, Tensor
-from firth.models.additions.addition_places import TuningError, hold, keywords_of, places_of, require_fit
+from firth.models.additions.addition_places import (
+    TuningError,
+    add_at_places,
+    keywords_of,
+    places_of,
+    require_fit,
+)
 from firth.models.additions.prompt import Prompt
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import MultitaskPromptTuning
@@ -43,7 +48,7 @@ class MultitaskPrompt(Prompt):
     def build(self, features_shape: Any = None) -> None:
         """Creates `vectors` [length, width], `columns` [tasks, length, rank], `rows` [tasks, rank, width]."""
         super().build(features_shape)
-        start = drawn(keras.initializers.RandomNormal(stddev=_STDDEV, seed=self._generator))
+        start = normal(_STDDEV, self._generator, truncated=False)
         self.columns = self._weight("columns", (self.tasks, self.length, self.rank), start)
         self.rows = self._weight("rows", (self.tasks, self.rank, self.width), start)
 
@@ -53,12 +58,12 @@ class MultitaskPrompt(Prompt):
         Args:
             features: Features of a batch: with `task_ids`, int32 [batch, records], those of the first
                 records' tasks. Without them, and of a row whose number is -1, the average of the tasks'
-                products stands for the row.
+                products is read.
         """
         ids = features.get(names.TASK_IDS) if self.tasks > 1 else None
         products = ops.matmul(self.columns, self.rows)
-        # Of the products and not of their factors: (u, v) and (-u, -v) are one product, whose factors' mean
-        # is zero.
+        # The mean is of the products, not of their factors: (u, v) and (-u, -v) are one product, and the mean
+        # of these factors is zero.
         average = ops.mean(products, axis=0, keepdims=True)
         if ids is None:
             return self.own() * average
@@ -66,7 +71,7 @@ class MultitaskPrompt(Prompt):
         return self.own() * ops.take(ops.concatenate([products, average], axis=0), numbers, 0)
 
     def begin(self, model: BackboneWithHeads, tokenizer: Any, method: MultitaskPromptTuning) -> None:
-        """Assigns what the prompt starts from: of token embeddings, or of what a run over tasks has saved."""
+        """Assigns token embeddings to the prompt, or the prompt that a run over tasks has saved."""
         if not method.source:
             super().begin(model, tokenizer, method)
             return
@@ -116,4 +121,4 @@ def add_multitask_prompt(model: BackboneWithHeads, method: MultitaskPromptTuning
         size = (method.length, place.inputs, method.tasks, method.rank)
         return MultitaskPrompt(*size, **keywords_of(model, method))
 
-    hold(model, method.kind, [place for place in places_of(model) if place.name == "prompt"], make)
+    add_at_places(model, method.kind, [place for place in places_of(model) if place.name == "prompt"], make)

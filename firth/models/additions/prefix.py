@@ -7,16 +7,16 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.elements.extensible import Addition, Place, extensible_layers
-from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.extensible_layer import Addition, Place, extensible_layers
+from firth.layers.elements.seeds import normal, seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.addition_places import hold, keywords_of, places_of, require_fit
+from firth.models.additions.addition_places import add_at_places, keywords_of, places_of, require_fit
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import PrefixMethod
 
 
 class Prefix(Addition):
-    """Keys and values that stand before those of the tokens of an attention layer.
+    """Keys and values before those of the tokens of an attention layer.
 
     Li and Liang 2021, "Prefix-Tuning: Optimizing Continuous Prompts for Generation", section 4.2. They start
     from a normal of stddev 1, as in peft.
@@ -35,9 +35,9 @@ class Prefix(Addition):
 
     def build(self, keys_shape: Shape) -> None:
         """Creates `keys_values` [2, heads, length, head_width]."""
-        start = keras.initializers.RandomNormal(stddev=1.0, seed=self._generator)
+        start = normal(1.0, self._generator, truncated=False)
         shape = (2, self.heads, self.length, self.head_width)
-        self.keys_values = self.add_weight(name="keys_values", shape=shape, initializer=drawn(start))
+        self.keys_values = self.add_weight(name="keys_values", shape=shape, initializer=start)
 
     def call(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the keys and the values with the prefix, [batch, heads, length + keys, head_width] each.
@@ -61,13 +61,13 @@ class Prefix(Addition):
 
 
 class ReparameterisedPrefix(Prefix):
-    """Keys and values that stand before those of the tokens, and that a network shared by all layers makes.
+    """Keys and values before those of the tokens, which a network shared by all layers makes.
 
-    Example: see `tests/tuning/prompts_parity_test.py`.
+    Example: see `tests/tuning/additions_prompts_parity_test.py`.
     """
 
     def build(self, keys_shape: Shape) -> None:
-        """Creates no weights; `made_by` says where the keys and values come from."""
+        """Creates no weights; `made_by` sets the function that makes the keys and values."""
 
     def made_by(self, make: Callable[[], Tensor]) -> "ReparameterisedPrefix":
         """Returns the layer, whose keys and values a function makes.
@@ -87,9 +87,9 @@ class ReparameterisedPrefix(Prefix):
 class PrefixEncoder(Addition):
     """The network that makes the keys and values of all layers: embedding, dense, tanh, dense.
 
-    Li and Liang 2021, section 4.3. Its layout is that of peft's `PrefixEncoder`: of what the second dense
-    layer gives, each layer has its keys and then its values, one after another. Vectors start from a normal
-    of stddev 1, kernels and biases uniform within one over the root of what they read, as in peft.
+    Li and Liang 2021, section 4.3. Its layout is that of peft's `PrefixEncoder`: the output of the second
+    dense layer holds the keys and then the values of each layer, one after another. Vectors start from a
+    normal of stddev 1, kernels and biases uniform within one over the root of the inputs, as in peft.
 
     Example:
 
@@ -109,9 +109,9 @@ class PrefixEncoder(Addition):
     def build(self, states_shape: Shape | None = None) -> None:
         """Creates `embedding` [length, width], and kernels and biases of `first` and `second`."""
         of_all = 2 * self.layer_count * self.width
-        start = keras.initializers.RandomNormal(stddev=1.0, seed=self._generator)
+        start = normal(1.0, self._generator, truncated=False)
         self.embedding = self.add_weight(
-            name="embedding", shape=(self.length, self.width), initializer=drawn(start), autocast=False
+            name="embedding", shape=(self.length, self.width), initializer=start, autocast=False
         )
         self.first_kernel = self._uniform("first_kernel", (self.width, self.hidden), self.width)
         self.first_bias = self._uniform("first_bias", (self.hidden,), self.width)
@@ -119,13 +119,13 @@ class PrefixEncoder(Addition):
         self.second_bias = self._uniform("second_bias", (of_all,), self.hidden)
 
     def _uniform(self, name: str, shape: Shape, inputs: int) -> keras.Variable:
-        start = keras.initializers.RandomUniform(-(inputs**-0.5), inputs**-0.5, seed=self._generator)
-        return self.add_weight(name=name, shape=shape, initializer=drawn(start), autocast=False)
+        start = uniform(inputs**-0.5, self._generator)
+        return self.add_weight(name=name, shape=shape, initializer=start, autocast=False)
 
     def of_layer(self, layer: int) -> Tensor:
         """Returns the keys and the values of a layer, a float tensor [length, 2 * width].
 
-        It is float32 under mixed precision too, so that what is kept is what was trained.
+        It is float32 under mixed precision too, so that the kept values are the trained ones.
         """
         hidden = ops.tanh(ops.matmul(self.embedding, self.first_kernel) + self.first_bias)
         own = slice(2 * layer * self.width, 2 * (layer + 1) * self.width)
@@ -150,7 +150,7 @@ def add_prefixes(model: BackboneWithHeads, method: PrefixMethod) -> None:
     def make(place: Place) -> Prefix:
         return Prefix(*_shape_of(place, method), **keywords_of(model, method))
 
-    hold(model, method.kind, places, make)
+    add_at_places(model, method.kind, places, make)
 
 
 def _add_reparameterised(model: BackboneWithHeads, method: PrefixMethod, places: list[Place]) -> None:
@@ -168,7 +168,7 @@ def _add_reparameterised(model: BackboneWithHeads, method: PrefixMethod, places:
         prefix = ReparameterisedPrefix(*_shape_of(place, method), **keywords_of(model, method))
         return prefix.made_by(lambda: encoder.of_layer(numbers[place.path]))
 
-    hold(model, method.kind, places, make)
+    add_at_places(model, method.kind, places, make)
     with contextlib.ExitStack() as scopes:
         for part in (model.name, model.added.name):
             scopes.enter_context(keras.name_scope(part))

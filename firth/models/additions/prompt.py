@@ -7,22 +7,28 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.extensible import Addition
+from firth.layers.elements.extensible_layer import Addition
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.seeds import normal, seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.additions.addition_places import TuningError, hold, keywords_of, places_of, require_fit
+from firth.models.additions.addition_places import (
+    TuningError,
+    add_at_places,
+    keywords_of,
+    places_of,
+    require_fit,
+)
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.prompts import InputPromptMethod
 
-# Of the first pieces of a vocabulary that prompts start from; see `Prompt.begin`.
+# Number of pieces, from the first of a vocabulary, that prompts start from; see `Prompt.begin`.
 _COMMON = 5000
 # Prompts start uniform within this bound, where they do not start from pieces.
 _BOUND = 0.5
 
 
 class Prompt(Addition):
-    """Vectors that stand before the embedded tokens of each text.
+    """Vectors before the embedded tokens of each text.
 
     Lester et al. 2021, "The Power of Scale for Parameter-Efficient Prompt Tuning", section 2. They start
     uniform from -0.5 to 0.5 (section 3.2), or from embeddings of pieces.
@@ -40,8 +46,7 @@ class Prompt(Addition):
 
     def build(self, features_shape: Any = None) -> None:
         """Creates `vectors` [length, width]."""
-        start = keras.initializers.RandomUniform(-_BOUND, _BOUND, seed=self._generator)
-        self.vectors = self._weight("vectors", (self.length, self.width), drawn(start))
+        self.vectors = self._weight("vectors", (self.length, self.width), uniform(_BOUND, self._generator))
 
     def _weight(self, name: str, shape: Shape, start: Any) -> keras.Variable:
         return self.add_weight(name=name, shape=shape, initializer=start, autocast=False)
@@ -101,8 +106,8 @@ class EncodedPrompt(Prompt):
 
     def build(self, features_shape: Any = None) -> None:
         """Creates `vectors` [length, width], which the network reads, and its weights."""
-        start = keras.initializers.RandomNormal(stddev=1.0, seed=self._generator)
-        self.vectors = self._weight("vectors", (self.length, self.width), drawn(start))
+        start = normal(1.0, self._generator, truncated=False)
+        self.vectors = self._weight("vectors", (self.length, self.width), start)
         self.encoder_layer.build((1, self.length, self.width))
 
     def own(self) -> Tensor:
@@ -129,13 +134,13 @@ def add_prompt(model: BackboneWithHeads, method: InputPromptMethod) -> None:
             return Prompt(*size, **common)
         return EncodedPrompt(*size, method.encoded_by, method.hidden_for(place.inputs), **common)
 
-    hold(model, method.kind, [place for place in places_of(model) if place.name == "prompt"], make)
+    add_at_places(model, method.kind, [place for place in places_of(model) if place.name == "prompt"], make)
 
 
 class PromptMLP(Layer):
     """Three dense layers with ReLU between them, peft's network for prompts.
 
-    Weights start as in torch: uniform within one over the root of what a layer reads.
+    Weights start as in torch: uniform within one over the root of the inputs.
 
     Example:
 
@@ -165,7 +170,7 @@ class PromptLSTM(Layer):
     """Two bidirectional LSTMs and two dense layers with a ReLU between them.
 
     Liu et al. 2021, "GPT Understands, Too", section 2.2, as in the authors' code. Weights start as in torch:
-    uniform within one over the root of the cells, or of what a dense layer reads.
+    uniform within one over the root of the cells, or of the inputs of a dense layer.
 
     Example:
 
@@ -177,7 +182,7 @@ class PromptLSTM(Layer):
     def __init__(self, width: int, hidden: int, seed: Seed = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._generator = seed_generator(seed)
-        start = _uniform(hidden, self._generator)
+        start = uniform(hidden**-0.5, self._generator)
         self.recurrent = [
             keras.layers.Bidirectional(
                 keras.layers.LSTM(
@@ -215,11 +220,6 @@ class PromptLSTM(Layer):
         return vectors
 
 
-def _uniform(inputs: int, generator: keras.random.SeedGenerator) -> Any:
-    bound = inputs**-0.5
-    return drawn(keras.initializers.RandomUniform(-bound, bound, seed=generator))
-
-
 def _dense_layers(
     reads: tuple[tuple[int, int, str | None], ...], generator: keras.random.SeedGenerator, dtype: Any
 ) -> list[keras.layers.Layer]:
@@ -227,8 +227,8 @@ def _dense_layers(
         keras.layers.Dense(
             units,
             activation=activation,
-            kernel_initializer=_uniform(inputs, generator),
-            bias_initializer=_uniform(inputs, generator),
+            kernel_initializer=uniform(inputs**-0.5, generator),
+            bias_initializer=uniform(inputs**-0.5, generator),
             dtype=dtype,
             name=f"dense_{number}",
         )

@@ -1,18 +1,19 @@
-"""What all backbones have in common."""
+"""Base class of all backbones, and the state that a recurrent one carries from batch to batch."""
 
 import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, TypeAlias
 
 import keras
+from keras import ops
 
 from firth import features as names
-from firth.layers.elements.gather_rows import gather_tokens
+from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.features_model import FeaturesModel
 
-# Of each stage, from the inputs to the outputs, what the paths of its weights begin with.
+# Beginnings of the paths of weights, by stage, from the inputs to the outputs.
 Stages: TypeAlias = tuple[tuple[str, ...], ...]
 
 
@@ -62,7 +63,7 @@ class Backbone(FeaturesModel):
 
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:
-        """What dropout draws from; its `state`, int [2], is (seed, draws so far)."""
+        """Generator of dropout's draws; its `state`, int [2], is (seed, draws so far)."""
         return self._initializer.seed
 
     @property
@@ -74,10 +75,10 @@ class Backbone(FeaturesModel):
     def stages(self) -> Stages:
         """Its weights from the inputs to the outputs, by the paths that theirs begin with, below its own.
 
-        The first stage is what stands before the first layer, with what all layers share. Each other stage is
-        a layer, as many as `config.own_layers`; the norm after the last layer belongs to it. Stacks next to
-        each other end together: their last layers are one stage, and so on downwards (Raffel et al. 2019,
-        section 3.5.1, "gradual unfreezing").
+        The first stage holds the weights before the first layer, and those that all layers share. Each other
+        stage is a layer, as many as `config.own_layers`; the norm after the last layer belongs to it. Stacks
+        next to each other end together: their last layers are one stage, and so on downwards (Raffel et al.
+        2019, section 3.5.1, "gradual unfreezing").
 
         Each weight is in one stage.
         """
@@ -115,6 +116,60 @@ class Backbone(FeaturesModel):
             "config": self.config.model_dump(mode="json"),
             "seed": self.seed,
         }
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class CarriedState(keras.layers.Layer):
+    """Two variables, one row for each row of a batch. They are a part of training, not of the model.
+
+    Checkpoints of a training run hold them, so that it resumes as if it had not stopped. A saved model does
+    not: it starts each text with zeros.
+    """
+
+    def __init__(self, widths: Iterable[Iterable[int]], **kwargs: Any) -> None:
+        super().__init__(trainable=False, **kwargs)
+        self.widths = tuple(tuple(shape) for shape in widths)
+        self.parts: list[keras.Variable] = []
+
+    def build(self, rows: int) -> None:
+        """Creates the variables, float32 zeros of shape [rows, *widths]."""
+        self.parts = [
+            self.add_weight(
+                name=f"part_{place}",
+                shape=(rows, *shape),
+                initializer="zeros",
+                trainable=False,
+                autocast=False,
+            )
+            for place, shape in enumerate(self.widths)
+        ]
+
+    def read(self, rows: Tensor | int | None) -> tuple[Tensor, ...]:
+        """Returns the state as the last batch left it."""
+        if not self.parts:
+            raise ValueError("`carry_state` needs the number of rows: call `backbone.carry(rows)` once")
+        if isinstance(rows, int) and rows != self.parts[0].shape[0]:
+            raise ValueError(f"a batch has {rows} rows, the state of `carry_state` {self.parts[0].shape[0]}")
+        return tuple(ops.convert_to_tensor(part) for part in self.parts)
+
+    def write(self, state: Iterable[Tensor]) -> None:
+        """Takes the state that a batch leaves; no gradient goes back through it.
+
+        Args:
+            state: Float tensors [rows, *widths], one for each variable.
+        """
+        for part, value in zip(self.parts, state):
+            part.assign(ops.stop_gradient(value))
+
+    def save_own_variables(self, store: Any) -> None:
+        """Saves nothing."""
+
+    def load_own_variables(self, store: Any) -> None:
+        """Loads nothing."""
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {**super().get_config(), "widths": self.widths}
 
 
 def stages_of(before: Iterable[keras.layers.Layer | None], *stacks: Any) -> Stages:

@@ -7,10 +7,9 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import BiLSTM, CharCNN, Highway
-from firth.layers.elements.initializers import normal
+from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Shape, Tensor
-from firth.models.backbones.backbone import Backbone, Stages, stages_of
-from firth.models.backbones.carried_state import CarriedState
+from firth.models.backbones.backbone import Backbone, CarriedState, Stages, stages_of
 from firth.models.features_model import Specs, token_specs
 from firth.recipes.models.bilstm import BiLSTMConfig as BiLSTMConfig
 
@@ -21,7 +20,7 @@ class BiLSTMBackbone(Backbone):
 
     Peters et al. 2018, "Deep contextualized word representations", sections 3.1 and 3.4. Any word has a
     vector: there is no table of words. Rows may hold several documents, each of which starts with a state of
-    zeros, so that it gives what it gives alone.
+    zeros, so that its states do not depend on its row.
 
     Its arguments are those of `Backbone`, with a `BiLSTMConfig` as `config`. The backbone does not read
     `vocabulary_size`, the number of words that are predicted. With `carry_state` it needs one call of
@@ -162,12 +161,12 @@ class BiLSTMBackbone(Backbone):
 
         Args:
             features: Features by their names, as in the call.
-            state: State that the first document of each row goes on from, as it is returned; None for zeros.
+            state: State that the first document of each row continues from, as returned; None for zeros.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
-            What `layer_outputs` returns, and a pair of float32 tensors [batch, layers, 2, projection_width]
-            and [batch, layers, 2, cells].
+            The tensor that `layer_outputs` returns, and a pair of float32 tensors [batch, layers, 2,
+            projection_width] and [batch, layers, 2, cells].
         """
         words = self.words(features)
         outputs, state = self.encoder.run(words, features[names.DOCUMENT_IDS], state, training=training)
@@ -198,8 +197,8 @@ class BiLSTMBackbone(Backbone):
             index: Place in the rows where these words begin; not read.
 
         Returns:
-            A float tensor [batch, count, projection_width], the first half of what the call gives for these
-            words of the whole rows; and the new state.
+            A float tensor [batch, count, projection_width], the first half of the output of the call for
+            these words of the whole rows; and the new state.
         """
         hidden, (outputs, cells) = self.encoder.run_forward(
             self.words(features), features[names.DOCUMENT_IDS], cache

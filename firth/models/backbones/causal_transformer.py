@@ -13,7 +13,7 @@ from firth.layers.elements.types import Tensor
 from firth.models.backbones.transformer_backbone import OneStackBackbone
 from firth.recipes.models.transformers import CausalTransformerConfig as CausalTransformerConfig
 
-# Of whole rows, of which a cache has some tokens.
+# Features of whole rows; a cache has some of their tokens.
 _OF_ROWS = (names.DOCUMENT_IDS, names.ATTENTION_ORDER)
 
 

@@ -86,14 +86,15 @@ class EncoderDecoderBackbone(TransformerBackbone):
     def encode(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the encoder's states, a float tensor [batch, virtual tokens + length, width].
 
-        It has the compute dtype; virtual tokens are what a method has put before each row, usually none.
+        It has the compute dtype; virtual tokens are those that a method has put before each row, usually
+        none.
 
         Args:
             features: Features as in the call; those of the decoder are not read.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         features = self._with_additions(features, self.encoder)
-        # A decoder in the encoder's place: where all stand at the same place in the order, each sees all.
+        # The decoder is the encoder: where all tokens have the same place in the order, each sees all.
         order = ops.zeros_like(features[names.DOCUMENT_IDS]) if self.is_shared else None
         parts = self.encoder_embeddings, self.encoder_projection, self.encoder
         return self._read(parts, features, training, attention_order=order)

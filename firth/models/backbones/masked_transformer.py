@@ -1,4 +1,4 @@
-"""The backbone of BERT and of all that differ from it by values."""
+"""The backbone of BERT and its variants."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,6 @@
-"""What the backbones of transformers have in common that begin with a table of tokens."""
+"""Base of the backbones with a table of tokens."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import keras
@@ -9,16 +9,18 @@ from keras import ops
 from firth import features as names
 from firth.layers import Embedding, InputEmbedding
 from firth.layers.blocks.transformer_stack import TransformerStack
-from firth.layers.elements.divided_weights import Divided
-from firth.layers.elements.extensible import ExtensibleLayer, Place
-from firth.layers.elements.initializers import normal
+from firth.layers.elements.extensible_layer import ExtensibleLayer, Place
+from firth.layers.elements.layer import Divided
+from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbones.backbone import Backbone, Stages, stages_of
 from firth.models.features_model import Specs, token_specs
 
 
 class TransformerBackbone(Divided, Backbone):
-    """A token table, and builders of what stands between it and a stack of blocks; see `Backbone`."""
+    """A token table, and builders of the layers between it and a stack of blocks; see `Backbone`."""
+
+    divided_weights: ClassVar[Mapping[str, int]] = {"token_embedding.table": 0}
 
     def _make(self) -> None:
         # Rows are summed with those of positions and segments before they are cast.
@@ -40,10 +42,6 @@ class TransformerBackbone(Divided, Backbone):
         """Tokens, positions and documents, and segments if it has a table of them, each [batch, length]."""
         segments = [names.SEGMENT_IDS] * bool(self.config.embeddings.segments)
         return token_specs(names.TOKEN_IDS, names.POSITION_IDS, names.DOCUMENT_IDS, *segments)
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the token table, with the axis of the vocabulary."""
-        return [(self.token_embedding.table, 0)]
 
     def _make_embeddings(self, name: str) -> InputEmbedding:
         config = self.config
@@ -85,7 +83,7 @@ class TransformerBackbone(Divided, Backbone):
     def _build_side(
         self, embeddings: keras.layers.Layer, projection: keras.layers.Layer | None, stack: keras.layers.Layer
     ) -> None:
-        """Creates the weights of what stands between the token table and the last block, and the table's."""
+        """Creates the weights of the layers from the token table to the last block."""
         shape = (None, None, self.config.embedding_width)
         for part in (self.token_embedding, self.virtual_tokens, embeddings, projection):
             if part is not None and not part.built:
@@ -118,7 +116,7 @@ class TransformerBackbone(Divided, Backbone):
         training: bool | None,
         **more: Any,
     ) -> Tensor:
-        """Returns what a stack makes of embeddings after their projection, the three parts of a side.
+        """Returns the states of a stack over projected embeddings, from the three parts of a side.
 
         The features are those that `_with_additions` returns.
         """

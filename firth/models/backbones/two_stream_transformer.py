@@ -1,6 +1,7 @@
 """The backbone of XLNet."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from typing import ClassVar
 
 import keras
 from keras import ops
@@ -8,7 +9,7 @@ from keras import ops
 from firth import features as names
 from firth.layers import Embedding
 from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
-from firth.layers.elements.divided_weights import Divided
+from firth.layers.elements.layer import Divided
 from firth.layers.elements.types import Tensor
 from firth.models.backbones.backbone import Backbone, Stages, stages_of
 from firth.models.features_model import Specs, token_specs
@@ -36,18 +37,16 @@ class TwoStreamTransformerBackbone(Divided, Backbone):
     (2, 5, 8)
     """
 
+    divided_weights: ClassVar[Mapping[str, int]] = {"token_embedding.table": 0}
+
     config_type = TwoStreamTransformerConfig
 
     def _make(self) -> None:
         start = {"initializer_stddev": self.config.initializer_stddev, **self._common}
         self.token_embedding = Embedding(self.vocabulary_size, self.width, name="token_embedding", **start)
-        # A table of one row: what every token of the query stream starts from.
+        # A table of one row, which every token of the query stream starts from.
         self.mask_embedding = Embedding(1, self.width, name="mask_embedding", **start)
         self.encoder = TwoStreamTransformer(self.config, name="encoder", **self._common)
-
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the token table, with the axis of the vocabulary."""
-        return [(self.token_embedding.table, 0)]
 
     @property
     def stages(self) -> Stages:
@@ -70,7 +69,7 @@ class TwoStreamTransformerBackbone(Divided, Backbone):
         Args:
             features: A dict that holds at least `token_ids`, `segment_ids` and `document_ids`, each int32
                 [batch, length]; and `attention_order` where the content stream follows an order. Positions
-                are told apart by their distance, so `position_ids` are not read.
+                are known by their distance, so `position_ids` are not read.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return self.encoder(*self._content(features), training=training)
@@ -85,7 +84,7 @@ class TwoStreamTransformerBackbone(Divided, Backbone):
 
         Returns:
             A float tensor [batch, predictions, width] of the compute dtype. Each state follows from the
-            tokens of its document that come before it in the order, and from where it stands.
+            tokens of its document that come before it in the order, and from its place.
 
         Raises:
             ValueError: if there is no `attention_order`.

@@ -1,18 +1,17 @@
 """The heads of the bidirectional language model."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
 
 from firth import features as names
 from firth.layers import Dropout, chunked_cross_entropy, sampled_cross_entropy
-from firth.layers.elements.divided_weights import Divided
-from firth.layers.elements.initializers import log_uniform
-from firth.layers.elements.seeds import truncated_normal
+from firth.layers.elements.layer import Divided
+from firth.layers.elements.seeds import log_uniform, truncated_normal
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.tied_projection import tied_logits
+from firth.layers.heads.bert_heads import tied_logits
 from firth.models.heads import Features, Generator, Heads
 from firth.models.predictions import Predictions, predictions_of_losses
 from firth.recipes.models.bilstm import BiLSTMConfig
@@ -21,7 +20,7 @@ from firth.recipes.objectives.language_models import BidirectionalLM
 
 @keras.saving.register_keras_serializable(package="firth")
 class BidirectionalLMHeads(Divided, Heads):
-    """The next word from the forward half of each state, and the previous word from the backward half.
+    """Predicts the next word from the forward half of each state, and the previous from the backward half.
 
     Both directions share one softmax (Peters et al. 2018, "Deep contextualized word representations",
     section 3.1). Training estimates it from a sample of the vocabulary where the objective has `negatives`;
@@ -30,6 +29,8 @@ class BidirectionalLMHeads(Divided, Heads):
 
     Example: see `firth.models.build_pretraining_model`.
     """
+
+    divided_weights: ClassVar[Mapping[str, int]] = {"table": 0, "bias": 0}
 
     def _make(self, model: BiLSTMConfig, objective: BidirectionalLM, seed: Generator) -> None:
         self.width = model.projection_width
@@ -51,14 +52,10 @@ class BidirectionalLMHeads(Divided, Heads):
         self.bias = self.add_weight(name="bias", shape=shape[:1], initializer=log_uniform, autocast=False)
         self.built = True
 
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the softmax's weights, with the axis of the words."""
-        return [(self.table, 0), (self.bias, 0)]
-
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of `lm`, float32 [batch, 2 * length, vocabulary].
 
-        First stand those of the next words, then those of the previous ones.
+        Those of the next words come first, then those of the previous ones.
         """
         hidden = self._states(backbone, features, training)
         rows = ops.reshape(hidden, (-1, self.width))

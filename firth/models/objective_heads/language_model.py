@@ -1,17 +1,17 @@
 """The head of all objectives that predict the next token."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers.elements.divided_weights import Divided
-from firth.layers.elements.initializers import normal
-from firth.layers.elements.products import times_rows
+from firth.layers.chunked_losses import chunked_cross_entropy
+from firth.layers.elements.custom_gradient import times_rows
+from firth.layers.elements.layer import Divided
+from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Tensor, reshaped
-from firth.layers.losses.chunked_cross_entropy import chunked_cross_entropy
 from firth.models.heads import Features, Generator, Heads
 from firth.models.predictions import Predictions, predictions_of_losses
 from firth.recipes.models.transformers import CausalTransformerConfig, EncoderDecoderConfig
@@ -20,18 +20,20 @@ from firth.recipes.objectives.objective_base import Objective
 
 @keras.saving.register_keras_serializable(package="firth")
 class LanguageModelHeads(Divided, Heads):
-    """Which token comes next, at every position of a decoder.
+    """Predicts the next token at every position of a decoder.
 
     `softmax(s h P E^T)`, with E the token embeddings (Press and Wolf 2016) or, with `tied_output: false`, a
     table of its own; P projects to the width of factorised embeddings, where they are; s is `width ** -0.5`
     with `scaled_output` (T5's reference code), otherwise 1. There is no bias. The logits of a batch are never
-    held at once; see `firth.layers.losses.chunked_cross_entropy`.
+    held at once; see `firth.layers.chunked_losses`.
 
     Its parts are attributes: `table` [vocabulary_size, embedding width], or None where it is tied;
     `projection`, or None.
 
     Example: see `firth.models.build_pretraining_model`.
     """
+
+    divided_weights: ClassVar[Mapping[str, int]] = {"table": 0}
 
     def _make(
         self, model: CausalTransformerConfig | EncoderDecoderConfig, objective: Objective, seed: Generator
@@ -64,13 +66,9 @@ class LanguageModelHeads(Divided, Heads):
         self._build_parts((None, self.width), self.projection)
         self.built = True
 
-    def divided_weights(self) -> Iterable[tuple[keras.Variable | None, int]]:
-        """Returns the table of its own, with the axis of the vocabulary."""
-        return [(self.table, 0)]
-
     @property
     def of_base(self) -> list[keras.Variable]:
-        """All weights with which a token is told from a state: the table, if it has its own, and P."""
+        """The weights of the softmax: the table, if it has its own, and P."""
         own: list[keras.Variable] = [] if self.table is None else [self.table]
         return own if self.projection is None else [*own, *self.projection.weights]
 
@@ -79,7 +77,7 @@ class LanguageModelHeads(Divided, Heads):
         return {"lm": self.project(backbone, backbone(features, training=training))}
 
     def project(self, backbone: Any, hidden: Tensor, at_once: int | None = None) -> Tensor:
-        """Returns the logits of what comes after some states of the decoder.
+        """Returns the logits of the next tokens after some states of the decoder.
 
         Args:
             hidden: Float tensor [..., width].

@@ -7,8 +7,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Embedding, NextSentenceHead, Pooler
-from firth.layers.elements.checks import check_positions
-from firth.layers.elements.types import Tensor
+from firth.layers.elements.types import Tensor, check_positions
 from firth.models.heads import Features, Generator, Heads, masked_labels, masked_positions
 from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.masking import EnhancedMaskDecoder, MaskedLM, UniLM
@@ -18,7 +17,7 @@ _TASKS = {"nsp": "next_sentence", "sop": "sentence_order"}
 
 @keras.saving.register_keras_serializable(package="firth")
 class MaskedLMHeads(Heads):
-    """What stood at the masked positions, and, if asked, what holds between two segments.
+    """Predicts the tokens of masked positions and, if asked, the relation of two segments.
 
     Its parts are attributes: `masked_lm_head`; `pooler` and `pair_head`, None without pairs;
     `mask_positions`, the absolute positions of DeBERTa's enhanced mask decoder, None without one.

@@ -19,7 +19,7 @@ from firth.recipes.objectives.generator import generator_of
 from firth.recipes.objectives.masking import ReplacedTokenDetection
 
 _UNIT_BITS = 24
-# Of the vocabulary, about the root of its size.
+# Columns of a block of the vocabulary, about the root of its size.
 _BLOCK = 128
 
 
@@ -138,7 +138,7 @@ class ReplacedTokenDetectionHeads(Heads):
         """Returns a token for each prediction, drawn from the generator: int32 [batch, predictions].
 
         The first one whose share of the cumulated probabilities is above a uniform number: that takes one
-        random number a prediction, in the place of one for each piece of the vocabulary.
+        random number a prediction, instead of one for each piece of the vocabulary.
 
         Args:
             logits: float32 [batch, predictions, vocabulary_size], the generator's.
@@ -155,7 +155,7 @@ class ReplacedTokenDetectionHeads(Heads):
         return ops.reshape(_pick(ops.reshape(probabilities, (-1, logits.shape[-1])), uniform), shape)
 
     def _put(self, features: Features, replacements: Tensor) -> Tensor:
-        """Returns the token ids with others in the place of the predicted ones."""
+        """Returns the token ids with the predicted ones replaced."""
         tokens = ops.cast(features[names.TOKEN_IDS], "int32")
         positions = ops.cast(features[names.MASKED_POSITIONS], "int32")
         batch, count = ops.shape(positions)

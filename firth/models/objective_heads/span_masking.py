@@ -15,7 +15,7 @@ from firth.recipes.objectives.masking import SpanMasking
 
 @keras.saving.register_keras_serializable(package="firth")
 class SpanMaskingHeads(Heads):
-    """What stood in the hidden spans, by their own states and by those around them.
+    """Predicts the tokens of hidden spans, from their own states and from those around them.
 
     Joshi et al. 2019, "SpanBERT: Improving Pre-training by Representing and Predicting Spans", section 3. Its
     parts are attributes: `masked_lm_head` and `span_boundary_head`, the second None without `boundary`.
@@ -67,7 +67,7 @@ class SpanMaskingHeads(Heads):
         labels, weights = masked_labels(features)
         made = {"mlm": (labels, weights)}
         if self.span_boundary_head is not None:
-            # An offset of 0 says that a token is masked too far within its span to be predicted from outside.
+            # A token with an offset of 0 is too far within its span to be predicted from outside.
             placed = ops.cast(features[names.BOUNDARY_OFFSETS] > 0, weights.dtype)
             made["sbo"] = labels, weights * placed
         return made

@@ -23,15 +23,12 @@ class ChoicesHeads(PooledHeads):
     Example: see `tests/tasks/choice_test.py`.
     """
 
-    @property
-    def units(self) -> int:
-        """The number of outputs for a choice."""
-        return 1
+    _units = 1
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of each record's choices, float32 [batch, places, places].
 
-        Those of a record stand at the place of its first choice, one after another.
+        Those of a record are at the place of its first choice, one after another.
 
         Args:
             features: Task's features, batched, with `pooled_positions`, int32 [batch, places], and

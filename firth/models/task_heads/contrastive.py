@@ -7,9 +7,9 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers.elements.gather_rows import gather_tokens
+from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.pooler import document_means
+from firth.layers.heads.pooling import document_means
 from firth.models.heads import Features, Generator, Heads
 from firth.models.predictions import Predictions, predictions_of_logits
 
@@ -104,7 +104,7 @@ class ContrastiveHeads(Heads):
         return {name: predictions_of_logits(asked, labels, weights * ops.cast(has_others, "float32"))}
 
     def _are_answers(self, features: Features, batch: Any, records: Any) -> Tensor:
-        """Returns which texts are answers for which records, bool [batch, records, answers]."""
+        """Returns true for the texts that are answers for a record, bool [batch, records, answers]."""
         there = ops.greater(features[names.RECORD_WEIGHTS], 0)
         keys = ops.reshape(features[names.TEXT_KEYS], (batch, records, self._texts))
         firsts, seconds = keys[:, :, 0], keys[:, :, 1]

@@ -44,7 +44,7 @@ class MixedLayersEncoder(keras.layers.Layer):
     def states(
         self, backbone: Any, features: Features, training: bool | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Returns the states of the words, and which text each is of.
+        """Returns the states of the words, and the text of each.
 
         Returns:
             Float tensor [batch, length, width], and int32 [batch, length], 0 on padding and marks.
@@ -59,7 +59,7 @@ class MixedLayersEncoder(keras.layers.Layer):
 
 
 def words_of(features: Features) -> Tensor:
-    """Returns which text each word is of, int32 [batch, length], 0 on padding and the marks of sentences."""
+    """Returns the text of each word, int32 [batch, length], 0 on padding and the marks of sentences."""
     document_ids = ops.cast(features[names.DOCUMENT_IDS], "int32")
     outside = ops.zeros_like(document_ids[:, :1])
     before = ops.concatenate([outside, document_ids[:, :-1]], axis=1)

@@ -10,7 +10,7 @@ from firth import features as names
 from firth.layers import LinearChainCRF
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.types import Tensor
-from firth.layers.losses.cross_entropy import likeliest
+from firth.layers.losses import likeliest
 from firth.models.heads import Features, Generator
 from firth.models.predictions import Predictions
 from firth.models.task_heads.mixed_layers import MixedLayersEncoder, words_of
@@ -52,7 +52,7 @@ class MixedTagsHeads(TokensHeads):
         return {self.loss_term.name: ops.cast(self.dense(hidden), "float32")}
 
     def answer_scores(self, logits: Tensor, features: Features) -> Tensor:
-        """Returns of each tag of each word the score of the best tags of the sentence that have it.
+        """Returns, for each tag of each word, the score of the best tags of the sentence that have it.
 
         Args:
             logits: Scores of single tags, float32 [batch, length, tags].

@@ -8,10 +8,10 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Pooler
+from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.pooler import document_means
+from firth.layers.heads.pooling import document_means
 from firth.models.heads import Features, Generator, Heads, states_at, states_of
 from firth.models.predictions import Predictions, predictions_of_logits, predictions_of_numbers
 
@@ -30,6 +30,9 @@ class PooledHeads(Heads):
     Example: see `tests/tasks/texts_test.py`.
     """
 
+    # Outputs for a vector; None for one of each class.
+    _units: int | None = None
+
     def _make(self, model: Any, task: Any, seed: Generator) -> None:
         self.loss_term = task.loss_terms[0]
         shared = {"dtype": self.dtype_policy}
@@ -42,14 +45,12 @@ class PooledHeads(Heads):
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", **shared)
         stddev = model.initializer_stddev
         self.dense = self._make_dense(
-            self.units, stddev, seed, bias=task.head_bias, use_bias=task.form.has_bias
+            self._units or self.loss_term.classes,
+            stddev,
+            seed,
+            bias=task.head_bias,
+            use_bias=task.form.has_bias,
         )
-
-    @property
-    def units(self) -> int:
-        """The number of outputs for a record."""
-        classes: int = self.loss_term.classes
-        return classes
 
     def build(self) -> None:
         """Creates all weights; they depend on no input shape."""
@@ -101,7 +102,7 @@ class PooledHeads(Heads):
 
 
 class _Pooling(NamedTuple):
-    """How the vectors of records [batch, documents, width] are made.
+    """Functions that make the vectors of records [batch, documents, width].
 
     Attributes:
         read: Function of (heads, backbone, features, training).

@@ -9,7 +9,7 @@ from firth import features as names
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator, Heads
 
-# Of the tokens of other records; finite, so that a record that is not there has a finite loss.
+# Logit of the tokens of other records; finite, so that a record that is not there has a finite loss.
 _ELSEWHERE = -1e9
 
 

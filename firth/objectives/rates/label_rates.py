@@ -87,7 +87,7 @@ def bidirectional_lm_rates(sample: Sample) -> Rates:
 
 
 def _labels(sample: Sample, row: int, number: int) -> list[int]:
-    """Returns what is predicted in a document."""
+    """Returns the ids that are predicted in a document."""
     documents = features.DECODER_DOCUMENT_IDS
     ids = sample.made.get(documents, sample.made[features.DOCUMENT_IDS])[row]
     used = (ids == number + 1) & (sample.made[features.LABEL_WEIGHTS][row] > 0)

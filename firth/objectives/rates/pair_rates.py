@@ -1,4 +1,4 @@
-"""Measured rates of segment pairs: their origin, and whether their form tells the label."""
+"""Measured rates of segment pairs: the origin of the segments, and leaks of the label."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from firth import features
 from firth.objectives.rates.rate_checks import SIGMAS, RateCheck, Sample, by_chance, exactly
 
-# What a forest may tell beyond the more frequent label, chance aside.
+# Accuracy that a forest may have above the share of the more frequent label, chance aside.
 _LEAK = 0.01
 # Characters that end a sentence, where a piece ends with one.
 _ENDS = tuple(".!?…。！？।؟")
@@ -96,9 +96,9 @@ def _lengths(sample: Sample, pairs: list[_Pair]) -> npt.NDArray[np.int64]:
 
 
 def _label_leak(sample: Sample, pairs: list[_Pair], found: npt.NDArray[Any], leak: float) -> RateCheck:
-    """Checks what a forest tells of the label by the lengths, or by the length and the form of segment B.
+    """Checks how well a forest predicts the label from the lengths, or from the length and form of segment B.
 
-    Not from both at once: a short A, which is a short sentence, tells of the style of its document.
+    It never has both at once: a short A, which is a short sentence, reveals the style of its document.
 
     Args:
         found: Their lengths, int64 [pairs, 5].
@@ -107,16 +107,16 @@ def _label_leak(sample: Sample, pairs: list[_Pair], found: npt.NDArray[Any], lea
     documents = np.array([sample.rows[features.DOCUMENT_KEYS][row, number] for row, number, *_ in pairs])
     lengths = np.column_stack([first, second, first + second, padding])
     form = np.column_stack([second, _forms(sample.tokenizer, pairs)])
-    told = max(told_by_forest(each, labels, documents) for each in (lengths, form))
+    accuracy = max(forest_accuracy(each, labels, documents) for each in (lengths, form))
     ones = float(labels.mean()) if len(labels) else 0.0
     most = max(ones, 1.0 - ones) + leak + SIGMAS * 0.5 / math.sqrt(max(len(labels), 1))
-    return RateCheck("label_told_by_form", told, 0.0, min(most, 1.0))
+    return RateCheck("label_told_by_form", accuracy, 0.0, min(most, 1.0))
 
 
 def _forms(tokenizer: Any, pairs: list[_Pair]) -> npt.NDArray[np.int64]:
-    """Returns what can be seen of each segment B without reading it, int64 [pairs, 6]: its sentence ends, the
-    tokens up to the first and after the last of them, whether it ends with one, whether it begins with a
-    capital, and its parts of words.
+    """Returns the form of each segment B, int64 [pairs, 6]: its number of sentence ends, the tokens up to the
+    first and after the last of them, 1 if it ends with one, 1 if it begins with a capital, and its number of
+    word parts.
     """
     pieces = [tokenizer.id_to_token(id) for id in range(tokenizer.vocabulary_size())]
     texts = [piece.lstrip("#\u2581\u0120") for piece in pieces]
@@ -134,7 +134,7 @@ def _forms(tokenizer: Any, pairs: list[_Pair]) -> npt.NDArray[np.int64]:
 
 
 def _left_out(sample: Sample, found: npt.NDArray[Any]) -> float:
-    """Returns the share of the rows' tokens that are cut, or that a random B stands in the place of."""
+    """Returns the share of the rows' tokens that are cut, or replaced by a random B."""
     first, second, _, labels, raw = found.T
     left = raw - first - np.where(labels > 0, 0, second)
     return float(left.sum() / max(sample.rows[features.CHUNK_LENGTHS].sum(), 1))
@@ -168,18 +168,18 @@ _TREES, _FOLDS = 40, 3
 _LEAF, _LEAF_SHARE = 10, 0.01
 
 
-def told_by_forest(values: npt.NDArray[Any], labels: npt.NDArray[Any], groups: npt.NDArray[Any]) -> float:
-    """Returns the share of labels that a small random forest tells of pairs whose documents it has not seen.
+def forest_accuracy(values: npt.NDArray[Any], labels: npt.NDArray[Any], groups: npt.NDArray[Any]) -> float:
+    """Returns the accuracy of a small random forest on pairs whose documents it has not seen.
 
-    Values that tell nothing give about the share of the more frequent label.
+    Values without information give about the share of the more frequent label.
 
     Args:
-        values: What is known of each pair, float [n, values].
+        values: Inputs of the forest for each pair, float [n, values].
 
-    Example: what is longer than 3 has the label 1.
+    Example: a length above 3 has the label 1.
 
     >>> lengths = np.arange(200) % 8
-    >>> told_by_forest(lengths[:, np.newaxis], (lengths > 3).astype(int), np.arange(200) // 8)
+    >>> forest_accuracy(lengths[:, np.newaxis], (lengths > 3).astype(int), np.arange(200) // 8)
     1.0
     """
     from sklearn.ensemble import RandomForestClassifier

@@ -34,7 +34,7 @@ class RateCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether the rate is within its bounds."""
+        """True if the rate is within its bounds."""
         return self.lower - _ROUNDING <= self.measured <= self.upper + _ROUNDING
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class RateCheck:
 
 @dataclasses.dataclass(frozen=True)
 class Rates:
-    """All rates that were measured of an objective.
+    """All measured rates of an objective.
 
     Attributes:
         checks: Rates, each with its bounds.
@@ -152,11 +152,11 @@ class Sample:
 
     @functools.cached_property
     def special_ids(self) -> npt.NDArray[Any]:
-        """Of all special pieces: int32 [pieces]."""
+        """Ids of all special pieces, int32 [pieces]."""
         return np.array(self.tokenizer.special_ids, np.int32)
 
     def is_special(self, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Returns whether ids are those of special pieces: bool, of the same shape."""
+        """Returns a bool for each id, True for special pieces, in the same shape."""
         return self._specials.take(np.asarray(ids) + 1, mode="clip")
 
     @functools.cached_property
@@ -176,6 +176,6 @@ class Sample:
 
 
 def padding_share(sample: Sample, name: str = "padding", documents: str = features.DOCUMENT_IDS) -> RateCheck:
-    """Returns the share of places that hold padding, which may be any."""
+    """Returns the share of padding, without bounds."""
     ids = sample.made[documents]
     return RateCheck(name, float((ids == 0).mean()), 0.0, 1.0)

@@ -34,7 +34,7 @@ def masked_lm_rates(sample: Sample) -> Rates:
 
 
 def replaced_token_detection_rates(sample: Sample) -> Rates:
-    """Measures what the generator of replaced-token detection reads."""
+    """Measures the inputs of the generator of replaced-token detection."""
     seen = _Seen(sample)
     return seen.rates(seen.selected(np.ones(len(seen.used), int)), *seen.corrupted(None))
 
@@ -59,11 +59,11 @@ def span_masking_rates(sample: Sample) -> Rates:
 
 
 def _span_words(seen: "_Seen") -> list[int]:
-    """Returns how many words each span has: those that begin in it, and the one in whose middle it begins."""
+    """Returns the number of words of each span: those that begin in it, and the one that it begins in."""
     sample, words = seen.sample, []
     for row, (positions, used) in enumerate(zip(seen.positions, seen.used)):
         chosen = positions[used]
-        # Each document stands between a `[CLS]` and a `[SEP]`.
+        # Each document is between a `[CLS]` and a `[SEP]`.
         raw = chosen - 2 * sample.made[features.DOCUMENT_IDS][row][chosen] + 1
         starts = sample.rows[features.WORD_STARTS][row][raw] > 0
         breaks = np.flatnonzero(np.diff(chosen) != 1) + 1
@@ -85,7 +85,7 @@ def unilm_rates(sample: Sample) -> Rates:
 
 
 def permutation_lm_rates(sample: Sample) -> Rates:
-    """Measures permutation LM: the tokens that are predicted, and that their order is another one."""
+    """Measures permutation LM: the predicted tokens, and the share with a changed order."""
     seen = _Seen(sample)
     order = sample.made[features.ATTENTION_ORDER]
     chosen = np.take_along_axis(order, seen.positions, axis=1)
@@ -111,7 +111,7 @@ _ORDERED = (features.ATTENTION_ORDER, features.DOCUMENT_IDS)
 
 
 def _mask_kind(order: npt.NDArray[Any], document_ids: npt.NDArray[Any]) -> str:
-    """Returns which of UniLM's masks a row has, empty where its documents are too short to tell."""
+    """Returns the name of a row's attention mask, empty if its documents are too short to show it."""
     for document in range(1, document_ids.max(initial=0) + 1):
         steps = np.diff(order[document_ids == document])
         if len(steps) < 4:
@@ -140,7 +140,7 @@ class _Seen:
         self.maskable = (real & ~sample.is_special(self.original)).sum(axis=1)
 
     def selected(self, longest: npt.NDArray[Any], rate: float | None = None) -> RateCheck:
-        """Checks how many tokens are predicted; units of up to `longest` tokens may leave room in a row."""
+        """Checks the number of predicted tokens; units of up to `longest` tokens may leave room in a row."""
         if rate is None:
             rate = self.config.mask_rate_at(self.sample.rows.get(features.PROGRESS, 1.0))
         wanted = np.maximum(np.round(rate * self.maskable), 1)
@@ -158,7 +158,7 @@ class _Seen:
         return np.max(found, axis=0)
 
     def runs(self) -> list[int]:
-        """Returns the lengths of what is predicted side by side."""
+        """Returns the lengths of the runs of neighbouring predicted tokens."""
         lengths = []
         for positions, used in zip(self.positions, self.used):
             chosen = positions[used]
@@ -167,7 +167,7 @@ class _Seen:
         return lengths
 
     def corrupted(self, units: list[int] | None) -> list[RateCheck]:
-        """Checks what became of the predicted tokens."""
+        """Checks the shares of masked, replaced and kept tokens among the predicted ones."""
         config, sample = self.config, self.sample
         shown, labels = self.shown[self.used], self.labels[self.used]
         size = sample.tokenizer.vocabulary_size()
@@ -192,7 +192,7 @@ class _Seen:
         return checks
 
     def rates(self, *checks: RateCheck, **histograms: dict[int, int]) -> Rates:
-        """Returns the checks with those that all of them have, and how long runs of predicted tokens are."""
+        """Returns the given checks and those of all objectives, with the lengths of predicted runs."""
         sample = self.sample
         outside = np.take_along_axis(sample.made[features.DOCUMENT_IDS], self.positions, axis=1) == 0
         touched = (sample.is_special(self.labels) | outside)[self.used]

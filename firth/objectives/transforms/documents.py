@@ -1,4 +1,4 @@
-"""The documents of a row, and sequences of one part for each of them, one after another."""
+"""The documents of a row, and inputs and targets with a part for each of them, as Features."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -11,8 +11,6 @@ from firth import features
 
 if TYPE_CHECKING:
     from firth.tokenizers.piece_tokenizer import PieceTokenizer
-
-
 # Tensors of one row, as `features.row_specs`.
 Row: TypeAlias = Mapping[str, tf.Tensor]
 
@@ -54,7 +52,7 @@ class Parts(NamedTuple):
 
 
 def ordinary_table(tokenizer: "PieceTokenizer") -> npt.NDArray[Any]:
-    """Returns which ids are not those of special pieces: bool [vocabulary]."""
+    """Returns a bool for each id of the vocabulary, False for special pieces."""
     table = np.ones(tokenizer.vocabulary_size(), bool)
     table[list(tokenizer.special_ids)] = False
     return table
@@ -74,7 +72,7 @@ def read_text(row: Row, ordinary: npt.NDArray[Any]) -> Text:
 
 
 def find_parts(lengths: tf.Tensor, size: tf.Tensor | int) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns which part each place of a sequence belongs to, and its place within the part.
+    """Returns the number of the part of each place of a sequence, and the place within the part.
 
     Args:
         lengths: Lengths of the parts, int32 [parts].
@@ -146,7 +144,7 @@ def write_parts(
 
     Args:
         lengths: Lengths of the parts, int32 [parts].
-        pieces: Triples of bool [n], whether to write an id, int32 [n], its place, and int32 [n], the id.
+        pieces: Triples of bool [n], True for ids to write, int32 [n], their places, and int32 [n], the ids.
 
     Example:
 
@@ -154,7 +152,7 @@ def write_parts(
     [0, 7, 0, 0]
     """
     flags, places, ids = (tf.concat(each, 0) for each in zip(*pieces))
-    # One place more takes what is not written, and what does not fit.
+    # One more place takes the ids that are not written or do not fit.
     places = tf.where(flags, tf.minimum(places, size), size)
     written = tf.tensor_scatter_nd_update(tf.fill([size + 1], fill), places[:, tf.newaxis], ids)
     return Parts(written[:size], lengths)
@@ -186,9 +184,69 @@ def previous_tokens(token_ids: tf.Tensor, document_ids: tf.Tensor) -> tuple[tf.T
     return _neighbours(token_ids, document_ids, lambda values: tf.concat([[0], values[:-1]], 0))
 
 
+def encoder_decoder_features(
+    inputs: Parts, targets: Parts, weights: tf.Tensor, start_id: int
+) -> dict[str, tf.Tensor]:
+    """Returns Features of an encoder that reads the inputs and a decoder that writes the targets.
+
+    In each document the decoder reads `start_id` and then the targets but for the last one.
+
+    Args:
+        weights: Weights of each document's targets in the loss, float32 [max_documents].
+    """
+    documents, offsets = find_parts(inputs.lengths, tf.size(inputs.ids))
+    decoder_documents, decoder_offsets = find_parts(targets.lengths, tf.size(targets.ids))
+    exists = decoder_documents < tf.size(targets.lengths)
+    read = tf.where(decoder_offsets > 0, tf.roll(targets.ids, 1, 0), start_id)
+    label_weights = of_documents(weights, decoder_documents)
+    return {
+        features.TOKEN_IDS: inputs.ids,
+        features.POSITION_IDS: offsets,
+        features.DOCUMENT_IDS: _document_ids(documents, inputs.lengths),
+        features.DECODER_TOKEN_IDS: tf.where(exists, read, 0),
+        features.DECODER_POSITION_IDS: decoder_offsets,
+        features.DECODER_DOCUMENT_IDS: _document_ids(decoder_documents, targets.lengths),
+        features.LABEL_IDS: tf.where(label_weights > 0, targets.ids, 0),
+        features.LABEL_WEIGHTS: label_weights,
+    }
+
+
+def decoder_features(inputs: Parts, targets: Parts, weights: tf.Tensor, length: int) -> dict[str, tf.Tensor]:
+    """Returns Features of one stack that reads each document's inputs and continues with its targets.
+
+    The inputs see one another; the targets see the tokens before them. The last input predicts the first
+    target; the last target is predicted, and not read.
+
+    Args:
+        weights: Weights of each document's targets in the loss, float32 [max_documents].
+    """
+    lengths = tf.where(inputs.lengths > 0, inputs.lengths + targets.lengths - 1, 0)
+    documents, offsets = find_parts(lengths, length)
+    exists = documents < tf.size(lengths)
+    after = offsets - of_documents(inputs.lengths, documents)  # Place among the targets, from 0.
+    input_places = of_documents(tf.cumsum(inputs.lengths, exclusive=True), documents) + offsets
+    target_places = of_documents(tf.cumsum(targets.lengths, exclusive=True), documents) + after
+    from_targets = tf.gather(targets.ids, tf.clip_by_value(target_places, 0, tf.size(targets.ids) - 1))
+    from_inputs = tf.gather(inputs.ids, tf.minimum(input_places, tf.size(inputs.ids) - 1))
+    labels = tf.gather(targets.ids, tf.clip_by_value(target_places + 1, 0, tf.size(targets.ids) - 1))
+    label_weights = tf.where(after >= -1, of_documents(weights, documents), 0.0)
+    return {
+        features.TOKEN_IDS: tf.where(exists, tf.where(after >= 0, from_targets, from_inputs), 0),
+        features.POSITION_IDS: offsets,
+        features.DOCUMENT_IDS: _document_ids(documents, lengths),
+        features.ATTENTION_ORDER: tf.where(exists & (after >= 0), offsets, 0),
+        features.LABEL_IDS: tf.where(label_weights > 0, labels, 0),
+        features.LABEL_WEIGHTS: label_weights,
+    }
+
+
 def _neighbours(
     token_ids: tf.Tensor, document_ids: tf.Tensor, moved: Callable[[tf.Tensor], tf.Tensor]
 ) -> tuple[tf.Tensor, tf.Tensor]:
     token_ids, document_ids = tf.convert_to_tensor(token_ids), tf.convert_to_tensor(document_ids)
     exists = (document_ids > 0) & (moved(document_ids) == document_ids)
     return moved(token_ids), exists
+
+
+def _document_ids(documents: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
+    return tf.where(documents < tf.size(lengths), documents + 1, 0)

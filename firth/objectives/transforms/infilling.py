@@ -1,4 +1,4 @@
-"""Text infilling: spans of random length give way to a mask each (Lewis et al. 2019, section 2.2)."""
+"""Text infilling: each span of random length is replaced by one mask (Lewis et al. 2019, section 2.2)."""
 
 import math
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ _TAIL = 1e-9
 
 
 class Infilling(NamedTuple):
-    """Masks that stand for spans.
+    """Masks that replace spans.
 
     Attributes:
         is_hidden: bool [raw_length], True on the tokens of the spans.
@@ -76,12 +76,12 @@ def choose_infilling(
 
 
 class _Items(NamedTuple):
-    """What a document becomes: spans and kept tokens. All int32 or bool [raw_length].
+    """The spans and kept tokens of documents, in order; int32 or bool [raw_length].
 
     Attributes:
-        documents: Of each item.
+        documents: Number of each item's document.
         is_span: False for a kept token.
-        widths: Ordinary tokens that it stands for.
+        widths: Number of ordinary tokens of each item.
     """
 
     documents: tf.Tensor

@@ -1,6 +1,6 @@
 """Lays out the chunks of a row one after another, with their special tokens."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -26,7 +26,7 @@ class Frame(NamedTuple):
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """All of them, in their order."""
+        """All ids in order."""
         return self.before + self.between + self.after
 
 
@@ -95,7 +95,7 @@ def lay_out(
     exists = row[features.CHUNK_LENGTHS] > 0
     block_lengths = tf.where(exists, pairs.lengths + len(frame.ids), 0)
     chunks, offsets = find_parts(block_lengths, length)
-    # One chunk more stands for the padding after all of them.
+    # One more chunk is the padding after all of them.
     of_chunks = tf.pad(
         tf.stack([pairs.first_sources, pairs.first_lengths, pairs.second_sources, pairs.second_lengths]),
         [[0, 0], [0, 1]],
@@ -121,12 +121,25 @@ def lay_out(
     )
 
 
+def spell(layout: Layout, row: Row, tokenizer: Any) -> tf.Tensor:
+    """Returns the characters of each word of a row that is laid out as `<S> words </S>`.
+
+    Returns:
+        int32 [length, max_characters].
+    """
+    padding = [0] * tokenizer.max_characters
+    specials = [padding, tokenizer.bos_characters, tokenizer.eos_characters]
+    # Padding and the frame come after the words, as in `Layout.sources`.
+    characters = tf.concat([row[features.CHARACTERS], tf.constant(specials, tf.int32)], 0)
+    return tf.gather(characters, layout.sources)
+
+
 def _sources(
     offsets: tf.Tensor, of_places: tf.Tensor, inside: tf.Tensor, frame: Frame, padding: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns `Layout.sources`, and whether a place is in the second segment or after it."""
+    """Returns `Layout.sources`, and True for places in the second segment or after it."""
     first_source, first, second_source, second = of_places
-    # Special tokens are counted on from the padding; of text before it, each is so many places after.
+    # Special tokens are numbered after the padding.
     place = offsets - len(frame.before)
     after = place - first  # Place after the first segment.
     specials = padding + 1 + offsets

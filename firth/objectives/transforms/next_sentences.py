@@ -19,7 +19,7 @@ from firth import features
 from firth.objectives.transforms.documents import Row, find_parts
 from firth.objectives.transforms.pairs import Pairs, is_sentence, true_pairs
 
-# The cost of a split that is none, and the most tokens, also as a share of both rests, that are cut off.
+# The cost of an impossible split, and the most tokens that are cut off, also as a share of both rests.
 _NEVER = 1e9
 _MOST_CUT, _CUT_SHARE = 8, 8
 
@@ -106,8 +106,8 @@ def choose_pairs(row: Row, negative: Row, random_rate: float, seeds: tf.Tensor) 
 def _other_chunks(row: Row, negative: Row, seed: tf.Tensor) -> tf.Tensor:
     """Returns the number of the negative row's chunk for each chunk, -1 for none: int32 [max_documents].
 
-    A chunk of the negative row is that of one chunk at most, and each two are as likely to meet as the other
-    way round, with the negative row in the place of the row.
+    A chunk of the negative row is that of one chunk at most, and two chunks are as likely to meet
+    if the row and the negative row are exchanged.
     """
     numbers = tf.range(tf.size(row[features.CHUNK_LENGTHS]))
     own, others = (
@@ -122,7 +122,7 @@ def _other_chunks(row: Row, negative: Row, seed: tf.Tensor) -> tf.Tensor:
 
 
 def _splits(row: Row, negative: Row, others: tf.Tensor, seed: tf.Tensor) -> _Splits:
-    """Returns where each chunk and its other one are split."""
+    """Returns the places where each chunk and its other chunk are split."""
     own, other, count = _places(row), _places(negative), tf.size(others)
     # The chunk of the row that each chunk of the negative row is for.
     of_others = tf.scatter_nd(
@@ -135,7 +135,7 @@ def _splits(row: Row, negative: Row, others: tf.Tensor, seed: tf.Tensor) -> _Spl
     draws = tf.random.stateless_uniform([3, tf.size(own.left)], seed, alg="philox")
     left, others_left = tf.gather(own.left, own_places), tf.gather(other.left, other_places)
     apart = tf.cast(tf.abs(left[:, tf.newaxis] - others_left), tf.float32)
-    # Of splits whose rests are as near in length, any.
+    # A random one of the splits whose rests are equally near in length is taken.
     apart += tf.gather(draws[0], own_places)[:, tf.newaxis] + tf.gather(draws[1], other_places)
     of_own = tf.gather(own.chunks, own_places)
     apart = tf.where(of_own[:, tf.newaxis] == tf.gather(other_chunks, other_places), apart, _NEVER)
@@ -167,7 +167,7 @@ def _places(row: Row) -> _Places:
 
 
 def _has(places: _Places, count: tf.Tensor) -> tf.Tensor:
-    """Returns whether each chunk has a second sentence: bool [max_documents]."""
+    """Returns bool [max_documents], True for chunks with a second sentence."""
     found = tf.cast(places.at_sentence, tf.int32)
     return tf.math.unsorted_segment_max(found, places.chunks, count + 1)[:-1] > 0
 
@@ -176,7 +176,7 @@ def _candidates(places: _Places, by_sentence: tf.Tensor) -> tf.Tensor:
     """Returns the places where a chunk may be split, int32 [candidates].
 
     Args:
-        by_sentence: Whether each chunk is split before a sentence, bool [max_documents].
+        by_sentence: bool [max_documents], True for chunks that are split before a sentence.
     """
     count = tf.size(by_sentence)
     kinds = tf.gather(by_sentence, tf.clip_by_value(places.chunks, 0, count - 1))

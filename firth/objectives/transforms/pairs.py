@@ -1,4 +1,4 @@
-"""The segments of each chunk: the place of the split, and whether the two are swapped.
+"""The two segments of each chunk: where it is split, and for sentence order, which are swapped.
 
 For sentence order google-research/albert falls back to random segments where a document is too short to be
 split. Here such a document has no pair.
@@ -138,7 +138,7 @@ def _split_scores(
     random, places = random[:tokens], random[tokens:, tf.newaxis]
     whole = tf.cast(tf.maximum(lengths, 1)[:, tf.newaxis], tf.float32)
     shares = tf.cast(offsets, tf.float32) / whole
-    # Of two places as near to the middle either may be taken: the first of them would tell the order.
+    # Ties of places around the middle are broken at random: always taking the first would reveal the order.
     nearness = 0.5 * (1.0 - tf.abs(2.0 * shares - 1.0)) + 1e-4 * random
     starts_word = tf.cast(row[features.WORD_STARTS] > 0, tf.float32)
     of_sentences = 1.0 - tf.abs(shares - places) if by_place else random

@@ -1,7 +1,7 @@
 """Runs of pieces or words that are predicted together: n-grams and spans of random lengths.
 
 A row is cut into consecutive runs of random lengths, of which some are taken in random order. So runs need no
-search for free places, and a token's chance does not depend on where in the row it stands.
+search for free places, and a token's chance does not depend on its place in the row.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from firth.objectives.transforms.selection import number_words, taken_units
+from firth.objectives.transforms.masking import number_words, taken_units
 
 
 def uniform_lengths(longest: int) -> npt.NDArray[Any]:
@@ -99,7 +99,8 @@ def cut_runs(
         seed: Seed, int32 or int64 [2].
 
     Returns:
-        int32 [count], the number of each unit's run, ascending from 0; and bool [count], False on the units
+        int32 [count], the number of each unit's run, ascending from 0; and bool [count], False on the last
+        unit of each run if runs are `apart`.
     """
     lengths = np.concatenate([np.zeros(int(apart)), lengths])
     reaching_in = np.cumsum(lengths[::-1])[::-1]

@@ -1,17 +1,27 @@
-"""Chooses the tokens that are corrupted: random spans, or single tokens."""
+"""Chooses random spans or single tokens to corrupt, and replaces spans by sentinels."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
-from firth.objectives.transforms.documents import Text, count_by_document, find_parts, within_document
+from firth.objectives.transforms.documents import (
+    Parts,
+    Text,
+    count_by_document,
+    find_parts,
+    within_document,
+    write_parts,
+)
 
 
 class Noise(NamedTuple):
     """The tokens of a row that are corrupted.
 
-    A special piece of the text is never corrupted, and a span that contains one goes on after it: spans are
-    counted as if it were not there.
+    A special piece of the text is never corrupted. A span around one continues after it and counts as one
+    span.
 
     Attributes:
         is_noise: bool [raw_length], True on corrupted tokens.
@@ -34,8 +44,8 @@ def read_noise(text: Text, is_noise: tf.Tensor) -> Noise:
     slots = tf.math.unsorted_segment_sum(
         tf.cast(is_noise, tf.int32), tf.where(text.ordinary, slot, size), size + 1
     )
-    goes_on = (tf.gather(slots, tf.maximum(slot - 1, 0)) > 0) & (within_document(text.ordinary, text) > 0)
-    return Noise(is_noise, is_noise & ~goes_on)
+    continues = (tf.gather(slots, tf.maximum(slot - 1, 0)) > 0) & (within_document(text.ordinary, text) > 0)
+    return Noise(is_noise, is_noise & ~continues)
 
 
 def random_spans(
@@ -59,7 +69,7 @@ def random_spans(
     documents, offsets = find_parts(counts, size)
     noise = tf.gather(tf.concat([noise_counts, [0]], 0), documents)
     spans = tf.gather(tf.concat([span_counts, [0]], 0), documents)
-    # Slots: the first of a document stand for its noise, the others for what is kept.
+    # The first slots of a document are its noise, the others its kept tokens.
     is_kept = offsets >= noise
     inside = tf.where(is_kept, offsets - noise, offsets)
     segments = _random_segments(2 * documents + tf.cast(is_kept, tf.int32), inside, spans, seeds[0])
@@ -96,19 +106,63 @@ def choose_tokens(text: Text, allowed: tf.Tensor, counts: tf.Tensor, seed: tf.Te
     return allowed & (ranks - tf.gather(starts, text.documents) < tf.gather(wanted, text.documents))
 
 
-def _random_segments(groups: tf.Tensor, offsets: tf.Tensor, counts: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
-    """Cuts each group of slots at random; returns the segment of its group that each slot is in.
+def sentinel_inputs(
+    text: Text, noise: Noise, sentinel_ids: npt.NDArray[np.int32], sep_id: int, length: int
+) -> Parts:
+    """Returns the kept tokens of each document with a sentinel for each span, and `[SEP]` at its end.
 
     Args:
-        groups: int32 [size], ascending.
-        offsets: int32 [size], place in the group.
-        counts: int32 [size], segments of the group that the slot is in.
-        seed: int32 or int64 [2].
+        sentinel_ids: Ids of the sentinels, int32 [sentinels].
+
+    Example: the paper's own, with `<extra_id_0>` for `<X>` and `<extra_id_1>` for `<Y>`.
+
+    >>> from firth.objectives.transforms.documents import ordinary_table, read_text
+    >>> from firth.objectives.transforms.spans import read_noise
+    >>> from firth.tokenizers import WordPieceTokenizer
+    >>> words = "Thank you for inviting me to your party last week .".split()
+    >>> pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, "<extra_id_1>", "<extra_id_0>"]
+    >>> tokenizer = WordPieceTokenizer(pieces, lowercase=False)
+    >>> row = {"tokens": tokenizer.tokenize(" ".join(words)), "chunk_lengths": tf.constant([11])}
+    >>> text = read_text(row, ordinary_table(tokenizer))
+    >>> noise = read_noise(text, [word in ("for", "inviting", "last") for word in words])
+    >>> inputs = sentinel_inputs(text, noise, tokenizer.sentinel_ids, tokenizer.sep_id, length=11)
+    >>> tokenizer.detokenize(inputs.ids).numpy().decode()
+    'Thank you <extra_id_0> me to your party <extra_id_1> week . [SEP]'
+    >>> targets = sentinel_targets(text, noise, tokenizer.sentinel_ids, tokenizer.sep_id, length=6)
+    >>> tokenizer.detokenize(targets.ids).numpy().decode()
+    '<extra_id_0> for inviting <extra_id_1> last [SEP]'
     """
-    # The first slot of a group comes first in its random order, so that it always begins a segment.
-    ranks = random_ranks(groups, offsets, seed, first_is_first=True)
-    before = tf.cumsum(tf.cast(ranks < counts, tf.int32))
-    return before - tf.gather(before, tf.range(tf.size(groups)) - offsets)
+    is_kept = text.is_token & ~noise.is_noise
+    shown = tf.where(noise.is_start, _sentinels(text, noise, sentinel_ids), text.tokens)
+    emitted = is_kept | noise.is_start
+    counts = count_by_document(emitted, text)
+    places = tf.cumsum(tf.cast(emitted, tf.int32), exclusive=True) + text.documents
+    return _closed(text, counts, sep_id, [(emitted, places, shown)], length)
+
+
+def sentinel_targets(
+    text: Text,
+    noise: Noise,
+    sentinel_ids: npt.NDArray[np.int32],
+    sep_id: int,
+    length: int,
+    closing_sentinel: bool = False,
+) -> Parts:
+    """Returns each sentinel with the tokens that it replaces, and a closing piece after the last.
+
+    Args:
+        sentinel_ids: Ids of the sentinels, int32 [sentinels].
+    """
+    spans = count_by_document(noise.is_start, text)
+    counts = spans + count_by_document(noise.is_noise, text)
+    emitted = tf.cast(noise.is_noise, tf.int32) + tf.cast(noise.is_start, tf.int32)
+    places = tf.cumsum(emitted, exclusive=True) + text.documents
+    pieces = [
+        (noise.is_start, places, _sentinels(text, noise, sentinel_ids)),
+        (noise.is_noise, places + tf.cast(noise.is_start, tf.int32), text.tokens),
+    ]
+    closing = _numbered(sentinel_ids, spans) if closing_sentinel else sep_id
+    return _closed(text, counts, closing, pieces, length)
 
 
 def random_ranks(
@@ -123,6 +177,21 @@ def random_ranks(
     """
     keys = _random_keys(groups, (offsets > 0) if first_is_first else False, seed)
     return tf.math.invert_permutation(tf.argsort(keys)) - (tf.range(tf.size(groups)) - offsets)
+
+
+def _random_segments(groups: tf.Tensor, offsets: tf.Tensor, counts: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
+    """Cuts each group of slots at random; returns the segment of its group that each slot is in.
+
+    Args:
+        groups: int32 [size], ascending.
+        offsets: int32 [size], place in the group.
+        counts: int32 [size], segments of the group that the slot is in.
+        seed: int32 or int64 [2].
+    """
+    # The first slot of a group comes first in its random order, so that it always begins a segment.
+    ranks = random_ranks(groups, offsets, seed, first_is_first=True)
+    before = tf.cumsum(tf.cast(ranks < counts, tf.int32))
+    return before - tf.gather(before, tf.range(tf.size(groups)) - offsets)
 
 
 def _random_keys(groups: tf.Tensor, later: tf.Tensor | bool, seed: tf.Tensor) -> tf.Tensor:
@@ -160,3 +229,27 @@ def _slot_of(text: Text) -> tf.Tensor:
 
 def _of_tokens(text: Text, slots: tf.Tensor) -> tf.Tensor:
     return text.ordinary & tf.gather(slots, tf.minimum(_slot_of(text), tf.size(slots) - 1))
+
+
+def _closed(
+    text: Text,
+    counts: tf.Tensor,
+    closing: tf.Tensor,
+    pieces: Sequence[tuple[tf.Tensor, tf.Tensor, tf.Tensor]],
+    length: int,
+) -> Parts:
+    """Returns the pieces with a closing id after each document; their places leave room for it."""
+    exists = text.lengths > 0
+    ends = tf.cumsum(counts) + tf.range(tf.size(counts))
+    closing = tf.broadcast_to(tf.cast(closing, tf.int32), tf.shape(counts))
+    lengths = tf.where(exists, counts + 1, 0)
+    return write_parts(length, lengths, [*pieces, (exists, ends, closing)])
+
+
+def _sentinels(text: Text, noise: Noise, sentinel_ids: npt.NDArray[np.int32]) -> tf.Tensor:
+    return _numbered(sentinel_ids, within_document(noise.is_start, text))
+
+
+def _numbered(sentinel_ids: npt.NDArray[np.int32], numbers: tf.Tensor) -> tf.Tensor:
+    table = tf.constant(np.asarray(sentinel_ids, np.int32))
+    return tf.gather(table, tf.minimum(numbers, tf.size(table) - 1))

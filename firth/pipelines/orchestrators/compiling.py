@@ -9,21 +9,27 @@ from typing import Any
 from tfx.components import Pusher, Trainer
 
 from firth.components.file_digests import FILES, UNREAD, FileDigests
-from firth.pipelines.orchestrators.compilable import PIPELINES
-from firth.pipelines.orchestrators.exit_handler import end_with
-from firth.pipelines.orchestrators.resources import Resources, give_resources, read_values
-from firth.pipelines.orchestrators.run_time import read_at_run_time
-from firth.pipelines.orchestrators.targets import ORCHESTRATORS, Document, pipeline_name
+from firth.pipelines.orchestrators.on_exit import add_exit_task
+from firth.pipelines.orchestrators.run_time import PIPELINES, add_recipe_reader
+from firth.pipelines.orchestrators.targets import (
+    ORCHESTRATORS,
+    Document,
+    Resources,
+    give_resources,
+    pipeline_name,
+    read_values,
+)
 from firth.recipes.run.run_recipe import RunRecipe
 
 # TFX's entry point of a container, after the image's file systems are known to it.
 ENTRY_POINT = ("python", "-m", "firth.pipelines.orchestrators.entry_point")
 MISSING = "compiling needs Kubeflow's format: pip install 'firth[kubeflow]'"
+_TOGETHER = "multi_worker_mirrored"
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What a compiled pipeline is made of, next to its recipe.
+    """Settings of a compiled pipeline, next to its recipe.
 
     Attributes:
         pipeline: Key of `PIPELINES`.
@@ -66,15 +72,15 @@ def compile_pipeline(
     """
     job = tfx_job(recipe, settings, UNREAD)
     spec = job["pipelineSpec"]
-    read_at_run_time(spec, recipe, settings)
+    add_recipe_reader(spec, recipe, settings)
     if on_exit:
-        end_with(spec, on_exit, settings.image)
+        add_exit_task(spec, on_exit, settings.image)
     give_resources(spec, resources)
     return ORCHESTRATORS[settings.orchestrator].document(job)
 
 
 def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES) -> Document:
-    """Returns the PipelineJob that TFX compiles, which says every value."""
+    """Returns the PipelineJob that TFX compiles, with every value."""
     if recipe.infra_validation:
         raise ValueError(
             "infra_validation: TFX compiles no InfraValidator for Kubeflow and Vertex; leave it out, and "
@@ -112,9 +118,6 @@ def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES)
     )
     document: Document = kubeflow.KubeflowV2DagRunner(config).run(pipeline, write_out=False)
     return document
-
-
-_TOGETHER = "multi_worker_mirrored"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,7 +168,7 @@ def read_training_job(line: str) -> TrainingJob:
 
 
 def check_workers(job: TrainingJob, strategy: str) -> None:
-    """Passes if the machines of a job train one model together."""
+    """Checks that the machines of a job train one model together."""
     if job.workers > 1 and strategy != _TOGETHER:
         raise ValueError(
             f"--training-job: {job.workers} workers train one model only with training.strategy: "
@@ -174,7 +177,7 @@ def check_workers(job: TrainingJob, strategy: str) -> None:
 
 
 def trainer_of(job: TrainingJob, image: str) -> Callable[..., Trainer]:
-    """Returns what makes the Trainer of TFX that starts such a job and waits for it.
+    """Returns a function that makes the Trainer of TFX which starts such a job and waits for it.
 
     Raises:
         ImportError: if Vertex's client is not installed.
@@ -226,7 +229,7 @@ class Endpoint:
     traffic: int = 100
 
     def serving_arguments(self) -> dict[str, Any]:
-        """Returns what TFX gives to `Model.deploy` of Vertex's client, with the endpoint and its project."""
+        """Returns the arguments of `Model.deploy` of Vertex's client, and the endpoint with its project."""
         arguments: dict[str, Any] = {
             "project": self.project,
             "endpoint_name": self.name,
@@ -258,7 +261,7 @@ def read_endpoint(line: str) -> Endpoint:
 
 
 def pusher_of(endpoint: Endpoint) -> Callable[..., Pusher]:
-    """Returns what makes the Pusher of TFX that uploads a blessed model to Vertex and deploys it.
+    """Returns a function that makes the Pusher which uploads a blessed model to Vertex and deploys it.
 
     Raises:
         ImportError: if Vertex's client is not installed.

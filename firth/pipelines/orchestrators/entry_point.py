@@ -1,4 +1,4 @@
-"""The command of a compiled pipeline's tasks: TFX's own entry point, once it can read the paths it is given.
+"""The command of a compiled pipeline's tasks: registers file systems, then runs TFX's own entry point.
 
 TFX asks its file systems for a task's files before it imports the task's executor, so that nothing of firth
 would have registered `s3://` by then. Beam's client of S3 refuses to list files in a process without options.

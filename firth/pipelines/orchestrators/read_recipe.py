@@ -1,4 +1,4 @@
-"""The program of a compiled pipeline's first task: it says the values of all others.
+"""The program of a compiled pipeline's first task: it writes the values of all others.
 
 python -m firth.pipelines.orchestrators.read_recipe '{"inputs": ..., "outputs": ...}'
 """
@@ -10,9 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth import storage
-from firth.pipelines.orchestrators.compilable import OVERRIDES, PIPELINES, RECIPE, Compilable
 from firth.pipelines.orchestrators.compiling import Settings, tfx_job
-from firth.pipelines.orchestrators.run_time import COMPILED, constants, imported, output_name, resolved
+from firth.pipelines.orchestrators.run_time import (
+    COMPILED,
+    OVERRIDES,
+    PIPELINES,
+    RECIPE,
+    Compilable,
+    constants,
+    imported,
+    output_name,
+    resolved,
+)
 from firth.recipes.base.errors import RecipeError, suggest
 from firth.recipes.base.file_names import named_files
 from firth.recipes.reading.raw_recipes import Option, assign
@@ -45,8 +54,8 @@ def values_of_run(inputs: Mapping[str, Any]) -> dict[str, Any]:
         RecipeError: if the recipe of the run is not valid.
     """
     compiled = json.loads(inputs[COMPILED])
-    said = compiled["settings"]
-    settings = Settings(**{**said, "beam_pipeline_args": tuple(said["beam_pipeline_args"])})
+    stated = compiled["settings"]
+    settings = Settings(**{**stated, "beam_pipeline_args": tuple(stated["beam_pipeline_args"])})
     kind = PIPELINES[settings.pipeline]
     recipe = kind.prepare(recipe_of_run(kind, compiled["recipe"], inputs))
     spec = tfx_job(recipe, settings)["pipelineSpec"]
@@ -69,12 +78,12 @@ def recipe_of_run(kind: Compilable, compiled: str, inputs: Mapping[str, Any]) ->
         if name not in parameters and name != COMPILED:
             raise RecipeError([f"no run-time parameter is named {name}; {suggest(name, parameters)}"])
     changes = [
-        each.assignment(name, inputs[name])
+        each.option(name, inputs[name])
         for name, each in parameters.items()
         if each.key and inputs.get(name, each.unset) != each.unset
     ]
     lines = [line.strip() for line in str(inputs.get(OVERRIDES) or "").splitlines()]
-    changes += [Option(line, f"run-time parameter {OVERRIDES}: {line}") for line in lines if line]
+    changes += [Option.read(line, f"run-time parameter {OVERRIDES}: {line}") for line in lines if line]
     place = str(inputs.get(RECIPE) or "")
     if not place:
         with storage.scratch_folder() as folder:

@@ -8,12 +8,18 @@ what is new, and a task whose values stay the same is still taken from the cache
 
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from firth.pipelines.orchestrators.compilable import PIPELINES, STRING
+from tfx.orchestration.pipeline import Pipeline
+
+from firth.pipelines import corpus as curate, finetune, pretrain
+from firth.pipelines.labels import with_labels
 from firth.pipelines.orchestrators.targets import Document
-from firth.recipes.reading.adapting import run_yaml
+from firth.recipes.reading.adapting import load_adapting_recipe, run_yaml
+from firth.recipes.reading.loading import load_recipe
+from firth.recipes.reading.raw_recipes import Option
 from firth.recipes.run.run_recipe import RunRecipe
 
 if TYPE_CHECKING:
@@ -21,12 +27,14 @@ if TYPE_CHECKING:
 
 READER = "RecipeReader"
 READER_COMMAND = ("python", "-m", "firth.pipelines.orchestrators.read_recipe")
-# The reader's input of what was compiled, as JSON.
+# The reader's input with the compiled recipe and settings, as JSON.
 COMPILED = "compiled"
 EXECUTOR = "{}_executor"
+STRING, INTEGER, DOUBLE = "STRING", "NUMBER_INTEGER", "NUMBER_DOUBLE"
+RECIPE, OVERRIDES = "recipe", "overrides"
 
 
-def read_at_run_time(spec: Document, recipe: RunRecipe, settings: "Settings") -> None:
+def add_recipe_reader(spec: Document, recipe: RunRecipe, settings: "Settings") -> None:
     """Puts the task that reads the recipe before all others, and gives them its outputs for their values."""
     outputs = {}
     for task, key, _ in constants(spec):
@@ -56,7 +64,7 @@ def constants(spec: Document) -> Iterator[tuple[str, str, Any]]:
 
 
 def imported(spec: Document) -> dict[str, Any]:
-    """Returns what a pipeline imports, by task: a base, with its digest, cannot change from run to run."""
+    """Returns the imports of a pipeline by task: a base, with its digest, cannot change from run to run."""
     executors = spec["deploymentSpec"]["executors"]
     importers = {
         task: executors[EXECUTOR.format(task)].get("importer") for task in spec["root"]["dag"]["tasks"]
@@ -119,3 +127,85 @@ def _add_reader(spec: Document, settings: "Settings", outputs: Document, compile
     spec["deploymentSpec"]["executors"][EXECUTOR.format(READER)] = {
         "container": {"image": settings.image, "command": list(READER_COMMAND), "args": ["{{$}}"]}
     }
+
+
+@dataclasses.dataclass(frozen=True)
+class RunParameter:
+    """A value that each run of a compiled pipeline may be given.
+
+    Attributes:
+        type: Type of PipelineSpec.
+        about: Description for the user interface.
+        key: Key of the recipe that it sets; empty for those that stand for more than a key.
+    """
+
+    type: str
+    about: str
+    key: str = ""
+
+    @property
+    def unset(self) -> str | int | float:
+        """The value that leaves the recipe as it is."""
+        return "" if self.type == STRING else 0
+
+    def option(self, name: str, value: str | float) -> Option:
+        """Returns the option that gives a value to the key."""
+        is_whole = self.type == INTEGER and isinstance(value, float) and value.is_integer()
+        # The recipe refuses other values, with their key.
+        exact = int(value) if is_whole else value
+        return Option.read(f"{self.key}={exact}", f"run-time parameter {name}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Compilable:
+    """A pipeline that can be compiled.
+
+    Attributes:
+        create: Function of a recipe and a pipeline root, with the keywords of `pretrain.create_pipeline`.
+        load: Function of a recipe's path, and of assignments `key=value` on top of it.
+        own: Run-time parameters by name, next to `recipe` and `overrides`.
+        prepare: Function that fills in the values that a recipe leaves open to its data.
+        compares: True if the pipeline compares its model with an earlier one.
+    """
+
+    create: Callable[..., Pipeline]
+    load: Callable[..., Any]
+    own: Mapping[str, RunParameter]
+    prepare: Callable[[Any], Any] = lambda recipe: recipe
+    compares: bool = True
+
+    @property
+    def parameters(self) -> dict[str, RunParameter]:
+        """All run-time parameters by name."""
+        recipe = (
+            "A recipe's file, in a bucket or in the image, or a preset's name; empty for the compiled one."
+        )
+        overrides = "Assignments KEY=VALUE, one a line, as those of --set."
+        return {
+            RECIPE: RunParameter(STRING, recipe),
+            OVERRIDES: RunParameter(STRING, overrides),
+            **self.own,
+        }
+
+
+_RATE = {
+    "learning_rate": RunParameter(
+        DOUBLE, "Learning rate; 0 for the recipe's.", "training.optimizer.learning_rate"
+    )
+}
+_SOURCES = {"sources": RunParameter(STRING, "Sources as JSON; empty for the recipe's.", "sources")}
+_STEPS = {"steps": RunParameter(INTEGER, "Steps of training; 0 for the recipe's.", "training.steps")}
+_DATA = {"data": RunParameter(STRING, "Labelled data as JSON; empty for the recipe's.", "data")}
+_EPOCHS = {
+    "epochs": RunParameter(DOUBLE, "Times that each record is trained on; 0 for the recipe's.", "epochs")
+}
+# By the name that a compiled pipeline carries.
+PIPELINES: Mapping[str, Compilable] = MappingProxyType(
+    {
+        "pretrain": Compilable(pretrain.create_pipeline, load_recipe, {**_SOURCES, **_STEPS, **_RATE}),
+        "curate": Compilable(curate.create_pipeline, load_recipe, _SOURCES, compares=False),
+        "finetune": Compilable(
+            finetune.create_pipeline, load_adapting_recipe, {**_DATA, **_EPOCHS, **_RATE}, with_labels
+        ),
+    }
+)

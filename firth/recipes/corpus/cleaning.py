@@ -111,7 +111,8 @@ class Cleaning(Config):
     """Bounds that the cleaned corpus must keep."""
     list_dropped: bool = False
     """True to write a row for each dropped document, with its step and reason, to Parquet files in the folder
-    `dropped` next to the corpus report, where `firth curation why` finds it."""
+    `dropped` next to the corpus report, and for each document that a `sample` left out next to what was read,
+    where `firth curation why` finds it."""
     measure: Literal["none", "reached", "only"] = "none"
     """Distributions of the values that steps compare with their thresholds, in the corpus report: those of
     `none`, of `reached`, the documents that reach a step, or `only`: then no document is dropped, and the

@@ -58,7 +58,7 @@ class Goal(Config):
     text_end: ClassVar[str] = ""
     """The role of the token that ends a text which its model writes; empty if it writes none."""
     prompted_with: ClassVar[str] = "text"
-    """What its model writes after, a key of `firth.generation.turns.FRAMINGS`."""
+    """What its model writes after, a key of `firth.generation.framing.FRAMINGS`."""
     uses_negative: ClassVar[bool] = False
     """Whether it takes segments of another row."""
     mixes_masks: ClassVar[bool] = False

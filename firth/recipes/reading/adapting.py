@@ -12,11 +12,10 @@ from firth.recipes.base.yaml_text import write_yaml
 from firth.recipes.reading.bases import BASE, check_stated, find_base
 from firth.recipes.reading.bundles import digest_of_bundle, runs_root
 from firth.recipes.reading.loading import (
-    checked,
+    checked_with_full_paths,
     load_run_recipe,
     read_raw_file,
     recipe_to_yaml,
-    with_full_paths,
 )
 from firth.recipes.reading.method_sources import MethodSourceError, check_source, with_source
 from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, override_all
@@ -68,7 +67,7 @@ def load_adapting_with_places(
     """Returns the recipe of a run that adapts a model, and the origins of its values."""
     file = None if path is None else read_raw_file(pathlib.Path(path))
     raw = _with_base(override_all(file, overrides), runs_root(root))
-    recipe = checked(with_full_paths(checked(raw, AdaptingRecipe), raw), AdaptingRecipe)
+    recipe, _ = checked_with_full_paths(raw, AdaptingRecipe)
     try:
         check_source(recipe.method, recipe.base.digest)
     except MethodSourceError as error:
@@ -114,7 +113,7 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
         BASE: {**given, "bundle": bundle, "digest": given.get("digest") or digest_of_bundle(bundle)},
     }
     # A base that writes in slots may be adapted to a task that does not, or to shorter rows.
-    served = base.export.model_dump(mode="json", exclude={"slots", "slot_length"})
+    served = base.export.model_dump(mode="json", exclude={"slots", "slot_length", "projections"})
     data["export"] = assign(served, (), raw.data.get("export") or {})
     kind = _kind(data.get("task"))
     form, rate = _form(base, kind), ("optimizer", "learning_rate")

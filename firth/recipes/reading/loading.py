@@ -90,18 +90,20 @@ def load_with_places(
         place = raw.origin(("task",)).place
         raise RecipeError([f"{place}: task: a recipe that adapts a model is for `firth finetune --recipe`"])
     raw = with_base(raw, runs_root(root), load_run_recipe)
-    raw = with_full_paths(checked(raw, Recipe), raw)
-    return checked(raw, Recipe), raw
+    return checked_with_full_paths(raw, Recipe)
 
 
-def with_full_paths(recipe: RunRecipe, raw: RawRecipe) -> RawRecipe:
-    """Returns a recipe's values with the full paths of the files that it names."""
-    data = raw.data
+def checked_with_full_paths(raw: RawRecipe, kind: type[RunRecipeT]) -> tuple[RunRecipeT, RawRecipe]:
+    """Returns a checked recipe with the full paths of the files that it names, and its values."""
+    recipe, data = checked(raw, kind), raw.data
     for file in named_files(recipe):
         full = absolute(file.pattern, raw.origin(file.key).folder, file.mark)
         if full != file.pattern:
             data = assign(data, file.key, full)
-    return RawRecipe(data, raw.origins)
+    if data is raw.data:
+        return recipe, raw
+    raw = RawRecipe(data, raw.origins)
+    return checked(raw, kind), raw
 
 
 def recipe_to_yaml(recipe: RunRecipe) -> str:

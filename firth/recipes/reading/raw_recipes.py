@@ -31,12 +31,26 @@ class Option:
     """An option of the command line that sets a value of a recipe.
 
     Attributes:
-        assignment: Text `key.path=value`.
-        said: Option as it was given, for errors.
+        key: Key, with dots between the parts of its path.
+        value: Dicts, lists and scalars.
+        place: Option as it was given, for errors.
     """
 
-    assignment: str
-    said: str
+    key: str
+    value: Any
+    place: str
+
+    @classmethod
+    def read(cls, assignment: str, place: str) -> "Option":
+        """Returns the option of a text `key.path=value`, whose value is YAML."""
+        key, equals, text = assignment.partition("=")
+        key = key.strip()
+        if not equals or not all(key.split(".")):
+            raise RecipeError([f"{place}: write it as key=value, such as training.steps=500"])
+        try:
+            return cls(key, parse_value(text), place)
+        except RecipeError as error:
+            raise RecipeError([f"{place}: {problem}" for problem in error.problems]) from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,21 +100,16 @@ def override(base: RawRecipe, option: str | Option) -> RawRecipe:
     {'training': {'steps': 500}}
     """
     if isinstance(option, str):
-        option = Option(option, f"--set {option}")
-    place = option.said
-    key, equals, text = option.assignment.partition("=")
-    path = tuple(key.strip().split("."))
-    if not equals or not all(path):
-        raise RecipeError([f"{place}: write it as key=value, such as training.steps=500"])
+        option = Option.read(option, f"--set {option}")
+    path, value = tuple(option.key.split(".")), option.value
     try:
-        value = parse_value(text)
         data = assign(base.data, path, value)
     except RecipeError as error:
-        raise RecipeError([f"{place}: {problem}" for problem in error.problems]) from None
+        raise RecipeError([f"{option.place}: {problem}" for problem in error.problems]) from None
     created = {path[:depth] for depth in range(1, len(path))} - base.origins.keys()
     said = created | {(*path, *below) for below in _paths(value)}
     kept = base.origins if isinstance(value, dict) else _not_below(base.origins, {path})
-    return RawRecipe(data, _layered(kept, dict.fromkeys(said, Origin(place))))
+    return RawRecipe(data, _layered(kept, dict.fromkeys(said, Origin(option.place))))
 
 
 def override_all(base: RawRecipe | None, options: Sequence[str | Option]) -> RawRecipe:

@@ -19,6 +19,7 @@ class ImportedRecipe(RunRecipe):
 
     own_key: ClassVar[str] = "imported_from"
     goal_key: ClassVar[str] = "objective"
+    has_projections: ClassVar[bool] = True
 
     imported_from: str
     """Format and origin of the model, for readers."""

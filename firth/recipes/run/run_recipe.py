@@ -68,6 +68,9 @@ class RunRecipe(Config):
     counted_keys: ClassVar[Mapping[str, str]] = {}
     """Keys that nobody says, and what they follow from."""
 
+    has_projections: ClassVar[bool] = False
+    """Whether its model may have `export.projections`, which nothing here trains."""
+
     if TYPE_CHECKING:
         tokenizer: AnyTokenizerConfig
         sequences: Sequences
@@ -94,6 +97,15 @@ class RunRecipe(Config):
     """URL of a database of PostgreSQL or MariaDB that keeps the metadata of local runs, if the command names
     no other place: `postgresql://user@host:port/database`, or the same of `mysql://`. The password is that of
     the variable `FIRTH_METADATA_PASSWORD`. Without a URL, a file of SQLite in the run's folder."""
+
+    @pydantic.model_validator(mode="after")
+    def _projections_come_with_weights(self) -> "RunRecipe":
+        if self.export.projections and not self.has_projections:
+            raise ValueError(
+                "export.projections: they come with a sentence encoder that is imported, and no run trains "
+                "them; leave them out"
+            )
+        return self
 
     @property
     def start_key(self) -> dict[str, Any]:

@@ -30,9 +30,9 @@ class Dialogue(Task):
     """Answer the turns of a dialogue: instruction tuning, and dialogues of several turns.
 
     Only what a model writes itself is learned, each reply with its end (Touvron et al. 2023, "Llama 2",
-    section 3.1). It is scored by the loss on the replies of the held-out dialogues, as a perplexity, and by
-    the share of their tokens that are the likeliest ones. A dialogue that is longer than a row loses its
-    oldest turns, each reply with what it answers, and keeps its system message.
+    section 3.1). It is scored by the probability of the pieces of held-out replies, by the loss on them, as a
+    perplexity, and by the share of their tokens that are the likeliest ones. A dialogue that is longer than a
+    row loses its oldest turns, each reply with what it answers, and keeps its system message.
     """
 
     heads: ClassVar[str] = "language_model"
@@ -44,10 +44,11 @@ class Dialogue(Task):
     decoder_start: ClassVar[tuple[str, ...]] = ()
     row_length: ClassVar[int] = 512
     record_length: ClassVar[int] = 16
-    scored_as: ClassVar[tuple[str, ...]] = ()
+    scored_as: ClassVar[tuple[str, ...]] = ("reply pieces",)
     takes_published_scores: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ("messages",)
     signature: ClassVar[str] = "reply"
+    scored_by: ClassVar[str] = "score_replies"
 
     kind: Literal["dialogue"] = "dialogue"
     template: TemplateName | ChatTemplate | None = None
@@ -58,8 +59,10 @@ class Dialogue(Task):
     reply_tokens: Count = 64
     """Most tokens of a reply that is written when the model is asked, with its end. So much of a row is free
     after what is asked."""
-    scores: tuple[str, ...] = ()
-    """Empty: no reply is written when it is evaluated, so that there is nothing to score but the loss."""
+    scores: tuple[str, ...] = ("reply_probability",)
+    """Scores of held-out replies. `reply_probability` is the geometric mean of the probabilities of their
+    pieces, each after all before it, without special ones such as the end. It needs no reply to be written.
+    Empty for the loss alone."""
     form: TurnsForm = TurnsForm()
     """How turns are laid out."""
 
@@ -89,10 +92,19 @@ class Dialogue(Task):
         """Returns the most tokens of a reply that is learned, and the key that says it."""
         return sequences.length, "sequences.length"
 
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns the log probabilities of replies by the frequencies of pieces in the training split."""
+        return {"pieces by their frequency": [each.by_frequency for each in references]}
+
     @property
     def constant_bounds(self) -> dict[str, tuple[float | None, float | None]]:
         """The bound of a model that writes replies better than by the frequencies of pieces alone."""
-        return {"perplexity_over_unigram": (None, 1.0)}
+        return super().constant_bounds or {"perplexity_over_unigram": (None, 1.0)}
+
+    @property
+    def told_metrics(self) -> tuple[str, ...]:
+        """The names of its score, and of the metrics of its loss."""
+        return (*self.score_names, *self.loss_terms[0].metric_names)
 
     def prompt_places(self, sequences: Sequences) -> int:
         """Returns the most tokens of a dialogue that is to be answered, with all that the template says."""

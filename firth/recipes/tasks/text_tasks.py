@@ -86,9 +86,13 @@ class TextTasks(WritingTask):
 
     def as_learned(self, source: str, texts: Mapping[str, Any], label: Any) -> tuple[dict[str, Any], Any]:
         """Returns the text to read, in its role, and the text to write, of a record of a data set."""
+        return {"text": self.prompt_of(source, texts)}, self.tasks[source].texts_of(label)
+
+    def prompt_of(self, source: str, texts: Mapping[str, Any]) -> str:
+        """Returns the text to read of a record of a data set: its texts, each after its prefix."""
         task = self.tasks[source]
-        said = zip((task.prefix, task.pair_prefix), task.roles)
-        return {"text": " ".join(f"{before}{texts[role]}" for before, role in said)}, task.texts_of(label)
+        before = zip((task.prefix, task.pair_prefix), task.roles)
+        return " ".join(f"{prefix}{texts[role]}" for prefix, role in before)
 
     def text_of(self, label: Any) -> str:
         """Returns the text to write for a label as it is learned."""

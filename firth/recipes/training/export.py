@@ -12,6 +12,17 @@ Pooling = Literal[
 ]
 
 
+class Projection(Config):
+    """A dense layer on the vector of a text, after pooling."""
+
+    width: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)]
+    """Width of the vectors that come out."""
+    activation: Literal["linear", "tanh", "relu", "gelu", "silu", "sigmoid"] = "linear"
+    """Function that is applied to each of their values."""
+    bias: bool = True
+    """Whether the layer has a bias."""
+
+
 class Export(Config):
     """Settings of the exported signatures."""
 
@@ -23,6 +34,9 @@ class Export(Config):
     `cls_token`; the pooled `[CLS]`; or, of all tokens with the special ones, the state of the last one, the
     greatest of each value, the sum divided by the root of their number, and the mean in which the second
     token weighs twice as much as the first, and so on."""
+    projections: tuple[Projection, ...] = ()
+    """Dense layers that `embed` applies to the pooled vector, one after another. They come with a sentence
+    encoder that is imported; a run that starts from it neither trains nor keeps them."""
     normalize: bool = False
     """True for vectors of length one, which `embed` gives."""
     prompt: str = ""

@@ -85,8 +85,8 @@ class PrefixTuning(PrefixMethod):
     Defaults are the paper's of table-to-text (section 7.2 and appendix A).
     """
 
-    # At the 1e-2 of peft's examples a small GPT stayed at chance in most seeds, see benchmarks/README.md; the
-    # paper's 5e-5 is that of a GPT-2 of 345M parameters.
+    # At the 1e-2 of peft's examples a small GPT stayed at chance in most seeds, see
+    # benchmarks/figures/methods.json; the paper's 5e-5 is that of a GPT-2 of 345M parameters.
     learning_rate: ClassVar[float | None] = 1e-3
 
     kind: Literal["prefix_tuning"] = "prefix_tuning"

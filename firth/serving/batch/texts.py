@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from firth.recipes.base.errors import suggest
-from firth.tasks.readers.dialogues import asked_turns
+from firth.tasks.readers.dialogues import prompt_of_messages
 from firth.tasks.readers.endings import ROWS, TSV, Rows, ending_of
 from firth.tasks.readers.records import MESSAGES, RefusedFileError, RejectedLine, RejectedRecordError
 from firth.tasks.readers.row_format import LISTS, text_of_role
@@ -98,6 +98,7 @@ def read_texts(
     needs: str = "",
     rather: Mapping[str, str] | None = None,
     quoted: bool | None = None,
+    with_reply: bool = False,
 ) -> Iterator[TextRecord]:
     """Yields the records of a csv, tsv, jsonl or txt file, in its order, with only one line in memory.
 
@@ -117,7 +118,8 @@ def read_texts(
     for line, row in rows:
         try:
             values = rows.values(row)
-            yield TextRecord(line, _texts(values, other if _has(other, values) else columns, needs))
+            taken = other if _has(other, values) else columns
+            yield TextRecord(line, _texts(values, taken, needs, with_reply))
         except RejectedRecordError as error:
             unread.add(RejectedLine(error.reason, name, line, error.detail))
 
@@ -132,12 +134,12 @@ def _each(columns: Mapping[str, str | Sequence[str]]) -> Iterator[tuple[str, str
 
 
 def _texts(
-    values: Mapping[str, Any], columns: Mapping[str, str | Sequence[str]], needs: str
+    values: Mapping[str, Any], columns: Mapping[str, str | Sequence[str]], needs: str, with_reply: bool
 ) -> dict[str, str | tuple[str, ...]]:
     texts: dict[str, str | tuple[str, ...]] = {}
     for name, column in columns.items():
         if name == MESSAGES:
-            texts |= asked_turns(_value(values, str(column)), str(column))
+            texts |= prompt_of_messages(_value(values, str(column)), str(column), with_reply)
         else:
             texts[name] = _text(values, column, name)
     if needs not in texts.get(TEXT, ""):

@@ -1,4 +1,4 @@
-"""Continuous batching: texts that join and leave the slots of an exported model while others go on."""
+"""Continuous batching: texts join and leave the slots of an exported model while others are written."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
-from firth.serving.descriptions.model_description import read_description
+from firth.serving.exported_model import newest_model, read_description
 from firth.serving.isolated_check import Loaded
 from firth.serving.parameter import values_of
 from firth.serving.slots.requests import prefill_request, step_request
-from firth.serving.versions import newest_model
 from firth.serving.warmup import Request
 
 # From the tokens written so far to those that may come next, bool [vocabulary].
@@ -45,7 +44,7 @@ class SlotText(NamedTuple):
         text: The text so far.
         ids: Its tokens so far, without the end.
         log_probabilities: Natural logarithms of their probabilities, and of the end's.
-        ended: Why it ended: `end` (the model wrote the end) or `length`; empty while it goes on.
+        ended: Why it ended: `end` (the model wrote the end) or `length`; empty while it is written.
     """
 
     number: int
@@ -198,7 +197,7 @@ class ContinuousBatcher:
         asked = {"prompt_ids": prompt_ids, "prompt_length": prompt_length, "ids": ids, "length": length}
         texts = [each.decode() for each in self.loaded.run("detokenize", asked)["generated"]]
         return [
-            # A character of which not all bytes are there is held back while the text goes on.
+            # A character of which not all bytes are there is held back while the text is written.
             one.so_far._replace(text=text if one.so_far.ended else text.rstrip(_UNFINISHED))
             for one, text in zip(held, texts)
         ]

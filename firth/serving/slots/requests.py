@@ -9,10 +9,10 @@ from firth.serving.warmup import Request
 
 
 class SlotRequest(NamedTuple):
-    """A request, and what it is to lead to.
+    """A request that tries a model.
 
     Attributes:
-        name: What it tries.
+        name: Name of the case.
         request: The request.
         refused: True if the model must refuse it.
     """
@@ -28,7 +28,7 @@ def prefill_request(slot: int, ids: Any) -> Request:
 
 
 def step_request(described: Mapping[str, Any], active: Any, **others: Any) -> Request:
-    """Returns the request for a token of each active slot; what is not said is the parameters' default.
+    """Returns the request for a token of each active slot; parameters that are not given have their default.
 
     Args:
         **others: `mask`, int32 [slots, words], and values of parameters, [slots] each.

@@ -7,28 +7,31 @@ token in each active slot by `step`. One request comes after another: they chang
 import dataclasses
 import functools
 import uuid
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
 from firth.generation.slots import Slots, SlotWriter, joined, mask_bits, mask_words, padded
 from firth.generation.texts_in_graph import read_texts, written_texts
-from firth.generation.turns import framing_of
-from firth.generation.writing import GOES_ON
+from firth.generation.writer import GOES_ON
 from firth.recipes.run.fit import slot_sequences
-from firth.serving.continuation import PARAMETERS, checked_values, controls_of_values
-from firth.serving.descriptions.output import Output
+from firth.serving.continuation import PARAMETERS, check_values, controls_of_values
 from firth.serving.served_model import Served
-from firth.serving.slots.slot_tensors import slot_descriptions
+from firth.serving.signature import Output
 
 Function = Callable[..., dict[str, tf.Tensor]]
 Bind = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+_LENGTHS = Output("number of tokens", "int32")
+_IDS = ("batch", "tokens")
+
+
 class SlotSignatures:
-    """The signatures of a model that writes in slots, and what it keeps between them.
+    """The signatures of a model that writes in slots, and the tensors that it keeps between requests.
 
     Attributes:
         kept: Texts of the slots, which the model keeps.
@@ -63,11 +66,11 @@ class SlotSignatures:
         }
 
     def describe_signatures(self) -> dict[str, Any]:
-        """Returns what an exported model says about each signature, fit for JSON."""
+        """Returns the description of each signature, fit for JSON."""
         return {name: each.describe() for name, each in self._descriptions.items()}
 
     def describe(self) -> dict[str, Any]:
-        """Returns what an exported model says about its slots, fit for JSON."""
+        """Returns the description of the slots, fit for JSON."""
         return {
             "count": self._count,
             "prompt_lengths": self._writer.lengths(),
@@ -121,7 +124,7 @@ class SlotSignatures:
             token: int32 [slots], the token that was written; 0 in a slot that wrote no token.
             log_probability: float32 [slots], of the token among those that may be written, before the mask,
                 penalties and the sampler; 0 in a slot that wrote no token.
-            ended: int32 [slots], 0 if the text goes on, 1 if its end was written, 2 if it has all the tokens
+            ended: int32 [slots], 0 if the text continues, 1 if its end was written, 2 if it has all tokens
                 that were asked for, or that there is room for.
 
         Raises (when run):
@@ -132,7 +135,7 @@ class SlotSignatures:
             tf.where(active, each, tf.constant(parameter.default, parameter.dtype))
             for each, parameter in zip(values, PARAMETERS.values(), strict=True)
         )
-        controls, may_come = controls_of_values(checked_values(values)), mask_bits(mask, self._rows)
+        controls, may_come = controls_of_values(check_values(values)), mask_bits(mask, self._rows)
         slots = self.kept.read()
         goes_on = active & (slots.writing.ended == GOES_ON)
         may_write = tf.reduce_any(may_come & tf.constant(self._framing.may_write), axis=1)
@@ -244,3 +247,82 @@ class KeptTensors:
         """Puts other values in their place."""
         for variable, value in zip(self.variables, tf.nest.flatten(values), strict=True):
             variable.assign(value)
+
+
+class SlotDescription(NamedTuple):
+    """A signature of slots.
+
+    Attributes:
+        meaning: Its purpose, a sentence.
+        inputs: Its inputs by name, in their order.
+        outputs: Its outputs by name.
+    """
+
+    meaning: str
+    inputs: Mapping[str, Output]
+    outputs: Mapping[str, Output]
+
+    def describe(self) -> dict[str, Any]:
+        """Returns the description, fit for JSON."""
+        return {
+            "meaning": self.meaning,
+            "inputs": {name: each.describe() for name, each in self.inputs.items()},
+            "outputs": {name: each.describe() for name, each in self.outputs.items()},
+        }
+
+
+def slot_descriptions(count: int | str, words: int | str) -> dict[str, SlotDescription]:
+    """Returns the signatures of slots by name."""
+
+    def of_slots(meaning: str, dtype: str = "int32", *more: int | str) -> Output:
+        return Output(meaning, dtype, (count, *more))
+
+    return {
+        "prefill": SlotDescription(
+            "Lets a slot read a prompt; what the slot held is forgotten.",
+            {
+                "slot": Output("number of the slot; -1 for none", "int32", (1,)),
+                "ids": Output("tokens of the prompt with its special ones", "int32", (1, "tokens")),
+            },
+            {"room": Output("most tokens that can be written after it", "int32", (1,))},
+        ),
+        "step": SlotDescription(
+            "Writes a token in each active slot whose text has not ended.",
+            {
+                "active": of_slots("whether the slot takes part", "bool"),
+                "mask": of_slots("bits of the tokens that may come next, -1 for all", "int32", words),
+                **{name: of_slots(each.meaning, each.dtype) for name, each in PARAMETERS.items()},
+            },
+            {
+                "token": of_slots("token that was written; 0 in a slot that wrote no token"),
+                "log_probability": of_slots(
+                    "natural logarithm of its probability, among the tokens that may be written and before "
+                    "mask, penalties and the sampler; 0 in a slot that wrote no token",
+                    "float32",
+                ),
+                "ended": of_slots("0 while the text goes on, 1 if its end was written, 2 if it is full"),
+            },
+        ),
+        "tokenize": SlotDescription(
+            "Gives texts as `prefill` reads them.",
+            {
+                "text": Output("text to continue", "string"),
+                "max_new_tokens": Output("most tokens to write, for which a long text is cut", "int32"),
+            },
+            {
+                "ids": Output("tokens with special ones, padded", "int32", _IDS),
+                "length": _LENGTHS,
+                "truncated": Output("whether the text was cut", "bool"),
+            },
+        ),
+        "detokenize": SlotDescription(
+            "Gives the texts of tokens that were written.",
+            {
+                "prompt_ids": Output("tokens that `prefill` read, padded", "int32", _IDS),
+                "prompt_length": _LENGTHS,
+                "ids": Output("tokens that `step` wrote, without the end, padded", "int32", _IDS),
+                "length": _LENGTHS,
+            },
+            {"generated": Output("text, in UTF-8", "string")},
+        ),
+    }

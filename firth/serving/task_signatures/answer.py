@@ -4,20 +4,17 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
-from firth.serving.task_signatures.records import features_of_pieces
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
+from firth.serving.task_signatures.records import encode_pieces
 from firth.tasks.span import NO_SPAN, answers_of, most_question
 from firth.tasks.windows import (
     PlacedPieces,
     Windows,
-    placed_pieces,
+    place_pieces,
     question_pieces,
-    read_lengths,
-    windows_of,
+    read_windows,
 )
 
 _TOLD = ("answer", "start", "end", "score", "probability", "answers", "starts", "ends", "probabilities")
@@ -48,21 +45,6 @@ OUTPUTS = {
 }
 
 
-def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature, if the recipe's task is to answer by parts of texts."""
-    if getattr(recipe.goal, "signature", "") != "answer":
-        return None
-    return Signature(
-        answer,
-        OUTPUTS,
-        "Answers a question by a part of a text.",
-        {"text": "question", "pair": "text that holds the answer"},
-        {"text": "What keeps company?", "pair": "A word keeps company."},
-        answer=_ANSWER,
-        reads_heads=True,
-    )
-
-
 def answer(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns the best answers to each question, from all windows of its text.
 
@@ -75,11 +57,10 @@ def answer(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Ten
     config = served.task
     room = served.row_length - config.form.special_tokens(2)
     questions, cut = question_pieces(served.tokenizer, text, most_question(config, room))
-    pieces = placed_pieces(served.tokenizer, pair)
+    pieces = place_pieces(served.tokenizer, pair)
     rooms = room - tf.cast(questions.row_lengths(), tf.int32)
     lengths = tf.cast(pieces.ids.row_lengths(), tf.int32)
-    read = read_lengths(lengths, rooms, config.stride)
-    windows = windows_of(read, rooms, config.stride)
+    windows, read = read_windows(lengths, rooms, config.stride)
     found = _of_windows(served, questions, pieces, windows)
     kept = questions.row_lengths()
     amount = Reading(kept, kept + tf.cast(cut, tf.int64)) + Reading(read, lengths)
@@ -108,7 +89,7 @@ def _of_rows(served: Served, rows: tf.Tensor) -> dict[str, tf.Tensor]:
         tf.RaggedTensor.from_tensor(rows[:, 2 + place * width : 2 + (place + 1) * width], lengths=count)
         for place, count in enumerate((lengths, windows))
     )
-    features = features_of_pieces(served, *texts)
+    features = encode_pieces(served, *texts)
     logits = served.model.logits(features, training=False)
     begins = (lengths + len(form.before) + len(form.between))[:, tf.newaxis]
     nowhere, count = features["pooled_positions"], served.task.n_best
@@ -123,7 +104,7 @@ def _of_texts(
     firsts = tf.cast(tf.gather(pieces.starts.row_splits, windows.owners), tf.int32) + windows.starts
     start = tf.gather(pieces.starts.flat_values, firsts[:, tf.newaxis] + found["start"])
     end = tf.gather(pieces.ends.flat_values, firsts[:, tf.newaxis] + found["end"])
-    # The piece that stands for a text without pieces is not an answer.
+    # The piece for a text without pieces is not an answer.
     score = tf.where(end > start, found["score"], NO_SPAN)
     by_text = [_by_text(each, windows.owners, batch) for each in (score, start, end)]
     scores, starts, ends = _different(by_text, task.n_best)
@@ -173,3 +154,14 @@ def _different(spans: Sequence[tf.Tensor], count: int) -> list[tf.Tensor]:
         same = (starts == each[1][:, tf.newaxis]) & (ends == each[2][:, tf.newaxis])
         scores = tf.where(same, NO_SPAN, scores)
     return [tf.stack(column, axis=1) for column in zip(*chosen)]
+
+
+ANSWER = Signature(
+    answer,
+    OUTPUTS,
+    "Answers a question by a part of a text.",
+    {"text": "question", "pair": "text that holds the answer"},
+    {"text": "What keeps company?", "pair": "A word keeps company."},
+    answer=_ANSWER,
+    reads_heads=True,
+)

@@ -4,11 +4,10 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
-from firth.serving.task_signatures.records import features_of_pieces
-from firth.tasks.fitting import fit_choices, room_of_choices
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
+from firth.serving.task_signatures.records import encode_pieces
+from firth.tasks.inputs import fit_choices, room_of_choices
 
 _ANSWER = Answer(
     {"choice": "choice", "place": "place", "probability": "probability", "probabilities": "probabilities"},
@@ -28,7 +27,7 @@ OUTPUTS = {
     **reading("some text had no room and was cut"),
 }
 _INPUTS = {
-    "text": "text that is gone on with, or asked about",
+    "text": "text to continue, or asked about",
     "question": "question about it",
     "choices": "the choices",
 }
@@ -95,7 +94,7 @@ def choose(
         room,
     )
     # Each choice is a row of its own, and the softmax runs over those of its record here.
-    features = features_of_pieces(served, *fitted.texts)
+    features = encode_pieces(served, *fitted.texts)
     features[names.CHOICE_COUNTS] = tf.ones_like(features[names.POOLED_POSITIONS])
     (logits,) = served.model.logits(features, training=False).values()
     # The maximum over an empty batch is the smallest integer.

@@ -1,23 +1,18 @@
 """The signatures `classify`, `classify_pair`, `regress` and `regress_pair`: the answer to one text or two."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import tensorflow as tf
 
-from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
-from firth.serving.task_signatures.records import encode_texts, features_of_pieces
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
+from firth.serving.task_signatures.records import encode_pieces, encode_texts
 from firth.serving.task_signatures.text_answers import (
     inputs_of_texts,
     label_log_probabilities,
     numbers_of_texts,
     write,
 )
-from firth.tasks.windows import read_lengths, stride_of, windows_of
+from firth.tasks.windows import read_windows, stride_of
 
 _OF_CLASSES = ("batch", "classes")
 _READING = reading("the texts were longer than the row and were cut")
@@ -34,17 +29,6 @@ _CLASSES = Answer(
     lines="{{ label }} {{ '%.4f' % probability }}",
 )
 _NUMBERS = Answer({"value": "value"}, lines="{{ '%.4f' % value }}")
-_TEXT = {"text": "A sentence."}
-_PAIR = {**_TEXT, "pair": "Another one."}
-
-
-def offering(name: str) -> Callable[[RunRecipe], Signature | None]:
-    """Returns the function that offers a signature to the recipes whose task it asks."""
-
-    def offer(recipe: RunRecipe) -> Signature | None:
-        return _OFFERED[name] if getattr(recipe.goal, "signature", "") == name else None
-
-    return offer
 
 
 def classify(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -90,13 +74,11 @@ def _of_windows(served: Served, text: tf.Tensor) -> tuple[tf.Tensor, Reading]:
     """Returns the means of the logits of all windows of each text."""
     whole, room = served.tokenizer.tokenize(text), served.row_length - served.task.form.special_tokens(1)
     lengths = tf.cast(whole.row_lengths(), tf.int32)
-    rooms, stride = tf.fill(tf.shape(lengths), room), stride_of(room)
-    read = read_lengths(lengths, rooms, stride)
-    windows = windows_of(read, rooms, stride)
+    windows, read = read_windows(lengths, room, stride_of(room))
 
     def of_rows(rows: tf.Tensor) -> dict[str, tf.Tensor]:
         pieces = tf.RaggedTensor.from_tensor(rows, padding=-1)
-        (logits,) = served.model.logits(features_of_pieces(served, pieces), training=False).values()
+        (logits,) = served.model.logits(encode_pieces(served, pieces), training=False).values()
         return {"logits": logits[:, 0]}
 
     rows = tf.cast(windows.of(whole).to_tensor(-1, shape=[None, room]), tf.int32)
@@ -118,34 +100,17 @@ def _of_written_numbers(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[t
 
 # By a task's `answered_by`.
 _LOGITS = {"heads": _of_heads, "label_words": _of_label_words, "writing": _of_written_numbers}
-_ONE = {"text": "text to ask about"}
-_TWO = {**_ONE, "pair": "second text"}
-_ANSWERS = {
+# Inputs and their examples of one text, and of two.
+_ONE = ("a text", {"text": "text to ask about"}, {"text": "A sentence."})
+_TWO = ("two texts", {**_ONE[1], "pair": "second text"}, {**_ONE[2], "pair": "Another one."})
+_FACTS = {
     "classify": (classify, CLASSES, "Tells the class of {}.", _CLASSES),
     "regress": (regress, NUMBERS, "Gives the number of {}.", _NUMBERS),
 }
-
-
-def _of_one(function: Any, outputs: Mapping[str, Output], meaning: str, answer: Answer) -> Signature:
-    def ask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
-        made: dict[str, tf.Tensor] = function(served, text)
-        return made
-
-    said = meaning.format("a text")
-    return Signature(ask, outputs, said, _ONE, _TEXT, answer=answer, reads_heads=True)
-
-
-def _of_two(function: Any, outputs: Mapping[str, Output], meaning: str, answer: Answer) -> Signature:
-    def ask(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Tensor]:
-        made: dict[str, tf.Tensor] = function(served, text, pair)
-        return made
-
-    said = meaning.format("two texts")
-    return Signature(ask, outputs, said, _TWO, _PAIR, answer=answer, reads_heads=True)
-
-
-_OFFERED = {
-    **{name: _of_one(*facts) for name, facts in _ANSWERS.items()},
-    **{f"{name}_pair": _of_two(*facts) for name, facts in _ANSWERS.items()},
+SIGNATURES = {
+    f"{name}{ending}": Signature(
+        function, outputs, meaning.format(what), inputs, example, answer=answer, reads_heads=True
+    )
+    for ending, (what, inputs, example) in (("", _ONE), ("_pair", _TWO))
+    for name, (function, outputs, meaning, answer) in _FACTS.items()
 }
-NAMES = tuple(_OFFERED)

@@ -8,22 +8,12 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, reading
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
+from firth.serving.signature import Signature, written_answer, written_outputs
 from firth.serving.task_signatures.text_answers import inputs_of_texts, write
 
-OUTPUTS = {
-    "generated": Output("what is written, in UTF-8", "string", is_invariant=False),
-    "log_probability": Output(
-        "natural logarithm of the probability of its tokens and its end", is_invariant=False
-    ),
-    "is_finished": Output("false if no end came within the most tokens", "bool", is_invariant=False),
-    **reading("the texts were longer than there is room for and were cut"),
-}
-_ANSWER = Answer(
-    {name: name for name in ("generated", "log_probability", "is_finished")},
-    lines="{{ generated }}{{ '' if is_finished else ' ...' }}",
+OUTPUTS = written_outputs(
+    "generated", "what is written", "the texts were longer than there is room for and were cut"
 )
 _TASK = "task"
 _TEXT = {"text": "A sentence."}
@@ -41,23 +31,21 @@ def offer(recipe: RunRecipe) -> Signature | None:
         return None
     # A written text follows from many choices, and each of them may be a close one.
     meaning = "Writes the text that the task asks for, the likeliest token at each place."
-    offered = functools.partial(Signature, outputs=OUTPUTS, meaning=meaning, answer=_ANSWER, reads_heads=True)
+    offered = functools.partial(
+        Signature, outputs=OUTPUTS, meaning=meaning, answer=written_answer("generated"), reads_heads=True
+    )
     inputs = {role: _INPUTS[role] for role in goal.roles}
     if recipe.trained_by.tells_tasks_apart:
         tasks = tuple(goal.tasks_by_source)
         example = {**_TEXT, _TASK: tasks[0]}
         inputs = {**inputs, _TASK: _INPUTS[_TASK]}
         return offered(_of_task, inputs=inputs, example=example, choices={_TASK: tasks})
-    function, example = (_of_two, {**_TEXT, "pair": "Another one."}) if goal.pair else (_of_one, _TEXT)
-    return offered(function, inputs=inputs, example=example)
+    example = {**_TEXT, "pair": "Another one."} if goal.pair else _TEXT
+    return offered(_of_texts, inputs=inputs, example=example)
 
 
-def _of_one(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
-    return generate(served, text)
-
-
-def _of_two(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Tensor]:
-    return generate(served, text, pair)
+def _of_texts(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
+    return generate(served, *texts)
 
 
 def _of_task(served: Served, text: tf.Tensor, task: tf.Tensor) -> dict[str, tf.Tensor]:

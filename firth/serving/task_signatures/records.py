@@ -6,11 +6,10 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from firth import features as names
-from firth.serving.descriptions.output import Reading
-from firth.serving.encoding import word_features
+from firth.serving.encoding import repeat_ids, word_features
 from firth.serving.served_model import Served
-from firth.tasks.fitting import fit_texts
-from firth.tasks.inputs import decoder_side, with_last_segment
+from firth.serving.signature import Reading
+from firth.tasks.inputs import decoder_side, fit_texts, with_last_segment
 
 
 class EncodedTexts(NamedTuple):
@@ -36,12 +35,12 @@ def encode_texts(served: Served, *texts: tf.Tensor) -> EncodedTexts:
     room = served.row_length // form.orders - form.special_tokens(len(texts))
     split = served.tokenizer.split if form.of_words else served.tokenizer.tokenize
     fitted = fit_texts([split(each) for each in texts], room)
-    read = features_of_words if form.of_words else features_of_pieces
+    read = encode_record_words if form.of_words else encode_pieces
     reading = Reading(fitted.kept, fitted.kept + fitted.cut)
     return EncodedTexts(read(served, *fitted.texts), reading)
 
 
-def features_of_words(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:
+def encode_record_words(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:
     """Returns the features of records whose words fit a row, each text a document of its own.
 
     Args:
@@ -57,7 +56,7 @@ def features_of_words(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.T
     }
 
 
-def features_of_pieces(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:
+def encode_pieces(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:
     """Returns the features of records whose pieces fit a row; see `EncodedTexts`.
 
     Args:
@@ -79,7 +78,8 @@ class _LaidOut(NamedTuple):
 def _lay_out(served: Served, texts: Sequence[tf.RaggedTensor]) -> _LaidOut:
     form, batch = served.task.form, texts[0].nrows()
     before, between, after = (
-        _repeat(served.special_ids(each), batch) for each in (form.before, form.between, form.after)
+        tf.RaggedTensor.from_tensor(repeat_ids(served.special_ids(each), batch))
+        for each in (form.before, form.between, form.after)
     )
     first = tf.concat([before, texts[0]], axis=1)
     rest = [each for text in texts[1:] for each in (between, text)]
@@ -87,10 +87,6 @@ def _lay_out(served: Served, texts: Sequence[tf.RaggedTensor]) -> _LaidOut:
     ids = tf.concat([first, *rest, after], axis=1)
     starts = first.row_lengths() + len(form.between) if rest else ids.row_lengths()
     return _LaidOut(ids, tf.cast(starts, tf.int32))
-
-
-def _repeat(ids: tuple[int, ...], batch: tf.Tensor) -> tf.RaggedTensor:
-    return tf.RaggedTensor.from_tensor(tf.tile(tf.constant([ids], tf.int32, [1, len(ids)]), [batch, 1]))
 
 
 def _features(served: Served, documents: Sequence[_LaidOut]) -> dict[str, tf.Tensor]:

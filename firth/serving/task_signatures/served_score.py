@@ -64,7 +64,7 @@ def served_score(client: Client, records: Records, rows: Rows, near: float) -> d
     stated = described["recipe"].get("task")
     task: Any = None if stated is None else task_from_json(json.dumps(stated))
     score = "" if task is None else _headline(task)
-    if not score or task.signature not in described["signatures"] or not described["evaluation_sums"]:
+    if not score or task.scored_by not in described["signatures"] or not described["evaluation_sums"]:
         return None
     asking, source = _Asking(client, task, score, near), score.rpartition(".")[0]
     all_ids = {id for row in map(_fields, rows()) if source in ("", _source(row)) for id in _ids(row)}
@@ -77,7 +77,7 @@ def served_score(client: Client, records: Records, rows: Rows, near: float) -> d
     by_rows, _ = _value(asking, [scored[id].example for id in served])
     found = {
         "score": score,
-        "signature": task.signature,
+        "signature": task.scored_by,
         "served": by_signature,
         "scored": by_rows,
         "records": len(served),
@@ -197,16 +197,15 @@ def _served(
 
 def _answers(asking: _Asking, batch: Sequence[tuple[LabelledRecord, str]]) -> Iterator[list[dict[str, Any]]]:
     """Yields the outputs of the signature for each record, one for each text where it reads texts alone."""
-    client, name = asking.client, asking.task.signature
+    client, name = asking.client, asking.task.scored_by
     described = client.description["signatures"][name]
     # An input that takes names says of which task a record is.
     named = {each: [source for _, source in batch] for each in described.get("choices", {})}
     inputs = [each for each in described["inputs"] if each not in named]
     answers = []
     for roles in asking.task.asked_roles:
-        texts: dict[str, Any] = {
-            each: [record.texts[role] for record, _ in batch] for each, role in zip(inputs, roles)
-        }
+        of_inputs = zip(*(asking.kind.asked_texts(record, roles) for record, _ in batch), strict=True)
+        texts: dict[str, Any] = {each: list(column) for each, column in zip(inputs, of_inputs)}
         first = texts.pop(client.first_input(name))
         answers.append(client.ask(name, first, **texts, **named))
     yield from map(list, zip(*answers, strict=True))

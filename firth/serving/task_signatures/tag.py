@@ -5,12 +5,10 @@ import functools
 import tensorflow as tf
 
 from firth.recipes.base.tag_schemes import OUTSIDE
-from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.descriptions.output import Output, Reading, reading
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
-from firth.serving.signature import Answer, Signature
-from firth.serving.task_signatures.records import features_of_pieces, features_of_words
+from firth.serving.signature import Answer, Output, Reading, Signature, reading
+from firth.serving.task_signatures.records import encode_pieces, encode_record_words
 from firth.tasks.windows import word_windows
 from firth.tasks.word_offsets import Words, pieces_of_words, split_words
 
@@ -47,7 +45,7 @@ _TAGS = {
 }
 OUTPUTS = {
     "words": Output(
-        "words as they stand in the text; empty after the last one", "string", _OF_WORDS, is_invariant=False
+        "words as the text has them; empty after the last one", "string", _OF_WORDS, is_invariant=False
     ),
     **_PLACES,
     **_TAGS,
@@ -56,40 +54,6 @@ OUTPUTS_OF_WORDS = {
     "words": Output("the words; empty after the last one", "string", _OF_WORDS, is_invariant=False),
     **_TAGS,
 }
-_WORDS, _TEXTS = "tag_words", "tag"
-
-
-def offer(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `tag`, if the recipe's task is to tag words."""
-    if getattr(recipe.goal, "signature", "") != _WORDS:
-        return None
-    return Signature(
-        tag,
-        OUTPUTS,
-        "Splits a text at spaces and around punctuation, and gives each word its place and its tag.",
-        example={"text": "A sentence."},
-        words_by=_WORDS,
-        answer=_ANSWER,
-        reads_heads=True,
-    )
-
-
-def offer_words(recipe: RunRecipe) -> Signature | None:
-    """Returns the signature `tag_words`, if the recipe's task is to tag words."""
-    if getattr(recipe.goal, "signature", "") != _WORDS:
-        return None
-    return Signature(
-        tag_words,
-        OUTPUTS_OF_WORDS,
-        "Gives each word of a list its tag, as the model learned them.",
-        {"words": "the words"},
-        {"words": ("A", "sentence", ".")},
-        lists={"words": " "},
-        texts_by=_TEXTS,
-        from_text=lambda served, text: words_of(served, text).texts,
-        answer=_ANSWER_OF_WORDS,
-        reads_heads=True,
-    )
 
 
 def words_of(served: Served, text: tf.Tensor) -> Words:
@@ -154,7 +118,7 @@ def _padding(dtype: tf.DType) -> str | int:
 def _of_rows(served: Served, rows: tf.Tensor) -> dict[str, tf.Tensor]:
     """Returns number and probability of the likeliest tag at each piece of windows, [windows, room]."""
     tokens = tf.RaggedTensor.from_tensor(rows, padding=tf.constant(_padding(rows.dtype), rows.dtype))
-    read = features_of_words if rows.dtype == tf.string else features_of_pieces
+    read = encode_record_words if rows.dtype == tf.string else encode_pieces
     features = read(served, tokens)
     (logits,) = served.model.logits(features, training=False).values()
     scores = served.model.heads.answer_scores(logits, features)
@@ -173,3 +137,26 @@ def _of_width(values: tf.Tensor, width: int) -> tf.Tensor:
     kept = values[:, :width]
     wide = tf.pad(kept, [[0, 0], [0, width - tf.shape(kept)[1]]])
     return tf.ensure_shape(wide, [None, width])
+
+
+TAG = Signature(
+    tag,
+    OUTPUTS,
+    "Splits a text at spaces and around punctuation, and gives each word its place and its tag.",
+    example={"text": "A sentence."},
+    words_by="tag_words",
+    answer=_ANSWER,
+    reads_heads=True,
+)
+TAG_WORDS = Signature(
+    tag_words,
+    OUTPUTS_OF_WORDS,
+    "Gives each word of a list its tag, as the model learned them.",
+    {"words": "the words"},
+    {"words": ("A", "sentence", ".")},
+    lists={"words": " "},
+    texts_by="tag",
+    from_text=lambda served, text: words_of(served, text).texts,
+    answer=_ANSWER_OF_WORDS,
+    reads_heads=True,
+)

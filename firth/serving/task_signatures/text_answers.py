@@ -8,12 +8,13 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.generation import Prompts, ReadRows, TokenReader, Writer, last_states, reader_of
-from firth.generation.choices import likeliest
 from firth.generation.controls import neutral_controls
-from firth.generation.writing import AT_END
-from firth.serving.descriptions.output import Reading
+from firth.generation.sampling import likeliest
+from firth.generation.writer import AT_END
+from firth.serving.encoding import repeat_ids
 from firth.serving.served_model import Served
-from firth.tasks.writing import input_pieces
+from firth.serving.signature import Reading
+from firth.tasks.text_to_text import input_pieces
 
 Tensors = dict[str, tf.Tensor]
 
@@ -31,18 +32,18 @@ class WritingInputs(NamedTuple):
 
 
 def inputs_of_texts(served: Served, *texts: tf.Tensor) -> WritingInputs:
-    """Returns what the model reads of some records, as it did in training.
+    """Returns the inputs of some records, as in training.
 
     Args:
         *texts: The texts of the records, string [batch] each.
     """
     pieces = input_pieces(served.task, served.recipe.sequences, served.tokenizer, texts)
     kept = pieces.ids.row_lengths()
-    framed_ids = framed(served, pieces.ids, served.task.form.before, served.task.form.after)
+    framed_ids = add_frame(served, pieces.ids, served.task.form.before, served.task.form.after)
     return WritingInputs(framed_ids, Reading(kept, kept + pieces.cut))
 
 
-def framed(
+def add_frame(
     served: Served, ids: tf.RaggedTensor, before: tuple[str, ...], after: tuple[str, ...]
 ) -> tf.RaggedTensor:
     """Returns tokens with special ones around them.
@@ -50,10 +51,7 @@ def framed(
     Args:
         ids: Tokens, ragged int32 [batch, (tokens)].
     """
-    first, last = (
-        tf.tile(tf.constant([each], tf.int32, [1, len(each)]), [ids.nrows(tf.int32), 1])
-        for each in (served.special_ids(before), served.special_ids(after))
-    )
+    first, last = (repeat_ids(served.special_ids(each), ids.nrows(tf.int32)) for each in (before, after))
     made = tf.concat([first, ids, last], axis=1)
     return made if isinstance(made, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(made)
 
@@ -99,7 +97,7 @@ def write(
 def write_likeliest(
     served: Served, reader: TokenReader, prompts: Prompts, end: int, most: int
 ) -> WrittenTexts:
-    """Returns what is written after prompts, the likeliest token at each place."""
+    """Returns the continuations of prompts, the likeliest token at each place."""
     may_write = served.proposable()
     may_write[end] = True
     writer = Writer(reader, end, may_write, likeliest)
@@ -118,7 +116,7 @@ def _reader(served: Served) -> TokenReader:
 def label_log_probabilities(
     served: Served, inputs: tf.RaggedTensor, facts: Mapping[str, tf.Tensor] | None = None
 ) -> tf.Tensor:
-    """Returns how probable the words of each class are after each input, float32 [batch, classes].
+    """Returns the log probabilities of the words of each class after each input, float32 [batch, classes].
 
     It is the natural logarithm of the probability of the words and the end after them.
 
@@ -167,7 +165,7 @@ ROW_ANSWERS: dict[str, Callable[[Served, tf.RaggedTensor, Tensors], Tensors]] = 
 }
 
 
-def answers_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
+def answer_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
     """Returns the answers that scores are computed from, for the records of some rows.
 
     Returns:
@@ -203,11 +201,11 @@ def _inputs_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> tf.RaggedT
     chunks = tf.RaggedTensor.from_row_lengths(tf.boolean_mask(tokens, inside), tf.reshape(lengths, [-1]))
     places = tf.where(tf.reshape(lengths[:, ::2], [-1]) > 0)[:, 0] * 2
     form = served.task.form
-    return framed(served, tf.gather(chunks, places), form.before, form.after)
+    return add_frame(served, tf.gather(chunks, places), form.before, form.after)
 
 
 def _facts_of_rows(rows: Mapping[str, tf.Tensor]) -> Tensors:
-    """Returns what the model reads of each record next to its tokens, as the loss of the same rows has it."""
+    """Returns the further inputs of each record next to its tokens, as the loss of the same rows has them."""
     places = tf.where(tf.reshape(rows[names.CHUNK_LENGTHS][:, ::2], [-1]) > 0)[:, 0]
     known = {name: tf.reshape(rows[name], [-1]) for name in (names.TASK_IDS,) if name in rows}
     return {name: tf.gather(each, places)[:, tf.newaxis] for name, each in known.items()}

@@ -1,1 +1,1 @@
-"""Labelled data of a recipe: the kinds, the records as examples, their schema, how their splits differ."""
+"""Labelled data of a recipe: their kinds, records as examples, schema, and skew between splits."""

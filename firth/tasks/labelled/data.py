@@ -17,7 +17,7 @@ from firth.tasks.labelled.examples import parts_of
 from firth.tasks.labelled.mixing import EVAL, TRAIN, hold_out, key_of_texts, repeated, shares_of
 from firth.tasks.readers import LabelledRecord, LabelledRecords, RefusedFileError, RejectedLine
 
-# Of a report: rejections that are told in full, and values of labels that are counted one by one.
+# Most rejections that a report quotes in full, and most values of labels that it counts one by one.
 _FIRST = 10
 _COUNTED = 100
 
@@ -32,7 +32,7 @@ class LabelledData:
         splits: Records of `train` and of `eval`, or of `train` alone, and what was rejected.
         held_out: Whether the records of `eval` were taken out of those of `train`.
         shares: How many records are trained on of each source of a mixture; empty without one.
-        told: What is to be known of the labels to train on, in a line; empty for nothing.
+        told: A remark on the labels to train on, a line; empty for none.
     """
 
     source: str

@@ -9,8 +9,8 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.base.file_names import suggest_path
 from firth.recipes.tasks.data import ColumnData, DataMixture, DocstringsData, PublishedData
 from firth.recipes.tasks.task import Task
-from firth.tasks.docstrings.records import DocstringTask, docstring_records, docstring_task
-from firth.tasks.docstrings.texts import python_digests
+from firth.tasks.labelled.docstring_records import DocstringTask, docstring_records, docstring_task
+from firth.tasks.labelled.docstrings import python_digests
 from firth.tasks.labelled.mixing import EVAL, TRAIN, read_mixture
 from firth.tasks.readers import (
     LABELS,
@@ -121,14 +121,6 @@ def _roles_of_task(described: AnyFormat | DocstringTask, task: Task, key: str) -
     return dict(zip(described.roles, task.roles))
 
 
-def _classes_of_format(data: PublishedData) -> tuple[str, ...]:
-    return format_of(data.format).labels.names or ()
-
-
-def _scores_of_format(data: PublishedData) -> tuple[str, ...]:
-    return format_of(data.format).scores
-
-
 def _column_fingerprint(data: ColumnData) -> list[str]:
     return _fingerprint_of_files(*(path for path in (data.train, data.eval) if path is not None))
 
@@ -165,10 +157,6 @@ def _check_roles(data: ColumnData, task: Task) -> None:
             )
 
 
-def _docstrings_fingerprint(data: DocstringsData) -> list[str]:
-    return python_digests(data.packages)
-
-
 def _read_docstrings(data: DocstringsData, task: Task, split: str) -> LabelledRecords:
     roles = _roles_of_task(docstring_task(data), task, "data.task")
     return _with_roles(docstring_records(data), roles)
@@ -178,32 +166,30 @@ def _mixture_fingerprint(data: DataMixture) -> list[str]:
     return [text for part in data.parts for text in LABELLED_DATA[part.kind].fingerprint(part)]
 
 
-def _read_mixture(data: DataMixture, task: Task, split: str) -> LabelledRecords:
-    return read_mixture(data, task, split, LABELLED_DATA)
-
-
-def _classes_of_mixture(data: DataMixture) -> tuple[str, ...]:
-    return _same(LABELLED_DATA[part.kind].classes(part) for part in data.parts)
-
-
-def _scores_of_mixture(data: DataMixture) -> tuple[str, ...]:
-    return _same(LABELLED_DATA[part.kind].scores(part) for part in data.parts)
-
-
 def _same(values: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Returns what all parts have in common; empty if they differ."""
+    """Returns the value of all parts; empty if they differ."""
     first, *others = values
     return first if all(other == first for other in others) else ()
 
 
 LABELLED_DATA: dict[str, DataReader] = {
-    "published": DataReader(_published_fingerprint, _read_published, _classes_of_format, _scores_of_format),
+    "published": DataReader(
+        _published_fingerprint,
+        _read_published,
+        lambda data: format_of(data.format).labels.names or (),
+        lambda data: format_of(data.format).scores,
+    ),
     "columns": DataReader(_column_fingerprint, _read_columns, lambda data: (), lambda data: ()),
     "docstrings": DataReader(
-        _docstrings_fingerprint,
+        lambda data: python_digests(data.packages),
         _read_docstrings,
         lambda data: docstring_task(data).labels.names or (),
         lambda data: docstring_task(data).scores,
     ),
-    "mixture": DataReader(_mixture_fingerprint, _read_mixture, _classes_of_mixture, _scores_of_mixture),
+    "mixture": DataReader(
+        _mixture_fingerprint,
+        lambda data, task, split: read_mixture(data, task, split, LABELLED_DATA),
+        lambda data: _same(LABELLED_DATA[part.kind].classes(part) for part in data.parts),
+        lambda data: _same(LABELLED_DATA[part.kind].scores(part) for part in data.parts),
+    ),
 }

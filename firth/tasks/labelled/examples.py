@@ -20,7 +20,7 @@ _INTEGERS = (ANSWER_STARTS,)
 
 
 class LabelParts(NamedTuple):
-    """What follows from the Python type of a label. `parts_of` is the one place that asks for the type.
+    """Facts that follow from the Python type of a label. Only `parts_of` asks for the type.
 
     Attributes:
         features: Values of the features that hold it, by name: all texts, all integers or all floats.
@@ -104,7 +104,7 @@ def _serialized(features: Mapping[str, Sequence[Any]]) -> bytes:
     for name, values in features.items():
         _extend(example.features.feature[name], values)
         if name in _INTEGERS:
-            # Of this type without values too, so that it has one type in all records.
+            # The type is set without values too, so that the feature has one type in all records.
             example.features.feature[name].int64_list.SetInParent()
     data: bytes = example.SerializeToString(deterministic=True)
     return data

@@ -80,7 +80,7 @@ def _place(record: LabelledRecord) -> float:
 
 
 def hold_out(split: LabelledRecords, share: float) -> tuple[LabelledRecords, LabelledRecords]:
-    """Returns what is left to train on, and what is held out: at least one text of each."""
+    """Returns the records left to train on and those held out: at least one text of each."""
     places = {key_of_texts(record): unit_hash("held out", key_of_texts(record)) for record in split.records}
     if len(places) < 2:
         raise RefusedFileError(

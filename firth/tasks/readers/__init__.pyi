@@ -1,4 +1,3 @@
-from .columns import read_columns as read_columns
 from .formats import (
     FORMATS as FORMATS,
     format_of as format_of,
@@ -24,3 +23,4 @@ from .records import (
     RejectedLine as RejectedLine,
     RejectedRecordError as RejectedRecordError,
 )
+from .row_format import read_columns as read_columns

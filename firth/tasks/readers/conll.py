@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from firth.tasks.readers.labels import TagLabels
 from firth.tasks.readers.records import WORDS, LabelledRecord, LabelledRecords, RejectedRecordError
@@ -15,12 +16,12 @@ _DOCUMENT = "-DOCSTART-"
 Lines = list[tuple[int, str]]
 
 
-def inside_outside(*types: str) -> tuple[str, ...]:
+def iob2_tags(*types: str) -> tuple[str, ...]:
     """Returns the tags of types of chunks in IOB2.
 
     Example:
 
-    >>> inside_outside("PER")
+    >>> iob2_tags("PER")
     ('O', 'B-PER', 'I-PER')
     """
     return ("O", *(f"{mark}-{name}" for name in types for mark in "BI"))
@@ -42,7 +43,12 @@ class TagFormat:
             whose first column is not a whole number are not words (CoNLL-U's ranges and empty nodes).
         scores: Names of the scores that are published of it.
         folder: Folder that the files are usually in.
+        roles: Role of the texts of a record.
+        unlabelled: No splits; the test data of all have labels.
     """
+
+    roles: ClassVar[tuple[str, ...]] = (WORDS,)
+    unlabelled: ClassVar[frozenset[str]] = frozenset()
 
     title: str
     columns: int
@@ -54,16 +60,6 @@ class TagFormat:
     has_comments: bool = False
     scores: tuple[str, ...] = ("entity_f1",)
     folder: str = ""
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The role of the texts of a record."""
-        return (WORDS,)
-
-    @property
-    def unlabelled(self) -> frozenset[str]:
-        """No splits: the test data of all have labels."""
-        return frozenset()
 
     def read(self, path: str, split: str, *, labelled: bool) -> LabelledRecords:
         """Returns the sentences of a file.
@@ -126,9 +122,9 @@ def sentences_of(text: str) -> Iterator[Lines]:
         yield lines
 
 
-_CHUNKS = inside_outside("NP", "VP", "PP", "ADVP", "SBAR", "ADJP", "PRT", "CONJP", "INTJ", "LST", "UCP")
-_ENTITIES = inside_outside("PER", "ORG", "LOC", "MISC")
-_EMERGING = inside_outside("corporation", "creative-work", "group", "location", "person", "product")
+_CHUNKS = iob2_tags("NP", "VP", "PP", "ADVP", "SBAR", "ADJP", "PRT", "CONJP", "INTJ", "LST", "UCP")
+_ENTITIES = iob2_tags("PER", "ORG", "LOC", "MISC")
+_EMERGING = iob2_tags("corporation", "creative-work", "group", "location", "person", "product")
 _PARTS_OF_SPEECH = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN"),
     *("PUNCT", "SCONJ", "SYM", "VERB", "X"),

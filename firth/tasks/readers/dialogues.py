@@ -16,7 +16,7 @@ _SPEAKERS = "role"
 
 
 class ColumnLayout(NamedTuple):
-    """How records stand in the columns of a file.
+    """The columns of a file that hold records.
 
     Attributes:
         texts: Column of each text by its role.
@@ -33,7 +33,7 @@ class ColumnLayout(NamedTuple):
 
 
 def layout_of(texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
-    """Returns how dialogues stand in columns.
+    """Returns the columns of dialogues.
 
     Example:
 
@@ -58,26 +58,29 @@ def layout_of(texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
     return ColumnLayout({MESSAGES: MESSAGES}, _SPEAKERS, rows_of, columns)
 
 
-def asked_turns(value: Any, column: str) -> dict[str, Any]:
-    """Returns what is to be replied to: `messages`, turns of the user and replies to them, and `system`.
+def prompt_of_messages(value: Any, column: str, with_reply: bool = False) -> dict[str, Any]:
+    """Returns the prompt of a dialogue: `messages`, turns of the user and replies to them, and `system`.
+
+    Args:
+        with_reply: Whether the last turn is a reply, which is kept, and not left out.
 
     Example:
 
     >>> said = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Hi"}]
-    >>> asked_turns(said, "messages")
+    >>> prompt_of_messages(said, "messages")
     {'messages': ('Hi',), 'system': 'Be short.'}
     """
     speakers, contents = zip(*_messages(value, column, USER), strict=True)
-    if speakers[-1] == ASSISTANT:
+    if speakers[-1] == ASSISTANT and not with_reply:
         speakers, contents = speakers[:-1], contents[:-1]
-    if not speakers or (problem := order_problem(speakers, asks=True)):
+    if not speakers or (problem := order_problem(speakers, asks=not with_reply)):
         said = problem if speakers else "nobody but the assistant says anything"
         raise RejectedRecordError("roles_out_of_order", said)
     has_system = speakers[0] == SYSTEM
     return {MESSAGES: contents[has_system:], SYSTEM: contents[0] if has_system else ""}
 
 
-def checked_speakers(speakers: Any) -> tuple[str, ...]:
+def check_speakers(speakers: Any) -> tuple[str, ...]:
     """Returns the speakers of a dialogue."""
     for speaker in speakers:
         if speaker not in SPEAKERS:

@@ -180,7 +180,7 @@ ROWS: dict[str, type[Rows]] = {
     ".bio": ConllRows,
 }
 
-# Of a tsv, by what is known of quotation marks around its cells.
+# The rows of a tsv, by `quoted`: whether its cells may be in quotation marks, None if that is not known.
 TSV: dict[bool | None, type[Rows]] = {None: UnquotedTsvRows, True: QuotedTsvRows, False: TsvRows}
 
 

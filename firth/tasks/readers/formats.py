@@ -6,11 +6,10 @@ from firth import storage
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.file_names import suggest_path
 from firth.tasks.readers.conll import CONLL, TagFormat
-from firth.tasks.readers.glue import GLUE, INFERENCE_FILES
+from firth.tasks.readers.glue import GLUE, INFERENCE_FILES, SUPER_GLUE
 from firth.tasks.readers.records import LabelledRecords, RefusedFileError
 from firth.tasks.readers.row_format import RowFormat
 from firth.tasks.readers.squad import SQUAD, SpanFormat
-from firth.tasks.readers.super_glue import SUPER_GLUE
 from firth.tasks.readers.texts import TEXTS, ParallelFormat
 
 AnyFormat = RowFormat | TagFormat | SpanFormat | ParallelFormat

@@ -1,4 +1,4 @@
-"""What the label of a format can be, and how it is read."""
+"""Kinds of labels, and the reading of each from a file."""
 
 import contextlib
 import dataclasses
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.tag_schemes import is_scheme_of_labels
-from firth.tasks.readers.dialogues import ColumnLayout, checked_speakers, layout_of
+from firth.tasks.readers.dialogues import ColumnLayout, check_speakers, layout_of
 from firth.tasks.readers.records import (
     CHOICES,
     CONTEXT,
@@ -24,7 +24,7 @@ from firth.tasks.readers.text_files import checked_text, split_at_spaces
 Texts = Mapping[str, str | tuple[str, ...]]
 NO_ANSWER = "there is no answer, and task.unanswerable is false"
 _ANSWER_KEYS = ("text", "answer_start")
-# Words of a file from which on their tags can be told from other values.
+# Fewest words of a file whose tags can be distinguished from copies and from other values.
 _FEW_COPIES, _FEW_TAGS = 4, 40
 # The greatest number of float32, in which labels are learned.
 MOST = (2 - 2**-23) * 2.0**127
@@ -48,10 +48,10 @@ def label_text(value: Any) -> str:
 
 
 class _Labels:
-    """Base of labels: nothing is said of the labels of a file as a whole."""
+    """Base of labels, which accepts the labels of any file as a whole."""
 
     def problem_of(self, records: Sequence[LabelledRecord]) -> str:
-        """Returns why the labels of a file cannot be what they are read as; empty if they can.
+        """Returns why the labels of a file are not of this kind; empty if they are.
 
         Args:
             records: Records of the file.
@@ -204,7 +204,7 @@ class TagLabels(_Labels):
         return tags
 
     def problem_of(self, records: Sequence[LabelledRecord]) -> str:
-        """Returns why what stands next to words cannot be tags; empty if it can, and for published tags.
+        """Returns why the values next to words cannot be tags; empty if they can, and for published tags.
 
         Tags of a scheme such as `B-PER` can be. Others cannot if most are numbers or the words themselves, or
         if most differ among many words.
@@ -274,7 +274,7 @@ class SpanLabels(_NoClasses):
 
         Args:
             value: List of objects with `text` and `answer_start`, or an object with a list of each; the same
-                as JSON in a text; or a text that stands in the context once.
+                as JSON in a text; or a text that is in the context once.
             texts: Texts of the record, with a context.
 
         Raises:
@@ -299,7 +299,7 @@ def _is_number(text: str) -> bool:
 
 
 def _answers_of_text(value: str, context: str) -> Any:
-    """Returns what JSON says, or the one place of an answer."""
+    """Returns the value of JSON, or the one place of an answer."""
     if value.lstrip().startswith(("[", "{")):
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(value)
@@ -336,7 +336,7 @@ def _answer(answer: Any, context: str) -> AnswerSpan:
 
 
 @dataclasses.dataclass(frozen=True)
-class TurnLabels(_Labels):
+class TurnLabels(_NoClasses):
     """The speaker of each message of a dialogue.
 
     Attributes:
@@ -345,13 +345,8 @@ class TurnLabels(_Labels):
 
     task: ClassVar[str] = "dialogue"
 
-    @property
-    def names(self) -> None:
-        """None: speakers are not classes."""
-        return None
-
     def layout(self, texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
-        """Returns how dialogues stand in columns; see `firth.tasks.readers.dialogues.layout_of`."""
+        """Returns the columns of dialogues; see `firth.tasks.readers.dialogues.layout_of`."""
         return layout_of(texts, label)
 
     def read(self, value: Any, texts: Texts) -> Label:
@@ -360,7 +355,7 @@ class TurnLabels(_Labels):
         Raises:
             RejectedRecordError: if a speaker is unknown, or they are in an order that no dialogue has.
         """
-        return checked_speakers(value)
+        return check_speakers(value)
 
 
 AnyLabels = ClassLabels | NumberLabels | ChoiceLabels | TagLabels | TextLabels | SpanLabels | TurnLabels

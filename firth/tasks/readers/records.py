@@ -1,4 +1,4 @@
-"""What readers give: records with labels, and what was rejected, by reason, file and line."""
+"""Labelled records, and rejected ones by reason, file and line."""
 
 import dataclasses
 from collections import Counter
@@ -144,7 +144,7 @@ class LabelledRecords:
             self.rejected.append(RejectedLine(error.reason, self.file, line, error.detail))
 
     def _check_id(self, record: LabelledRecord) -> None:
-        checked_utf8(record.id, "the id")
+        check_utf8(record.id, "the id")
         if record.id in self._lines_of_ids:
             first = self._lines_of_ids[record.id]
             raise RejectedRecordError("duplicate_id", f"the id {record.id!r} is that of line {first} too")
@@ -166,7 +166,7 @@ class LabelledRecords:
             raise RefusedFileError(f"{self.file}: there are no records")
 
 
-def checked_utf8(text: str, name: str) -> str:
+def check_utf8(text: str, name: str) -> str:
     """Returns a text that can be written as UTF-8."""
     if not text.isascii():
         try:

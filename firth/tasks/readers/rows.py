@@ -23,7 +23,7 @@ _SEPARATORS = {
 
 # Longer cells are no texts of records: a quotation mark is open, or a file is in a cell.
 _LONGEST_CELL = 2**17
-# In the place of a NUL, which `csv` refuses up to Python 3.10 alone. No decoded text has this character.
+# Replaces NUL, which `csv` refuses up to Python 3.10 alone. No decoded text has this character.
 _NUL = "\udc00"
 
 
@@ -65,7 +65,7 @@ class UnquotedTsvRows(TsvRows):
     """
 
     advice: ClassVar[str] = (
-        "say whether they stand around cells (data.quoted: true), as pandas and spreadsheet programs write "
+        "say whether they are around cells (data.quoted: true), as pandas and spreadsheet programs write "
         "them, or are a part of the text (data.quoted: false)"
     )
 
@@ -190,7 +190,7 @@ def values_of_object(found: Any) -> Mapping[str, Any]:
 
 
 def missing_column(path: str, rows: Any, name: str) -> str:
-    """Returns what to say of a column that is missing, with the nearest one, or what separates cells."""
+    """Returns the message on a missing column, with the nearest one, or with the separator of cells."""
     said = f"{path}: there is no column {name!r} in {rows.named_in}"
     if len(rows.columns) == 1:
         for separator, advice in _SEPARATORS.items():

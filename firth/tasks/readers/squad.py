@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.span import SCORES, SCORES_WITHOUT_ANSWER
@@ -30,31 +30,21 @@ class SpanFormat:
     Attributes:
         title: Name of the data set.
         files: Names of the file of each split; the first that is there is read.
-        has_impossible: Whether a question may have no answer.
+        labels: Answers, of which a question may have none if `unanswerable`.
         scores: Names of the scores that are published of it.
         folder: Folder that the files are usually in.
+        roles: Roles of the texts of a record.
+        unlabelled: No splits; the test data are not published.
     """
+
+    roles: ClassVar[tuple[str, ...]] = (QUESTION, CONTEXT)
+    unlabelled: ClassVar[frozenset[str]] = frozenset()
 
     title: str
     files: Mapping[str, tuple[str, ...]]
-    has_impossible: bool = False
+    labels: SpanLabels
     scores: tuple[str, ...] = SCORES
     folder: str = ""
-
-    @property
-    def labels(self) -> SpanLabels:
-        """What the label is: answers."""
-        return SpanLabels(self.has_impossible)
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The roles of the texts of a record."""
-        return (QUESTION, CONTEXT)
-
-    @property
-    def unlabelled(self) -> frozenset[str]:
-        """No splits: the test data are not published."""
-        return frozenset()
 
     def read(self, path: str, split: str, *, labelled: bool) -> LabelledRecords:
         """Returns the questions of a file.
@@ -80,7 +70,7 @@ class SpanFormat:
 
     def _answers(self, question: Mapping[str, Any], texts: Texts) -> Label:
         answers = SpanLabels().read(question.get("answers") or [], texts)
-        is_impossible = self.has_impossible and question.get("is_impossible") is True
+        is_impossible = self.labels.unanswerable and question.get("is_impossible") is True
         if is_impossible and answers:
             raise RejectedRecordError(*IMPOSSIBLE)
         if not is_impossible and not answers:
@@ -117,11 +107,15 @@ def _items(path: str, holder: Any, key: str) -> list[Any]:
 
 
 SQUAD: dict[str, SpanFormat] = {
-    "squad": SpanFormat("SQuAD 1.1", {"train": ("train-v1.1.json",), "dev": ("dev-v1.1.json",)}),
+    "squad": SpanFormat(
+        "SQuAD 1.1",
+        {"train": ("train-v1.1.json",), "dev": ("dev-v1.1.json",)},
+        SpanLabels(unanswerable=False),
+    ),
     "squad2": SpanFormat(
         "SQuAD 2.0",
         {"train": ("train-v2.0.json",), "dev": ("dev-v2.0.json",)},
-        has_impossible=True,
+        SpanLabels(),
         scores=SCORES_WITHOUT_ANSWER,
     ),
 }

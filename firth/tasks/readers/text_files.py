@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 
 from firth import storage
-from firth.tasks.readers.records import RefusedFileError, RejectedRecordError, checked_utf8
+from firth.tasks.readers.records import RefusedFileError, RejectedRecordError, check_utf8
 
 _GZIP = b"\x1f\x8b"
 _BETWEEN_SPACES = re.compile(r"[^ \t\n\r]+")
@@ -70,7 +70,7 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 def split_at_spaces(text: str) -> list[str]:
     r"""Returns the parts of a text between spaces, tabs and line ends.
 
-    Other white space of Unicode, such as the space in `10\u00a0000`, stands within words.
+    Other white space of Unicode, such as the space in `10\u00a0000`, is a part of words.
 
     Example:
 
@@ -86,4 +86,4 @@ def checked_text(text: object, name: str) -> str:
         raise RejectedRecordError("not_text", f"{name} is {text!r}, not a text")
     if not text or text.isspace():
         raise RejectedRecordError("empty_text", f"{name} is empty")
-    return checked_utf8(text, name)
+    return check_utf8(text, name)

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from typing import ClassVar
 
 from firth import storage
 from firth.tasks.readers.labels import TextLabels
@@ -28,33 +29,28 @@ class ParallelFormat:
         files: Names of the file of each split that is read; the first that is there is.
         source: Ending of that file.
         target: Ending, in its place, of the file of the texts to write.
-        labels: What the label can be.
         scores: Names of the scores that are published of it.
         folder: Folder that the files are usually in.
+        labels: Kind of the labels.
+        roles: Role of the texts of a record.
+        unlabelled: No splits; all have translations.
     """
+
+    labels: ClassVar[TextLabels] = TextLabels()
+    roles: ClassVar[tuple[str, ...]] = (TEXT,)
+    unlabelled: ClassVar[frozenset[str]] = frozenset()
 
     title: str
     files: Mapping[str, tuple[str, ...]]
     source: str
     target: str
-    labels: TextLabels = dataclasses.field(default_factory=TextLabels)
     scores: tuple[str, ...] = ("bleu",)
     folder: str = ""
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The role of the texts of a record."""
-        return (TEXT,)
 
     @property
     def texts(self) -> Mapping[str, str]:
         """The ending of the file of each text, by its role."""
         return {TEXT: self.source}
-
-    @property
-    def unlabelled(self) -> frozenset[str]:
-        """No splits: all have translations."""
-        return frozenset()
 
     def partner_of(self, path: str) -> str:
         """Returns the file of the texts to write that go with a file."""

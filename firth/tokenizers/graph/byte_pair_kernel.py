@@ -11,9 +11,8 @@ import tensorflow as tf
 
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
-from firth.tokenizers.graph.model_kernel import ModelKernel
-from firth.tokenizers.graph.sentencepiece_model import MergingPiece, merging_model
-from firth.tokenizers.graph.specials import any_of
+from firth.tokenizers.graph.sentencepiece_model import MergingPiece, ModelKernel, merging_model
+from firth.tokenizers.graph.special_marks import any_of
 
 # Characters that no byte becomes: between words, before a special piece, for byte 0, for what is unknown.
 _BREAK, _SPECIAL, _ZERO, _UNKNOWN = map(chr, range(0x100, 0x104))
@@ -138,7 +137,7 @@ def _never_made(merger: ModelKernel, words: Mapping[str, int]) -> tf.lookup.Stat
 
 
 def _with_known(ids: tf.RaggedTensor, known: tf.Tensor) -> tf.RaggedTensor:
-    """Returns the ids of words, in the place of which stands what is known of a word."""
+    """Returns the ids of words, replaced by the known id of a word if it has one."""
     is_known, lengths = known != _NO_PIECE, ids.row_lengths()
     alone = tf.RaggedTensor.from_row_lengths(
         tf.boolean_mask(known, is_known), tf.cast(is_known, lengths.dtype), validate=False

@@ -1,21 +1,25 @@
-"""BERT's normalisation of each character, as a table that is frozen with the package.
+"""Tables of characters that are frozen with the package, BERT's normalisation of each above all.
 
-The table was read off the reference implementation code point by code point, so that ids depend neither on
-the Unicode version of Python nor on that of tensorflow-text.
+They were read off the reference implementations code point by code point, so that ids depend neither on the
+Unicode version of Python nor on that of tensorflow-text.
 """
 
+import bisect
 import enum
 import functools
+import hashlib
+import json
+import pathlib
 import unicodedata
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from firth.tokenizers.graph.frozen_tables import lower_case_in, read_table
-
 CODE_POINTS = 0x110000
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
+# A character in words: within them, alone as one, or in none.
+_WITHIN, _ALONE, _NOWHERE = range(3)
 
 
 class Kind(enum.IntFlag):
@@ -68,12 +72,12 @@ def spans(kind: Kind) -> list[tuple[int, int]]:
 
 
 @functools.lru_cache(maxsize=1)
-def lowercased() -> dict[int, str]:
+def lowercase_map() -> dict[int, str]:
     """Returns the characters that lower-casing changes: decomposed, without accents, in lower case.
 
     Example:
 
-    >>> lowercased()[ord("Å")], ord("a") in lowercased()
+    >>> lowercase_map()[ord("Å")], ord("a") in lowercase_map()
     ('a', False)
     """
     mapping = lower_case_in("characters")
@@ -94,15 +98,62 @@ def is_word(text: str, lowercase: bool) -> bool:
     return parts == {_WITHIN} or (parts == {_ALONE} and len(text) == 1)
 
 
-# A character in words: within them, alone as one, or in none.
-_WITHIN, _ALONE, _NOWHERE = range(3)
-
-
 @functools.cache
 def _part(character: str, lowercase: bool) -> int:
     # The pieces of a vocabulary have few characters, each of them often.
     flag = Kind(int(kinds()[ord(character)]))
     gone = Kind.REMOVED | Kind.SPACES | (Kind.ACCENTS if lowercase else Kind(0))
-    if flag & gone or (lowercase and ord(character) in lowercased()):
+    if flag & gone or (lowercase and ord(character) in lowercase_map()):
         return _NOWHERE
     return _ALONE if flag & (Kind.PUNCTUATION | Kind.IDEOGRAPHS) else _WITHIN
+
+
+@functools.cache
+def read_table(name: str) -> dict[str, Any]:
+    """Returns a table of this folder.
+
+    Example:
+
+    >>> sorted(read_table("split_classes"))
+    ['letters', 'numbers', 'spaces']
+    """
+    return json.loads(pathlib.Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))
+
+
+def lower_case_in(name: str) -> dict[int, str]:
+    """Returns the lower case of each character that has one in a table, by code point.
+
+    Example:
+
+    >>> lower_case_in("letters")[ord("A")]
+    'a'
+    """
+    return {ord(source): target for target, text in read_table(name)["lowercase"].items() for source in text}
+
+
+@functools.cache
+def table_digest(name: str) -> str:
+    """Returns the SHA-256 of a table, in hex, a part of the digest of a tokenizer.
+
+    Example:
+
+    >>> len(table_digest("characters"))
+    64
+    """
+    return hashlib.sha256(json.dumps(read_table(name), sort_keys=True).encode()).hexdigest()
+
+
+@functools.lru_cache(maxsize=2**16)
+def is_after_unicode_9(character: str) -> bool:
+    r"""Returns whether Unicode 9.0 does not have a character.
+
+    Example:
+
+    >>> is_after_unicode_9("\u3300"), is_after_unicode_9("\u32ff")
+    (False, True)
+    """
+    if character.isascii():
+        return False
+    spans = read_table("unicode_9")["unassigned"]
+    place = bisect.bisect_right(spans, [ord(character), 0x110000]) - 1
+    return place >= 0 and ord(character) <= spans[place][1]

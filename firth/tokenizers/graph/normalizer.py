@@ -22,7 +22,7 @@ _REMOVED, _SPACES, _PUNCTUATION, _IDEOGRAPHS, _ACCENTS = (
 # Of a value: this bit says "replaced", then the offset in the pool of replacements, then 6 bits of length.
 _REPLACED = 1 << 30
 _LENGTH_BITS = 6
-# Private use characters never survive normalisation, so they are free to stand for others.
+# Private use characters never survive normalisation, so they are free to replace others.
 _FIRST_STAND_IN = 0xF0000
 # A control character that text for the kernel keeps, for the caller to mark special pieces with.
 SPECIAL_MARK = "\x80"
@@ -39,7 +39,7 @@ def stand_ins() -> dict[int, str]:
 
 
 def replacement(point: int, lowercase: bool, split: bool) -> str:
-    """Returns the text that normalisation puts in the place of a code point.
+    """Returns the text that replaces a code point in normalisation.
 
     Example:
 
@@ -51,7 +51,7 @@ def replacement(point: int, lowercase: bool, split: bool) -> str:
         return ""
     if flags & _SPACES:
         return " "
-    text = characters.lowercased().get(point, chr(point)) if lowercase else chr(point)
+    text = characters.lowercase_map().get(point, chr(point)) if lowercase else chr(point)
     rendered = "".join(_render(character, split) for character in text)
     return f" {rendered} " if flags & _IDEOGRAPHS and text != chr(point) else rendered
 
@@ -74,7 +74,7 @@ def build_normalizer_model(lowercase: bool, split: bool = False) -> npt.NDArray[
     changed = set(np.flatnonzero((kinds & ~np.uint8(Kind.REMOVED | Kind.IDEOGRAPHS)) > 0).tolist())
     replaced = dict.fromkeys(removed, "")
     replaced |= {
-        point: replacement(point, lowercase, split) for point in changed | set(characters.lowercased())
+        point: replacement(point, lowercase, split) for point in changed | set(characters.lowercase_map())
     }
     del replaced[ord(SPECIAL_MARK)]
     return build_replacing_model(replaced, lowercase)
@@ -123,7 +123,7 @@ Node = tuple[int, tuple[tuple[int, int], ...]]
 
 
 class _Nodes:
-    """Trie nodes, equal ones shared. A node is (value or 0, ((label, child), ...)); 0 stands for no node."""
+    """Trie nodes, equal ones shared. A node is (value or 0, ((label, child), ...)); 0 is no node."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = [(0, ())]
@@ -149,7 +149,7 @@ class _Nodes:
 def _below(
     nodes: _Nodes, values: npt.NDArray[Any], first: int, depth: int, minimum: int, malformed: int
 ) -> int:
-    """Adds the node whose characters start at code point `first` and go on for `depth` bytes."""
+    """Adds the node whose characters start at code point `first` and have `depth` more bytes."""
     if depth == 1:
         return nodes.add_block(values[first : first + 64], malformed)
     size = 64 ** (depth - 1)
@@ -207,13 +207,6 @@ def build_double_array(values: npt.NDArray[Any], malformed: int) -> npt.NDArray[
 
     Returns:
         uint32 [units], a multiple of 256.
-
-    Example:
-
-    >>> values = np.zeros(0x110000, np.int64)
-    >>> values[ord("é")] = 7
-    >>> look_up(build_double_array(values, malformed=3), "é".encode())
-    7
     """
     nodes, root = _grow(values, malformed)
     slots = _Slots()
@@ -235,18 +228,3 @@ def build_double_array(values: npt.NDArray[Any], malformed: int) -> npt.NDArray[
             position = base ^ label
             units[position] = label | bool(nodes[child][0]) << 8 | (position ^ bases[child]) << 10
     return units
-
-
-def look_up(units: npt.NDArray[Any], key: bytes) -> int:
-    """Returns the value of a key as the kernel does; 0 for a key without a value.
-
-    Args:
-        units: Trie as `build_double_array` returns it, uint32 [units].
-    """
-    position = 0
-    for byte in key:
-        position ^= (int(units[position]) >> 10) ^ byte
-        if int(units[position]) & 0x800000FF != byte:
-            return 0
-    unit = int(units[position])
-    return int(units[position ^ (unit >> 10)]) & ~_VALUE_BIT if unit & 0x100 else 0

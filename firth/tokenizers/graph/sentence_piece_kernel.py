@@ -6,14 +6,17 @@ from typing import NamedTuple
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from firth.tokenizers.graph.model_kernel import ModelKernel
-from firth.tokenizers.graph.preparation import PREPENDED, Preparation, is_unknown_step
-from firth.tokenizers.graph.sentencepiece_model import unknown_piece, without_normalization, without_pieces
-from firth.tokenizers.graph.specials import any_of
-from firth.tokenizers.graph.text_steps import SPACE, TextSteps
+from firth.tokenizers.graph.sentencepiece_model import (
+    ModelKernel,
+    unknown_piece,
+    without_normalization,
+    without_pieces,
+)
+from firth.tokenizers.graph.special_marks import any_of
+from firth.tokenizers.graph.text_steps import PREPENDED, SPACE, Preparation, TextSteps, is_unknown_step
 
 _META_SPACE = "\u2581".encode()
-# Stands for U+0000, at which the splitting operation ends a text; these code points are not characters.
+# Replaces U+0000, at which the splitting operation ends a text; these code points are not characters.
 _STAND_IN = "\ufdd2\ufdd3"
 _SPACES_BEFORE = {"none": "", "one": " ?", "all": f"{SPACE}*"}
 
@@ -22,8 +25,8 @@ class Segments(NamedTuple):
     """Special pieces, and the texts between them.
 
     Attributes:
-        texts: string [segments], empty where a special piece stands.
-        specials: string [segments], empty where a text stands.
+        texts: string [segments], empty for a special piece.
+        specials: string [segments], empty for a text.
         firsts: bool [segments], True for a text with which its row begins.
         splits: Begin of each row, int64 [batch + 1].
     """

@@ -20,14 +20,14 @@ class MissingPieceError(ValueError):
 class SpecialPieces:
     """The pieces that play the special roles, which may share a piece.
 
-    Padding is told by the ids of documents and never by the id of its piece, so `pad` may be any piece.
+    Document ids mark padding, not the id of its piece, so `pad` may be any piece.
 
     Attributes:
         pad: Piece that fills rows after their text.
         unk: Piece for text that no other piece covers; None where bytes cover all text.
         cls: Piece before a text; None if there is no such piece.
         sep: Piece after a text, or between two.
-        mask: Piece that stands for a hidden word; None if there is no such piece.
+        mask: Piece for a hidden word; None if there is no such piece.
         others: Further special pieces, which are found in text and have no role here.
         spaces_before: Spaces before `mask`, and before a sentinel, that are a part of it: `one` at most,
             `all` or `none`. It says something of tokenizers that keep spaces.
@@ -64,7 +64,7 @@ class SpecialPieces:
 
     @classmethod
     def of(cls, value: "SpecialPieces | Mapping[str, Any] | None") -> "SpecialPieces":
-        """Returns the special pieces that settings say."""
+        """Returns the special pieces of settings."""
         if isinstance(value, SpecialPieces):
             return value
         names = [field.name for field in dataclasses.fields(cls)]
@@ -87,7 +87,7 @@ class SpecialPieces:
 
     @property
     def unwritten(self) -> tuple[str, ...]:
-        """Those that stand for no text at all: padding, unless its piece has another role too."""
+        """Those without any text: padding, unless its piece has another role too."""
         return (self.pad,) if self.roles_of(self.pad) == ["pad"] else ()
 
     def roles_of(self, piece: str) -> list[str]:
@@ -95,7 +95,7 @@ class SpecialPieces:
         return [role for role, each in self.by_role.items() if each == piece]
 
     def missing(self, role: str) -> MissingPieceError:
-        """Returns the error that says that no piece plays a role."""
+        """Returns the error for a role that no piece plays."""
         return MissingPieceError(
             f"the tokenizer has no {role} piece; its special pieces are {' '.join(self.pieces)}"
         )

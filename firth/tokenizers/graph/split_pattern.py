@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from firth.tokenizers.graph.frozen_tables import read_table
+from firth.tokenizers.graph.characters import read_table
 
 Spans = Iterable[tuple[int, int]]
 _ALL: Spans = ((0, 0xD7FF), (0xE000, 0x10FFFF))

@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from firth.tokenizers.graph.frozen_tables import read_table
+from firth.tokenizers.graph.characters import read_table
 
 # A pattern of RE2 and what replaces it, or one of Unicode's normalisation forms.
 Step = tuple[str, str] | tuple[str]

@@ -1,22 +1,31 @@
-"""Steps that bring text to the form that a model of SentencePiece reads, in the TensorFlow graph."""
+"""Steps that prepare text for a model of SentencePiece, in the TensorFlow graph, and their settings."""
 
-from collections.abc import Collection, Sequence
+import dataclasses
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal
 
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from firth.tokenizers.graph import letters
-from firth.tokenizers.graph.model_kernel import ModelKernel
+from firth.tokenizers.graph.characters import lower_case_in, read_table
 from firth.tokenizers.graph.normalizer import build_replacing_model
-from firth.tokenizers.graph.sentencepiece_model import ModelProto, parse_model
+from firth.tokenizers.graph.sentencepiece_model import ModelKernel, ModelProto, parse_model
 from firth.tokenizers.graph.text_normalization import normalize_utf8
 
-# What Unicode, and the languages of the references, count as a space.
+Prefix = Literal["first", "always", "never"]
+_PREFIXES = ("first", "always", "never")
+Step = tuple[str, ...]
+# Spaces as the model itself treats them: single, and none at the end.
+SINGLE_SPACES: tuple[Step, ...] = ((" {2,}", " "), (r" +\z", ""))
+# Replaces text that no model knows: not a character, so that no text holds it.
+_NO_CHARACTER = "\ufdd3"
+PREPENDED: Step = (r"\A((?s:.))", "\u2581\\1")
+# A space, as Unicode and the languages of the references define it.
 SPACE = r"[\s\pZ\x{0b}\x{85}]"
 OWN_MAP = "own_map"
 _COMPATIBLE = ("NFKC", "NFKD")
 FORMS = ("NFC", "NFD", *_COMPATIBLE)
-_REPLACING = {"lowercase": letters.lowercase, "strip_accents": letters.strip_accents}
 _WORD, _UNKNOWN, _USER_DEFINED = 3, 2, 4
 
 
@@ -52,6 +61,19 @@ class TextSteps(tf.Module):
         for place, operation in enumerate(self._operations):
             text = text if place in skipped else operation(text)
         return text
+
+
+def _without_marks() -> dict[int, str]:
+    """Returns an empty text for each mark, such as an accent, by code point."""
+    return {point: "" for first, last in read_table("letters")["marks"] for point in range(first, last + 1)}
+
+
+# Texts by code point. The table was read off Hugging Face's normalisers `Lowercase` and `StripAccents`, each
+# character by itself.
+_REPLACING: dict[str, Callable[[], dict[int, str]]] = {
+    "lowercase": lambda: lower_case_in("letters"),
+    "strip_accents": _without_marks,
+}
 
 
 def _operation(step: tuple[str, ...], model: bytes) -> tf.Module:
@@ -128,3 +150,68 @@ class _OwnMap(tf.Module):
         if not self._has_map:
             return text
         return tf.strings.reduce_join(self._kernel.tokenize(text), axis=-1)
+
+
+def unknown_step(unknown: str) -> Step:
+    """Returns the step that makes unknown text of the unknown piece where normalization brings it about.
+
+    It is skipped unless the piece is asked for: typed in a text, its name is ordinary text.
+    """
+    return re.escape(unknown), _NO_CHARACTER
+
+
+def is_unknown_step(step: Step, unknown: str) -> bool:
+    """Returns whether a step is the one that `unknown_step` returns."""
+    return bool(unknown) and step == unknown_step(unknown)
+
+
+@dataclasses.dataclass(frozen=True)
+class Preparation:
+    """The preparation of text for a model. Special pieces are split off before.
+
+    Attributes:
+        steps: Changes of the text between two special pieces, as `TextSteps` takes them.
+        prefix: Which texts get a space before them, if they do not begin with one: those that are the `first`
+            of their row, those after special pieces too (`always`), or none (`never`).
+        late: Special pieces that are split off after the steps, not before them.
+
+    Example:
+
+    >>> Preparation.of({"steps": [["NFKC"], [" +", " "]], "prefix": "always"}).steps
+    (('NFKC',), (' +', ' '))
+    """
+
+    steps: tuple[Step, ...] = ()
+    prefix: Prefix = "first"
+    late: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(tuple(step) for step in self.steps))
+        object.__setattr__(self, "late", tuple(self.late))
+        if self.prefix not in _PREFIXES:
+            raise ValueError(f"preparation: prefix: {self.prefix!r} is not one of {', '.join(_PREFIXES)}")
+
+    @classmethod
+    def of(cls, value: "Preparation | Mapping[str, Any]") -> "Preparation":
+        """Returns the preparation of settings."""
+        return value if isinstance(value, Preparation) else cls(**value)
+
+    @classmethod
+    def of_model(cls, model: bytes) -> "Preparation":
+        """Returns the preparation that the sentencepiece package does for this model.
+
+        Raises:
+            ValueError: if they are not a model.
+        """
+        spec = parse_model(model).normalizer_spec
+        if not spec.remove_extra_whitespaces:
+            # A space that the text has itself is kept, so one is put before it without a look.
+            return cls(((OWN_MAP,), *[PREPENDED] * spec.add_dummy_prefix), "never")
+        if not spec.add_dummy_prefix:
+            return cls(((OWN_MAP,), *SINGLE_SPACES, (r"\A +", "")), "never")
+        return cls(((OWN_MAP,), *SINGLE_SPACES), "first")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The attributes by name, fit for JSON."""
+        return {"steps": [list(step) for step in self.steps], "prefix": self.prefix, "late": list(self.late)}

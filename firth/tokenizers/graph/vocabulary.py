@@ -1,14 +1,16 @@
-"""A checked vocabulary: pieces by id, and ids by piece."""
+"""A checked vocabulary: pieces by id, ids by piece, and the marks of pieces."""
 
 import dataclasses
 import difflib
 import re
 from collections.abc import Sequence
 
-from firth.tokenizers.graph.special_pieces import SpecialPieces
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES, SpecialPieces
 
-# What pieces that go on inside a word start with.
+# The start of pieces inside a word.
 SUFFIX_MARK = "##"
+# SentencePiece's space.
+META_SPACE = "\u2581"
 # Their numbers have four digits at most, so that each is as short as a special piece while in the kernel.
 MOST_SENTINELS = 10_000
 _SENTINEL = re.compile(r"<extra_id_\d+>")
@@ -134,3 +136,16 @@ class Vocabulary:
         if not 0 <= index < len(self.pieces):
             raise ValueError(f"id {index} is out of range; ids go from 0 to {len(self.pieces) - 1}")
         return self.pieces[index]
+
+
+def mark_suffix(piece: str, text: str) -> str:
+    """Returns a piece without its first space, or else with `##` before it; special pieces as they are.
+
+    Example:
+
+    >>> [mark_suffix(piece, piece) for piece in (" fox", "es", "[MASK]")]
+    ['fox', '##es', '[MASK]']
+    """
+    if piece in SPECIAL_PIECES or is_sentinel(piece):
+        return piece
+    return text[1:] if text.startswith(" ") else SUFFIX_MARK + text

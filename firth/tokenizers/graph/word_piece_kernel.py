@@ -8,7 +8,7 @@ import tensorflow_text as tf_text
 
 from firth.tokenizers.graph.characters import is_word
 from firth.tokenizers.graph.normalizer import SPECIAL_MARK, build_normalizer_model, stand_ins
-from firth.tokenizers.graph.specials import SpecialMarks
+from firth.tokenizers.graph.special_marks import SpecialMarks
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK, Vocabulary
 
 # The kernel limits words in bytes; a character has at most four.

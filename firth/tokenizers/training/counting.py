@@ -12,7 +12,7 @@ from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.byte_pair_kernel import SPECIAL_WORD, WordSplitter
 from firth.tokenizers.graph.byte_pieces import to_piece
 from firth.tokenizers.graph.normalizer import build_normalizer_model
-from firth.tokenizers.graph.specials import without_marks, without_specials
+from firth.tokenizers.graph.special_marks import without_marks, without_specials
 
 # A longer one is not a word of a language; it would cost the training much time and teach it nothing.
 _MAX_WORD_BYTES = 256

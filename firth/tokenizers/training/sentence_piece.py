@@ -39,7 +39,7 @@ def train_sentencepiece(
         model: Algorithm, `unigram` (Kudo 2018) or `bpe`.
         sentinels: Number of sentinels that end the vocabulary; they count in its size.
         character_coverage: Share of all characters that have pieces.
-        byte_fallback: True to give a piece to each byte, for characters without one, in the place of `[UNK]`.
+        byte_fallback: True to give a piece to each byte, for characters without one, instead of `[UNK]`.
         lowercase: True to fold case.
 
     Raises:

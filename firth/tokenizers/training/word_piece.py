@@ -7,10 +7,10 @@ from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.characters import Kind
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK, sentinel_pieces
-from firth.tokenizers.training.merging import Merger
+from firth.tokenizers.training.byte_pair import Merger
 
 ALPHABET_LIMIT = 1000
-# Of all code points; no word holds U+0000, so no other character of a key comes to it.
+# The last code point. No word holds U+0000, so no other character of a key has this value.
 _LAST = 0x10FFFF
 
 

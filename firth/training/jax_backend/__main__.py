@@ -1,4 +1,4 @@
-"""The process that trains on JAX, which `firth.training.jax_process` starts and tells what to train."""
+"""The process that trains on JAX, which `firth.training.jax_process` starts and sends its arguments."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ from firth.recipes.run.kinds import run_recipe_from_json
 
 
 class _Messages(logging.Handler):
-    """Writes what is logged as lines of JSON, for the process that started this one."""
+    """Writes log records as lines of JSON, for the process that started this one."""
 
     def __init__(self, lines: IO[str]) -> None:
         super().__init__()
@@ -20,20 +20,20 @@ class _Messages(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Writes one record."""
         event = getattr(record, "firth", None)
-        self.tell(logger=record.name, level=record.levelno, message=record.getMessage(), event=event)
+        self.write(logger=record.name, level=record.levelno, message=record.getMessage(), event=event)
 
-    def tell(self, **said: Any) -> None:
+    def write(self, **values: Any) -> None:
         """Writes one line."""
-        self._lines.write(json.dumps(said) + "\n")
+        self._lines.write(json.dumps(values) + "\n")
         self._lines.flush()
 
 
 def main() -> None:
-    """Trains what the standard input says, until the run ends, or the process that started this one."""
+    """Trains by the arguments on standard input, until the run or the process that started this one ends."""
     arguments = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_starter, daemon=True).start()
     messages = _Messages(os.fdopen(os.dup(sys.stdout.fileno()), "w"))
-    # What libraries print is for people.
+    # Output of libraries is not JSON.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     logger = logging.getLogger("firth")
     logger.setLevel(logging.INFO)
@@ -47,7 +47,7 @@ def main() -> None:
     try:
         train(recipe, **arguments, parts=JAX)
     except Exception as error:
-        messages.tell(error=f"{type(error).__name__}: {error}")
+        messages.write(error=f"{type(error).__name__}: {error}")
         raise
 
 

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.layers.attention.fused_kernel import enable_flash_attention, offers_kernel
-from firth.layers.elements.divided_weights import divided_axes
-from firth.models.build import build_outline
+from firth.layers.elements.layer import divided_axes
+from firth.models.builders import build_outline
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.training.training import Mesh, Training
-from firth.training.distribution import DeviceError
+from firth.training.strategies import DeviceError
 
-# Axes of the mesh: of the rows of a batch, and of the weights.
+# Axes of the mesh that divide the rows of a batch, and the weights.
 _ROWS, _WEIGHTS = "batch", "model"
 
 
@@ -75,7 +75,7 @@ def _devices(key: str, wanted: int) -> npt.NDArray[Any]:
 
 
 def _layouts(recipe: RunRecipe, mesh: keras.distribution.DeviceMesh) -> keras.distribution.LayoutMap:
-    """Returns the layout of each weight that the layers of the recipe's model say is divided."""
+    """Returns the layout of each weight that the model's layers divide."""
     layouts = keras.distribution.LayoutMap(mesh)
     for path, (axis, axes) in divided_axes(build_outline(recipe)).items():
         # Keys are read as regular expressions, which may match a part of another path.

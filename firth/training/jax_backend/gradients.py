@@ -14,11 +14,11 @@ Values: TypeAlias = list[jax.Array]
 
 
 class JaxGradients(NamedTuple):
-    """Gradients of a batch, and what was measured of it.
+    """Gradients and losses of a batch.
 
     Attributes:
         gradients: Gradient of each weight that is trained.
-        loss: What was minimised, float32 [].
+        loss: Minimised loss, float32 [].
         means: Losses by name, float32 [] each.
     """
 
@@ -39,8 +39,8 @@ class JaxDifferentiator:
     def __call__(self, trained: Values, others: Values, batch: Batch) -> tuple[JaxGradients, Values]:
         """Returns the gradients, and the values of the other variables after the pass.
 
-        Parts change none of these: what draws for a batch start from is the same for all, and no model
-        carries a state from part to part.
+        Parts change none of these: the state of the generator is the same for all, and no model carries a
+        state from part to part.
         """
         if self._parts == 1:
             return self._differentiate(trained, others, batch, None)
@@ -49,7 +49,7 @@ class JaxDifferentiator:
         def part(index: Any) -> Batch:
             return {name: value[index] for name, value in cut.items()}
 
-        # They follow from the features alone; what else this pass computes is not needed, so XLA drops it.
+        # They follow from the features alone; XLA drops the rest of this pass.
         weights = self._summed(lambda index: self._weights(trained, others, part(index)))
         summed = self._summed(lambda index: self._differentiate(trained, others, part(index), weights)[0])
         return summed, others
@@ -92,7 +92,7 @@ class JaxDifferentiator:
             sums, after, added = self._sums(trained, others, batch)
             of_batch = weights or self._weights_of(sums)
             means = {name: _divide(sums[f"{name}_loss_sum"], of_batch[name]) for name in self._losses}
-            # What layers and weights add is the same in all parts, whose losses are summed.
+            # The losses that layers and weights add are the same in all parts, whose losses are summed.
             loss = sum(factor * means[name] for name, factor in self._losses.items())
             return jnp.asarray(loss + sum(added) / self._parts), (means, after)
 

@@ -1,4 +1,4 @@
-"""What a training is made of on JAX."""
+"""The parts of a training on JAX: steps, checkpoints and held-out losses."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,12 +14,11 @@ from firth.models import example_sums
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.training.backends import BackendParts
 from firth.training.checkpoints import Checkpoints, Progress, newest_state, variables_by_name
-from firth.training.distribution import prepare_devices
-from firth.training.held_out import first_documents, first_rows, means_of
-from firth.training.held_out_samples import Compiled, Features, sampler
+from firth.training.held_out import Compiled, Features, first_documents, first_rows, means_of, sampler
 from firth.training.jax_backend.devices import place_batches, replicas, use_devices
 from firth.training.jax_backend.gradients import Batch, JaxDifferentiator, Values
-from firth.training.steps import Block, StepResult, count_tokens, draw_state
+from firth.training.step import Block, StepResult, count_tokens, draw_state
+from firth.training.strategies import prepare_devices
 
 
 class State(NamedTuple):
@@ -45,9 +44,9 @@ class _Variables(NamedTuple):
 
 
 class TrainStep:
-    """A step of a model, as `firth.training.steps.build_train_step` has it on TensorFlow.
+    """A step of a model, as `firth.training.step.build_train_step` has it on TensorFlow.
 
-    On several devices the batch is divided among them by XLA, so that all here is of the whole batch.
+    On several devices the batch is divided among them by XLA, so that all values here are of the whole batch.
     """
 
     def __init__(
@@ -71,10 +70,10 @@ class TrainStep:
                 variable.assign(value)
 
     def __call__(self, state: State, batch: Batch, draws: jax.Array) -> tuple[State, StepResult]:
-        """Returns the values after a step, and what it measured.
+        """Returns the values after a step, and its measurements.
 
         Args:
-            draws: State of the generator that draws for a batch are made from, uint32 [2].
+            draws: State of the random generator of the batch, uint32 [2].
         """
         others = list(state.others)
         others[self._place_of_draws] = draws
@@ -100,15 +99,15 @@ class TrainStep:
         return State(*values), norm, rate
 
 
-# Of a call of the compiled function at most: enough that its start costs nothing, and few enough that the
-# memory holds the batches of all of them, which a call is given together.
+# Most steps of a call of the compiled function: enough that its start costs nothing, and few enough that
+# their batches, which it receives together, fit into memory.
 _MOST_STEPS_OF_CALL = 16
 
 
 def build_jax_block(
     recipe: RunRecipe, model: keras.Model, optimizer: keras.optimizers.Optimizer
 ) -> Callable[[Iterator[Any], int], Block]:
-    """Returns a function that makes the next steps of an iterator, and then reads what they measured.
+    """Returns a function that makes the next steps of an iterator, and then reads their measurements.
 
     Its arguments are an iterator over pairs of example ids, int64 [rows], and features, and the number of
     steps. It compiles once for each shape of the features, whatever the number. Values of the last call are
@@ -258,7 +257,7 @@ class JaxHeldOut:
 class JaxCheckpoints(Checkpoints):
     """Checkpoints of variables on JAX, in the form and by the names that `Checkpoints` gives TensorFlow's.
 
-    A run that was started on one backend therefore goes on on the other.
+    A run that was started on one backend can therefore resume on the other.
     """
 
     def __init__(self, directory: str, model: keras.Model, optimizer: keras.optimizers.Optimizer) -> None:

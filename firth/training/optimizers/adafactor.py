@@ -42,7 +42,7 @@ class Adafactor(SummedGradients, keras.optimizers.Adafactor):
         return self._relative(learning_rate) * multiplier
 
     def _relative(self, learning_rate: Tensor) -> Tensor:
-        """Returns what is taken of a rate, of a multiplied one too: at most one over the root of the step."""
+        """Returns a learning rate, multiplied or not, capped at one over the root of the step."""
         return ops.minimum(learning_rate, 1.0 / ops.sqrt(self._step()))
 
     def _step(self) -> Tensor:

@@ -12,9 +12,9 @@ from firth.training.optimizers.moments import KeptValues
 
 
 class TwoMoments(KeptValues):
-    """What keeps the means of each gradient and of its square; to stand before a Keras optimizer as a base.
+    """Mixin with Adam's moments, the means of gradients and their squares; list it before a Keras optimizer.
 
-    See `KeptValues` for its arguments, and how it keeps them in bfloat16.
+    See `KeptValues` for its arguments and bfloat16.
     """
 
     _momentums: list[Any]
@@ -38,7 +38,7 @@ class TwoMoments(KeptValues):
         return first, second
 
     def _corrections(self) -> tuple[Tensor, Tensor]:
-        """Returns what both means are divided by, because they start from zero: float32 [] each."""
+        """Returns the divisors that correct both means for their start at zero, float32 [] each."""
         step = ops.cast(self.iterations + 1, "float32")
         return 1.0 - ops.power(self.beta_1, step), 1.0 - ops.power(self.beta_2, step)
 

@@ -1,4 +1,4 @@
-"""What an optimizer keeps in bfloat16: half of the memory, rounded so that it stays right in the mean."""
+"""Optimizer state in bfloat16: half of the memory, rounded at random so that its mean is right."""
 
 import contextlib
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ _LOW = np.uint32(2**16 - 1)
 def rounded(value: Tensor, bits: Tensor) -> Tensor:
     """Returns bfloat16, up or down at random, in proportion to how near each of both is.
 
-    A second moment changes by a thousandth of itself in a step, less than bfloat16 tells apart, and would
-    stand still if it were rounded to the nearest (Gupta et al. 2015, "Deep Learning with Limited Numerical
+    A second moment changes by a thousandth of itself in a step, less than bfloat16 resolves, and would
+    never change if it were rounded to the nearest (Gupta et al. 2015, "Deep Learning with Limited Numerical
     Precision", section 3).
 
     Args:
@@ -38,7 +38,7 @@ def rounded(value: Tensor, bits: Tensor) -> Tensor:
     if not tuple(value.shape):  # Keras views no scalars.
         return ops.reshape(rounded(ops.reshape(value, (1,)), ops.reshape(bits, (1,))), ())
     raised = ops.view(ops.convert_to_tensor(value), dtype="uint32") + ops.bitwise_and(bits, _LOW)
-    # What is cut off here is zero, so that nothing is rounded twice.
+    # The bits that are cut off here are zero, so that nothing is rounded twice.
     return ops.cast(ops.view(ops.bitwise_and(raised, ~_LOW), dtype="float32"), "bfloat16")
 
 
@@ -56,13 +56,13 @@ def random_bits(step: Tensor, index: int, shape: Sequence[int]) -> tuple[Tensor,
 
 
 class KeptValues(SummedGradients):
-    """What keeps numbers of each weight, in bfloat16 by choice; to stand before a Keras optimizer as a base.
+    """Mixin with state of each weight, in bfloat16 by choice; list it before a Keras optimizer.
 
-    They are stored rounded at random; an update is computed in float32, of what is not rounded yet.
+    Values are stored rounded at random; an update is computed in float32 before they are rounded.
 
     Args:
         *args: Arguments of the Keras optimizer.
-        moments: Dtype that they are kept in, `float32` or `bfloat16`.
+        moments: Dtype of the stored values, `float32` or `bfloat16`.
         **kwargs: Keywords of `SummedGradients` and of the Keras optimizer.
     """
 
@@ -102,7 +102,7 @@ class KeptValues(SummedGradients):
 
 
 def _on_devices_of(variable: keras.Variable) -> contextlib.AbstractContextManager[Any]:
-    """Returns what makes variables on the devices of another; on JAX their layout does."""
+    """Returns a context that makes variables on the devices of another; on JAX their layout does."""
     if keras.backend.backend() != "tensorflow":
         return contextlib.nullcontext()
     return tf.distribute.get_strategy().extended.colocate_vars_with(variable.value)

@@ -7,14 +7,14 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers.elements.extensible import extensible_layers
+from firth.layers.elements.extensible_layer import extensible_layers
 from firth.layers.elements.types import Tensor
 from firth.training.optimizers.adamw import AdamW
 
-# By the path of a weight the axis along which it falls into matrices, and their sizes along it.
+# The axis along which a weight falls into matrices and their sizes along it, by its path.
 Matrices: TypeAlias = Mapping[str, tuple[int, Sequence[int]]]
 
-# Of the polynomial a x + b x^3 + c x^5 that takes singular values to around 1 (Jordan et al. 2024).
+# Coefficients of a x + b x^3 + c x^5, which takes singular values to around 1 (Jordan et al. 2024).
 _COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 _TINY = 1e-7
 

@@ -19,7 +19,7 @@ from firth.recipes.training.optimizers import (
 
 @keras.saving.register_keras_serializable("firth")
 class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
-    """Learning rate that climbs linearly to its peak and then goes down, or stays.
+    """Learning rate that climbs linearly to its peak and then decreases, or stays.
 
     Update t of `steps`, counted from 0, is made with `peak x (t + 1) / warmup_steps` in the warm-up. After
     it, with `done` the share of the steps after the warm-up that have been made:
@@ -119,13 +119,13 @@ def _inverse_square_root(schedule: WarmupSchedule, step: Tensor) -> Tensor:
 
 def _warmup_stable_decay(schedule: WarmupSchedule, step: Tensor) -> Tensor:
     config: WarmupStableDecayScheduleConfig = schedule.decay
-    # A decay that is longer than what is left after the warm-up begins with its end.
+    # A decay that is longer than the steps after the warm-up begins with its end.
     begin = max(schedule.steps * (1.0 - config.decay_fraction), float(schedule.warmup_steps))
     return SHAPES[config.shape](schedule.done(step, begin), schedule.final_fraction)
 
 
 def _above(final: float, left: Tensor) -> Tensor:
-    """Returns the way from 1 to `final` of which `left` is left."""
+    """Returns the point between 1 and `final` with the share `left` of the way left."""
     return final + (1.0 - final) * left
 
 

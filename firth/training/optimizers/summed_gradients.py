@@ -1,4 +1,4 @@
-"""What all optimizers here do before they use gradients."""
+"""Base of all optimizers: sums, clips and scales gradients before they are used."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,11 +9,11 @@ import tensorflow as tf
 from keras import ops
 
 from firth.layers.elements.types import Tensor
-from firth.tuning.rate_multipliers import OwnRates
+from firth.tuning.rate_multipliers import RateMultipliers
 
 
 class SummedGradients:
-    """What all optimizers here do before they use gradients; to stand before a Keras optimizer as a base.
+    """Mixin that prepares gradients before they are used; list it before a Keras optimizer.
 
     1. Rows of an embedding that occur more than once in a batch have their gradients summed first. Keras's
        own square each alone, so that the second moment of a row that occurs three times with gradient 1
@@ -23,21 +23,21 @@ class SummedGradients:
     3. Biases and the scales of norms are not decayed, whatever their shape; see `is_decayed`.
 
     4. A variable with a multiplier is updated, and decayed, at the multiplied learning rate. As long as a
-       function of the step says 0, it stays as it is, bit for bit: its gradient does not count in the global
+       function of the step gives 0, it stays as it is, bit for bit: its gradient does not count in the global
        norm then, but in its moments, which are known when its training starts.
 
-    Of the kinds of clipping, `global_clipnorm` only; gradient accumulation is refused.
+    `global_clipnorm` is the only kind of clipping; gradient accumulation is refused.
 
     Args:
         *args: Arguments of the Keras optimizer.
-        multipliers: What the updates of some variables are multiplied by; see `OwnRates`.
+        multipliers: Multipliers of the updates of some variables; see `RateMultipliers`.
         first: Number of the run's first update, where the optimizer has made some before.
         **kwargs: Keywords of the Keras optimizer.
     """
 
     _REFUSED = ("clipnorm", "clipvalue", "amsgrad", "gradient_accumulation_steps")
 
-    # Of the Keras optimizer that comes after this base.
+    # Attributes of the Keras optimizer that comes after this base.
     built: bool
     iterations: Any
     weight_decay: float | None
@@ -48,8 +48,8 @@ class SummedGradients:
         self, *args: Any, multipliers: Mapping[str, Any] | None = None, first: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        self._own_rates = OwnRates(multipliers, first)
-        # By device, what the newest update has ended with.
+        self._multipliers = RateMultipliers(multipliers, first)
+        # The last operations of the newest update, by device.
         self._ended: dict[str, list[tf.Tensor]] = {}
         for name in self._REFUSED:
             if getattr(self, name, None):
@@ -66,8 +66,8 @@ class SummedGradients:
         """
         if self.built:
             return
-        self._own_rates.find(variables)
-        # From Keras's own decay, which is at one rate: `update_step` decays.
+        self._multipliers.find(variables)
+        # `update_step` decays; Keras's own decay has one rate for all.
         self.exclude_from_weight_decay(variables)  # type: ignore[attr-defined]  # Of the Keras optimizer.
         self._make_variables(variables)
 
@@ -91,7 +91,7 @@ class SummedGradients:
         if trainable_variables is not None:
             self.build(trainable_variables)
         indices = map(self._index, trainable_variables or self._trainable_variables)
-        norm = _global_norm(self._own_rates.trained(grads, list(indices), self.iterations))
+        norm = _global_norm(self._multipliers.trained(grads, list(indices), self.iterations))
         if self.global_clipnorm:
             grads = self.clipped(grads, norm)
         super().apply(grads, trainable_variables)  # type: ignore[misc]
@@ -116,7 +116,7 @@ class SummedGradients:
             variable: Variable to update.
             learning_rate: Learning rate of the step, float32 [].
         """
-        multiplier = self._own_rates.multiplier(self._index(variable), self.iterations)
+        multiplier = self._multipliers.multiplier(self._index(variable), self.iterations)
         if multiplier is not None:
             learning_rate = self._multiplied(learning_rate, multiplier)
         with self._turn(gradient, variable):
@@ -128,15 +128,15 @@ class SummedGradients:
     def _turn(self, gradient: Tensor, variable: Any) -> Iterator[None]:
         """Lets an update wait for its gradient, and for the end of the update before it on its device.
 
-        TensorFlow computes what it can as soon as it can. It would decay all weights before the backward pass
-        which still holds them as they were, and make what all updates are made of before the first one ends.
+        TensorFlow computes as early as it can. It would decay all weights while the backward pass still holds
+        their old values, and compute the inputs of all updates before the first one ends.
         """
         if keras.backend.backend() != "tensorflow" or tf.executing_eagerly():
             yield
             return
         with tf.control_dependencies([gradient, *self._ended.get(variable.device, ())]):
             yield
-        # It reads the variable, which happens after what has been written to it.
+        # It reads the variable, and so comes after the writes to it.
         self._ended[variable.device] = [tf.raw_ops.VariableShape(input=variable.handle)]
 
     def _multiplied(self, learning_rate: Tensor, multiplier: Any) -> Tensor:
@@ -151,7 +151,7 @@ class SummedGradients:
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that rebuild this optimizer."""
-        return {**super().get_config(), **self._own_rates.config}  # type: ignore[misc]  # As above.
+        return {**super().get_config(), **self._multipliers.config}  # type: ignore[misc]  # As above.
 
     def _index(self, variable: Any) -> int:
         index: int = self._get_variable_index(variable)  # type: ignore[attr-defined]  # As above.
@@ -179,14 +179,14 @@ def _global_norm(gradients: Sequence[Tensor]) -> Tensor:
 
 
 _BIAS = "bias"
-# Scales and shifts of norms, and of what else multiplies or shifts each value.
+# Scales and shifts of norms and of other layers that scale or shift each value.
 _SCALES = ("beta", "gamma", "scale")
-# Of a chain of tags, what is added to the scores of its first one and of its last one.
+# Added to the scores of the first and of the last of a chain of tags.
 _ENDS = ("starts", "ends")
 
 
 def is_decayed(variable: keras.Variable) -> bool:
-    """Returns whether weight decay reaches a variable.
+    """Returns true if a variable is decayed.
 
     It leaves out biases, also those that have an axis of heads as XLNet's or of directions as ELMo's, and the
     scales of norms. Kernels and tables are decayed (Devlin et al. 2018, BERT's released code).

@@ -1,10 +1,10 @@
-"""KerasTuner's search, whose trials are trainings by this package's own loop."""
+"""The trials of a search: each trains the recipe with other values, and is kept as it is measured."""
 
 import functools
 import itertools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import keras
@@ -17,8 +17,8 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.search import HYPERBAND_FACTOR, Search, with_values
 from firth.scores import compute, score_of
 from firth.scores.score_table import PROBABILITIES, SCORED_ANSWERS
+from firth.serving.evaluate import answers_to
 from firth.serving.served_model import Served
-from firth.serving.task_signatures.held_out_choice import answers_to
 from firth.tasks import TASKS
 from firth.training.checkpoints import remove_runs
 from firth.training.held_out import HeldOut, first_rows
@@ -30,17 +30,20 @@ from firth.training.pretraining import load_recipe_tokenizer, train
 _FOR_ZERO = 2**31
 # Units of steps that Hyperband gives a trial; others make all.
 _UNITS = "tuner/epochs"
+# More trials than any number of rounds gives.
+_MOST_TRIALS = 10_000
+_Oracle = functools.partial[keras_tuner.Oracle]
 
 
 class SearchError(ValueError):
-    """No trial of a search has come to its end."""
+    """No trial of a search was completed."""
 
 
 class RecipeTuner(base_tuner.BaseTuner):
     """Searches the values of a recipe's keys.
 
-    What it knows is in KerasTuner's files below `directory`, and the checkpoints of trials next to them, so
-    that a search that was killed goes on within its trial.
+    Its state is in KerasTuner's files below `directory`, with the checkpoints of trials next to them, so that
+    a search that was killed resumes within its trial.
     """
 
     def __init__(self, recipe: RunRecipe, places: dict[str, Any], directory: str, schedule: Any) -> None:
@@ -52,7 +55,7 @@ class RecipeTuner(base_tuner.BaseTuner):
                 objective=keras_tuner.Objective(*self._objective),
                 hyperparameters=hyperparameters(recipe.search),
                 allow_new_entries=False,
-                # One that diverges says what to avoid, and is not a reason to end.
+                # A trial that diverges shows what to avoid, and does not end the search.
                 max_consecutive_failed_trials=sys.maxsize,
             ),
             directory=directory,
@@ -60,11 +63,11 @@ class RecipeTuner(base_tuner.BaseTuner):
         )
 
     def on_trial_begin(self, trial: Any) -> None:
-        """Keeps which trial it is, so that a killed one is not begun again with other values."""
+        """Saves the trial, so that a killed one is not restarted with other values."""
         self.save()
 
     def run_trial(self, trial: Any, *fit_args: Any, **fit_kwargs: Any) -> dict[str, float]:
-        """Returns what the model is worth that is trained with a trial's values."""
+        """Returns the score of a model that is trained with a trial's values."""
         try:
             return {self._objective.name: self._value(trial.trial_id, trial.hyperparameters.values)}
         except errors.FailedTrialError:
@@ -76,7 +79,7 @@ class RecipeTuner(base_tuner.BaseTuner):
 
     def _value(self, trial_id: str, values: dict[str, Any]) -> float:
         for each in self.oracle.trials.values():
-            # In a small space, Bayesian optimization comes back to what it knows.
+            # In a small space, Bayesian optimization repeats values.
             if each.status == TrialStatus.COMPLETED and each.hyperparameters.values == values:
                 return float(each.score)
         assert self._recipe.search is not None
@@ -96,10 +99,10 @@ class RecipeTuner(base_tuner.BaseTuner):
             raise errors.FailedTrialError(str(error)) from error
 
     def on_trial_end(self, trial: Any) -> None:
-        """Removes a trial's checkpoints, and keeps what it was worth.
+        """Removes a trial's checkpoints, and saves its score.
 
-        The next trial would go on from them if it differs in the number of steps alone, and all together
-        would fill the disk. If the process is killed in between, the trial is made again.
+        The next trial would resume from them if it differs in the number of steps alone, and all together
+        would fill the disk. If the process is killed in between, the trial is repeated.
         """
         remove_runs(os.path.join(self.directory, "checkpoints"))
         super().on_trial_end(trial)
@@ -175,11 +178,6 @@ def measured(
     return float(compute(objective.name, examples, **task.score_options(objective.name)).value)
 
 
-_Oracle = functools.partial[keras_tuner.Oracle]
-# More than any number of rounds gives.
-_MOST = 10_000
-
-
 class GridOracle(keras_tuner.Oracle):
     """Takes all values of a space one after another, the last key's first.
 
@@ -205,7 +203,7 @@ class HyperbandOracle(oracles.HyperbandOracle):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.max_trials = _MOST
+        self.max_trials = _MOST_TRIALS
 
 
 def oracle_of(search: Search, seed: int) -> _Oracle:
@@ -217,28 +215,12 @@ def oracle_of(search: Search, seed: int) -> _Oracle:
     >>> oracle_of(search, seed=7).keywords
     {'max_trials': 10}
     """
-    return _MAKE[search.algorithm](search, seed)
-
-
-def _random(search: Search, seed: int) -> _Oracle:
-    return functools.partial(oracles.RandomSearchOracle, max_trials=search.most_trials, seed=seed)
-
-
-def _grid(search: Search, seed: int) -> _Oracle:
-    return functools.partial(GridOracle, max_trials=search.most_trials)
-
-
-def _bayesian(search: Search, seed: int) -> _Oracle:
-    return functools.partial(oracles.BayesianOptimizationOracle, max_trials=search.most_trials, seed=seed)
-
-
-def _hyperband(search: Search, seed: int) -> _Oracle:
-    return functools.partial(HyperbandOracle, max_epochs=search.units, factor=HYPERBAND_FACTOR, seed=seed)
-
-
-_MAKE: dict[str, Callable[[Search, int], _Oracle]] = {
-    "random": _random,
-    "grid": _grid,
-    "bayesian": _bayesian,
-    "hyperband": _hyperband,
-}
+    trials: dict[str, Any] = {"max_trials": search.most_trials}
+    rounds: dict[str, Any] = {"max_epochs": search.units, "factor": HYPERBAND_FACTOR}
+    made: dict[str, _Oracle] = {
+        "random": functools.partial(oracles.RandomSearchOracle, **trials, seed=seed),
+        "grid": functools.partial(GridOracle, **trials),
+        "bayesian": functools.partial(oracles.BayesianOptimizationOracle, **trials, seed=seed),
+        "hyperband": functools.partial(HyperbandOracle, **rounds, seed=seed),
+    }
+    return made[search.algorithm]

@@ -1,4 +1,4 @@
-"""The entry point of the standard TFX Tuner."""
+"""The entry point of the standard TFX Tuner, which loads this module anew."""
 
 import functools
 import hashlib
@@ -6,16 +6,17 @@ import os
 from typing import Any, NamedTuple
 
 from firth.recipes.run.kinds import run_recipe_from_json
-from firth.training.distribution import prepare_devices
 from firth.training.pretraining import open_rows
-from firth.training.run_fn import find_tokenizer, scheduled, started
+from firth.training.run_fn import find_tokenizer, with_base, with_steps
 from firth.training.search.trials import RecipeTuner
+from firth.training.strategies import prepare_devices
 
+# Digits of the name of a search's folder.
 _DIGITS = 24
 
 
 class TunerFnResult(NamedTuple):
-    """What TFX's Tuner expects; its own type of the same fields needs TFX.
+    """The result of `tuner_fn`; TFX's own type of the same fields needs TFX.
 
     Attributes:
         tuner: The search.
@@ -32,7 +33,7 @@ def tuner_fn(fn_args: Any) -> TunerFnResult:
     The Tuner takes its name, `firth.training.search.tuner_fn.tuner_fn`.
     """
     config = fn_args.custom_config
-    recipe = started(run_recipe_from_json(config["recipe"]), fn_args.base_model)
+    recipe = with_base(run_recipe_from_json(config["recipe"]), fn_args.base_model)
     prepare_devices(recipe.training)
     root = config["checkpoint_root"]
     rows = open_rows(recipe, fn_args.train_files, root)
@@ -42,5 +43,5 @@ def tuner_fn(fn_args: Any) -> TunerFnResult:
         "tokenizer_directory": find_tokenizer(fn_args.train_files),
         "eval_files": fn_args.eval_files,
     }
-    schedule = functools.partial(scheduled, train_files=fn_args.train_files, checkpoint_root=root)
+    schedule = functools.partial(with_steps, train_files=fn_args.train_files, checkpoint_root=root)
     return TunerFnResult(RecipeTuner(recipe, places, os.path.join(root, "search", key), schedule), {})

@@ -9,7 +9,7 @@ from tfx.types import artifact_utils, standard_artifacts
 from tfx.utils import io_utils
 
 from firth.components.data.distribution_validator import DistributionError
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.corpus.readers.record_profiles import profile
 from firth.recipes.corpus.sources import TextSource
 from tests.components.data.distribution_validator_executor_test import distances, statistics_of, validate

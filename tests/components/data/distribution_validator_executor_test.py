@@ -13,7 +13,7 @@ from tfx.utils import io_utils
 
 from firth.components import DistributionValidator, RequestExampleGen, TaskSchemaGen
 from firth.components.data.distribution_validator import DistributionError, UnknownFeatureError
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes.run.validation import TaskValidation
 from firth.recipes.tasks.classification import Classification
 from firth.tasks.labelled.examples import to_example

@@ -9,7 +9,7 @@ from firth import features
 from firth.components import SequenceGen
 from firth.components.artifacts import Tokenizer
 from firth.components.data.sequence_gen import Executor
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes.run.stages import rows_folder
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer

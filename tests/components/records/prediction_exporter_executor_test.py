@@ -15,7 +15,7 @@ from firth.components.records import prediction_exporter as executor
 from firth.models import build_model
 from firth.recipes.tasks.classification import Classification
 from firth.serving import Client
-from firth.serving.batch.predicting import predict_file
+from firth.serving.batch.prediction import predict_file
 from firth.serving.saved_model import PREDICT_EXAMPLES, export
 from firth.tasks.labelled.examples import ID
 from firth.tokenizers import WordPieceTokenizer

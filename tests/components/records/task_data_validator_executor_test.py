@@ -11,7 +11,7 @@ from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
 from firth.components import TaskDataValidator, TaskSchemaGen
 from firth.components.records.task_data_validator import TaskDataError
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes.tasks.classification import Classification
 from firth.recipes.tasks.text_to_text import LabelWords
 from firth.recipes.tokenizers.tokenizer import Sequences

@@ -11,18 +11,18 @@ from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
 from firth import storage
 from firth.components import TaskRowGen
-from firth.corpus.contamination.evidence import CorpusEvidence, found_in, write_evidence
+from firth.corpus.decontamination.evidence import CorpusEvidence, list_found_ngrams, write_evidence
 from firth.corpus.documents.example import FeatureError
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes.reading.bundles import NoBundleError, digest_of_bundle
 from firth.recipes.tasks.classification import Classification
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.labelled.examples import to_example
-from firth.tasks.packing import TaskRowsError
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_rows import TaskRowsError
 from firth.tasks.texts import key_of
 from firth.tokenizers import load_tokenizer
-from tests.corpus.contamination.made_evidence import found_ngrams
+from tests.corpus.decontamination.made_evidence import found_ngrams
 from tests.corpus.helpers import read_records
 from tests.training.artifacts import write_bundle
 
@@ -171,7 +171,7 @@ def test_held_out_records_that_the_base_has_seen_are_marked_in_their_rows(base, 
     known = standard_artifacts.Model()
     known.uri = str(tmp_path / "bundle")
     storage.copy_folder(base.uri, known.uri)
-    write_evidence(known.uri, [CorpusEvidence("mine", found_in(tmp_path))])
+    write_evidence(known.uri, [CorpusEvidence("mine", list_found_ngrams(tmp_path))])
     made = run(tmp_path, known, [*RECORDS, *(EVAL[place] for place in seen)])
     marked = [each for row in rows_of(made, "eval") for each in row["found_keys"].int64_list.value]
     assert sorted(marked) == sorted(key_of(EVAL[place].id) for place in seen)

@@ -114,7 +114,7 @@ def test_examples_and_addresses_are_shown_without_personal_data(tmp_path):
     shown = {each["uri"]: each["excerpt"] for each in json.loads(written)["dropped_examples"]}
     assert mail not in written.lower() and "eyJ" not in written
     assert shown["x.org/?of=<EMAIL>"] == "WRITE TO <EMAIL> "
-    # The address stands across the excerpt's end.
+    # The address is across the excerpt's end.
     assert shown["y"] == "so it is " * 32 + "<EMAIL>" and len("so it is " * 32) < 300
     assert shown["z"] == "my <SECRET>"
 

@@ -34,7 +34,7 @@ STEPS = ("normalize", "length", "pii", "exact_duplicates", "sentence_duplicates"
 SETTINGS = {"near_duplicates": {"rounds": 3}}
 LIMIT = 10_000
 
-# Of each kind files of which nothing, or not all, can be read.
+# Files of each kind of which nothing, or not all, can be read.
 BROKEN: dict[str, dict[str, bytes]] = {
     "text": {"utf8": b"\xff\xfe\xff", "nulls": b"Null\0bytes and a few words more.", "empty": b""},
     "jsonl": {
@@ -131,7 +131,7 @@ def test_in_is_kept_and_dropped_and_rejected_in_every_step_and_source(first):
 def test_killed_and_started_again_on_two_workers_in_other_batches_and_order_it_writes_the_same(
     folder, first, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("firth.corpus.readers.read.BATCH_BYTES", 1)
+    monkeypatch.setattr("firth.corpus.readers.read_sources.BATCH_BYTES", 1)
     monkeypatch.setattr("firth.corpus.io.records.BATCH_BYTES", 2_000)
     monkeypatch.setattr("firth.corpus.grouping.values.FILE_BYTES", 5_000)
     read(folder, tmp_path, reverse=True)

@@ -103,7 +103,7 @@ def test_order_batches_groups_and_workers_change_nothing(tmp_path, steps):
 
 
 def test_an_empty_corpus_passes(tmp_path, steps):
-    # Of nothing the classifier cannot learn, which is an error of its own.
+    # The classifier cannot learn from an empty corpus, which is an error of its own.
     kept, totals = run_steps(tmp_path, [], *steps[:-1], groups=3, by_files=True)
     assert kept == []
     assert not reasons(totals)

@@ -1,4 +1,4 @@
-"""What holds for every step that looks at one document at a time."""
+"""Properties of all steps that decide about one document at a time."""
 
 import contextlib
 import dataclasses

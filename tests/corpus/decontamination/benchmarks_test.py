@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from firth.corpus.decontamination.benchmarks import list_benchmark_files, read_benchmark
 from firth.corpus.documents.errors import SourceError
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes.corpus.benchmarks import CsvBenchmark, ExamplesBenchmark, JsonlBenchmark, TextBenchmark
 from firth.recipes.corpus.duplicates import DecontaminateStep
 

@@ -3,10 +3,10 @@ import json
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from firth.corpus.contamination.evidence import CorpusEvidence, found_in
 from firth.corpus.decontamination.decontaminate import cut_ngrams
+from firth.corpus.decontamination.evidence import CorpusEvidence, list_found_ngrams
 from firth.corpus.documents.corpus_counts import Count
-from firth.corpus.text.words import comparable_words
+from firth.corpus.text.comparable_text import comparable_words
 from firth.recipes.corpus.benchmarks import JsonlBenchmark, TextBenchmark
 from firth.recipes.corpus.duplicates import DecontaminateStep
 from tests.corpus.duplicates_helpers import reasons, run_steps
@@ -26,7 +26,7 @@ def step(*benchmarks, **settings) -> DecontaminateStep:
 
 
 def test_what_was_found_of_each_benchmark_by_hand(tmp_path):
-    # Of 18 words and 1, seven 13-grams; "q2" has five words.
+    # The 18 words and 1 have seven 13-grams; "q2" has five words.
     lines = [{"id": "q1", "q": QUESTION, "a": "Gain."}, {"id": "q2", "q": "Too short to be", "a": "found"}]
     other = tmp_path / "other.txt"
     other.write_text("Nothing of this benchmark is anywhere in the corpus, as far as the corpus goes here.\n")
@@ -62,7 +62,7 @@ def test_what_is_kept_is_told_all_the_same(tmp_path):
     kept, totals = run_steps(tmp_path, documents, step(benchmark, action="keep"))
     assert len(kept) == 2 and reasons(totals) == {}
     assert totals.counts[Count("decontaminate", "docs", "documents_found")] == 1
-    (known,) = CorpusEvidence("mine", found_in(tmp_path)).load()
+    (known,) = CorpusEvidence("mine", list_found_ngrams(tmp_path)).load()
     assert (known.step, known.action) == ("decontaminate", "keep")
     assert known.look_up([f"{QUESTION} No gain.", "x " * 13]).found.tolist() == [True, False]
 

@@ -1,7 +1,7 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings, strategies as st
 
-from firth.corpus.dedup import connected_components as forests
 from firth.corpus.dedup.connected_components import find_forest
 from firth.corpus.grouping.tables import table_of
 
@@ -31,11 +31,9 @@ def test_nodes_are_linked_to_the_smallest_of_their_component(parts, rows_at_once
         )
         for part in parts
     ]
-    whole, forests.FOLD_ROWS = forests.FOLD_ROWS, rows_at_once
-    try:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("firth.corpus.grouping.tables.FOLD_ROWS", rows_at_once)
         forest = find_forest(tables)
-    finally:
-        forests.FOLD_ROWS = whole
     assert forest["node"].dtype == forest["label"].dtype == np.uint64
     assert forest["node"].tolist() == sorted(forest["node"].tolist())
     assert dict(forest.tolist()) == smallest_of_each([link for part in parts for link in part])

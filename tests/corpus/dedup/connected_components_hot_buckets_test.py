@@ -8,11 +8,10 @@ import apache_beam as beam
 import numpy as np
 
 from firth.corpus.dedup.connected_components import LinkMembers
-from firth.corpus.documents.corpus_counts import merge_counts
+from firth.corpus.documents.corpus_counts import BUCKET_HISTOGRAM, merge_counts
 from firth.corpus.documents.steps import Grouping
 from firth.corpus.grouping import values as grouping
 from firth.corpus.grouping.tables import table_of
-from firth.corpus.report.corpus_report import BUCKET_HISTOGRAM
 from tests.corpus.helpers import make_pipeline
 
 HOT, SMALL = 2**22, 2**10

@@ -4,13 +4,13 @@ import random
 import pytest
 
 from firth.corpus import SPLITS, Document
-from firth.corpus.curation.dropped import find_dropped
+from firth.corpus.curation.outputs import write_parquet
 from firth.corpus.dedup.clusters import MinHash
 from firth.corpus.documents.corpus_counts import KEPT
 from firth.corpus.documents.errors import SourceError
-from firth.corpus.io.record_files import write_records
-from firth.corpus.outputs.output_formats import write_parquet
+from firth.corpus.io.records import write_records
 from firth.corpus.privacy.excerpts import scrubber_for
+from firth.corpus.readers.dropped_documents import find_dropped
 from firth.recipes.corpus.cleaning import Cleaning, Split
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesStep, Verification
 from firth.recipes.corpus.outputs import ParquetOutput

@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings, strategies as st
 from firth.corpus.dedup.sentence_duplicates import CUT, decide_spans
 from firth.corpus.dedup.substring_duplicates import (
     CutSpans,
-    anchored,
     anchors_of,
     repeated_anchors,
+    repeated_positions,
     windows_of,
 )
 from firth.corpus.documents.corpus_counts import Count
@@ -41,7 +41,7 @@ def units_of(text, unit):
 def by_hand(documents, window, unit="word"):
     """Returns the texts that stay, by the documents' ids, without those that are cut to nothing."""
     first, windows = {}, []
-    # Of the sources of `corpus`, the web is the most preferred.
+    # The web is the most preferred source of `corpus`.
     for each in sorted(documents, key=lambda each: (each.source != "web", each.id)):
         _, units = units_of(each.text, unit)
         for i in range(len(units) - window + 1):
@@ -76,7 +76,9 @@ def group(name, table):
 def without_beam(documents, config):
     """Returns the documents after the functions that Beam calls, in one group and one batch."""
     places = np.concatenate(list(repeated_anchors(group("anchors", anchors_of(documents, config)))))
-    found = [(each, anchored(each, marks, False)) for each, marks in MarkIndex([places]).of(documents)]
+    found = [
+        (each, repeated_positions(each, marks, False)) for each, marks in MarkIndex([places]).of(documents)
+    ]
     spans = windows_of(found, config, {"docs": 0})
     marks = MarkIndex(decide_spans(group("spans", spans)))
     decisions = [CutSpans(config)(each, rows, False) for each, rows in marks.of(documents)]

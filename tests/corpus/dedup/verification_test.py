@@ -8,7 +8,7 @@ import pytest
 
 from firth.corpus.dedup.clusters import MinHash
 from firth.corpus.dedup.verification import jaccard
-from firth.corpus.text.words import comparable_words
+from firth.corpus.text.comparable_text import comparable_words
 from firth.recipes.corpus.duplicates import DatasetDuplicatesStep, NearDuplicatesStep, Verification
 from tests.corpus.duplicates_helpers import random_words, run_steps, with_changes
 from tests.corpus.helpers import document
@@ -43,7 +43,7 @@ def ngrams(text):
 
 
 def by_hand(documents, least):
-    """Returns what stays, and the numbers of pairs that meet in a bucket and of those that are too unlike."""
+    """Returns the kept documents, and the numbers of pairs in a bucket and of those that are too unlike."""
     _, buckets = MinHash().buckets([each.text for each in documents])
     label = list(range(len(documents)))
     met = refused = 0

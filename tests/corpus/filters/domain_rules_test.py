@@ -138,7 +138,7 @@ def test_rows_are_merged_in_parts_as_they_are_at_once(monkeypatch):
     entries = entries_of(corpus(), table, 0)
     at_once = FirstBeyond([entries], table.limits).reached_by(entries)
     assert 0 < at_once.sum() < len(entries)
-    monkeypatch.setattr("firth.corpus.filters.domain_rules.FOLD_ROWS", 10)
+    monkeypatch.setattr("firth.corpus.grouping.tables.FOLD_ROWS", 10)
     order = np.random.default_rng(0).permutation(len(entries))
     parts = np.array_split(entries[order], 17)
     np.testing.assert_array_equal(FirstBeyond(parts, table.limits).reached_by(entries), at_once)

@@ -58,7 +58,7 @@ def curated(folder, texts: dict[str, list[str]], ids, *steps, pipeline=make_pipe
 def test_what_nothing_shares_stays_where_another_of_its_id_is_a_duplicate(tmp_path):
     generator = random.Random(0)
     same, near, unique = (" ".join(random_words(generator, 60)) for _ in range(3))
-    # Of the web, the first two rows share three sentences; the third, of the same id, shares none.
+    # The first two rows of the web share three sentences; the third, of the same id, shares none.
     sentences = ["A b. C d. E f. One.", "Two. A b. C d. E f.", "Three. Four. Five. Six. Seven."]
     texts = {"books": [same, near], "web": [same, f"{near} more", unique, *sentences]}
     left, report = curated(tmp_path / "run", texts, lambda i: "D", SENTENCES, EXACT, NEAR)

@@ -1,4 +1,4 @@
-"""What is in a bucket is listed by a process that has made no pipeline."""
+"""A process that has made no pipeline lists the files of a bucket."""
 
 import os
 import subprocess

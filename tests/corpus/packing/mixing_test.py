@@ -10,8 +10,7 @@ import pytest
 from firth.corpus.documents.hashing import hash63
 from firth.corpus.grouping.values import Values
 from firth.corpus.packing import mixing
-from firth.corpus.packing.mixing import Mix, measure
-from firth.corpus.packing.sequences import build_mixture_report, check_mixture
+from firth.corpus.packing.mixing import Mix, build_mixture_report, check_mixture, measure
 from firth.corpus.packing.tokenization import TokenizedDocument
 from tests.corpus.helpers import make_pipeline, make_pipeline_of_two, read_records
 from tests.corpus.packing.mixtures import WEIGHTS, sized, weighted

@@ -14,7 +14,7 @@ from firth.corpus import (
     make_sequences,
     train_tokenizer,
 )
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.recipes.corpus.mixture import WeightedMixture
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from firth.tokenizers import load_tokenizer

@@ -7,7 +7,7 @@ import pytest
 
 from firth.corpus import count_corpus_words, train_tokenizer
 from firth.corpus.filters.normalize import normalize_text
-from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import write_records
 from firth.corpus.packing.tokenization import tokenize_documents
 from firth.recipes import (
     BytePairTokenizerConfig,

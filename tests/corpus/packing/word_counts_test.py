@@ -1,4 +1,4 @@
-"""What the workers that count words load."""
+"""The imports of workers that count words."""
 
 import json
 import pickle

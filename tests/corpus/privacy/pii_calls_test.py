@@ -1,4 +1,4 @@
-"""What finding personal data costs, counted in calls of functions: so many a character, whatever it is."""
+"""The cost of finding personal data, counted in calls of functions for each character of any text."""
 
 import random
 import sys

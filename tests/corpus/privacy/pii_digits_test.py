@@ -1,4 +1,4 @@
-"""What is looked for near digits alone, and what phone plans tell, is what is found without either."""
+"""Searches near digits alone and phone plans change no finding."""
 
 import ipaddress
 import random

@@ -46,7 +46,7 @@ TABLE = read_table()
 
 
 class Score:
-    """What was found of what should be, by type."""
+    """The numbers of findings, right findings and labelled values by type."""
 
     def __init__(self, half: str):
         self.found, self.right, self.labelled = Counter(), Counter(), Counter()

@@ -8,9 +8,8 @@ from collections import Counter
 import pytest
 
 from firth.corpus.documents.steps import Keep
-from firth.corpus.privacy.finders import FINDERS
 from firth.corpus.privacy.national_ids import SCHEMES
-from firth.corpus.privacy.pii import Finding, Pii
+from firth.corpus.privacy.pii import FINDERS, Finding, Pii
 from firth.recipes.corpus.cleaning import Cleaning, Split
 from firth.recipes.corpus.privacy import ID_COUNTRIES, PII_TYPES, PiiStep
 from tests.corpus.helpers import clean, document

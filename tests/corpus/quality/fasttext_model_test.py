@@ -19,11 +19,11 @@ def test_scores_are_those_of_fasttext(name):
 def test_another_file_is_refused(tmp_path):
     (tmp_path / "model.bin").write_bytes(b"Not a model.")
     with pytest.raises(CorpusError, match=r"fasttext: .*model.bin: .*supervised"):
-        FastText.load(fasttext_step(path=f"{tmp_path}/model.bin"))
+        FastText(fasttext_step(path=f"{tmp_path}/model.bin"))
 
 
 def test_a_file_that_was_cut_short_is_refused_by_name(tmp_path):
     (tmp_path / "model.bin").write_bytes((GOLDEN / "fasttext.bin").read_bytes()[:-3])
     said = r"fasttext: .*model.bin: .* 2,226 .* 2,229"
     with pytest.raises(CorpusError, match=said):
-        FastText.load(fasttext_step(path=f"{tmp_path}/model.bin"))
+        FastText(fasttext_step(path=f"{tmp_path}/model.bin"))

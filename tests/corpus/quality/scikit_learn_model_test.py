@@ -33,7 +33,7 @@ def test_scores_are_those_of_the_model_that_was_written(tmp_path):
 def test_other_types_are_loaded_only_where_the_recipe_trusts_them(tmp_path):
     name = f"{OfOnesOwn.__module__}.OfOnesOwn"
     with pytest.raises(CorpusError, match=rf"model.skops: .*{name}"):
-        ScikitLearn.load(scikit_learn_step(tmp_path, OfOnesOwn(), label="2"))
+        ScikitLearn(scikit_learn_step(tmp_path, OfOnesOwn(), label="2"))
     model = ScikitLearn.load(scikit_learn_step(tmp_path, OfOnesOwn(), label="2", trusted=(name,)))
     assert (model.labels, model.score("Any.", "2")) == (["1", "2"], 0.75)
 
@@ -46,7 +46,7 @@ def test_nothing_is_unpickled_and_a_scaler_is_not_a_classifier(tmp_path):
     step = scikit_learn_step(tmp_path)
     (tmp_path / "model.skops").write_bytes(pickle.dumps(Trap()))
     with pytest.raises(CorpusError, match=r"scikit_learn: .*model.skops: .*skops"):
-        ScikitLearn.load(step)
+        ScikitLearn(step)
     assert not (tmp_path / "sprung").exists()
     with pytest.raises(CorpusError, match=r"StandardScaler .*predict_proba"):
-        ScikitLearn.load(scikit_learn_step(tmp_path, StandardScaler()))
+        ScikitLearn(scikit_learn_step(tmp_path, StandardScaler()))

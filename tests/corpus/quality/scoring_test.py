@@ -1,4 +1,4 @@
-"""What steps by a classifier's file keep, count and refuse, before they read any data."""
+"""Steps by a classifier's file: decisions, counts, and errors before they read any data."""
 
 import json
 import shutil

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from firth.corpus import SourceError
-from firth.corpus.readers.read import undecoded
+from firth.corpus.readers.read_sources import list_undecoded
 from firth.corpus.report.limits import report_warnings
 from firth.recipes.corpus.sources import JsonlSource, TextSource
 from tests.corpus.helpers import CLEANING, clean, read_to
@@ -31,7 +31,7 @@ TEXTS = {
 @pytest.mark.parametrize("way", ["named", "auto"])
 @pytest.mark.parametrize("encoding", TEXTS)
 def test_text_and_lines_in_an_encoding(tmp_path, encoding, way, monkeypatch):
-    monkeypatch.setattr("firth.corpus.io.lines.BLOCK_BYTES", 7)
+    monkeypatch.setattr("firth.corpus.io.file_contents.BLOCK_BYTES", 7)
     text, paragraphs = TEXTS[encoding], TEXTS[encoding].strip().split("\n\n")
     (tmp_path / "a.txt").write_bytes(text.encode(encoding))
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(text.encode(encoding)))
@@ -65,7 +65,7 @@ def test_the_report_has_the_guesses_and_names_the_key_where_records_were_lost(tm
     guessed = TextSource(kind="text", name="guessed", paths=paths, encoding="auto")
     plain = TextSource(kind="text", name="plain", paths=paths)
     documents = read_to(tmp_path / "out", [guessed, plain])
-    (warning,) = undecoded(str(tmp_path / "out"))
+    (warning,) = list_undecoded(str(tmp_path / "out"))
     assert "'plain'" in warning and "10 records" in warning and "encoding: utf-8" in warning
     report = clean(tmp_path / "out", documents, CLEANING)
     assert warning in report_warnings(report)

@@ -32,7 +32,7 @@ def encoded(name: bytes, body: bytes) -> bytes:
 
 CHUNKED = HTML + b"Transfer-Encoding: chunked\r\n\r\n"
 DEFLATED = RAW_DEFLATE.compress(PAGE) + RAW_DEFLATE.flush()
-# Long enough to be told by its looks.
+# Long enough to be recognised by its bytes.
 GERMAN = "Grüße aus Köln, wo die Straßen eng und die Häuser schön sind. Über allem fließt der müde Rhein."
 LATIN = page(GERMAN).decode().encode("latin-1")
 

@@ -1,13 +1,18 @@
 """Samples of sources: which documents, how many, and how the others are counted."""
 
 import json
+from collections import Counter
 
 import pytest
+from pyarrow import parquet
 
 from firth.corpus import SourceError
+from firth.corpus.privacy.pii import Pii
+from firth.corpus.readers.dropped_documents import find_dropped
 from firth.recipes import SourceSample
+from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import JsonlSource
-from tests.corpus.helpers import read_to
+from tests.corpus.helpers import make_pipeline, make_pipeline_of_two, read_to
 
 FILES, LINES = 6, 60
 SHARE, NUMBER = {"fraction": 0.25}, {"documents": 40}
@@ -53,7 +58,7 @@ def test_the_sample_does_not_depend_on_what_else_is_read_nor_on_batches(
     tmp_path, folder, sampled, monkeypatch
 ):
     texts, counts = sampled
-    monkeypatch.setattr("firth.corpus.readers.read.BATCH_BYTES", 1)
+    monkeypatch.setattr("firth.corpus.readers.read_sources.BATCH_BYTES", 1)
     another = source(folder, "other", "other.json")
     found, found_counts = read(
         tmp_path, another, source(folder, "number", **NUMBER), source(folder, "share", **SHARE)
@@ -97,3 +102,27 @@ def test_one_size_is_given(given):
 def test_a_sample_that_holds_nothing_says_so(tmp_path, folder):
     with pytest.raises(SourceError, match=r"`sample` .* 1 documents"):
         read(tmp_path, source(folder, "docs", "other.json", fraction=1e-9))
+
+
+@pytest.mark.parametrize("made", [make_pipeline, make_pipeline_of_two])
+def test_documents_that_are_left_out_are_listed_each_once(tmp_path, folder, monkeypatch, made):
+    monkeypatch.setattr("firth.corpus.readers.read_sources._ROWS_AN_ELEMENT", 7)
+    monkeypatch.setattr("firth.corpus.readers.read_sources.BATCH_BYTES", 1)
+    sizes = {"share": SHARE, "number": NUMBER, "all": {"documents": 10_000}, "whole": {}}
+    sources = [source(folder, name, **sample) for name, sample in sizes.items()]
+    kept = read_to(tmp_path, sources, dropped_files=3, made=made)
+    files = sorted((tmp_path / "dropped").iterdir())
+    rows = [row for path in files for row in parquet.read_table(path).to_pylist()]
+    flows = json.loads((tmp_path / "source_counts.json").read_text())["flows"]
+    counted = {each["source"]: each["documents"] for each in flows if each["outcome"] == "dropped"}
+    assert Counter(row["source"] for row in rows) == counted and counted.keys() == {"share", "number"}
+    assert {(row["step"], row["reason"], row["match"]) for row in rows} == {("read", "not_sampled", "")}
+    ids = [row["id"] for row in rows]
+    assert len(set(ids)) == len(ids) and not {each.id for each in kept} & set(ids)
+    (found,) = find_dropped(str(tmp_path), rows[0]["uri"], Pii(PiiStep(kind="pii")))[:1]
+    assert found.uri == rows[0]["uri"]
+
+
+def test_nothing_is_listed_without_being_asked_for(tmp_path, folder):
+    read_to(tmp_path, [source(folder, "share", **SHARE)])
+    assert not (tmp_path / "dropped").exists()

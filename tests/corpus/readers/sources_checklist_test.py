@@ -1,4 +1,4 @@
-"""What holds for every kind of source."""
+"""Properties of all kinds of source."""
 
 import collections
 import random
@@ -151,7 +151,7 @@ SCRUBBER = scrubber_for(Cleaning())
 
 
 def check_fuzzed(folder, name: str, seed: int) -> collections.Counter:
-    """Reads one mutated file, and returns what became of it."""
+    """Reads one mutated file, and returns the numbers of documents and rejections."""
     source = fuzzed(folder, name, seed)
     records = read(source)
     assert records == read(source)

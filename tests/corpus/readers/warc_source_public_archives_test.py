@@ -16,7 +16,7 @@ from firth.recipes.corpus.sources import AnySource
 from tests.corpus.readers.reading import read
 from tests.corpus.source_files import FILES
 
-# Documents and rejections. Where warcio 1.8 or fastwarc 2.0 read more or fewer pages, it is said why.
+# Documents and rejections. Comments explain where warcio 1.8 or fastwarc 2.0 read more or fewer pages.
 ARCHIVES: dict[str, dict[str, int]] = {
     # Its last record says that it has 1 byte; the others say -1 or `abc`. warcio yields three empty ones.
     "bad.arc": {"malformed_header": 3, "no_http_status": 1},
@@ -69,7 +69,7 @@ def source_of(kind: str, name: str) -> AnySource:
 
 
 def fits(kind: str, name: str) -> bool:
-    """Whether a recipe takes an archive of this name for such a source."""
+    """Returns whether a recipe takes an archive of this name for such a source."""
     return kind != "parquet" or not name.endswith((".gz", ".lz4"))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from firth.corpus.report.corpus_report import held_out
+from firth.corpus.report.corpus_report import measure_held_out
 from firth.recipes.corpus.cleaning import Cleaning, Split
 from firth.recipes.reading.loading import load_recipe
 from firth.recipes.run.advice import notices
@@ -22,7 +22,7 @@ def test_three_books_of_which_one_is_held_out_are_warned_of(tmp_path):
 def test_a_share_twice_or_half_as_large_as_asked_for_is_the_border(held, warns):
     parts = {"eval": held, "train": 100 - held}
     rows = [{"split": each, "documents": n, "bytes": n, "words": n} for each, n in parts.items()]
-    assert bool(held_out(rows, 0.05)["warning"]) is warns
+    assert bool(measure_held_out(rows, 0.05)["warning"]) is warns
 
 
 def test_few_files_are_warned_of_before_anything_runs(tmp_path):

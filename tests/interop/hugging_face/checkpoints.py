@@ -5,7 +5,7 @@ import pathlib
 
 import numpy as np
 
-from firth.interop.hugging_face.checkpoint_tensors import Tensors
+from firth.interop.hugging_face.tensors import Tensors
 from firth.storage.tensor_files import TensorFile, spec_of, write_tensors
 from tests.models import references
 

@@ -6,7 +6,7 @@ import pytest
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.families import FAMILIES
-from firth.interop.hugging_face.weights import incoming_weights
+from firth.interop.hugging_face.importing import incoming_weights
 from firth.models import PretrainingModel, build_model
 from firth.models.bundle import specs_of, weights_by_path
 from firth.recipes import PermutationLM, load_recipe

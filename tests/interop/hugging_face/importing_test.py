@@ -1,20 +1,25 @@
 """A folder in Hugging Face's format becomes a bundle that is loaded, served and exported."""
 
 import json
+import math
 import pathlib
 
 import keras
 import numpy as np
 import pytest
+import safetensors.numpy
 import tensorflow as tf
 
-from firth.generation.turns import framing_of
+from firth.generation.framing import framing_of
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import export_model, import_model
 from firth.models import PretrainingModel, load_model
 from firth.models.bundle import read_recipe
+from firth.recipes import RecipeError
+from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.recipes.run.imported_recipe import ImportedRecipe
-from firth.serving import load_served
+from firth.serving import Client, load_served
+from firth.serving.bundle import export_bundle
 from firth.serving.embeddings import embed
 from firth.serving.score import score
 from tests.interop.hugging_face.checkpoints import PIECES, checkpoint
@@ -105,6 +110,119 @@ def test_what_sentence_transformers_embeds_is_what_is_embedded(tmp_path):
     import_model(tmp_path / "out", tmp_path / "back", "back")
     back, there = read_recipe(tmp_path / "back"), read_recipe(tmp_path / "bundle")
     assert (back.export, back.sequences) == (there.export, there.sequences)
+
+
+DENSE = [
+    # Odd widths, with and without a bias; two modules one after another.
+    [("Tanh", 7, True)],
+    [("Identity", 21, False)],
+    [("GELU", 5, True), ("Identity", 3, False)],
+    [("ReLU", 1, True), ("Sigmoid", 9, True), ("SiLU", 2, False)],
+]
+OF_NUMPY = {
+    "Tanh": np.tanh,
+    "Identity": lambda x: x,
+    "GELU": lambda x: x * (0.5 + 0.5 * np.vectorize(math.erf)(x / math.sqrt(2))),
+    "ReLU": lambda x: np.maximum(x, 0),
+    "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "SiLU": lambda x: x / (1 + np.exp(-x)),
+}
+
+
+def sentence_encoder(folder, dense, normalizes=False):
+    """A folder of sentence-transformers: a BERT, its first state, and dense layers. Returns their weights."""
+    folder.mkdir()
+    home = pathlib.Path(checkpoint(folder))
+    width = json.loads((home / "config.json").read_text())["hidden_size"]
+    names = ["Transformer", "Pooling", *["Dense"] * len(dense), *["Normalize"] * normalizes]
+    places = ["", *(f"{place}_{name}" for place, name in enumerate(names[1:], 1))]
+    modules = [
+        {"type": f"sentence_transformers.models.{name}", "path": path} for name, path in zip(names, places)
+    ]
+    (home / "modules.json").write_text(json.dumps(modules))
+    (home / "1_Pooling").mkdir()
+    (home / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
+    generator, weights = np.random.default_rng(3), []
+    for place, (activation, out, bias) in zip(places[2:], dense):
+        (home / place).mkdir()
+        tensors = {"linear.weight": generator.normal(0, 0.7, [out, width]).astype("float32")}
+        if bias:
+            tensors["linear.bias"] = generator.normal(0, 0.7, [out]).astype("float32")
+        module = "linear" if activation == "Identity" else "activation"
+        said = {"in_features": width, "out_features": out, "bias": bias}
+        said["activation_function"] = f"torch.nn.modules.{module}.{activation}"
+        (home / place / "config.json").write_text(json.dumps(said))
+        safetensors.numpy.save_file(tensors, home / place / "model.safetensors")
+        weights.append((tensors["linear.weight"], tensors.get("linear.bias", 0.0), OF_NUMPY[activation]))
+        width = out
+    return home, weights
+
+
+@pytest.mark.parametrize("dense", DENSE, ids=lambda dense: "-".join(each[0] for each in dense))
+def test_dense_layers_are_those_of_sentence_transformers(dense, tmp_path):
+    """By its formula, `activation(linear(vector))` of each module, in NumPy."""
+    home, weights = sentence_encoder(tmp_path / "in", dense, normalizes=len(dense) == 2)
+    read = import_model(home, tmp_path / "bundle", "tiny")
+    assert read.fresh == read.surplus == ()
+    served = load_served(tmp_path / "bundle")
+    texts = ["the cat sat", "", "mat"]
+    expected = served.encoder_states(served.encode(texts).features).numpy()[:, 0].astype("float64")
+    for kernel, bias, activation in weights:
+        expected = activation(expected @ kernel.T + bias)
+    if served.recipe.export.normalize:
+        expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(embed(served, tf.constant(texts))["embedding"], expected, atol=1e-5)
+    export_model(tmp_path / "bundle", tmp_path / "out")
+    for path in sorted(home.glob("*_Dense/*")):
+        there = tmp_path / "out" / path.relative_to(home)
+        if path.suffix == ".json":
+            assert json.loads(there.read_text()) == json.loads(path.read_text())
+        else:
+            ours, theirs = (safetensors.numpy.load_file(each) for each in (there, path))
+            assert ours.keys() == theirs.keys() and all((ours[name] == theirs[name]).all() for name in ours)
+    import_model(tmp_path / "out", tmp_path / "back", "back")
+    assert read_recipe(tmp_path / "back").export == served.recipe.export
+
+
+def test_an_exported_model_projects_and_a_run_from_it_does_not(tmp_path):
+    home, _ = sentence_encoder(tmp_path / "in", DENSE[2])
+    import_model(home, tmp_path / "bundle", "tiny")
+    export_bundle(tmp_path / "bundle", tmp_path / "served" / "1")
+    expected = embed(load_served(tmp_path / "bundle"), tf.constant(["the cat"]))["embedding"]
+    found = Client(tmp_path / "served").embed(["the cat"])
+    assert found.shape == (1, 3)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    labels = {"task": {"kind": "classification", "labels": ["a", "b"]}}
+    data = {"data": {"kind": "columns", "train": "a.csv"}, **labels, "base": str(tmp_path / "bundle")}
+    (tmp_path / "adapt.yaml").write_text(json.dumps(data))
+    assert load_adapting_recipe(tmp_path / "adapt.yaml").export.projections == ()
+    (tmp_path / "adapt.yaml").write_text(json.dumps({**data, "export": {"projections": [{"width": 3}]}}))
+    with pytest.raises(RecipeError, match=r"export\.projections"):
+        load_adapting_recipe(tmp_path / "adapt.yaml")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"activation_function": "torch.nn.modules.activation.Mish"}, "activation_function: .*Mish"),
+        ({"out_features": 0}, "out_features: 0 is not a width"),
+        ({"module_input_name": "token_embeddings"}, "module_input_name: 'token_embeddings'"),
+        ({"dropout": 0.5}, "dropout: 0.5"),
+        ({"out_features": 6}, r"linear\.weight is \[7, \d+\]"),
+        ({"bias": False}, r"the tensor linear\.bias has no place here"),
+        (None, r"2_Dense/model\.safetensors is missing"),
+    ],
+)
+def test_what_a_dense_layer_cannot_be_is_named(change, message, tmp_path):
+    home, _ = sentence_encoder(tmp_path / "in", DENSE[0])
+    if change is None:
+        (home / "2_Dense" / "model.safetensors").rename(home / "2_Dense" / "pytorch_model.bin")
+    else:
+        said = json.loads((home / "2_Dense" / "config.json").read_text())
+        (home / "2_Dense" / "config.json").write_text(json.dumps({**said, **change}))
+    with pytest.raises(InteropError, match=f"2_Dense.*{message}" if change else message):
+        import_model(home, tmp_path / "bundle", "tiny")
+    assert not (tmp_path / "bundle").exists()
 
 
 def test_what_stays_outside_is_noted(tmp_path):

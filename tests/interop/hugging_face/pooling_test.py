@@ -54,8 +54,12 @@ def test_poolings(said, expected, tmp_path):
         ({"best_tokens": True}, "1_Pooling/config.json: pooling_mode_best_tokens cannot be expressed here"),
         ({"mean_tokens": True, "cls_token": True}, "mean and cls at once"),
         (
-            {"modules": {"Transformer": "", "Pooling": "1_Pooling", "Dense": "2"}},
-            "modules.json: the module Dense cannot be",
+            {"modules": {"Transformer": "", "Pooling": "1_Pooling", "CNN": "2"}},
+            "modules.json: the module CNN cannot be",
+        ),
+        (
+            {"modules": {"Transformer": "", "Dense": "2", "Pooling": "1_Pooling"}},
+            "modules.json: the modules Transformer, Dense, Pooling cannot be .* order",
         ),
         (
             {"modules": {"Transformer": "", "Normalize": "2", "Pooling": "1_Pooling"}},

@@ -13,7 +13,7 @@ from firth.layers import (
     StackConfig,
 )
 from firth.layers.attention.attention_bias import attention_bias
-from firth.layers.attention.read_heads import CAUSAL_BLOCK, CAUSAL_BLOCKS
+from firth.layers.attention.softmax_attention import CAUSAL_BLOCK, CAUSAL_BLOCKS
 from tests.backends.gradients import gradients
 
 WIDTH = 8

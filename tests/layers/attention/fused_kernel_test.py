@@ -6,7 +6,7 @@ import pytest
 from keras import ops
 
 from firth.layers import Attention, enable_flash_attention
-from firth.layers.attention import fused_kernel, read_heads
+from firth.layers.attention import fused_kernel, softmax_attention
 from tests.backends.gradients import gradients
 
 BACKEND = keras.backend.backend()
@@ -36,7 +36,7 @@ def kernel(monkeypatch):
         return fused_kernel.read_by_kernel(query, *args, **kwargs)
 
     monkeypatch.setattr(fused_kernel, "offers_kernel", lambda: True)
-    monkeypatch.setattr(read_heads, "read_by_kernel", read)
+    monkeypatch.setattr(softmax_attention, "read_by_kernel", read)
     enable_flash_attention()
     yield seen
     enable_flash_attention(False)

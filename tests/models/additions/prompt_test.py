@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from firth import features as names
-from firth.layers.attention import read_heads
+from firth.layers.attention import softmax_attention
 from firth.models import PretrainingModel
-from firth.models.additions.addition_kinds import ADDITIONS, extend
+from firth.models.additions.addition_kinds import ADDITIONS, extend_model, replace_training_additions
 from firth.models.additions.addition_places import TuningError
-from firth.models.additions.kept_additions import keep
 from firth.models.additions.multitask_prompt import MultitaskPrompt
 from firth.models.bundle import weights_by_path
 from firth.recipes.models.blocks import AttentionConfig
@@ -55,7 +54,7 @@ def model_of(case, method=None, dtype=None, layers=1):
     model = PretrainingModel(shape, objective, VOCABULARY, seed=1, dtype=dtype, name="model")
     model.build()
     if method is not None:
-        extend(model, METHODS.get(method, method))
+        extend_model(model, METHODS.get(method, method))
     return model
 
 
@@ -93,7 +92,7 @@ def test_each_document_of_a_row_reads_the_prefix_as_it_does_alone(case, method):
 def test_a_prefix_of_zeros_is_attended_to(case, method):
     model, features = model_of(case), make_features(case)
     before = states(model, features)
-    extend(model, METHODS[method])
+    extend_model(model, METHODS[method])
     for weight in model.added.weights:
         weight.assign(0 * weight)
     assert np.abs(states(model, features) - before).max() > 0.01 * np.abs(before).max()
@@ -103,7 +102,7 @@ def test_a_prefix_of_zeros_is_attended_to(case, method):
 def test_a_prompt_is_read_and_its_states_are_left_out(case, method):
     model, features = model_of(case), alone(case)
     before = states(model, features)
-    extend(model, METHODS[method])
+    extend_model(model, METHODS[method])
     found = states(model, features)
     assert found.shape == before.shape
     assert np.abs(found - before).max() > 0.01 * np.abs(before).max()
@@ -159,7 +158,7 @@ def test_what_a_network_makes_is_kept_and_the_network_is_dropped(case, method):
     method = METHODS[method]
     model, features = model_of(case, method), alone(case)
     expected, before = states(model, features), model.added.held[:]
-    keep(model, method)
+    replace_training_additions(model, method)
     close(states(model, features), expected)
     assert set(weights_by_path(model)) == set(weights_by_path(held(case, method.kept)))
     assert numbers_of(model.added.held) < numbers_of(before)
@@ -194,12 +193,12 @@ def test_long_causal_rows_are_read_in_blocks_of_queries(monkeypatch):
     )
     model = PretrainingModel(shape, OBJECTIVES["gpt2"], VOCABULARY, seed=1, name="model")
     model.build()
-    extend(model, METHODS["p_tuning_v2"])
+    extend_model(model, METHODS["p_tuning_v2"])
     ids = np.random.default_rng(0).integers(1, VOCABULARY, (1, 512))
     features = {names.TOKEN_IDS: ids, names.POSITION_IDS: np.arange(512)[None], names.DOCUMENT_IDS: ids > 0}
     features = {key: value.astype("int32") for key, value in features.items()}
     found = states(model, features)
-    monkeypatch.setattr(read_heads, "CAUSAL_BLOCK", 1024)
+    monkeypatch.setattr(softmax_attention, "CAUSAL_BLOCK", 1024)
     close(found, states(model, features))
 
 
@@ -256,6 +255,6 @@ def test_a_row_without_a_task_has_the_mean_of_the_tasks_products():
 def test_what_is_kept_is_what_was_trained_under_mixed_precision_bit_for_bit(method):
     model = model_of("llama", method, "mixed_bfloat16")
     expected = numpy(keras.ops.cast(model.backbone(alone("llama")), "float32"))
-    keep(model, METHODS[method])
+    replace_training_additions(model, METHODS[method])
     found = numpy(keras.ops.cast(model.backbone(alone("llama")), "float32"))
     np.testing.assert_array_equal(found, expected)

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.rates.pair_rates import told_by_forest
+from firth.objectives.rates.pair_rates import forest_accuracy
 from firth.objectives.transforms.next_sentences import choose_pairs
 from firth.objectives.transforms.pairs import choose_order
 from tests.objectives.realistic import documents, packed
@@ -71,7 +71,7 @@ def test_nothing_but_the_words_tells_a_random_segment(rows):
     form = forms(rows, sources, second, is_other, mine, others)
     documents = rows[features.DOCUMENT_KEYS][mine][is_pair]
     for values in ((first, second, total, padding), (second, *form)):
-        told = told_by_forest(np.column_stack([each[is_pair] for each in values]), labels, documents)
+        told = forest_accuracy(np.column_stack([each[is_pair] for each in values]), labels, documents)
         assert told < 0.525
     assert is_pair[rows[features.CHUNK_LENGTHS][mine] >= 2].mean() > 0.6
 
@@ -81,7 +81,7 @@ def test_no_length_tells_the_order(rows):
     _, first, second, is_other, is_pair, mine, _ = pairs_of(sentence_order, rows)
     labels, documents = is_other[is_pair].astype(int), rows[features.DOCUMENT_KEYS][mine][is_pair]
     for lengths in (first, second, first + second):
-        assert told_by_forest(lengths[is_pair][:, np.newaxis], labels, documents) < 0.53
+        assert forest_accuracy(lengths[is_pair][:, np.newaxis], labels, documents) < 0.53
 
 
 def forms(rows, sources, second, is_other, mine, others):
@@ -112,13 +112,13 @@ def forms(rows, sources, second, is_other, mine, others):
 def test_a_forest_is_tried_on_other_documents_than_those_it_was_grown_on():
     rng = np.random.default_rng(0)
     labels, documents = rng.integers(0, 2, 4000), np.arange(4000) // 40
-    assert told_by_forest(rng.normal(size=(4000, 3)), labels, documents) < 0.53
+    assert forest_accuracy(rng.normal(size=(4000, 3)), labels, documents) < 0.53
     sure = (labels * 5 + rng.integers(0, 5, 4000))[:, np.newaxis]
-    assert told_by_forest(sure, labels, documents) == 1.0
+    assert forest_accuracy(sure, labels, documents) == 1.0
     # Neither of two numbers tells it, but both of them do.
     both = rng.integers(0, 2, (2, 4000))
-    told = told_by_forest(both.T, both[0] ^ both[1], documents)
+    told = forest_accuracy(both.T, both[0] ^ both[1], documents)
     assert told == 1.0
     # What tells the label of a document's own pairs tells nothing of another document's.
     of_documents = (documents % 2)[:, np.newaxis] * 100 + documents[:, np.newaxis]
-    assert told_by_forest(of_documents, rng.integers(0, 2, 100)[documents], documents) < 0.8
+    assert forest_accuracy(of_documents, rng.integers(0, 2, 100)[documents], documents) < 0.8

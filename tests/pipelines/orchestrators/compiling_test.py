@@ -9,11 +9,9 @@ from firth.recipes import load_recipe
 
 pytest.importorskip("kfp.pipeline_spec", reason="kfp-pipeline-spec is not installed")
 
-from firth.pipelines.orchestrators.compilable import PIPELINES
 from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline
-from firth.pipelines.orchestrators.resources import read_resources
-from firth.pipelines.orchestrators.run_time import READER
-from firth.pipelines.orchestrators.targets import ORCHESTRATORS
+from firth.pipelines.orchestrators.run_time import PIPELINES, READER
+from firth.pipelines.orchestrators.targets import ORCHESTRATORS, read_resources
 from tests.pipelines.orchestrators.graph_checks import problems_of, read_document
 from tests.pipelines.orchestrators.recipes import recipe_for
 

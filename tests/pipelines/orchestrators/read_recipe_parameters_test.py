@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("kfp.pipeline_spec", reason="kfp-pipeline-spec is not installed")
 
-from firth.pipelines.orchestrators.compilable import PIPELINES
 from firth.pipelines.orchestrators.read_recipe import recipe_of_run
+from firth.pipelines.orchestrators.run_time import PIPELINES
 from firth.recipes import RecipeError, load_recipe, recipe_to_yaml
 
 COMPILED = recipe_to_yaml(load_recipe("demo"))

@@ -7,9 +7,8 @@ import pytest
 pytest.importorskip("kfp.pipeline_spec", reason="kfp-pipeline-spec is not installed")
 
 from firth.pipelines.orchestrators import read_recipe
-from firth.pipelines.orchestrators.compilable import PIPELINES
 from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline
-from firth.pipelines.orchestrators.run_time import COMPILED, READER
+from firth.pipelines.orchestrators.run_time import COMPILED, PIPELINES, READER
 from firth.recipes import RecipeError, load_recipe, recipe_to_yaml
 from firth.recipes.reading.adapting import load_adapting_recipe
 from tests.recipes.bundles import write_bundle

@@ -15,8 +15,8 @@ from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.kinds import RUN_RECIPES
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving import Client, load_served
+from firth.serving.encoding import parse_rows
 from firth.serving.evaluate import evaluator
-from firth.serving.rows import parse_rows
 from firth.serving.saved_model import export
 from firth.serving.served_model import Served
 from firth.serving.signatures import SIGNATURES, text_signatures

@@ -42,7 +42,7 @@ PAPERS = {
     "houlsby": {"bottleneck": 64, "activation": "gelu", "norms": True, "learning_rate": 3e-4},
     # Pfeiffer et al. 2021, section 4.2 and appendix A.
     "pfeiffer": {"reduction_factor": 16.0, "activation": "relu", "norms": False, "learning_rate": 1e-4},
-    # Li and Liang 2021, section 7.2 and appendix A; the rate is benchmarks/README.md's.
+    # Li and Liang 2021, section 7.2 and appendix A; the rate is that of benchmarks/figures/methods.json.
     "prefix_tuning": {"length": 10, "reparameterised": True, "hidden": 512, "learning_rate": 1e-3},
     # Liu et al. 2022, P-Tuning v2, and the authors' scripts.
     "p_tuning_v2": {"learning_rate": 5e-3},

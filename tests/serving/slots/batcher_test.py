@@ -8,11 +8,11 @@ import shutil
 import numpy as np
 import pytest
 
-from firth.models.build import build_outline
+from firth.models.builders import build_outline
 from firth.models.bundle import open_weights
 from firth.recipes.generation.request import GenerationRequest
 from firth.serving import ContinuousBatcher, SlotPrompt
-from firth.serving.descriptions.model_description import DESCRIPTION, FOLDER
+from firth.serving.exported_model import DESCRIPTION, FOLDER
 from firth.serving.served_model import Served
 from firth.serving.slots.requests import prefill_request, step_request
 from firth.serving.weights import StreamedWeights

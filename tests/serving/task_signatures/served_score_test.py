@@ -30,13 +30,13 @@ from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.serving.task_signatures import tag
 from firth.serving.task_signatures.classify import classify
-from firth.serving.task_signatures.records import features_of_pieces
+from firth.serving.task_signatures.records import encode_pieces
 from firth.serving.task_signatures.served_score import TOLERANCE, served_score
 from firth.tasks import TASKS
-from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
 from firth.tasks.readers.records import AnswerSpan
 from firth.tasks.span import SpanTask
+from firth.tasks.task_rows import pack_records
 from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.chat import Chat
 from tests.exported_model import RECIPE, VOCABULARY
@@ -73,7 +73,8 @@ class InMemory(Client):
             "signatures": {name: each.describe() for name, each in offered.items()},
             "evaluation_sums": ["sum"],
         }
-        evaluate = evaluator(served, None)
+        by_frequency = np.full(served.tokenizer.vocabulary_size(), -3.0, "float32")
+        evaluate = evaluator(served, by_frequency if served.task.signature == "reply" else None)
         functions = {name: _function(served, each) for name, each in offered.items()}
         functions["evaluate"] = lambda examples: evaluate(examples)
         self._loaded = types.SimpleNamespace(signatures=functions)
@@ -210,7 +211,7 @@ def test_a_long_text_has_the_mean_of_the_logits_of_its_windows():
     (pieces,), room = served.tokenizer.tokenize(TEXTS[-1:]).to_list(), 30
     starts = range(0, len(pieces) - room // 4, room - room // 4)
     parts = [pieces[start : start + room] for start in starts]
-    made = [served.model.logits(features_of_pieces(served, tf.ragged.constant([part]))) for part in parts]
+    made = [served.model.logits(encode_pieces(served, tf.ragged.constant([part]))) for part in parts]
     expected = tf.nn.softmax(np.mean([each["label"][0, 0] for each in made], axis=0))
     with eagerly():
         found = classify(served, tf.constant([TEXTS[-1], TEXTS[0]]))
@@ -223,13 +224,40 @@ def test_a_long_text_has_the_mean_of_the_logits_of_its_windows():
         recipe_of(Tagging(labels=TAGS), export={"long_texts": "windows"})
 
 
-def test_every_task_with_a_score_is_asked():
+def test_every_task_is_asked():
     kinds = {task.kind for task, _ in ALL_TASKS.values()}
-    assert kinds == TASKS.keys() - {"dialogue"}
+    assert kinds | {"dialogue"} == TASKS.keys()
+
+
+def dialogues_of(texts):
+    """Dialogues of one turn to three, with instructions for some."""
+    for number, text in enumerate(texts):
+        turns = [texts[(number + place) % len(texts)][:40] for place in range(2 * (number % 3 + 1))]
+        turns[0] = text
+        speakers = ("user", "assistant") * (len(turns) // 2)
+        if number % 2:
+            turns, speakers = ["the cat .", *turns], ("system", *speakers)
+        yield LabelledRecord(f"r{number}", {"messages": tuple(turns)}, speakers, "f", number, "s")
+
+
+@pytest.mark.parametrize("replies", ["all", "last"])
+@pytest.mark.parametrize(("model", "length"), [("gpt_1_tiny", 128), ("prefix_lm_tiny", 48)])
+def test_the_probability_of_replies_by_the_signature_is_that_by_rows(model, length, replies):
+    """Of rows of 48 tokens, dialogues lose turns, and one reply its end."""
+    task = Dialogue(reply_tokens=4, template="plain", replies=replies)
+    made = load_recipe(model, ["model.layers=1", "model.width=16"]).model
+    pieces = [*VOCABULARY, *MORE[:-3], "user", "assistant", ":"]
+    tokenizer = WordPieceTokenizer(pieces, chat_template=TEMPLATES["plain"])
+    served = dataclasses.replace(served_of(task, made, length=length), tokenizer=tokenizer)
+    found = scored(served, list(dialogues_of([each for each in TEXTS if length > 99 or len(each) < 60])))
+    assert (found["reason"], found["different"], found["cut"]) == ("", [], 0)
+    assert 0.0 < found["served"] == pytest.approx(found["scored"], abs=TOLERANCE)
+    assert (found["score"], found["signature"]) == ("reply_probability", "score_replies")
+    assert found["records"] == found["of"] > 5
 
 
 def test_a_turn_of_a_dialogue_is_read_as_it_was_learned():
-    """A dialogue has no score but its loss, so what the model reads is compared: the row up to the reply."""
+    """What the model reads before it replies is the row up to the reply."""
     task = Dialogue(reply_tokens=4, template="plain")
     tokenizer = WordPieceTokenizer([*VOCABULARY, *MORE, "user", ":"], chat_template=TEMPLATES["plain"])
     sequences = RECIPE.sequences.model_copy(update={"length": 256})

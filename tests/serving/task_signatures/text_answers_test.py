@@ -13,14 +13,14 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.models import TaskModel
-from firth.models.additions.addition_kinds import extend
+from firth.models.additions.addition_kinds import extend_model
 from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.tuning.prompts import MultitaskPromptTuning
 from firth.serving.served_model import Served
 from firth.serving.task_signatures import generate
-from firth.serving.task_signatures.text_answers import answers_of_rows, label_log_probabilities
+from firth.serving.task_signatures.text_answers import answer_rows, label_log_probabilities
 from firth.tokenizers import WordPieceTokenizer
 from tests.models.table import MODELS
 from tests.training.artifacts import VOCABULARY
@@ -35,7 +35,7 @@ def served_by(tasks: int, values: dict[str, np.ndarray]) -> Served:
     model = TaskModel(model=SMALL, task=TASK, vocabulary_size=len(VOCABULARY), seed=3)
     model.build()
     method = MultitaskPromptTuning(length=2, tasks=tasks)
-    extend(model, method)
+    extend_model(model, method)
     for name, value in values.items():
         getattr(model.added.held[0], name).assign(value)
     recipe = types.SimpleNamespace(
@@ -98,9 +98,9 @@ def test_each_record_is_answered_by_the_prompt_of_its_task():
         names.DOCUMENT_KEYS: tf.constant([[5, 5], [6, 6], [0, 0]], tf.int64),
         names.TASK_IDS: tf.constant([[1], [0], [0]]),
     }
-    found = answers_of_rows(served_by(2, values), rows)[names.RECORD_PREDICTIONS].numpy()[:, 0]
+    found = answer_rows(served_by(2, values), rows)[names.RECORD_PREDICTIONS].numpy()[:, 0]
     for place, number in ((0, 1), (1, 0)):
         alone = {name: each if name == "vectors" else each[number][None] for name, each in values.items()}
-        expected = answers_of_rows(served_by(1, alone), rows)[names.RECORD_PREDICTIONS].numpy()[place, 0]
+        expected = answer_rows(served_by(1, alone), rows)[names.RECORD_PREDICTIONS].numpy()[place, 0]
         np.testing.assert_allclose(found[place], expected, rtol=1e-5)
     assert abs(found[0] - found[1]) > 1e-3 and found[2] == 0

@@ -96,7 +96,7 @@ INFERENCE = ClassLabels(("neutral", "entailment", "contradiction"))
 
 
 @pytest.mark.needs_data(
-    "nli", "stsb_csv", twin="tests/tasks/readers/columns_test.py::test_a_csv_of_two_columns"
+    "nli", "stsb_csv", twin="tests/tasks/readers/row_format_columns_test.py::test_a_csv_of_two_columns"
 )
 def test_csv():
     texts = {"text": "premise", "pair": "hypothesis"}

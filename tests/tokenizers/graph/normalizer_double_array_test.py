@@ -2,10 +2,21 @@ import hypothesis
 import numpy as np
 from hypothesis import strategies as st
 
-from firth.tokenizers.graph.normalizer import build_double_array, look_up
+from firth.tokenizers.graph.normalizer import build_double_array
 
 POINTS = st.integers(1, 0x10FFFF).filter(lambda point: not 0xD800 <= point < 0xE000)
 BROKEN = 2**30
+
+
+def look_up(units, key):
+    """Returns the value of a key as the kernel does; 0 for a key without a value."""
+    position = 0
+    for byte in key:
+        position ^= (int(units[position]) >> 10) ^ byte
+        if int(units[position]) & 0x800000FF != byte:
+            return 0
+    unit = int(units[position])
+    return int(units[position ^ (unit >> 10)]) & ~(1 << 31) if unit & 0x100 else 0
 
 
 @hypothesis.settings(max_examples=15, deadline=None, derandomize=True)

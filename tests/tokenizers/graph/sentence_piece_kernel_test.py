@@ -2,9 +2,9 @@ import pytest
 import tensorflow as tf
 
 from firth.tokenizers import train_sentencepiece
-from firth.tokenizers.graph.preparation import Preparation
 from firth.tokenizers.graph.sentence_piece_kernel import SentencePieceKernel
 from firth.tokenizers.graph.sentencepiece_model import parse_model
+from firth.tokenizers.graph.text_steps import Preparation
 
 MODEL = train_sentencepiece({"the": 50, "them": 20, "then": 20, "other": 10, "mother": 10}, 22, "bpe")
 PIECES = [piece.piece for piece in parse_model(MODEL).pieces]

@@ -9,7 +9,7 @@ import tensorflow as tf
 from firth import features as names
 from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText
-from firth.serving.task_signatures import held_out_choice
+from firth.serving import evaluate as evaluate_module
 from firth.training.search import trials as objective
 
 COLA = LabelWords(labels=("0", "1"), words=("no", "yes"))
@@ -41,7 +41,7 @@ def test_the_first_score_of_several_tasks_is_of_its_own_records(monkeypatch):
         }
         return lambda batch: made
 
-    monkeypatch.setattr(held_out_choice, "evaluator", evaluate)
+    monkeypatch.setattr(evaluate_module, "evaluator", evaluate)
     monkeypatch.setattr(objective, "first_rows", lambda files, count: rows)
     evaluation = types.SimpleNamespace(batch_size=len(rows))
     recipe = types.SimpleNamespace(task=TASK, goal=TASK, evaluation=evaluation)

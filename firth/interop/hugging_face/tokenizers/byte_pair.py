@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.tokenizers import normalization
 from firth.interop.hugging_face.tokenizers.files import (
     SETTINGS_FILE,
     Folder,
@@ -15,7 +14,6 @@ from firth.interop.hugging_face.tokenizers.files import (
     require,
     require_settings,
 )
-from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
 from firth.interop.hugging_face.tokenizers.specials import (
     AddedToken,
     added_of_settings,
@@ -23,10 +21,24 @@ from firth.interop.hugging_face.tokenizers.specials import (
     read_spaces_before,
     read_specials,
 )
-from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, with_added
+from firth.interop.hugging_face.tokenizers.tokenizer_json import (
+    TokenizerFormat,
+    TokenizerJson,
+    flat_normalizers,
+    join_normalizers,
+    read_normalizers,
+    with_added,
+    write_normalizers,
+)
 from firth.tokenizers import BytePairTokenizer
-from firth.tokenizers.graph.byte_pieces import byte_pieces
-from firth.tokenizers.graph.merges import MergeError, Pair, merges_by_order, ranks_of, read_merges
+from firth.tokenizers.graph.byte_pieces import (
+    MergeError,
+    Pair,
+    byte_pieces,
+    merges_by_order,
+    ranks_of,
+    read_merges,
+)
 from firth.tokenizers.graph.vocabulary import Vocabulary
 
 VOCABULARY_FILE, MERGES_FILE = "vocab.json", "merges.txt"
@@ -135,14 +147,14 @@ def _usual(pieces: Sequence[str]) -> dict[str, str]:
 
 def _normalization(source: TokenizerJson, vocabulary: Vocabulary) -> tuple[Any, Any]:
     """Returns the steps of a normalizer, and the spaces before the mask, of which it may take one."""
-    normalizers, specials = normalization.flat(source.part("normalizer")), vocabulary.specials
+    normalizers, specials = flat_normalizers(source.part("normalizer")), vocabulary.specials
     if not normalizers:
         return (), specials.spaces_before
     # Here, text is brought to one form before special pieces are found in it.
     check_added(source.file, source.added, {"normalized": True})
     with_one = dataclasses.replace(vocabulary, specials=dataclasses.replace(specials, spaces_before="one"))
     takes_one = normalizers[-1] == _without_space(with_one)
-    steps = normalization.read(source.file, normalizers[: -1 if takes_one else None])
+    steps = read_normalizers(source.file, normalizers[: -1 if takes_one else None])
     return steps, "one" if takes_one else specials.spaces_before
 
 
@@ -187,7 +199,7 @@ def _mergeable(vocabulary: Vocabulary) -> list[str]:
 def _write(tokenizer: BytePairTokenizer) -> dict[str, Any]:
     vocabulary = Vocabulary.of(tokenizer.get_vocabulary(), tokenizer.specials)
     merges = tokenizer.merges or map(" ".join, _merges_of(vocabulary, tokenizer.whole_words))
-    normalizers = normalization.written(tokenizer.normalization_steps)
+    normalizers = write_normalizers(tokenizer.normalization_steps)
     if vocabulary.after_space and vocabulary.specials.spaces_before == "one":
         normalizers.append(_without_space(vocabulary))
     strips = vocabulary.after_space if vocabulary.specials.spaces_before == "all" else ()
@@ -196,7 +208,7 @@ def _write(tokenizer: BytePairTokenizer) -> dict[str, Any]:
             AddedToken(piece, vocabulary.ids[piece], lstrip=piece in strips, normalized=bool(normalizers))
             for piece in vocabulary.special_pieces
         ],
-        "normalizer": normalization.in_sequence(normalizers),
+        "normalizer": join_normalizers(normalizers),
         "pre_tokenizer": _written_pattern(tokenizer.pattern),
         "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
         "model": {

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from firth import storage
-from firth.interop import given_files
+from firth.interop import untrusted_files as given_files
 from firth.interop.errors import InteropError
 
 TOKENIZER_FILE = "tokenizer.json"

@@ -11,7 +11,7 @@ from firth.interop.hugging_face.tokenizers.files import one_of
 from firth.interop.hugging_face.tokenizers.specials import AddedToken
 from firth.tokenizers.graph.sentencepiece_model import LONGEST_PIECE, ModelProto, PieceType
 from firth.tokenizers.graph.text_steps import OWN_MAP, TextSteps
-from firth.tokenizers.piece_marks import META_SPACE
+from firth.tokenizers.graph.vocabulary import META_SPACE
 
 UNIGRAM, BPE = 1, 2
 BYTE_PIECES = [f"<0x{byte:02X}>" for byte in range(256)]

@@ -8,9 +8,16 @@ from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers.files import one_of
-from firth.tokenizers.graph.preparation import PREPENDED, SINGLE_SPACES, Preparation, Step
-from firth.tokenizers.graph.text_steps import FORMS, OWN_MAP, SPACE
-from firth.tokenizers.piece_marks import META_SPACE
+from firth.tokenizers.graph.text_steps import (
+    FORMS,
+    OWN_MAP,
+    PREPENDED,
+    SINGLE_SPACES,
+    SPACE,
+    Preparation,
+    Step,
+)
+from firth.tokenizers.graph.vocabulary import META_SPACE
 
 _NAMES = {"StripAccents": "strip_accents", "Lowercase": "lowercase", **{form: form for form in FORMS}}
 # What Python counts as a space.

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.tokenizers import normalization
 from firth.interop.hugging_face.tokenizers.files import (
     SETTINGS_FILE,
     Folder,
@@ -14,14 +13,21 @@ from firth.interop.hugging_face.tokenizers.files import (
     require,
     require_settings,
 )
-from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
 from firth.interop.hugging_face.tokenizers.specials import (
     AddedToken,
     added_of_settings,
     check_added,
     read_specials,
 )
-from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, with_added
+from firth.interop.hugging_face.tokenizers.tokenizer_json import (
+    TokenizerFormat,
+    TokenizerJson,
+    flat_normalizers,
+    join_normalizers,
+    read_normalizers,
+    with_added,
+    write_normalizers,
+)
 from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.graph.special_pieces import CLS, MASK, PAD, SEP, UNK
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK
@@ -38,7 +44,7 @@ _ADDED = {"single_word": False, "normalized": False, "special": True}
 
 def _of_json(source: TokenizerJson) -> WordPieceTokenizer:
     file, model = source.file, source.model
-    *before, normalizer = normalization.flat(source.part("normalizer")) or [{}]
+    *before, normalizer = flat_normalizers(source.part("normalizer")) or [{}]
     require(file, "model", model, {"continuing_subword_prefix": SUFFIX_MARK})
     one_of(file, "normalizer.type", normalizer.get("type"), [_NORMALIZER_TYPE])
     one_of(file, "pre_tokenizer.type", source.part("pre_tokenizer").get("type"), [_PRE_TOKENIZER_TYPE])
@@ -58,7 +64,7 @@ def _of_json(source: TokenizerJson) -> WordPieceTokenizer:
         pieces,
         lowercase=lowercase,
         max_word_characters=model.get("max_input_chars_per_word", _LONGEST_WORD),
-        normalization=normalization.read(file, before),
+        normalization=read_normalizers(file, before),
         specials=specials,
     )
 
@@ -102,9 +108,7 @@ def _write(tokenizer: WordPieceTokenizer) -> dict[str, Any]:
     }
     return {
         "added_tokens": [AddedToken(piece, ids[piece]) for piece in special],
-        "normalizer": normalization.in_sequence(
-            [*normalization.written(tokenizer.normalization_steps), normalizer]
-        ),
+        "normalizer": join_normalizers([*write_normalizers(tokenizer.normalization_steps), normalizer]),
         "pre_tokenizer": {"type": _PRE_TOKENIZER_TYPE},
         "decoder": {"type": "WordPiece", "prefix": SUFFIX_MARK, "cleanup": False},
         "model": {

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firth.interop.hugging_face.tokenizers.files import Folder, in_order
-from firth.interop.keras_hub.tokenizers.format import PresetTokenizer
-from firth.interop.keras_hub.tokenizers.roles import require_ours, specials_of
+from firth.interop.keras_hub.tokenizers.preset_tokenizer import PresetTokenizer, require_ours, specials_of
 from firth.tokenizers import BytePairTokenizer
-from firth.tokenizers.graph.merges import merges_by_order
+from firth.tokenizers.graph.byte_pieces import merges_by_order
 
 _VOCABULARY_FILE, _MERGES_FILE = "vocabulary.json", "merges.txt"
 _VERSION = "#version"

@@ -6,18 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.given_files import read_bytes
 from firth.interop.hugging_face.tokenizers.files import Folder
 from firth.interop.hugging_face.tokenizers.sentence_piece_models import unknown_of
 from firth.interop.hugging_face.tokenizers.sentence_piece_text import WORDS
-from firth.interop.keras_hub.tokenizers.format import PresetTokenizer
-from firth.interop.keras_hub.tokenizers.roles import specials_of
+from firth.interop.keras_hub.tokenizers.preset_tokenizer import PresetTokenizer, specials_of
+from firth.interop.untrusted_files import read_bytes
 from firth.tokenizers import SentencePieceTokenizer
-from firth.tokenizers.graph.preparation import PREPENDED, SINGLE_SPACES, Preparation, unknown_step
 from firth.tokenizers.graph.sentencepiece_model import PieceType, parse_model, with_sentinels
-from firth.tokenizers.graph.text_steps import OWN_MAP
-from firth.tokenizers.graph.vocabulary import is_sentinel, sentinel_pieces
-from firth.tokenizers.piece_marks import META_SPACE
+from firth.tokenizers.graph.text_steps import OWN_MAP, PREPENDED, SINGLE_SPACES, Preparation, unknown_step
+from firth.tokenizers.graph.vocabulary import META_SPACE, is_sentinel, sentinel_pieces
 
 _MODEL_FILE = "vocabulary.spm"
 _T5_SENTINELS = 100

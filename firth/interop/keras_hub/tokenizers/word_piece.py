@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firth.interop.hugging_face.tokenizers.files import Folder
-from firth.interop.keras_hub.tokenizers.format import PresetTokenizer
-from firth.interop.keras_hub.tokenizers.roles import require_ours, specials_of
+from firth.interop.keras_hub.tokenizers.preset_tokenizer import PresetTokenizer, require_ours, specials_of
 from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK
 

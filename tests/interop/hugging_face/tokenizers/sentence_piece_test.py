@@ -11,8 +11,8 @@ import tokenizers
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers import read_tokenizer, write_tokenizer
 from firth.tokenizers import SentencePieceTokenizer, train_sentencepiece
-from firth.tokenizers.graph.preparation import Preparation
 from firth.tokenizers.graph.sentencepiece_model import parse_model
+from firth.tokenizers.graph.text_steps import Preparation
 from tests.interop.hugging_face.tokenizers.lines import SAMPLE, hostile_lines
 from tests.interop.hugging_face.tokenizers.sentence_piece_ids_test import shape, without_ties
 from tests.interop.hugging_face.tokenizers.sentence_piece_shapes import MODEL_FILES, write

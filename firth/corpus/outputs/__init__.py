@@ -1,1 +1,0 @@
-"""The cleaned corpus in formats that others read."""

@@ -1,1 +1,0 @@
-"""Words from their characters."""

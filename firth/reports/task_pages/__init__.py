@@ -1,1 +1,0 @@
-"""The page on a run that adapts a model to a task."""

@@ -1,1 +1,0 @@
-"""What an exported model says about its signatures: how it is written, checked and told."""

@@ -1,1 +1,0 @@
-"""Labelled records made of docstrings: their tasks, their texts, questions on types."""
