@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from firth.recipes.models.counts import Kept, Lengths, Work
+from firth.recipes.models.counts import Activations, Lengths, Work
 
 
 class ModelFacts:
@@ -84,64 +84,11 @@ class ModelFacts:
         """
         raise NotImplementedError
 
-    def kept(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that the forward pass of a row keeps for its backward pass.
+    def activations(self, lengths: Lengths, number: int) -> Activations:
+        """Returns the bytes that a row keeps for its backward pass.
 
         Args:
             lengths: Tokens of a row.
+            number: Bytes of a number that products are computed with: 4 in float32, 2 in bfloat16.
         """
         raise NotImplementedError
-
-    def kept_by_block(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that are kept at most if blocks are computed a second time.
-
-        They are what goes into each block, and what a single block keeps.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        return self.kept_between(lengths) + self.kept_of_block(lengths)
-
-    def kept_between(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that go into all blocks, and those that are kept before and after them.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        raise NotImplementedError
-
-    def kept_of_block(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that the largest block keeps.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        raise NotImplementedError
-
-    def working(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that the backward pass of a block holds next to what is kept.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        raise NotImplementedError
-
-    def held(self, lengths: Lengths) -> Kept:
-        """Returns the numbers of a row that the backward pass holds at most if nothing is computed again.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        return self.kept(lengths) + self.working(lengths)
-
-    def working_at_end(self, lengths: Lengths) -> Kept:
-        """Returns the numbers of a row that the backward pass holds at its end, next to all gradients.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        return Kept()
-
-    def kernels_kept(self) -> Kept:
-        """Returns the numbers that are made of the weights, whatever the rows, and kept: none."""
-        return Kept()

@@ -6,21 +6,18 @@ import pydantic
 
 from firth.recipes.models.block_counts import (
     added_to_tokens,
-    block_kept,
+    attention_bytes,
+    block_bytes,
     block_work,
-    block_working,
     cross_attention,
     factorised,
     further_blocks,
+    gradient_bytes,
     head_widths,
-    kept_around,
-    mask_kept,
-    scores_kept,
     stack,
-    sublayer_kept,
 )
 from firth.recipes.models.blocks import EmbeddingsConfig, Layers
-from firth.recipes.models.counts import FLOAT32, Kept, Lengths, Work
+from firth.recipes.models.counts import Activations, Lengths, Work
 from firth.recipes.models.facts import ModelFacts
 from firth.recipes.models.stack import StackConfig
 
@@ -114,54 +111,22 @@ class TransformerConfig(ModelFacts, StackConfig):
         blocks = further_blocks(self, self.layers, lengths)
         return Work(factorised(self) * lengths.input + blocks.row, blocks.step)
 
-    def kept(self, lengths: Lengths) -> Kept:
-        """Returns the numbers kept by each block over the whole row, and before and after the blocks.
+    def activations(self, lengths: Lengths, number: int) -> Activations:
+        """Returns the bytes kept by all blocks over the whole row.
 
         Args:
             lengths: Tokens of a row.
+            number: Bytes of a number that products are computed with.
         """
         length = lengths.input
-        return length * (self.layers * block_kept(self, length) + self._kept_around(length))
-
-    def kept_between(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that go into each block over the whole row, and those around all blocks.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        length = lengths.input
-        return length * (Kept(self.layers * self.width) + self._kept_around(length) + mask_kept(length))
-
-    def kept_of_block(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that one block keeps over the whole row.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        return lengths.input * block_kept(self, lengths.input)
-
-    def working(self, lengths: Lengths) -> Kept:
-        """Returns the gradients that the backward pass of a block holds at once.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        return lengths.input * self._working_of_token(lengths.input)
-
-    def _working_of_token(self, keys: int) -> Kept:
-        """Returns the gradients for each token: twice the scores, and twice those of all distances."""
-        return block_working(self, keys, 2 * keys + 2 * self.positions.distances(keys))
-
-    def kernels_kept(self) -> Kept:
-        """Returns the kernels of queries, keys and values, multiplied by what scales the scores."""
-        if not self.attention.scaled:
-            return Kept()
-        return Kept(self.own_layers * self.width * (head_widths(self)[0] + 2 * head_widths(self)[1]))
-
-    def _kept_around(self, keys: int) -> Kept:
-        """Returns the numbers kept before and after a stack of blocks for each token."""
-        final = self.norm.placement == "pre" and self.norm.first
-        return kept_around(self, self.embeddings.norm + final, keys)
+        block = block_bytes(self, length, number)
+        distances = self.positions.distances(length)
+        return Activations(
+            blocks=self.layers * block,
+            inputs=number * (self.layers + 1) * length * self.width,
+            block=block,
+            gradients=gradient_bytes(self, length, length, distances, number),
+        )
 
 
 class MaskedTransformerConfig(TransformerConfig):
@@ -291,51 +256,23 @@ class EncoderDecoderConfig(TransformerConfig):
         decoder = self.blocks_of_decoder * (target * block_work(self, target) + cross)
         return Work(super().work(lengths).row + factorised(self) * target + decoder)
 
-    def kept(self, lengths: Lengths) -> Kept:
-        """Returns the numbers kept by an encoder over the inputs and a decoder over the targets.
+    def activations(self, lengths: Lengths, number: int) -> Activations:
+        """Returns the bytes kept by an encoder over the inputs and a decoder over the targets.
+
+        Each block of the decoder attends to the inputs too.
 
         Args:
             lengths: Tokens of a row.
+            number: Bytes of a number that products are computed with.
         """
-        decoder = self.blocks_of_decoder * self._kept_of_decoder(lengths)
-        return super().kept(lengths) + decoder + lengths.target * self._kept_around(lengths.target)
-
-    def _kept_of_decoder(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that a block of the decoder keeps of a row, the encoder's keys included."""
-        source, target = lengths.input, lengths.target
-        queries, keys = head_widths(self)
-        read = sublayer_kept(self) + Kept(3 * queries) + scores_kept(self, target, source)
-        return target * (block_kept(self, target) + read) + Kept(2 * source * keys)
-
-    def kept_between(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that go into each block of both stacks, and those around them.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        target = lengths.target
-        into_decoder = Kept(self.blocks_of_decoder * self.width) + self._kept_around(target)
-        masks = mask_kept(target) + mask_kept(lengths.input)
-        return super().kept_between(lengths) + target * (into_decoder + masks)
-
-    def held(self, lengths: Lengths) -> Kept:
-        """Returns what is held in a block of the decoder, or then, when that is gone, in one of the encoder.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        in_decoder = self.kept(lengths) + lengths.target * self._working_of_token(lengths.target)
-        in_encoder = super().kept(lengths) + self.working(lengths)
-        return max(in_decoder, in_encoder, key=lambda each: each.bytes(FLOAT32))
-
-    def kept_of_block(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that a block of the encoder keeps, or one of the decoder if they are more.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        of_decoder = self._kept_of_decoder(lengths)
-        return max(super().kept_of_block(lengths), of_decoder, key=lambda each: each.bytes(FLOAT32))
+        encoder, source, target = super().activations(lengths, number), lengths.input, lengths.target
+        block = block_bytes(self, target, number) + attention_bytes(self, target, source, number)
+        return Activations(
+            blocks=encoder.blocks + self.blocks_of_decoder * block,
+            inputs=encoder.inputs + number * (self.blocks_of_decoder + 1) * target * self.width,
+            block=max(encoder.block, block),
+            gradients=max(encoder.gradients, gradient_bytes(self, target, target, 0, number)),
+        )
 
     @pydantic.model_validator(mode="after")
     def _decoder_fits(self) -> "EncoderDecoderConfig":
