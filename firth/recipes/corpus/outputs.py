@@ -26,14 +26,12 @@ class CorpusOutput(Config):
 class ParquetOutput(CorpusOutput):
     """Parquet files, which `datasets`, Spark, DuckDB and the source `parquet` read."""
 
+    file_ending: ClassVar[str] = ".parquet"
+    """`.parquet`, since the pages are compressed, not the file."""
+
     kind: Literal["parquet"]
     compression: Literal["zstd", "snappy", "gzip", "none"] = "zstd"
     """Codec of the pages."""
-
-    @property
-    def file_ending(self) -> str:
-        """`.parquet`, since the pages are compressed, not the file."""
-        return ".parquet"
 
 
 class JsonlOutput(CorpusOutput):
@@ -46,7 +44,7 @@ class JsonlOutput(CorpusOutput):
     """Compression of the whole file."""
 
     @property
-    def file_ending(self) -> str:
+    def file_ending(self) -> str:  # type: ignore[override]
         """`.jsonl`, followed by the ending of the compression."""
         return self.endings[self.compression]
 

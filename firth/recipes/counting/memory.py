@@ -22,7 +22,7 @@ def memory_bytes(recipe: Recipe, last_stage: bool = False) -> dict[str, int]:
     next to all gradients. With accumulation, both are of a part of a batch, and `accumulated`
     is the sum of the gradients so far. `activations` counts all replicas together; the others count one.
 
-    `checkpoint` is the copy of weights and moments that is written while training goes on, in the memory of
+    `checkpoint` is the copy of weights and moments that is written while training continues, in the memory of
     the host.
 
     `total` is what is held at once, as `total_bytes` says, of tensors as TensorFlow makes them, one operation

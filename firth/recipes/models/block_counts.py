@@ -105,16 +105,11 @@ def head_widths(model: "BlocksConfig") -> tuple[int, int]:
 def block_bytes(model: "BlocksConfig", tokens: int, number: int, keys: int | None = None) -> int:
     """Returns the bytes of a row's activations that one block keeps for its backward pass.
 
-    After Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer Models", section
-    4.1, with the tensors that Keras makes: two norms (`attention_bytes` counts one), and for each number of
-    the feed-forward layer the activation's input, in float32, and its output, with a gate the second
-    projection and the product, and with dropout the mask and the rest.
-
-    Args:
-        model: Shape of the blocks.
-        tokens: Tokens that the block computes.
-        number: Bytes of a number that products are computed with.
-        keys: Tokens that they attend to; None for the same.
+    The formula is that of Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer
+    Models", section 4.1, with the tensors that Keras makes: attention, two norms, and for each number of the
+    feed-forward layer the activation's input, in float32, and its output, with a gate the second projection
+    and the product, and with dropout the mask and the rest. `number` is the bytes of a number that products
+    are computed with; `keys` are the tokens that are attended to, where they are others.
     """
     products = 1 + 2 * model.feed_forward.gated + 2 * bool(model.feed_forward.dropout)
     feed_forward = tokens * model.inner_width * (FLOAT32 + number * products)
@@ -127,12 +122,6 @@ def attention_bytes(model: "BlocksConfig", tokens: int, keys: int, number: int) 
 
     They are queries, keys, values, and the means of values twice; and the scores' softmax in float32, with
     dropout once more. Scores of long rows are computed again (section 5 of the same paper).
-
-    Args:
-        model: Shape of the blocks.
-        tokens: Tokens that attend.
-        keys: Tokens that they attend to.
-        number: Bytes of a number that products are computed with.
     """
     queries, key_width = head_widths(model)
     projected = number * (3 * queries * tokens + 2 * key_width * keys)
@@ -145,13 +134,6 @@ def gradient_bytes(model: "BlocksConfig", tokens: int, keys: int, distances: int
 
     They are those of the scores before and after the softmax, and of those of distances before and after they
     are shifted; or two float32 numbers for each of the feed-forward layer, where that is more.
-
-    Args:
-        model: Shape of the blocks.
-        tokens: Tokens that attend.
-        keys: Tokens that they attend to.
-        distances: Distances that are scored as well.
-        number: Bytes of a number that products are computed with.
     """
     of_scores = 2 * number * _scores(model, tokens, keys) * (keys + distances) // keys
     return max(of_scores, 2 * FLOAT32 * tokens * model.inner_width)

@@ -9,7 +9,7 @@ class ModelFacts:
     """The facts that data, counting and serving ask a model for; none asks which model it is."""
 
     architecture: ClassVar[str] = ""
-    """What it reads and gives, by which objectives choose models: `encoder`, `decoder`, `encoder_decoder`,
+    """Inputs and outputs, by which objectives choose models: `encoder`, `decoder`, `encoder_decoder`,
     `two_streams` (an encoder with a second stream of queries) or `both_directions` (a language model in each
     direction)."""
     has_encoder: ClassVar[bool] = True
@@ -27,7 +27,11 @@ class ModelFacts:
     reads_segments: ClassVar[bool] = False
     """True if it tells segments of a document apart."""
     carries_state: ClassVar[bool] = False
-    """True if a training batch goes on from the states that the batch before ended with."""
+    """True if a training batch starts from the states that the batch before ended with."""
+    divided_sizes: ClassVar[dict[str, int]] = {}
+    """The sizes, by the key that says each, along which several devices hold a part of its weights."""
+    not_fused: ClassVar[str] = "this model has no attention that the kernel knows"
+    """Why the fused kernel of attention cannot compute it, as the end of a sentence; empty if it can."""
 
     if TYPE_CHECKING:
         layers: int
@@ -46,19 +50,9 @@ class ModelFacts:
         return self.layers
 
     @property
-    def tells_segments(self) -> bool:
+    def separates_segments(self) -> bool:
         """True if it has more than one segment to tell, so that a second text can have an id of its own."""
         return self.reads_segments
-
-    @property
-    def divided_sizes(self) -> dict[str, int]:
-        """The sizes, by the key that says each, along which several devices hold a part of its weights."""
-        return {}
-
-    @property
-    def not_fused(self) -> str:
-        """Why the fused kernel of attention cannot compute it, as the end of a sentence; empty if it can."""
-        return "this model has no attention that the kernel knows"
 
     def parameter_counts(self, vocabulary: int) -> dict[str, int]:
         """Returns the numbers of parameters, by part.

@@ -32,7 +32,7 @@ class TransformerConfig(ModelFacts, StackConfig):
 
     @property
     def takes_prefixes(self) -> bool:
-        """Whether keys have no positions of their own, which disentangled ones have."""
+        """True if keys have no positions of their own, which disentangled ones have."""
         return self.takes_virtual_tokens and not self.positions.disentangled
 
     @property
@@ -42,12 +42,12 @@ class TransformerConfig(ModelFacts, StackConfig):
 
     @property
     def projects_embeddings(self) -> bool:
-        """Whether a projection follows the token table."""
+        """True if a projection follows the token table."""
         return self.embeddings.projected or self.embedding_width != self.width
 
     @property
-    def tells_segments(self) -> bool:
-        """Whether the table of segments has more than one row, which RoBERTa's has not."""
+    def separates_segments(self) -> bool:
+        """True if the table of segments has more than one row, which RoBERTa's has not."""
         return self.embeddings.segments > 1
 
     @property
@@ -57,7 +57,7 @@ class TransformerConfig(ModelFacts, StackConfig):
 
     @property
     def reads_segments(self) -> bool:  # type: ignore[override]
-        """Whether there is a table of segments."""
+        """True if there is a table of segments."""
         return bool(self.embeddings.segments)
 
     @property
@@ -66,7 +66,7 @@ class TransformerConfig(ModelFacts, StackConfig):
         return self.positions.longest
 
     @property
-    def divided_sizes(self) -> dict[str, int]:
+    def divided_sizes(self) -> dict[str, int]:  # type: ignore[override]
         """Heads, which attention is divided by, and the inner width of the feed-forward layers."""
         return {
             "attention.heads": self.attention.heads,
@@ -75,7 +75,7 @@ class TransformerConfig(ModelFacts, StackConfig):
         }
 
     @property
-    def not_fused(self) -> str:
+    def not_fused(self) -> str:  # type: ignore[override]
         """Why the fused kernel of attention cannot compute it; empty if it can."""
         if self.positions.disentangled or self.positions.biases_scores:
             return "the kernel knows no scores of distances, which model.positions adds"

@@ -39,7 +39,7 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         return NormConfig(epsilon=self.norm_epsilon)
 
     @property
-    def divided_sizes(self) -> dict[str, int]:
+    def divided_sizes(self) -> dict[str, int]:  # type: ignore[override]
         """Heads, which attention is divided by, and the inner width of the feed-forward layers."""
         return {"attention.heads": self.attention.heads, "feed_forward.width": self.inner_width}
 

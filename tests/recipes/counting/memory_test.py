@@ -39,8 +39,10 @@ def test_optimizers_keep_different_numbers_of_each_weight(optimizer, kept, worki
 
 
 def test_a_block_keeps_its_formula():
-    """Of each token 19 numbers as wide as the model, and 2 scores a head and key; 4 of GELU and 2 of norms are
-    float32 in either precision, and so are the shares."""
+    """A token has 19 vectors as wide as the model, and 2 scores a head and key.
+
+    Four vectors of GELU, two of norms and the softmax are float32 in either precision.
+    """
     width, scores = 512 * 768, 12 * 512 * 512
     assert block_bytes(BASE, 512, 4) == 4 * (19 * width + 2 * scores)
     assert block_bytes(BASE, 512, 2) == (4 * 6 + 2 * 13) * width + (4 + 2) * scores
