@@ -44,7 +44,7 @@ class JsonlOutput(CorpusOutput):
     """Compression of the whole file."""
 
     @property
-    def file_ending(self) -> str:  # type: ignore[override]
+    def file_ending(self) -> str:
         """`.jsonl`, followed by the ending of the compression."""
         return self.endings[self.compression]
 

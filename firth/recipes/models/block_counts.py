@@ -114,7 +114,7 @@ def block_bytes(model: "BlocksConfig", tokens: int, number: int, keys: int | Non
     products = 1 + 2 * model.feed_forward.gated + 2 * bool(model.feed_forward.dropout)
     feed_forward = tokens * model.inner_width * (FLOAT32 + number * products)
     attention = attention_bytes(model, tokens, tokens if keys is None else keys, number)
-    return attention + feed_forward + _norm_bytes(model, tokens, number)
+    return attention + feed_forward + norm_bytes(model, tokens, number)
 
 
 def attention_bytes(model: "BlocksConfig", tokens: int, keys: int, number: int) -> int:
@@ -126,7 +126,7 @@ def attention_bytes(model: "BlocksConfig", tokens: int, keys: int, number: int) 
     queries, key_width = head_widths(model)
     projected = number * (3 * queries * tokens + 2 * key_width * keys)
     scores = FLOAT32 + number * bool(model.attention.dropout)
-    return projected + scores * _scores(model, tokens, keys) + _norm_bytes(model, tokens, number)
+    return projected + scores * _scores(model, tokens, keys) + norm_bytes(model, tokens, number)
 
 
 def gradient_bytes(model: "BlocksConfig", tokens: int, keys: int, distances: int, number: int) -> int:
@@ -139,8 +139,14 @@ def gradient_bytes(model: "BlocksConfig", tokens: int, keys: int, distances: int
     return max(of_scores, 2 * FLOAT32 * tokens * model.inner_width)
 
 
-def _norm_bytes(model: "BlocksConfig", tokens: int, number: int) -> int:
-    """A norm keeps float32 numbers, and the sublayer its input and, with dropout, its output."""
+def mask_bytes(tokens: int, keys: int | None = None) -> int:
+    """Returns the bytes of a row's float32 mask, which is kept for blocks that are computed again."""
+    pairs = tokens * (tokens if keys is None else keys)
+    return FLOAT32 * pairs if pairs <= LONGEST_WHOLE**2 else 0
+
+
+def norm_bytes(model: "BlocksConfig", tokens: int, number: int) -> int:
+    """Returns the bytes that a norm, in float32, and its sublayer's input and, with dropout, output keep."""
     return tokens * model.width * (FLOAT32 + number * (1 + bool(model.dropout)))
 
 

@@ -14,6 +14,8 @@ from firth.recipes.models.block_counts import (
     further_blocks,
     gradient_bytes,
     head_widths,
+    mask_bytes,
+    norm_bytes,
     stack,
 )
 from firth.recipes.models.blocks import EmbeddingsConfig, Layers
@@ -121,9 +123,11 @@ class TransformerConfig(ModelFacts, StackConfig):
         length = lengths.input
         block = block_bytes(self, length, number)
         distances = self.positions.distances(length)
+        # The embeddings' dropout, and the norm after them or after the last block.
+        around = norm_bytes(self, length, number)
         return Activations(
-            blocks=self.layers * block,
-            inputs=number * (self.layers + 1) * length * self.width,
+            blocks=self.layers * block + around,
+            inputs=number * (self.layers + 1) * length * self.width + around + mask_bytes(length),
             block=block,
             gradients=gradient_bytes(self, length, length, distances, number),
         )
@@ -269,7 +273,10 @@ class EncoderDecoderConfig(TransformerConfig):
         block = block_bytes(self, target, number) + attention_bytes(self, target, source, number)
         return Activations(
             blocks=encoder.blocks + self.blocks_of_decoder * block,
-            inputs=encoder.inputs + number * (self.blocks_of_decoder + 1) * target * self.width,
+            inputs=encoder.inputs
+            + number * (self.blocks_of_decoder + 1) * target * self.width
+            + mask_bytes(target)
+            + mask_bytes(target, source),
             block=max(encoder.block, block),
             gradients=max(encoder.gradients, gradient_bytes(self, target, target, 0, number)),
         )

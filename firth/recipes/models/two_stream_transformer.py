@@ -4,7 +4,13 @@ from typing import ClassVar, Literal
 
 import pydantic
 
-from firth.recipes.models.block_counts import attention, block_bytes, feed_forward, gradient_bytes
+from firth.recipes.models.block_counts import (
+    attention,
+    block_bytes,
+    feed_forward,
+    gradient_bytes,
+    head_widths,
+)
 from firth.recipes.models.blocks import NormConfig, check_plain_heads
 from firth.recipes.models.counts import Activations, Lengths, Work, dense
 from firth.recipes.models.facts import ModelFacts
@@ -95,7 +101,9 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         """
         length, both = lengths.input, lengths.input + lengths.selected
         query = block_bytes(self, lengths.selected, number, keys=length)
-        block = block_bytes(self, length, number) + query
+        # Both streams read the same keys and values.
+        shared = number * length * 2 * head_widths(self)[1]
+        block = block_bytes(self, length, number) + query - shared
         return Activations(
             blocks=(self.layers - 1) * block + query,
             inputs=number * self.width * (self.layers * (both + length) + both),
