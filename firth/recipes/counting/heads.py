@@ -64,9 +64,9 @@ class MaskedLMHeadCounts(HeadCounts):
 
     def activations(self, number: int) -> Activations:
         """Returns the bytes kept by the further blocks of a mask decoder."""
-        return self.model.model_copy(update={"layers": self.goal.further_passes}).activations(
-            self.lengths, number
-        )
+        passes, model = self.goal.further_passes, self.model
+        block = model.activations(self.lengths, number).block
+        return Activations(passes * block, passes * number * self.lengths.input * model.width)
 
 
 class SpanMaskingHeadCounts(HeadCounts):
