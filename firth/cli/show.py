@@ -146,7 +146,7 @@ def _scores_of(run: RunOnDisk, recipe: Any) -> list[str]:
     from firth.reports.task_scores import contamination_line, score_lines
 
     known = contamination_line(run.summary.get("contamination"))
-    return [*score_lines(evaluation, recipe.goal.told_metrics), known]
+    return [*score_lines(evaluation, recipe.goal.headline_metrics), known]
 
 
 def _shown_adapting(

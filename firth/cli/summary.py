@@ -232,7 +232,7 @@ def print_task_summary(
         console.print(line, markup=False)
     if result.start is not None:
         console.print(start_line(result.start), markup=False)
-    for line in score_lines(result.evaluation, recipe.task.told_metrics):
+    for line in score_lines(result.evaluation, recipe.task.headline_metrics):
         console.print(line, markup=False)
     if recipe.task.score_names:
         console.print(served_line(_held_out(result)), markup=False)

@@ -245,7 +245,7 @@ def task_on_columns(
     own = dict(zip((TEXT, PAIR), (*always, PAIR)))
     stated = {own.get(role, role): _one_or_all(columns) for role, columns in given.items() if columns}
     texts = {**dict(zip(always, always)), **stated}
-    return {"kind": kind, **(found.of_roles(frozenset(texts)) if found else {})}, texts
+    return {"kind": kind, **(found.values_for_roles(frozenset(texts)) if found else {})}, texts
 
 
 def _one_or_all(columns: str | Sequence[str]) -> str | Sequence[str]:

@@ -28,7 +28,7 @@ def specs_of_inputs(form: Form, length: int, max_characters: int) -> dict[str, n
 
 def apply_segments(layout: Layout, form: Form) -> Layout:
     """Returns laid out texts with the segment ids that a form tells."""
-    segments = layout.segment_ids if form.tells_texts else tf.zeros_like(layout.segment_ids)
+    segments = layout.segment_ids if form.separates_texts else tf.zeros_like(layout.segment_ids)
     return layout._replace(segment_ids=with_last_segment(segments, layout.document_ids, form))
 
 

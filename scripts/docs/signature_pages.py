@@ -71,8 +71,8 @@ def _of_tasks() -> Iterator[Offer]:
     model = SimpleNamespace(has_encoder=True, gives_layers=False)
     for kind, task in task_types().items():
         for goal in _variants(task):
-            for tells_tasks_apart in (False, *([True] if "tasks" in task.model_fields else [])):
-                method = SimpleNamespace(tells_tasks_apart=tells_tasks_apart)
+            for reads_task_numbers in (False, *([True] if "tasks" in task.model_fields else [])):
+                method = SimpleNamespace(reads_task_numbers=reads_task_numbers)
                 recipe: Any = SimpleNamespace(goal=goal, trained_by=method, model=model)
                 if (signature := SIGNATURES[goal.signature](recipe)) is None:
                     continue

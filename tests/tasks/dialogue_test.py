@@ -144,7 +144,7 @@ def test_rows_are_evaluated_by_the_loss_on_replies_and_by_the_pieces_of_each():
     by_frequency = -np.arange(size, dtype="float32")
     outputs = evaluator(made, by_frequency)(tf.constant([row.to_example()]))
     assert outputs["lm_weight_sum"].numpy() == [9.0]
-    assert made.task.told_metrics == ("reply_probability", "lm_perplexity", "lm_accuracy")
+    assert made.task.headline_metrics == ("reply_probability", "lm_perplexity", "lm_accuracy")
     of_row = {name: each.numpy()[0] for name, each in outputs.items()}
     found = {each.id: each for each in TASKS["dialogue"].collected(made.task, of_row, "s")}
     for record, words_of_replies in ((SHORT, "sat on mat"), (LONG, "sat you know")):

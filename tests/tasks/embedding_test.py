@@ -96,7 +96,7 @@ FAMILIES = ("bert_tiny", "roberta_tiny", "albert_tiny", "electra_tiny", "deberta
 @pytest.mark.parametrize("preset", FAMILIES)
 def test_every_encoder_gives_packed_texts_the_vectors_it_serves(base, preset):
     model = load_recipe(preset).model
-    form = MEAN.model_copy(update={"segments": model.tells_segments})
+    form = MEAN.model_copy(update={"segments": model.separates_segments})
     if model.architecture not in form.architectures:
         form = XLNetForm(pooling="mean")
     served = served_of(base, SentenceEmbedding(form=form), model)

@@ -29,7 +29,7 @@ class NamesFiles:
 PATTERN = NamesFiles(is_pattern=True)
 _ESCAPED = re.compile(r"\[([*?[])\]")
 _MAGIC = re.compile(r"[*?[]")
-# What stands for the numbers of spans and versions, as TFX writes it.
+# Placeholders of the numbers of spans and versions, as TFX writes them.
 _SPAN = re.compile(r"\{(SPAN|VERSION|YYYY|MM|DD)(:\d+)?\}")
 
 

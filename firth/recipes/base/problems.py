@@ -1,4 +1,4 @@
-"""What is wrong with values that do not fit a recipe type: where, and the nearest valid name."""
+"""Problems of values that do not fit a recipe type: the place, and the nearest valid name."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ _OF_KEY = "[key]"
 def problems_of(
     error: pydantic.ValidationError, data: Any, root: type[pydantic.BaseModel]
 ) -> tuple[list[tuple[Path, str]], int]:
-    """Returns the problems that pydantic found, in plain words, and how many more it found than are told.
+    """Returns the problems that pydantic found, in plain words, and the number of those that are left out.
 
     Example:
 

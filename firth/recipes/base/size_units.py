@@ -1,4 +1,4 @@
-"""The units in which the size of a text is told, and the names of features that tell it."""
+"""Units of a text's size, and the names of features that hold it."""
 
 from collections.abc import Iterable
 

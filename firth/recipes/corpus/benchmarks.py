@@ -40,7 +40,7 @@ class TextBenchmark(FileBenchmark):
 
     kind: Literal["text"]
     examples: Literal["line", "file"] = "line"
-    """What one example is: a `line`, or a whole `file`."""
+    """Unit of one example: a `line`, or a whole `file`."""
 
 
 class JsonlBenchmark(FileBenchmark):

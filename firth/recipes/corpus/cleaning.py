@@ -1,4 +1,4 @@
-"""What happens to documents between reading and tokenizing: the cleaning steps and the split."""
+"""Steps that documents take between reading and tokenizing: cleaning and the split."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal

@@ -108,7 +108,7 @@ class UrlList(Config):
 class UrlListsStep(CleaningStep):
     """Drops documents by the addresses of their pages.
 
-    A domain or host on a list stands for its subdomains too, and `example.com/forum/` for all addresses that
+    A domain or host on a list includes its subdomains, and `example.com/forum/` for all addresses that
     begin so, on the host or a subdomain. Scheme, user, port and letter case of the host do not count.
     International names may be written in letters or in the form `xn--`, and paths in letters or with percent
     signs. What follows a `#`, at the beginning
@@ -123,7 +123,7 @@ class UrlListsStep(CleaningStep):
     only_allowed: bool = False
     """True to drop everything that no list of `allow` has."""
     without_url: Literal["keep", "drop"] = "keep"
-    """What to do with documents whose address is not a URL of `http` or `https`."""
+    """Treatment of documents whose address is not a URL of `http` or `https`."""
 
     @pydantic.model_validator(mode="after")
     def _does_something(self) -> "UrlListsStep":

@@ -1,4 +1,4 @@
-"""What cleaning may make of a corpus: beyond these limits the pipeline stops."""
+"""Limits of a cleaned corpus, beyond which the pipeline stops."""
 
 import pydantic
 

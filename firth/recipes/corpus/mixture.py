@@ -1,4 +1,4 @@
-"""How much of the training data comes from which source."""
+"""Shares of the training data by source."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal

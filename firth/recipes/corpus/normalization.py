@@ -1,4 +1,4 @@
-"""How text is brought to one form: stated once, for the corpus and for the tokenizer."""
+"""Normalization of text, stated once for the corpus and for the tokenizer."""
 
 from typing import Literal
 

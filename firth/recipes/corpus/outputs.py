@@ -26,14 +26,12 @@ class CorpusOutput(Config):
 class ParquetOutput(CorpusOutput):
     """Parquet files, which `datasets`, Spark, DuckDB and the source `parquet` read."""
 
+    file_ending: ClassVar[str] = ".parquet"
+    """`.parquet`, since the pages are compressed, not the file."""
+
     kind: Literal["parquet"]
     compression: Literal["zstd", "snappy", "gzip", "none"] = "zstd"
     """Codec of the pages."""
-
-    @property
-    def file_ending(self) -> str:
-        """`.parquet`, since the pages are compressed, not the file."""
-        return ".parquet"
 
 
 class JsonlOutput(CorpusOutput):

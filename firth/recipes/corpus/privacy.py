@@ -1,4 +1,4 @@
-"""What identifies a person or opens a door, and what takes its place."""
+"""Personal data and secrets, and their replacements."""
 
 from typing import Annotated, Literal, get_args
 
@@ -7,7 +7,7 @@ import pydantic
 from firth.recipes.corpus.by_language import PhoneRegion
 from firth.recipes.corpus.step import CleaningStep
 
-# Of two that overlap, the former is taken.
+# The former of two that overlap is taken.
 PiiType = Literal["secret", "email", "ipv6", "ipv4", "iban", "credit_card", "national_id", "phone"]
 PII_TYPES: tuple[PiiType, ...] = get_args(PiiType)
 # fmt: off
@@ -44,7 +44,7 @@ class PiiStep(CleaningStep):
     private_addresses: bool = False
     """True to replace the IP addresses of private networks too."""
     metadata: Literal["scrub", "keep"] = "scrub"
-    """What happens to personal data in addresses and licences of documents, and in the licences that reports
+    """Treatment of personal data in addresses and licences of documents, and in the licences that reports
     name: `scrub` replaces them as those in texts, `keep` leaves them."""
     min_secret_entropy: float = pydantic.Field(default=3.0, ge=0.0, le=8.0)
     """Least entropy, in bits a character, of a secret that is assigned to a name such as `password`."""

@@ -54,7 +54,9 @@ class Source(Config):
     trusts_buckets: ClassVar[bool] = False
     """True if checksums that a bucket keeps tell that a file has changed."""
     states: ClassVar[frozenset[str]] = frozenset()
-    """What the recipe names keys for, by which its records state it: of `id`, `uri` and `licence`."""
+    """Facts that its records state at keys which the recipe names: of `id`, `uri` and `licence`."""
+    reads: ClassVar[tuple[str, ...]] = ()
+    """Patterns of file names, or packages, that the source reads."""
 
     name: SourceName
     """Name in every document's provenance, in the report's rows and in the evaluation's slices."""
@@ -65,11 +67,6 @@ class Source(Config):
     sample: SourceSample | None = None
     """Random part of the documents that is read on; the rest is counted as `not_sampled`. Without it, all
     documents."""
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Patterns of file names, or packages, that the source reads."""
-        return ()
 
     @property
     def compared_features(self) -> tuple[str, ...]:
@@ -92,20 +89,20 @@ class FileSource(Source):
     """
 
     paths: Paths
-    """Patterns of file names, on any file system that Beam reads; `/**/` stands for any folders, or none.
+    """Patterns of file names, on any file system that Beam reads; `/**/` matches any folders, or none.
     In a pipeline `{SPAN}`, `{VERSION}`, `{YYYY}`, `{MM}` and `{DD}` stand for the newest numbers that
     there are."""
     digests: Literal["content", "bucket"] = "content"
-    """What tells that a file has changed: its `content`, which is read once and again when the file's size or
+    """Sign that a file has changed: its `content`, which is read once and again when the file's size or
     time changes; or the checksum that a `bucket` keeps, for which nothing is read. Files on this machine are
-    told by their content either way."""
+    recognised by their content either way."""
     keep_read: bool = False
     """True to keep what is read of each file next to the documents, which takes as much room again: another
     run in the same folder then reads only files that are new or have changed, and one after a kill those that
     were not read to their end."""
 
     @property
-    def reads(self) -> tuple[str, ...]:
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
         """Patterns of file names."""
         return self.paths
 
@@ -307,7 +304,7 @@ class WetSource(DescribedSource):
 
 
 class WikiextractorSource(FileSource):
-    """What WikiExtractor makes of a Wikipedia dump: `<doc id= url= title=>`, the text, `</doc>`.
+    """Files that WikiExtractor makes of a Wikipedia dump: `<doc id= url= title=>`, the text, `</doc>`.
 
     The document's URI is the article's.
     """
@@ -345,7 +342,7 @@ class DocstringsSource(Source):
         return self
 
     @property
-    def reads(self) -> tuple[str, ...]:
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
         """Packages."""
         return (*self.packages, *(["the standard library"] if self.standard_library else []))
 

@@ -73,7 +73,7 @@ def step_seconds(recipe: Recipe, accelerator: Accelerator) -> dict[str, float]:
     again = recipe.training.rematerialisation == "blocks"
     parts = recipe.training.gradient_accumulation_steps
     held = memory_bytes(recipe, last_stage=True)
-    # Of a block that is computed again, all that it keeps is written and read twice.
+    # All that a block keeps is written and read twice where it is computed again.
     kept = written_bytes(recipe)
     moved = (
         (_PASSES + (2 if again else 0)) * kept

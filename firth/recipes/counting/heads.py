@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from firth.recipes.models.block_counts import MAX_LOGITS, block_kept, further_blocks, projection, stack
-from firth.recipes.models.counts import Kept, Lengths, Work, dense
+from firth.recipes.models.block_counts import MAX_LOGITS, further_blocks, projection, stack
+from firth.recipes.models.counts import Activations, Lengths, Work, dense
 from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.run.run_recipe import RunRecipe
@@ -34,16 +34,12 @@ class HeadCounts:
         """Returns the numbers as large as logits that are made, if not at once; those held, here."""
         return self.logits(rows)
 
-    def kept(self) -> Kept:
-        """Returns the other numbers that the forward pass of a row keeps: none."""
-        return Kept()
+    def activations(self, number: int) -> Activations:
+        """Returns the bytes that blocks of the heads keep of a row: none.
 
-    def kept_by_block(self) -> Kept:
-        """Returns the same where blocks are computed a second time: what goes into its blocks.
-
-        A block of its own is not larger than one of the backbone, and is not held at the same time.
+        A block of theirs is not larger than one of the backbone, and is not held at the same time.
         """
-        return self.kept()
+        return Activations()
 
 
 class MaskedLMHeadCounts(HeadCounts):
@@ -66,13 +62,11 @@ class MaskedLMHeadCounts(HeadCounts):
         predictions = lengths.selected * _prediction(model, self.vocabulary)
         return Work(predictions + pairs + decoder.row, decoder.step)
 
-    def kept(self) -> Kept:
-        """Returns the numbers kept by the further blocks of a mask decoder."""
-        length = self.lengths.input
-        return self.goal.further_passes * length * block_kept(self.model, length)
-
-    def kept_by_block(self) -> Kept:  # noqa: D102
-        return Kept(self.goal.further_passes * self.lengths.input * self.model.width)
+    def activations(self, number: int) -> Activations:
+        """Returns the bytes kept by the further blocks of a mask decoder."""
+        passes, model = self.goal.further_passes, self.model
+        block = model.activations(self.lengths, number).block
+        return Activations(passes * block, passes * number * self.lengths.input * model.width)
 
 
 class SpanMaskingHeadCounts(HeadCounts):
@@ -123,16 +117,11 @@ class ReplacedTokenDetectionHeadCounts(HeadCounts):
         decisions = lengths.input * width * (width + 1)
         return Work(work.row + decoder.row + predictions + decisions, work.step + decoder.step)
 
-    def kept(self) -> Kept:
-        """Returns the numbers kept by the generator's blocks, and those of its mask decoder."""
-        generator, length = self._generator, self.lengths.input
-        further = self.goal.further_passes * length * block_kept(generator, length)
-        return generator.kept(self.lengths) + further
-
-    def kept_by_block(self) -> Kept:  # noqa: D102
+    def activations(self, number: int) -> Activations:
+        """Returns the bytes kept by the blocks of the generator, and of its mask decoder."""
         generator = self._generator
-        between = generator.layers + 1 + self.goal.further_passes
-        return Kept(between * self.lengths.input * generator.width)
+        layers = generator.layers + self.goal.further_passes
+        return generator.model_copy(update={"layers": layers}).activations(self.lengths, number)
 
 
 class PermutationLMHeadCounts(HeadCounts):

@@ -17,12 +17,12 @@ def memory_bytes(recipe: Recipe, last_stage: bool = False) -> dict[str, int]:
     `weights` and `gradients` are float32 under either precision, `moments` what the optimizer keeps them in;
     all are exact, of Muon an upper bound: AdamW, LAMB and Muon keep two moments of each weight, Muon only one
     of a matrix, and Adagrad one. Adafactor keeps those of rows, columns and vectors, less than a hundredth of
-    the weights, which are not counted. `activations` are what is held when the backward pass of the largest
-    batch begins, see `activation_bytes`, and `update` what its end, or the update of the largest
-    weight, holds next to all gradients. With accumulation, both are of a part of a batch, and `accumulated`
+    the weights, which are not counted. `activations` are those of the largest batch when the backward
+    pass begins, see `activation_bytes`, and `update` the numbers that the update of the largest weight holds
+    next to all gradients. With accumulation, both are of a part of a batch, and `accumulated`
     is the sum of the gradients so far. `activations` counts all replicas together; the others count one.
 
-    `checkpoint` is the copy of weights and moments that is written while training goes on, in the memory of
+    `checkpoint` is the copy of weights and moments that is written while training continues, in the memory of
     the host.
 
     `total` is what is held at once, as `total_bytes` says, of tensors as TensorFlow makes them, one operation
@@ -41,12 +41,13 @@ def memory_bytes(recipe: Recipe, last_stage: bool = False) -> dict[str, int]:
     """
     parameters = parameter_counts(recipe)["total_with_heads"]
     stages = [stage for _, _, stage in stages_of(recipe)[-1 if last_stage else 0 :]]
+    largest = recipe.model.largest_weight(recipe.tokenizer.vocabulary_size)
     counts = {
         "weights": FLOAT32 * parameters,
         "gradients": FLOAT32 * parameters,
         "moments": recipe.training.optimizer.bytes_kept * parameters,
         "activations": max(map(activation_bytes, stages)),
-        "update": max(map(_update_bytes, stages)),
+        "update": recipe.training.optimizer.bytes_working * largest,
     }
     if recipe.training.gradient_accumulation_steps > 1:
         counts["accumulated"] = FLOAT32 * parameters
@@ -80,41 +81,27 @@ def _rows_at_once(recipe: Recipe) -> int:
 def activation_bytes(recipe: Recipe) -> int:
     """Returns the bytes that the forward pass keeps when the backward pass begins.
 
-    Models, their blocks and their heads state what they keep. Next to it are the logits first, and then the
-    gradients that a block's backward pass holds at once; the larger of both counts. If every token is
-    predicted, logits are made in chunks. With rematerialisation, one block at a time keeps all it computes,
-    when the logits are gone, and of each of the others what goes into it is kept. In bfloat16, products read
-    a copy of the weights.
+    All blocks keep what they compute; with rematerialisation they keep their inputs, and one block at a time
+    keeps what it computes again. Next to it are the logits first, and then the gradients of a block; the
+    larger of both counts. In bfloat16, products read a copy of the weights.
     """
-    model, heads, lengths = recipe.model, heads_of(recipe), lengths_of(recipe)
-    rows, element = _rows_at_once(recipe), _element(recipe)
+    heads, rows, number = heads_of(recipe), _rows_at_once(recipe), _number(recipe)
+    own, further = recipe.model.activations(lengths_of(recipe), number), heads.activations(number)
     if recipe.training.rematerialisation == "blocks":
-        kept, own = model.kept_between(lengths), heads.kept_by_block()
-        held = kept + model.kept_of_block(lengths) + model.working(lengths)
+        kept, again = own.inputs + further.inputs, own.block
     else:
-        kept, held, own = model.kept(lengths), model.held(lengths), heads.kept()
-    with_logits = rows * kept.bytes(element) + FLOAT32 * heads.logits(rows)
-    copies = model.kernels_kept().bytes(element)
-    if element != FLOAT32:
-        copies += element * parameter_counts(recipe)["total_with_heads"]
-    return copies + rows * own.bytes(element) + max(with_logits, rows * held.bytes(element))
+        kept, again = own.blocks + further.blocks, 0
+    copies = 0 if number == FLOAT32 else number * parameter_counts(recipe)["total_with_heads"]
+    return copies + rows * kept + max(FLOAT32 * heads.logits(rows), rows * (again + own.gradients))
 
 
 def written_bytes(recipe: Recipe) -> int:
     """Returns the bytes that a batch's forward pass keeps for its backward pass, and the logits."""
-    heads, rows = heads_of(recipe), recipe.training.batch_size
-    kept = recipe.model.kept(lengths_of(recipe)) + heads.kept()
-    return rows * kept.bytes(_element(recipe)) + FLOAT32 * heads.logits_made(rows)
+    heads, rows, number = heads_of(recipe), recipe.training.batch_size, _number(recipe)
+    kept = recipe.model.activations(lengths_of(recipe), number).blocks + heads.activations(number).blocks
+    return rows * kept + FLOAT32 * heads.logits_made(rows)
 
 
-def _update_bytes(recipe: Recipe) -> int:
-    """Returns what the end of the backward pass, or then the update of a weight, holds next to gradients."""
-    model, training = recipe.model, recipe.training
-    at_end = model.working_at_end(lengths_of(recipe)).bytes(_element(recipe))
-    largest = model.largest_weight(recipe.tokenizer.vocabulary_size)
-    return max(_rows_at_once(recipe) * at_end, training.optimizer.bytes_working * largest)
-
-
-def _element(recipe: Recipe) -> int:
+def _number(recipe: Recipe) -> int:
     """Returns the bytes of a number that products are computed with."""
     return FLOAT32 if recipe.training.precision == "float32" else _BFLOAT16

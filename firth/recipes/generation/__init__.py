@@ -1,1 +1,1 @@
-"""What one request for a written text asks for."""
+"""Parameters of one request for a written text."""

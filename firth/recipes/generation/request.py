@@ -1,4 +1,4 @@
-"""What one request for a written text asks for, whatever the model."""
+"""Parameters of one request for a written text, for any model."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ _SEED = pydantic.Field(ge=0, lt=2**63)
 
 
 class GenerationRequest(Config):
-    """How a text is to be written after a prompt.
+    """Parameters of a text that is written after a prompt.
 
     Example:
 
@@ -47,9 +47,9 @@ class GenerationRequest(Config):
     seed: Annotated[int, _SEED] = 0
     """Seed of what is drawn; the same request with the same seed gives the same text."""
     log_probabilities: bool = False
-    """Whether the logarithm of each written token's probability is wanted."""
+    """True if the logarithm of each written token's probability is wanted."""
     prompt_log_probabilities: bool = False
-    """Whether that of each of the prompt's tokens is wanted, after those before it."""
+    """True if that of each of the prompt's tokens is wanted, after those before it."""
 
     @pydantic.model_validator(mode="after")
     def _check(self) -> "GenerationRequest":

@@ -1,4 +1,4 @@
-"""How the next token of a text is chosen."""
+"""Ways to choose the next token of a text."""
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
@@ -16,9 +16,9 @@ class Sampler(Config):
     """
 
     is_random: ClassVar[bool] = False
-    """Whether the text depends on the request's seed."""
+    """True if the text depends on the request's seed."""
     speculates: ClassVar[bool] = False
-    """Whether tokens may be guessed and then kept or refused one by one."""
+    """True if tokens may be guessed and then kept or refused one by one."""
     reads_ahead: ClassVar[int] = 0
     """Places that it reads after the last but one of a text's tokens."""
 

@@ -34,7 +34,7 @@ Epochs = TypeVar("Epochs", int, npt.NDArray[np.int64])
 LOW, HIGH = "_low", "_high"
 # The metric that is 1 where a score is better than the best constant answer, and 0 where it is not.
 BEATS_CONSTANT = "_beats_constant"
-# Of the main loss, if it runs over the vocabulary, on tokens that stand for text.
+# Metrics of a main loss over the vocabulary, on tokens that are text.
 TEXT_METRICS = ("text_perplexity", "unigram_perplexity", "perplexity_over_unigram", "bits_per_byte")
 
 
@@ -47,9 +47,9 @@ class Goal(Config):
     heads: ClassVar[str] = ""
     """The key of its heads in `firth.models.model_kinds.HEADS`."""
     counts_pooler: ClassVar[bool] = False
-    """Whether papers count a pooler among the parameters, trained or not."""
+    """True if papers count a pooler among the parameters, trained or not."""
     fills_masks: ClassVar[bool] = False
-    """Whether its heads predict the token that a `[MASK]` stands for."""
+    """True if its heads predict the token that a `[MASK]` hides."""
     score_inputs: ClassVar[tuple[str, ...]] = ()
     """The inputs of the signature `score`, empty if its model does not score texts: `text` alone, or `text`
     and the `target` after it."""
@@ -58,19 +58,32 @@ class Goal(Config):
     text_end: ClassVar[str] = ""
     """The role of the token that ends a text which its model writes; empty if it writes none."""
     prompted_with: ClassVar[str] = "text"
-    """What its model writes after, a key of `firth.generation.framing.FRAMINGS`."""
+    """Kind of text that its model continues, a key of `firth.generation.framing.FRAMINGS`."""
     uses_negative: ClassVar[bool] = False
-    """Whether it takes segments of another row."""
+    """True if it takes segments of another row."""
     mixes_masks: ClassVar[bool] = False
-    """Whether rows say by an order which of their tokens see each other, and differ in it."""
+    """True if rows say by an order which of their tokens see each other, and differ in it."""
     score_names: ClassVar[tuple[str, ...]] = ()
     """The names of its scores, keys of `firth.scores.SCORES`, the headline first."""
     trains_pooler: ClassVar[bool] = False
-    """Whether it trains a pooler, a layer on the state of `[CLS]`."""
+    """True if it trains a pooler, a layer on the state of `[CLS]`."""
     prompt_prefix: ClassVar[str] = ""
     """The text in front of each text that a trained model writes after."""
     compares_examples: ClassVar[bool] = False
-    """Whether the loss of an example follows from the others that a device reads with it."""
+    """True if the loss of an example follows from the others that a device reads with it."""
+    texts: ClassVar[int] = 1
+    """The number of chunks that a document of a row is laid out from."""
+    loss_terms: ClassVar[tuple[Loss, ...]] = (LM,)
+    """The losses that are minimised, the main one first."""
+    z_losses: ClassVar[dict[str, float]] = {}
+    """The factors of the z-losses of the losses that have one, by name; here none."""
+    comparison_metrics: ClassVar[tuple[str, ...]] = ()
+    """The names of the metrics that compare its scores with the best constant answer; here none."""
+    constant_bounds: ClassVar[dict[str, tuple[float | None, float | None]]] = {}
+    """The lower and the upper bound, by metric, of a model that is better than the best constant answer; here
+    none, since an objective has thresholds of its own."""
+    predictions: ClassVar[int] = 0
+    """The most predictions of a row at chosen positions; 0 where every position predicts."""
 
     def score_options(self, name: str) -> dict[str, Any]:
         """Returns the options of one of its scores, such as the class that F1 is of.
@@ -81,7 +94,7 @@ class Goal(Config):
         return {}
 
     def divided_sizes(self, model: Any) -> dict[str, int]:
-        """Returns sizes of its own, by what they are, along which several devices hold a part of its weights.
+        """Returns sizes of its own, by name, along which several devices hold a part of its weights.
 
         Args:
             model: The recipe's model.
@@ -92,16 +105,6 @@ class Goal(Config):
     def heads_key(self) -> str:
         """The key of the heads of its models, in `firth.models.model_kinds.HEADS`: `heads` by default."""
         return self.heads
-
-    @property
-    def texts(self) -> int:
-        """The number of chunks that a document of a row is laid out from."""
-        return 1
-
-    @property
-    def loss_terms(self) -> tuple[Loss, ...]:
-        """The losses that are minimised, the main one first."""
-        return (LM,)
 
     @property
     def losses(self) -> dict[str, float]:
@@ -117,11 +120,6 @@ class Goal(Config):
     def main_loss(self) -> str:
         """The name of the loss that a model is judged by."""
         return self.loss_terms[0].name
-
-    @property
-    def z_losses(self) -> dict[str, float]:
-        """The factors of the z-losses of the losses that have one, by name; here none."""
-        return {}
 
     def scheduled(self, progress: float) -> dict[str, float]:
         """Returns the values that change over a run at a place of it, by their keys; here none.
@@ -148,24 +146,6 @@ class Goal(Config):
         ()
         """
         return tuple(f"{score}{end}" for score in self.score_names for end in ("", LOW, HIGH))
-
-    @property
-    def comparison_metrics(self) -> tuple[str, ...]:
-        """The names of the metrics that compare its scores with the best constant answer; here none."""
-        return ()
-
-    @property
-    def constant_bounds(self) -> dict[str, tuple[float | None, float | None]]:
-        """The lower and the upper bound, by metric, of a model that is better than the best constant answer.
-
-        Here none: an objective has thresholds of its own.
-        """
-        return {}
-
-    @property
-    def predictions(self) -> int:
-        """The most predictions of a row at chosen positions; 0 where every position predicts."""
-        return 0
 
     @property
     def text_frame(self) -> TextFrame:
@@ -210,7 +190,7 @@ class Goal(Config):
         return row_specs(self.raw_length(sequences), sequences.max_documents, max_characters)
 
     def sample_chunks(self, tokens: int, sequences: Sequences) -> tuple[int, ...]:
-        """Returns the lengths of the chunks that a text stands as in a row, for a sample without a label.
+        """Returns the lengths of a text's chunks in a row, for a sample without a label.
 
         Args:
             tokens: Tokens of the text; those after the chunks are left out.

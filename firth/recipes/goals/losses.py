@@ -40,7 +40,7 @@ class Loss:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is the squared error of a number."""
+        """True if it is the squared error of a number."""
         return self.classes == 1
 
     @property

@@ -6,13 +6,11 @@ import pydantic
 
 from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.models.blocks import Count, Layers, Stddev
-from firth.recipes.models.counts import Kept, Lengths, Work, dense
+from firth.recipes.models.counts import Activations, Lengths, Work, dense
 from firth.recipes.models.facts import ModelFacts
 
 # Bytes, marks of a word's and a sentence's begin and end, padding of a word and of a sequence.
 CHARACTERS = 262
-# Places of a word that TensorFlow convolves at a time.
-_PLACES_AT_ONCE = 10
 
 
 class CharacterCNNConfig(Config):
@@ -65,13 +63,8 @@ class CharacterCNNConfig(Config):
 
     @property
     def kept(self) -> int:
-        """The numbers kept by the convolutions and highway layers of one word."""
+        """Numbers kept by the convolutions and highway layers of one word."""
         return (2 + 4 * self.highway_layers) * self._all_filters
-
-    @property
-    def working(self) -> int:
-        """The numbers held for one word when the gradients of the convolutions are made."""
-        return 2 * _PLACES_AT_ONCE * self._all_filters
 
     @property
     def _all_filters(self) -> int:
@@ -155,46 +148,23 @@ class BiLSTMConfig(ModelFacts, Config):
         cell = 2 * projected * 4 * self.cells + self.cells * projected
         return Work(lengths.input * (self.characters.work(projected) + 2 * self.layers * cell))
 
-    def kept(self, lengths: Lengths) -> Kept:
-        """Returns the numbers kept by the convolutions and highway layers of each word, and all LSTMs.
+    def activations(self, lengths: Lengths, number: int) -> Activations:
+        """Returns the bytes kept by the convolutions and highway layers of each word, and by all LSTMs.
+
+        An LSTM keeps, for each word and direction, its four gates, its cell and the cell's tanh, and its
+        input, output and projected output; its backward pass holds the gradients of the gates. A filter keeps
+        its largest value and its activation, a highway layer four numbers of each filter.
 
         Args:
             lengths: Words of a row.
+            number: Bytes of a number that products are computed with.
         """
-        return Kept(lengths.input * (self.characters.kept + self.layers * self._kept_of_layer))
-
-    @property
-    def _kept_of_layer(self) -> int:
-        return 2 * (6 * self.cells + 3 * self.projection_width)
-
-    def kept_between(self, lengths: Lengths) -> Kept:
-        """Returns the numbers kept before the LSTMs, and those that go into each.
-
-        Args:
-            lengths: Words of a row.
-        """
-        return Kept(lengths.input * (self.characters.kept + self.layers * self.width))
-
-    def kept_of_block(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that an LSTM keeps in both directions.
-
-        Args:
-            lengths: Words of a row.
-        """
-        return Kept(lengths.input * self._kept_of_layer)
-
-    def working(self, lengths: Lengths) -> Kept:
-        """Returns the gradients of an LSTM's gates in both directions.
-
-        Args:
-            lengths: Words of a row.
-        """
-        return Kept(lengths.input * 2 * 4 * self.cells)
-
-    def working_at_end(self, lengths: Lengths) -> Kept:
-        """Returns what convolutions and highway layers hold when their gradients are made.
-
-        Args:
-            lengths: Words of a row.
-        """
-        return Kept(lengths.input * self.characters.working)
+        words = lengths.input * number
+        layer = words * 2 * (6 * self.cells + 3 * self.projection_width)
+        characters = words * self.characters.kept
+        return Activations(
+            blocks=characters + self.layers * layer,
+            inputs=characters + words * self.layers * self.width,
+            block=layer,
+            gradients=words * 2 * 4 * self.cells,
+        )

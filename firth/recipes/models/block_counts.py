@@ -1,11 +1,11 @@
-"""Parameters, work and kept numbers of the parts that all transformers are made of."""
+"""Parameters, work and activations of the parts that all transformers are made of."""
 
 from typing import TYPE_CHECKING
 
-from firth.recipes.models.counts import FLOAT32, Kept, Lengths, Work, dense
+from firth.recipes.models.counts import FLOAT32, Lengths, Work, dense
 
 if TYPE_CHECKING:
-    from firth.recipes.models.stack import BlocksConfig, StackConfig
+    from firth.recipes.models.stack import BlocksConfig
     from firth.recipes.models.transformers import TransformerConfig
 
 
@@ -102,70 +102,53 @@ def head_widths(model: "BlocksConfig") -> tuple[int, int]:
     return model.attention.heads * model.head_width, model.key_value_heads * model.head_width
 
 
-def block_kept(model: "StackConfig", keys: int) -> Kept:
-    """Returns the numbers that the forward pass of one block keeps for each token.
+def block_bytes(model: "BlocksConfig", tokens: int, number: int, keys: int | None = None) -> int:
+    """Returns the bytes of a row's activations that one block keeps for its backward pass.
 
-    They are those of attention, of two norms, of the feed-forward layer, and what dropout multiplies by.
+    The formula is that of Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer
+    Models", section 4.1, with the tensors that Keras makes: attention, two norms, and for each number of the
+    feed-forward layer the activation's input, in float32, and its output, with a gate the second projection
+    and the product, and with dropout the mask and the rest. `number` is the bytes of a number that products
+    are computed with; `keys` are the tokens that are attended to, where they are others.
     """
-    own = attention_kept(model, keys, keys) + rotated_kept(model)
-    return own + 2 * sublayer_kept(model) + model.inner_width * model.feed_forward.kept
+    products = 1 + 2 * model.feed_forward.gated + 2 * bool(model.feed_forward.dropout)
+    feed_forward = tokens * model.inner_width * (FLOAT32 + number * products)
+    attention = attention_bytes(model, tokens, tokens if keys is None else keys, number)
+    return attention + feed_forward + norm_bytes(model, tokens, number)
 
 
-def sublayer_kept(model: "BlocksConfig") -> Kept:
-    """Returns the numbers that a norm and its dropout keep for each token."""
-    return Kept((2 if model.dropout else 1) * model.width, model.width)
+def attention_bytes(model: "BlocksConfig", tokens: int, keys: int, number: int) -> int:
+    """Returns the bytes that one attention and its norm keep of a row for the backward pass.
 
-
-def attention_kept(model: "BlocksConfig", tokens: int, keys: int) -> Kept:
-    """Returns what one attention keeps for each token that reads.
-
-    They are queries, keys and values by head, the means of values twice, and the scores. Where heads share
-    keys, the means are kept once.
+    They are queries, keys, values, and the means of values twice; and the scores' softmax in float32, with
+    dropout once more. Scores of long rows are computed again (section 5 of the same paper).
     """
-    queries, keys_width = head_widths(model)
-    means = 1 if model.key_value_heads != model.attention.heads else 2
-    return Kept((1 + means) * queries + 2 * keys_width) + scores_kept(model, tokens, keys)
+    queries, key_width = head_widths(model)
+    projected = number * (3 * queries * tokens + 2 * key_width * keys)
+    scores = FLOAT32 + number * bool(model.attention.dropout)
+    return projected + scores * _scores(model, tokens, keys) + norm_bytes(model, tokens, number)
 
 
-def rotated_kept(model: "StackConfig") -> Kept:
-    """Returns what is kept of queries and keys, for each token, where positions turn them."""
-    return Kept(sum(head_widths(model))) if model.positions.turns else Kept()
+def gradient_bytes(model: "BlocksConfig", tokens: int, keys: int, distances: int, number: int) -> int:
+    """Returns the bytes of the gradients that the backward pass of a block holds at once.
 
-
-def scores_kept(model: "BlocksConfig", tokens: int, keys: int) -> Kept:
-    """Returns the numbers as large as the scores that attention keeps for each token that reads.
-
-    They are the shares, and with dropout those that are left of them.
+    They are those of the scores before and after the softmax, and of those of distances before and after they
+    are shifted; or two float32 numbers for each of the feed-forward layer, where that is more.
     """
-    scores = model.attention.heads * keys if tokens * keys <= LONGEST_WHOLE**2 else 0
-    return Kept(scores if model.attention.dropout else 0, scores)
+    of_scores = 2 * number * _scores(model, tokens, keys) * (keys + distances) // keys
+    return max(of_scores, 2 * FLOAT32 * tokens * model.inner_width)
 
 
-def kept_around(model: "StackConfig", norms: int, keys: int) -> Kept:
-    """Returns what is kept of each token before and after the blocks of a stack.
-
-    They are what goes into the first block, what norms there and dropout keep, and the scores' bias that all
-    layers share.
-    """
-    dropped = model.width if model.dropout else 0
-    shared = model.attention.heads * keys if model.positions.biases_scores and keys <= LONGEST_WHOLE else 0
-    return Kept((1 + norms) * model.width + dropped, norms * model.width + shared)
+def mask_bytes(tokens: int, keys: int | None = None) -> int:
+    """Returns the bytes of a row's float32 mask, which is kept for blocks that are computed again."""
+    pairs = tokens * (tokens if keys is None else keys)
+    return FLOAT32 * pairs if pairs <= LONGEST_WHOLE**2 else 0
 
 
-def block_working(model: "BlocksConfig", keys: int, scores: int) -> Kept:
-    """Returns what the backward pass of a block holds at most next to what the block keeps, for each token.
-
-    They are what the feed-forward layer computes with, or the gradients of scores, by when what the
-    feed-forward layer keeps is gone.
-    """
-    inner = model.inner_width * model.feed_forward.working
-    if keys > LONGEST_WHOLE:
-        return inner + Kept(2 * model.width)
-    gone = model.inner_width * model.feed_forward.kept
-    of_scores = Kept(model.attention.heads * scores - gone.computed, -gone.float32)
-    return max(inner, of_scores, key=lambda each: each.bytes(FLOAT32)) + Kept(2 * model.width)
+def norm_bytes(model: "BlocksConfig", tokens: int, number: int) -> int:
+    """Returns the bytes that a norm, in float32, and its sublayer's input and, with dropout, output keep."""
+    return tokens * model.width * (FLOAT32 + number * (1 + bool(model.dropout)))
 
 
-def mask_kept(keys: int) -> Kept:
-    """Returns the numbers for each token of the masks of blocks that are computed again."""
-    return Kept(float32=keys if keys <= LONGEST_WHOLE else 0)
+def _scores(model: "BlocksConfig", tokens: int, keys: int) -> int:
+    return model.attention.heads * tokens * keys if tokens * keys <= LONGEST_WHOLE**2 else 0

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE, Config, Fraction
-from firth.recipes.models.counts import Kept
 
 Count = Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)]
 Layers = Annotated[int, pydantic.Field(ge=1, le=10_000)]
@@ -70,15 +69,6 @@ class LocalAttentionConfig(Config):
         return layer % self.global_every != 0
 
 
-# Its output, of GELU also its derivative, and of SiLU its input.
-_KEPT_BY_ACTIVATION: dict[str, Kept] = {
-    "gelu": Kept(1, 1),
-    "gelu_approximate": Kept(1, 1),
-    "relu": Kept(1),
-    "silu": Kept(2),
-}
-
-
 class FeedForwardConfig(Config):
     """The position-wise layer of a block (Vaswani et al. 2017, section 3.3)."""
 
@@ -92,23 +82,6 @@ class FeedForwardConfig(Config):
     gated, T5 1.1's GEGLU is `gelu_approximate` gated."""
     dropout: Fraction = 0.0
     """Dropout rate of the inner layer, which T5 and XLNet have and BERT does not."""
-
-    @property
-    def kept(self) -> Kept:
-        """Numbers that are kept for each number of the inner layer.
-
-        They are those of the activation, and with a gate the second projection and the product.
-        """
-        dropped = Kept(2) if self.dropout else Kept()
-        return _KEPT_BY_ACTIVATION[self.activation] + Kept(2 if self.gated else 0) + dropped
-
-    @property
-    def working(self) -> Kept:
-        """Numbers that the backward pass holds for each number of the inner layer, next to those kept.
-
-        They are the gradient as products give it, and of GELU what its derivative is made of.
-        """
-        return Kept(float32=1 + _KEPT_BY_ACTIVATION[self.activation].float32)
 
 
 class SharedLayersConfig(Config):

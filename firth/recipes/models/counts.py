@@ -1,4 +1,4 @@
-"""What models are counted in: lengths of a row, multiply-adds, kept numbers, parameters of a dense layer."""
+"""Units that models are counted in: lengths of a row, multiply-adds, bytes, parameters of a dense layer."""
 
 import dataclasses
 
@@ -37,35 +37,20 @@ class Work:
 
 
 @dataclasses.dataclass(frozen=True)
-class Kept:
-    """Numbers that a forward pass keeps for its backward pass.
+class Activations:
+    """Bytes of a row's activations that a training step holds for its backward pass.
 
     Attributes:
-        computed: Those in the dtype that products are computed in.
-        float32: Those in float32 under either precision.
-
-    Example:
-
-    >>> (3 * Kept(computed=2) + Kept(float32=1)).bytes(element=2)
-    16
+        blocks: Bytes that all blocks keep.
+        inputs: Bytes of the inputs of all blocks, which are kept where blocks are computed again.
+        block: Bytes that the largest block keeps.
+        gradients: Bytes of the gradients that the backward pass of a block holds at once.
     """
 
-    computed: int = 0
-    float32: int = 0
-
-    def __add__(self, other: "Kept") -> "Kept":
-        return Kept(self.computed + other.computed, self.float32 + other.float32)
-
-    def __rmul__(self, count: int) -> "Kept":
-        return Kept(count * self.computed, count * self.float32)
-
-    def bytes(self, element: int) -> int:
-        """Returns the bytes that they take.
-
-        Args:
-            element: Bytes of a number that is computed with: 4 in float32, 2 in bfloat16.
-        """
-        return element * self.computed + FLOAT32 * self.float32
+    blocks: int = 0
+    inputs: int = 0
+    block: int = 0
+    gradients: int = 0
 
 
 def dense(inputs: int, outputs: int, bias: bool = True) -> int:

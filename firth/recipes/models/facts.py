@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from firth.recipes.models.counts import Kept, Lengths, Work
+from firth.recipes.models.counts import Activations, Lengths, Work
 
 
 class ModelFacts:
     """The facts that data, counting and serving ask a model for; none asks which model it is."""
 
     architecture: ClassVar[str] = ""
-    """What it reads and gives, by which objectives choose models: `encoder`, `decoder`, `encoder_decoder`,
+    """Inputs and outputs, by which objectives choose models: `encoder`, `decoder`, `encoder_decoder`,
     `two_streams` (an encoder with a second stream of queries) or `both_directions` (a language model in each
     direction)."""
     has_encoder: ClassVar[bool] = True
@@ -27,7 +27,11 @@ class ModelFacts:
     reads_segments: ClassVar[bool] = False
     """True if it tells segments of a document apart."""
     carries_state: ClassVar[bool] = False
-    """True if a training batch goes on from the states that the batch before ended with."""
+    """True if a training batch starts from the states that the batch before ended with."""
+    divided_sizes: ClassVar[dict[str, int]] = {}
+    """The sizes, by the key that says each, along which several devices hold a part of its weights."""
+    not_fused: ClassVar[str] = "this model has no attention that the kernel knows"
+    """Why the fused kernel of attention cannot compute it, as the end of a sentence; empty if it can."""
 
     if TYPE_CHECKING:
         layers: int
@@ -46,19 +50,9 @@ class ModelFacts:
         return self.layers
 
     @property
-    def tells_segments(self) -> bool:
+    def separates_segments(self) -> bool:
         """True if it has more than one segment to tell, so that a second text can have an id of its own."""
         return self.reads_segments
-
-    @property
-    def divided_sizes(self) -> dict[str, int]:
-        """The sizes, by the key that says each, along which several devices hold a part of its weights."""
-        return {}
-
-    @property
-    def not_fused(self) -> str:
-        """Why the fused kernel of attention cannot compute it, as the end of a sentence; empty if it can."""
-        return "this model has no attention that the kernel knows"
 
     def parameter_counts(self, vocabulary: int) -> dict[str, int]:
         """Returns the numbers of parameters, by part.
@@ -84,64 +78,11 @@ class ModelFacts:
         """
         raise NotImplementedError
 
-    def kept(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that the forward pass of a row keeps for its backward pass.
+    def activations(self, lengths: Lengths, number: int) -> Activations:
+        """Returns the bytes that a row keeps for its backward pass.
 
         Args:
             lengths: Tokens of a row.
+            number: Bytes of a number that products are computed with: 4 in float32, 2 in bfloat16.
         """
         raise NotImplementedError
-
-    def kept_by_block(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that are kept at most if blocks are computed a second time.
-
-        They are what goes into each block, and what a single block keeps.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        return self.kept_between(lengths) + self.kept_of_block(lengths)
-
-    def kept_between(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that go into all blocks, and those that are kept before and after them.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        raise NotImplementedError
-
-    def kept_of_block(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that the largest block keeps.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        raise NotImplementedError
-
-    def working(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that the backward pass of a block holds next to what is kept.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        raise NotImplementedError
-
-    def held(self, lengths: Lengths) -> Kept:
-        """Returns the numbers of a row that the backward pass holds at most if nothing is computed again.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        return self.kept(lengths) + self.working(lengths)
-
-    def working_at_end(self, lengths: Lengths) -> Kept:
-        """Returns the numbers of a row that the backward pass holds at its end, next to all gradients.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        return Kept()
-
-    def kernels_kept(self) -> Kept:
-        """Returns the numbers that are made of the weights, whatever the rows, and kept: none."""
-        return Kept()

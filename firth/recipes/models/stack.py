@@ -1,4 +1,4 @@
-"""What a stack of transformer blocks is made of: one frozen object, which layers and models take whole."""
+"""Shape of a stack of transformer blocks: one frozen object, which layers and models take whole."""
 
 import pydantic
 
@@ -61,7 +61,7 @@ class BlocksConfig(Config):
 
 
 class StackConfig(BlocksConfig):
-    """What a stack of transformer blocks is made of.
+    """Shape of a stack of transformer blocks.
 
     The defaults are BERT base's. `firth.layers.MaskedTransformer` and `firth.layers.CausalTransformer` take
     it whole, and keep it in their configs.

@@ -6,21 +6,20 @@ import pydantic
 
 from firth.recipes.models.block_counts import (
     added_to_tokens,
-    block_kept,
+    attention_bytes,
+    block_bytes,
     block_work,
-    block_working,
     cross_attention,
     factorised,
     further_blocks,
+    gradient_bytes,
     head_widths,
-    kept_around,
-    mask_kept,
-    scores_kept,
+    mask_bytes,
+    norm_bytes,
     stack,
-    sublayer_kept,
 )
 from firth.recipes.models.blocks import EmbeddingsConfig, Layers
-from firth.recipes.models.counts import FLOAT32, Kept, Lengths, Work
+from firth.recipes.models.counts import Activations, Lengths, Work
 from firth.recipes.models.facts import ModelFacts
 from firth.recipes.models.stack import StackConfig
 
@@ -35,7 +34,7 @@ class TransformerConfig(ModelFacts, StackConfig):
 
     @property
     def takes_prefixes(self) -> bool:
-        """Whether keys have no positions of their own, which disentangled ones have."""
+        """True if keys have no positions of their own, which disentangled ones have."""
         return self.takes_virtual_tokens and not self.positions.disentangled
 
     @property
@@ -45,12 +44,12 @@ class TransformerConfig(ModelFacts, StackConfig):
 
     @property
     def projects_embeddings(self) -> bool:
-        """Whether a projection follows the token table."""
+        """True if a projection follows the token table."""
         return self.embeddings.projected or self.embedding_width != self.width
 
     @property
-    def tells_segments(self) -> bool:
-        """Whether the table of segments has more than one row, which RoBERTa's has not."""
+    def separates_segments(self) -> bool:
+        """True if the table of segments has more than one row, which RoBERTa's has not."""
         return self.embeddings.segments > 1
 
     @property
@@ -60,7 +59,7 @@ class TransformerConfig(ModelFacts, StackConfig):
 
     @property
     def reads_segments(self) -> bool:  # type: ignore[override]
-        """Whether there is a table of segments."""
+        """True if there is a table of segments."""
         return bool(self.embeddings.segments)
 
     @property
@@ -69,7 +68,7 @@ class TransformerConfig(ModelFacts, StackConfig):
         return self.positions.longest
 
     @property
-    def divided_sizes(self) -> dict[str, int]:
+    def divided_sizes(self) -> dict[str, int]:  # type: ignore[override]
         """Heads, which attention is divided by, and the inner width of the feed-forward layers."""
         return {
             "attention.heads": self.attention.heads,
@@ -78,7 +77,7 @@ class TransformerConfig(ModelFacts, StackConfig):
         }
 
     @property
-    def not_fused(self) -> str:
+    def not_fused(self) -> str:  # type: ignore[override]
         """Why the fused kernel of attention cannot compute it; empty if it can."""
         if self.positions.disentangled or self.positions.biases_scores:
             return "the kernel knows no scores of distances, which model.positions adds"
@@ -114,54 +113,24 @@ class TransformerConfig(ModelFacts, StackConfig):
         blocks = further_blocks(self, self.layers, lengths)
         return Work(factorised(self) * lengths.input + blocks.row, blocks.step)
 
-    def kept(self, lengths: Lengths) -> Kept:
-        """Returns the numbers kept by each block over the whole row, and before and after the blocks.
+    def activations(self, lengths: Lengths, number: int) -> Activations:
+        """Returns the bytes kept by all blocks over the whole row.
 
         Args:
             lengths: Tokens of a row.
+            number: Bytes of a number that products are computed with.
         """
         length = lengths.input
-        return length * (self.layers * block_kept(self, length) + self._kept_around(length))
-
-    def kept_between(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that go into each block over the whole row, and those around all blocks.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        length = lengths.input
-        return length * (Kept(self.layers * self.width) + self._kept_around(length) + mask_kept(length))
-
-    def kept_of_block(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that one block keeps over the whole row.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        return lengths.input * block_kept(self, lengths.input)
-
-    def working(self, lengths: Lengths) -> Kept:
-        """Returns the gradients that the backward pass of a block holds at once.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        return lengths.input * self._working_of_token(lengths.input)
-
-    def _working_of_token(self, keys: int) -> Kept:
-        """Returns the gradients for each token: twice the scores, and twice those of all distances."""
-        return block_working(self, keys, 2 * keys + 2 * self.positions.distances(keys))
-
-    def kernels_kept(self) -> Kept:
-        """Returns the kernels of queries, keys and values, multiplied by what scales the scores."""
-        if not self.attention.scaled:
-            return Kept()
-        return Kept(self.own_layers * self.width * (head_widths(self)[0] + 2 * head_widths(self)[1]))
-
-    def _kept_around(self, keys: int) -> Kept:
-        """Returns the numbers kept before and after a stack of blocks for each token."""
-        final = self.norm.placement == "pre" and self.norm.first
-        return kept_around(self, self.embeddings.norm + final, keys)
+        block = block_bytes(self, length, number)
+        distances = self.positions.distances(length)
+        # The embeddings' dropout, and the norm after them or after the last block.
+        around = norm_bytes(self, length, number)
+        return Activations(
+            blocks=self.layers * block + around,
+            inputs=number * (self.layers + 1) * length * self.width + around + mask_bytes(length),
+            block=block,
+            gradients=gradient_bytes(self, length, length, distances, number),
+        )
 
 
 class MaskedTransformerConfig(TransformerConfig):
@@ -291,51 +260,26 @@ class EncoderDecoderConfig(TransformerConfig):
         decoder = self.blocks_of_decoder * (target * block_work(self, target) + cross)
         return Work(super().work(lengths).row + factorised(self) * target + decoder)
 
-    def kept(self, lengths: Lengths) -> Kept:
-        """Returns the numbers kept by an encoder over the inputs and a decoder over the targets.
+    def activations(self, lengths: Lengths, number: int) -> Activations:
+        """Returns the bytes kept by an encoder over the inputs and a decoder over the targets.
+
+        Each block of the decoder attends to the inputs too.
 
         Args:
             lengths: Tokens of a row.
+            number: Bytes of a number that products are computed with.
         """
-        decoder = self.blocks_of_decoder * self._kept_of_decoder(lengths)
-        return super().kept(lengths) + decoder + lengths.target * self._kept_around(lengths.target)
-
-    def _kept_of_decoder(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that a block of the decoder keeps of a row, the encoder's keys included."""
-        source, target = lengths.input, lengths.target
-        queries, keys = head_widths(self)
-        read = sublayer_kept(self) + Kept(3 * queries) + scores_kept(self, target, source)
-        return target * (block_kept(self, target) + read) + Kept(2 * source * keys)
-
-    def kept_between(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that go into each block of both stacks, and those around them.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        target = lengths.target
-        into_decoder = Kept(self.blocks_of_decoder * self.width) + self._kept_around(target)
-        masks = mask_kept(target) + mask_kept(lengths.input)
-        return super().kept_between(lengths) + target * (into_decoder + masks)
-
-    def held(self, lengths: Lengths) -> Kept:
-        """Returns what is held in a block of the decoder, or then, when that is gone, in one of the encoder.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        in_decoder = self.kept(lengths) + lengths.target * self._working_of_token(lengths.target)
-        in_encoder = super().kept(lengths) + self.working(lengths)
-        return max(in_decoder, in_encoder, key=lambda each: each.bytes(FLOAT32))
-
-    def kept_of_block(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that a block of the encoder keeps, or one of the decoder if they are more.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        of_decoder = self._kept_of_decoder(lengths)
-        return max(super().kept_of_block(lengths), of_decoder, key=lambda each: each.bytes(FLOAT32))
+        encoder, source, target = super().activations(lengths, number), lengths.input, lengths.target
+        block = block_bytes(self, target, number) + attention_bytes(self, target, source, number)
+        return Activations(
+            blocks=encoder.blocks + self.blocks_of_decoder * block,
+            inputs=encoder.inputs
+            + number * (self.blocks_of_decoder + 1) * target * self.width
+            + mask_bytes(target)
+            + mask_bytes(target, source),
+            block=max(encoder.block, block),
+            gradients=max(encoder.gradients, gradient_bytes(self, target, target, 0, number)),
+        )
 
     @pydantic.model_validator(mode="after")
     def _decoder_fits(self) -> "EncoderDecoderConfig":

@@ -6,14 +6,13 @@ import pydantic
 
 from firth.recipes.models.block_counts import (
     attention,
-    block_working,
+    block_bytes,
     feed_forward,
+    gradient_bytes,
     head_widths,
-    scores_kept,
-    sublayer_kept,
 )
 from firth.recipes.models.blocks import NormConfig, check_plain_heads
-from firth.recipes.models.counts import Kept, Lengths, Work, dense
+from firth.recipes.models.counts import Activations, Lengths, Work, dense
 from firth.recipes.models.facts import ModelFacts
 from firth.recipes.models.stack import BlocksConfig
 
@@ -46,7 +45,7 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         return NormConfig(epsilon=self.norm_epsilon)
 
     @property
-    def divided_sizes(self) -> dict[str, int]:
+    def divided_sizes(self) -> dict[str, int]:  # type: ignore[override]
         """Heads, which attention is divided by, and the inner width of the feed-forward layers."""
         return {"attention.heads": self.attention.heads, "feed_forward.width": self.inner_width}
 
@@ -90,56 +89,25 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         row = self.layers * (length * content + lengths.selected * query)
         return Work(row, self.layers * 2 * length * width * inner)
 
-    def kept(self, lengths: Lengths) -> Kept:
-        """Returns the numbers kept by both streams; of the last block, by the query stream alone.
+    def activations(self, lengths: Lengths, number: int) -> Activations:
+        """Returns the bytes kept by the blocks of both streams; of the last block, by the query stream alone.
+
+        Where blocks are computed again, the content stream goes into each block twice: with the query stream,
+        and alone to be read.
 
         Args:
             lengths: Tokens of a row.
+            number: Bytes of a number that products are computed with.
         """
-        tokens = (self.layers - 1) * (lengths.input + lengths.selected) + lengths.selected
-        around = (lengths.input + lengths.selected) * Kept((2 if self.dropout else 1) * self.width)
-        return tokens * self._kept_of_token(lengths) + self.layers * self._keys_kept(lengths) + around
-
-    def _kept_of_token(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that a block keeps for each token of a stream, but for keys and values.
-
-        Queries are kept as they are, and with the biases of content and of positions.
-        """
-        queries, _ = head_widths(self)
-        read = Kept(5 * queries) + scores_kept(self, lengths.input, lengths.input)
-        return read + 2 * sublayer_kept(self) + self.inner_width * self.feed_forward.kept
-
-    def _keys_kept(self, lengths: Lengths) -> Kept:
-        """Returns the numbers of a block's keys and values, which both streams read."""
-        return Kept(lengths.input * 2 * head_widths(self)[1])
-
-    def kept_between(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that go into each block, of both streams.
-
-        The content stream goes in twice: with the query stream, and alone to be read.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        both = lengths.input + lengths.selected
-        between = self.layers * (both + lengths.input) + both
-        return Kept(between * self.width)
-
-    def kept_of_block(self, lengths: Lengths) -> Kept:
-        """Returns the numbers that one block keeps of both streams.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        tokens = lengths.input + lengths.selected
-        return tokens * self._kept_of_token(lengths) + self._keys_kept(lengths)
-
-    def working(self, lengths: Lengths) -> Kept:
-        """Returns the gradients that the backward pass of a block of both streams holds at once.
-
-        Args:
-            lengths: Tokens of a row.
-        """
-        # Three times those of twice as many distances as tokens, before and after they are shifted.
-        scores = 3 * 2 * lengths.input
-        return (lengths.input + lengths.selected) * block_working(self, lengths.input, scores)
+        length, both = lengths.input, lengths.input + lengths.selected
+        query = block_bytes(self, lengths.selected, number, keys=length)
+        # Both streams read the same keys and values.
+        shared = number * length * 2 * head_widths(self)[1]
+        block = block_bytes(self, length, number) + query - shared
+        return Activations(
+            blocks=(self.layers - 1) * block + query,
+            inputs=number * self.width * (self.layers * (both + length) + both),
+            block=block,
+            # Scores of twice as many distances as tokens, in either direction.
+            gradients=gradient_bytes(self, both, length, 2 * length, number),
+        )

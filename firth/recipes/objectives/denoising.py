@@ -14,7 +14,7 @@ from firth.recipes.objectives.language_models import Architecture
 from firth.recipes.objectives.objective_base import Objective
 from firth.recipes.tokenizers.tokenizer import Sequences
 
-# Of random spans, in tokens.
+# Mean length of random spans, in tokens.
 MEAN_SPAN = 3.0
 
 
@@ -22,7 +22,7 @@ class _Sentinels(Objective):
     """Base of the objectives that replace spans by sentinels.
 
     The inputs of a document are the tokens that are left with a sentinel for each span, and `[SEP]`; its
-    targets are each sentinel with the tokens that it stands for, and a closing one.
+    targets are each sentinel with the tokens that it replaces, and a closing one.
     """
 
     heads: ClassVar[str] = "language_model"

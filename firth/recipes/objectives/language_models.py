@@ -40,7 +40,7 @@ class CausalLM(Objective):
         """`[CLS]` and the text, or the text alone."""
         return TextFrame(("cls",) if self.begin == "cls" else (), ())
 
-    def read_after(self, roles: Sequence[str]) -> "CausalLM":
+    def with_start_tokens(self, roles: Sequence[str]) -> "CausalLM":
         """Returns the objective whose texts have some special tokens in front; this one, if none has.
 
         Args:
@@ -93,7 +93,7 @@ class PrefixLM(Objective):
     score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
     text_end: ClassVar[str] = "sep"
 
-    # `[CLS]`, or the `[SEP]` after a prefix that stands alone.
+    # `[CLS]`, or the `[SEP]` after a prefix that is a text by itself.
     special_tokens: ClassVar[int] = 1
     kind: Literal["prefix_lm"] = "prefix_lm"
     architecture: Architecture = "decoder"
@@ -145,6 +145,6 @@ class PermutationLM(Objective):
     """Longest span of predicted tokens; lengths are drawn uniformly from 1 to this."""
 
     @property
-    def predictions(self) -> int:
+    def predictions(self) -> int:  # type: ignore[override]
         """The most predictions of a row."""
         return self.max_predictions

@@ -26,9 +26,10 @@ class _Masking(Objective):
     special_tokens: ClassVar[int] = 2
     """`[CLS]` and `[SEP]`."""
     has_segments: ClassVar[bool] = False
-    """Whether documents are split in two segments."""
+    """True if documents are split in two segments."""
     decoder_of_masks: ClassVar["EnhancedMaskDecoder | None"] = None
     """Way in which the last block decodes masked tokens again; None for not at all."""
+    loss_terms: ClassVar[tuple[Loss, ...]] = (MLM,)
 
     mask_rate: float = Rate
     """Share of maskable tokens that are predicted."""
@@ -77,14 +78,9 @@ class _Masking(Objective):
         return {} if self.first_mask_rate is None else {"mask_rate": float(self.mask_rate_at(progress))}
 
     @property
-    def predictions(self) -> int:
+    def predictions(self) -> int:  # type: ignore[override]
         """The most predictions of a row."""
         return self.max_predictions
-
-    @property
-    def loss_terms(self) -> tuple[Loss, ...]:
-        """`mlm`."""
-        return (MLM,)
 
     @property
     def further_passes(self) -> int:
@@ -193,7 +189,7 @@ class MaskedLM(MaskDecoding):
 
     @property
     def has_pairs(self) -> bool:
-        """Whether documents are split in two segments, one task on which is learned."""
+        """True if documents are split in two segments, one task on which is learned."""
         return self.next_sentence or self.sentence_order
 
     @property
@@ -213,11 +209,11 @@ class MaskedLM(MaskDecoding):
 
     @property
     def trains_pooler(self) -> bool:  # type: ignore[override]
-        """Pairs are told from the pooled `[CLS]`."""
+        """True if pairs are predicted from the pooled `[CLS]`."""
         return self.has_pairs
 
     @property
-    def loss_terms(self) -> tuple[Loss, ...]:
+    def loss_terms(self) -> tuple[Loss, ...]:  # type: ignore[override]
         """`mlm`, and `nsp` or `sop`."""
         pairs = NSP if self.next_sentence else SOP
         return (MLM, pairs) if self.has_pairs else (MLM,)
@@ -243,7 +239,7 @@ class SpanMasking(_Masking):
     words). It does not predict the pieces after them; masked LM does."""
 
     @property
-    def loss_terms(self) -> tuple[Loss, ...]:
+    def loss_terms(self) -> tuple[Loss, ...]:  # type: ignore[override]
         """`mlm`, and `sbo` for the span boundary objective."""
         return (MLM, Loss("sbo", "span boundary objective")) if self.boundary else (MLM,)
 
@@ -280,7 +276,7 @@ class ReplacedTokenDetection(MaskDecoding):
     """Temperature of the generator's samples."""
 
     @property
-    def loss_terms(self) -> tuple[Loss, ...]:
+    def loss_terms(self) -> tuple[Loss, ...]:  # type: ignore[override]
         """`mlm` of the generator, `rtd` of the discriminator."""
         detection = Loss("rtd", "replaced token detection", classes=2, weight=self.discriminator_weight)
         return (MLM.weighing(self.generator_weight), detection)
@@ -356,11 +352,11 @@ class UniLM(_Masking):
 
     @property
     def trains_pooler(self) -> bool:  # type: ignore[override]
-        """Next sentences are told from the pooled `[CLS]`."""
+        """True if next sentences are predicted from the pooled `[CLS]`."""
         return self.next_sentence
 
     @property
-    def loss_terms(self) -> tuple[Loss, ...]:
+    def loss_terms(self) -> tuple[Loss, ...]:  # type: ignore[override]
         """`mlm`, and `nsp` if asked."""
         return (MLM, NSP) if self.next_sentence else (MLM,)
 

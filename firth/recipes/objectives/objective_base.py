@@ -13,17 +13,17 @@ class Objective(Goal):
     """The base of all objectives."""
 
     model_architecture: ClassVar[str] = ""
-    """What a model that can learn it reads and gives; see `firth.recipes.models.facts`."""
+    """Inputs and outputs of a model that can learn it; see `firth.recipes.models.facts`."""
     reads_words: ClassVar[bool] = False
-    """Whether its tokens are whole words, read by their characters."""
+    """True if its tokens are whole words, read by their characters."""
     needs_case: ClassVar[bool] = False
-    """Whether it tells upper from lower case."""
+    """True if it tells upper from lower case."""
     z_loss: float = pydantic.Field(default=0.0, ge=0.0)
     """Factor of the square of log Z, the logarithm of the softmax's sum, which is added in training to the
     losses over the vocabulary (Chowdhery et al. 2022, "PaLM", section 5, with 1e-4)."""
 
     @property
-    def z_losses(self) -> dict[str, float]:
+    def z_losses(self) -> dict[str, float]:  # type: ignore[override]
         """The factor of each loss over the vocabulary."""
         return {loss.name: self.z_loss for loss in self.loss_terms if self.z_loss and not loss.classes}
 
@@ -35,7 +35,7 @@ class Objective(Goal):
         """
         return 0
 
-    def read_after(self, roles: Sequence[str]) -> Any:
+    def with_start_tokens(self, roles: Sequence[str]) -> Any:
         """Returns the objective whose texts have some special tokens in front; here this one.
 
         Args:

@@ -20,7 +20,7 @@ from firth.recipes.reading.loading import (
 from firth.recipes.reading.method_sources import MethodSourceError, check_source, with_source
 from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, override_all
 from firth.recipes.reading.recipe_files import SUFFIXES
-from firth.recipes.run.adapting import SAYING_NOTHING, TRAINING, AdaptingRecipe
+from firth.recipes.run.adapting import TRAINING, UNCHOSEN_VALUES, AdaptingRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.forms import AnyForm, Form
 from firth.recipes.tasks.task import Task
@@ -36,7 +36,7 @@ def adapts(path: str) -> bool:
     try:
         said = read_raw_file(pathlib.Path(path)).data
     except RecipeError:
-        # Errors in it are said where it is loaded.
+        # Errors in it are reported where it is loaded.
         return False
     return "task" in said and "sources" not in said
 
@@ -160,7 +160,7 @@ def _part_saying(data: Any, key: str) -> dict[str, Any] | None:
     *parts, last = key.split(".")
     for part in parts:
         data = data.get(part) if isinstance(data, dict) else None
-    is_said = isinstance(data, dict) and last in data and data[last] not in SAYING_NOTHING.get(key, ())
+    is_said = isinstance(data, dict) and last in data and data[last] not in UNCHOSEN_VALUES.get(key, ())
     return data if is_said else None
 
 
@@ -178,7 +178,7 @@ def _sequences(base: RunRecipe, of_kind: Any, method: type[Method], said: Any) -
     length = min(of_kind.row_length, trained)
     if base.model.longest is not None:
         room = base.model.longest - method.positions_of(said)
-        # Of too many virtual tokens it is said that they take too many, not that a row is too short.
+        # The error for too many virtual tokens names them, not a short row.
         length = min(length, room) if room >= SHORTEST_ROW else length
     documents = 1 if method.one_text_in_a_row else max(1, length // of_kind.record_length)
     return {"length": length, "max_documents": documents}
@@ -200,7 +200,9 @@ def _form(base: RunRecipe, kind: type[Task]) -> Form:
     # Before others those that begin a text as the base was trained to read it.
     for form in sorted(readable, key=lambda form: form.before != base.goal.text_frame.before):
         model = base.model
-        made: Form = form.reading_as(kind.pooling_of(_pooling(base)), model.tells_segments, model.separators)
+        made: Form = form.form_for(
+            kind.pooling_for(_pooling(base)), model.separates_segments, model.separators
+        )
         return made
     takes = [name for name, each in task_types().items() if _readable(each, base.model.architecture)]
     said = f"{base.model.kind}, of the architecture {base.model.architecture}"

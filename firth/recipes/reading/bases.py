@@ -1,4 +1,4 @@
-"""The values that a recipe takes from the model bundle that it goes on from, `base`."""
+"""Fills a recipe in from the model bundle that it continues, its `base`."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -97,7 +97,7 @@ def find_base(said: Any, origin: Origin, root: str, read: ReadRecipe) -> tuple[s
 
 
 def check_stated(raw: RawRecipe, stated: dict[str, Any], brought: dict[str, Any], bundle: str) -> None:
-    """Passes if nothing that is said of the tokenizer or the model contradicts the base."""
+    """Passes if no stated value of the tokenizer or the model contradicts the base."""
     if problems := [
         f"{raw.origin(path).place}: {'.'.join(path)}: {value!r} is not what the base {bundle} has, "
         f"{has!r}; leave the key out"
@@ -134,12 +134,12 @@ def _updates(bundle: str, recipe: RunRecipe, data: dict[str, Any], place: str) -
 
 
 def _is_written_out(raw: RawRecipe) -> bool:
-    """Returns whether the base has its digest, and nothing of the base was said in a later layer."""
+    """Returns whether the base has its digest, and no later layer states a value of the base."""
     return "digest" in raw.data[BASE] and all(_covers(raw, key) for key in raw.data[BASE])
 
 
 def _covers(raw: RawRecipe, key: str) -> bool:
-    """Returns whether a key of the base was said in the layer of its digest, or before it."""
+    """Returns whether the layer of its digest, or one before it, states a key of the base."""
     said = raw.data[BASE]
     if not isinstance(said, dict) or "digest" not in said:
         return False
@@ -148,7 +148,7 @@ def _covers(raw: RawRecipe, key: str) -> bool:
 
 
 def _added(given: dict[str, Any]) -> int:
-    """Returns the number of pieces that are asked for; what cannot be counted is told when it is checked."""
+    """Returns the number of pieces that are asked for; validation reports invalid values."""
     words, count = given.get("added_words") or (), given.get("added_count")
     return (len(words) if isinstance(words, list) else 0) + (count if isinstance(count, int) else 0)
 
@@ -177,7 +177,7 @@ def _recipe_of(bundle: str, read: ReadRecipe) -> RunRecipe:
 
 
 def _stated(raw: RawRecipe) -> dict[str, Any]:
-    """Returns what files and options, but no preset, say of the keys that a base brings."""
+    """Returns the values of files and options, but of no preset, at the keys that a base brings."""
     stated: dict[str, Any] = {}
     for key in _TAKEN:
         if raw.data.get(key) is None:
@@ -223,9 +223,9 @@ def _contradictions(stated: dict[str, Any], brought: dict[str, Any]) -> Iterator
 
 
 def _at(data: Any, path: Path) -> tuple[bool, Any]:
-    """Returns the value at a path, or the plain value that stands on the way; and whether there is one.
+    """Returns the value at a path, or the plain value that is in the way; and whether there is one.
 
-    A key that the base's part does not have is an unknown key, and told as such later.
+    A key that the base's part does not have is an unknown key, which is reported later.
     """
     for key in path:
         if not isinstance(data, dict):
@@ -237,7 +237,7 @@ def _at(data: Any, path: Path) -> tuple[bool, Any]:
 
 
 def _origins(raw: RawRecipe, base: Origin) -> dict[Path, Origin]:
-    """Returns the places of all values: what the base brings was said where the base is."""
+    """Returns the places of all values: those that the base brings are the place of the base."""
     kept = {path: each for path, each in raw.origins.items() if path[:1] not in _PATHS or not each.of_preset}
     return {**dict.fromkeys(_PATHS, base), **kept}
 

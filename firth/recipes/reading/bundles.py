@@ -1,4 +1,4 @@
-"""Model bundles on disk: found by the name of a run, checked, and told apart by their content."""
+"""Model bundles on disk: found by the name of a run, checked, and identified by their content."""
 
 import hashlib
 import os
@@ -87,7 +87,7 @@ def blessed_bundle(model: str) -> str:
 
 
 def checkpoints_of(bundle: str) -> str | None:
-    """Returns the folder of the checkpoints of the run that a bundle stands in; None if no run holds it.
+    """Returns the folder of the checkpoints of the run that holds a bundle; None if none does.
 
     Example:
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from firth.recipes.run.run_recipe import RunRecipe
 
-# Stands for a key that a recipe does not have, since one of its parts is of another kind.
+# Value of a key that a recipe does not have, since one of its parts is of another kind.
 ABSENT = "-"
 
 

@@ -84,7 +84,7 @@ def load_with_places(
     overrides: Sequence[str | Option] = (),
     root: str | os.PathLike[str] | None = None,
 ) -> tuple[Recipe, RawRecipe]:
-    """Returns what `load_recipe` does, and where each of its values was said."""
+    """Returns the recipe that `load_recipe` returns, and the origin of each value."""
     raw = override_all(None if name_or_path is None else _read(name_or_path), overrides)
     if "task" in raw.data and "sources" not in raw.data:
         place = raw.origin(("task",)).place
@@ -132,7 +132,7 @@ def load_run_recipe(path: str | os.PathLike[str]) -> RunRecipe:
 
 
 def checked(raw: RawRecipe, kind: type[RunRecipeT]) -> RunRecipeT:
-    """Returns the recipe that is said, checked."""
+    """Returns the stated recipe, checked."""
     try:
         return kind.model_validate_json(json.dumps(raw.data))
     except pydantic.ValidationError as error:
@@ -172,7 +172,7 @@ def _read_shared(family: str) -> RawRecipe:
 
 
 def read_raw_file(path: pathlib.Path) -> RawRecipe:
-    """Returns what a recipe file says, on top of what it extends.
+    """Returns the values of a recipe file, on top of those that it extends.
 
     Raises:
         RecipeError: if it cannot be read.
@@ -181,7 +181,7 @@ def read_raw_file(path: pathlib.Path) -> RawRecipe:
 
 
 def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> RawRecipe:
-    """Returns what a file says, on top of the preset or the file that it extends."""
+    """Returns the values of a file, on top of those of the preset or the file that it extends."""
     folder = pathlib.Path(os.path.abspath(path.parent))
     raw, parent, place = _split(
         read_yaml(read_text(path), os.fspath(path)), os.fspath(path), path.stem, folder
@@ -205,7 +205,7 @@ def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> RawRecipe
 def _split(
     located: Located, file: str, stem: str, folder: pathlib.Path | None
 ) -> tuple[RawRecipe, str | None, str]:
-    """Returns what a file says but for `extends`; what it extends, if anything; and where it says so."""
+    """Returns the values of a file without `extends`, the name that it extends, if any, and its place."""
     raw = raw_recipe_of(located, file, folder)
     if not isinstance(raw.data, dict):
         raise RecipeError([f"{file}: a recipe is a mapping, such as `extends: bert_mini`"])

@@ -1,4 +1,4 @@
-"""Adapters that a method starts from: found by name or path, told apart by their content, and checked."""
+"""Adapters that a method starts from: found by name or path, identified by their content, and checked."""
 
 import os
 from typing import Any
@@ -32,7 +32,7 @@ def with_source(said: Any, kind: type[Method], raw: RawRecipe, root: str) -> Any
             folder = adapter_next_to(find_bundle(source, root))
     except NoBundleError as error:
         raise RecipeError([f"{origin.place}: method.source: {error}"]) from None
-    # A source that was said after the digest has one of its own.
+    # A source that is stated after the digest has one of its own.
     known = said.get("source_digest") if raw.origin(_DIGEST).layer >= origin.layer else None
     return {**said, "source": folder, "source_digest": known or digest_of_bundle(folder)}
 

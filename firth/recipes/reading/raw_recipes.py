@@ -11,7 +11,7 @@ from firth.recipes.base.yaml_text import Located, Path, parse_value
 
 @dataclasses.dataclass(frozen=True)
 class Origin:
-    """Where a value of a recipe was said.
+    """Place where a value of a recipe is stated.
 
     Attributes:
         place: Place in a file, `file:line:column`, or an option.

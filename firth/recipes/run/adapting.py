@@ -36,7 +36,7 @@ class BulkPredictions(Config):
     """Column of some inputs of the task's signature, such as `text: review`; without it those of the recipe's
     data, or of the inputs' names."""
     quoted: bool | None = None
-    """Whether cells of a tsv file may be in quotation marks; with false, the marks are a part of the text.
+    """True if cells of a tsv file may be in quotation marks; with false, the marks are a part of the text.
     With null as in the recipe's data; if these have no such key, a tsv with such a cell is refused."""
 
     @pydantic.model_validator(mode="after")
@@ -48,9 +48,9 @@ class BulkPredictions(Config):
 
 # The training of a recipe that does not state it; the warm-up follows from `warmup`.
 TRAINING: dict[str, Any] = {"optimizer": {"kind": "adamw", "learning_rate": 5e-5, "warmup_steps": 0}}
-# Values of a counted key that say nothing: what the kinds of optimizers have by themselves, which stands in
-# the recipes of runs.
-SAYING_NOTHING: dict[str, tuple[int, ...]] = {
+# Values of a counted key that nobody has chosen: the defaults of all optimizers, which are in the recipes of
+# runs.
+UNCHOSEN_VALUES: dict[str, tuple[int, ...]] = {
     "training.optimizer.warmup_steps": (
         0,
         *(each.model_fields["warmup_steps"].default for each in configs_in(AnyOptimizer)),
@@ -61,9 +61,9 @@ SAYING_NOTHING: dict[str, tuple[int, ...]] = {
 class AdaptingRecipe(RunRecipe):
     """A run that starts from a model bundle and trains it for a task.
 
-    Tokenizer and model are those of the bundle, written out, so that the bundle that is made stands on its
-    own. `training.steps` and `training.batch_size` follow from `epochs` and `examples_per_step` when the rows
-    are made, since a row holds several records.
+    Tokenizer and model are those of the bundle, written out, so that the new bundle is complete by itself.
+    `training.steps` and `training.batch_size` follow from `epochs` and `examples_per_step` when the rows are
+    made, since a row holds several records.
 
     Raises:
         ValueError: for parts that cannot work together.
@@ -86,7 +86,7 @@ class AdaptingRecipe(RunRecipe):
     data: AnyLabelledData
     """Labelled records to learn from, and those to evaluate on."""
     validation: TaskValidation = TaskValidation()
-    """How far the records may be from those of the last run, and from requests."""
+    """Limits of the distance of records to those of the last run, and to requests."""
     base: Base
     """Model bundle that the run starts from."""
     tokenizer: AnyTokenizerConfig
@@ -96,9 +96,9 @@ class AdaptingRecipe(RunRecipe):
     model: AnyModel
     """Shape of the bundle's backbone."""
     task: AnyTask
-    """What the model learns to answer."""
+    """Task that the model learns."""
     method: AnyMethod = Full()
-    """What of the model is trained, and what is added to it."""
+    """Parts of the model that are trained, and those that are added to it."""
     predictions: BulkPredictions | None = None
     """Records without labels that the blessed model is asked about; null for none."""
     training: Training = Training.of(TRAINING)
@@ -123,8 +123,8 @@ class AdaptingRecipe(RunRecipe):
         return labelled_data_from_json(json.dumps(data)).reads
 
     @property
-    def start_key(self) -> dict[str, Any]:
-        """What else the weights at the start follow from: the base, by its content, and the method."""
+    def start_key(self) -> dict[str, Any]:  # type: ignore[override]
+        """Further sources of the weights at the start: the base, by its content, and the method."""
         return {"base": self.base.start_key, "method": self.method.model_dump()}
 
     @property
@@ -134,7 +134,7 @@ class AdaptingRecipe(RunRecipe):
 
     @property
     def counts_epochs(self) -> bool:  # type: ignore[override]
-        """Whether the steps of its training follow from its rows; see `scheduled`."""
+        """True if the steps of its training follow from its rows; see `scheduled`."""
         return True
 
     def scheduled(self, rows: int, records: int) -> "AdaptingRecipe":
@@ -183,7 +183,7 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
             f"task.form.kind: {form.kind} is read by models of the architecture "
             f"{' or '.join(form.architectures)}, not by model.kind: {model.kind}, {model.architecture}"
         )
-    if form is not None and form.tells_texts and model.reads_segments and not model.tells_segments:
+    if form is not None and form.separates_texts and model.reads_segments and not model.separates_segments:
         yield "task.form.segments: the base's model has one segment only, so it must be false"
     pooled = getattr(form, "pooling", "")
     pooling = recipe.task.served_poolings.get(pooled)

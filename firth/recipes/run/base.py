@@ -1,4 +1,4 @@
-"""The model that a run goes on from."""
+"""The model that a run starts from."""
 
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ WEIGHTS_FILE = "weights.safetensors"
 ADAPTER_FILE = "adapter.json"
 TOKENIZER_FOLDER = "tokenizer"
 
-# The training of a run that goes on from a bundle, extends no preset and does not state it: few steps, each
+# The training of a run that starts from a bundle, extends no preset and does not state it: few steps, each
 # small, which is enough for trained weights.
 TRAINING = {
     "steps": 1_000,
@@ -27,7 +27,7 @@ Digest = Annotated[str, pydantic.Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Base(Config):
-    """The model bundle that a run starts from, in the place of weights drawn by the seed.
+    """The model bundle that a run starts from, instead of weights drawn by the seed.
 
     In a recipe file, `base: NAME` is short for `base: {bundle: NAME}`. Tokenizer, sequences, objective and
     model are those of the bundle, unless a file or an option says otherwise; see
@@ -47,7 +47,7 @@ class Base(Config):
     """Number of further words that become pieces: those of the new text that save the most tokens. A small
     corpus may have fewer; the model keeps this many rows."""
     take_optimizer: bool = False
-    """True to go on with the state of the base's optimizer too, which is in the checkpoints of its run. The
+    """True to resume the state of the base's optimizer too, which is in the checkpoints of its run. The
     learning rate has its warm-up and decay again."""
     updates: int = pydantic.Field(default=0, ge=0, lt=2**62)
     """Updates that this optimizer has made, which is written out when the recipe is read; 0 without
@@ -66,5 +66,5 @@ class Base(Config):
 
     @property
     def start_key(self) -> dict[str, Any]:
-        """What the weights at the start follow from; the place of the bundle is not a part of it."""
+        """Sources of the weights at the start; the place of the bundle is not one."""
         return self.model_dump(exclude={"bundle"})

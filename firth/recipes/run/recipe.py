@@ -44,7 +44,7 @@ class Recipe(RunRecipe):
     """Path of a pinned schema that the records of the sources must match. Without one, a run is checked
     against the schema that an earlier run left in its folder."""
     validation: CorpusValidation = CorpusValidation()
-    """How far the records, and the shares of the cleaned corpus, may be from the last run's."""
+    """Limits of the distance of records, and of the shares of the cleaned corpus, to the last run's."""
     cleaning: Cleaning = Cleaning()
     """Steps from raw to clean documents, the split in train and eval, and limits of the outcome."""
     outputs: Outputs = ()
@@ -56,11 +56,11 @@ class Recipe(RunRecipe):
     sequences: Sequences = Sequences()
     """Rows that documents are packed into."""
     objective: AnyObjective = MaskedLM()
-    """What the model learns to predict."""
+    """Objective of the pre-training."""
     model: AnyModel = MaskedTransformerConfig()
     """Shape of the backbone."""
     base: Base | None = None
-    """Model bundle that the run goes on from; null starts from weights drawn by the seed."""
+    """Model bundle that the run starts from; null starts from weights drawn by the seed."""
     warm_start: bool = False
     """True to start from the latest model that this pipeline has blessed, with its tokenizer; the first run,
     which finds none, starts from weights drawn by the seed. Each run trains anew."""
@@ -78,12 +78,12 @@ class Recipe(RunRecipe):
         return [f"{each.kind} {read}" for each in sources_from_json(json.dumps(data)) for read in each.reads]
 
     @property
-    def start_key(self) -> dict[str, Any]:
-        """What else the weights at the start follow from: the base, by its content."""
+    def start_key(self) -> dict[str, Any]:  # type: ignore[override]
+        """Further sources of the weights at the start: the base, by its content."""
         return {} if self.base is None else {"base": self.base.start_key}
 
     @property
-    def starts_from_blessed(self) -> bool:  # noqa: D102
+    def starts_from_blessed(self) -> bool:  # type: ignore[override]  # noqa: D102
         return self.warm_start
 
     def starting_from(self, bundle: str, digest: str) -> "Recipe":

@@ -1,4 +1,4 @@
-"""What the recipes of all runs share, whatever they train a model for."""
+"""Base of the recipes of all runs, whatever they train a model for."""
 
 import urllib.parse
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 class RunRecipe(Config):
     """The base of the recipes of runs: of those that pre-train a model, and of those that adapt one.
 
-    Models, training, evaluation and serving read what stands here, and the goal; none asks which run it is.
+    Models, training, evaluation and serving read these fields, and the goal; none asks which run it is.
     Each kind of run also has `tokenizer`, `sequences` and `model`.
     """
 
@@ -60,13 +60,17 @@ class RunRecipe(Config):
     data_key: ClassVar[str] = ""
     """The key of what it reads."""
     trains_on_corpus: ClassVar[bool] = False
-    """Whether what it trains on is a corpus, which a cleaning has a report on."""
+    """True if what it trains on is a corpus, which a cleaning has a report on."""
     counts_epochs: ClassVar[bool] = False
-    """Whether the steps of its training follow from its rows; see `scheduled`."""
+    """True if the steps of its training follow from its rows; see `scheduled`."""
     searched_keys: ClassVar[tuple[str, ...]] = ()
     """First parts of the keys that trials may have other values of."""
     counted_keys: ClassVar[Mapping[str, str]] = {}
     """Keys that nobody says, and what they follow from."""
+    start_key: ClassVar[dict[str, Any]] = {}
+    """Further sources of the weights at the start, next to seed, model and goal; a bundle, for one."""
+    starts_from_blessed: ClassVar[bool] = False
+    """True if the run asks to start from the latest model that its pipeline has blessed."""
 
     has_projections: ClassVar[bool] = False
     """Whether its model may have `export.projections`, which nothing here trains."""
@@ -107,14 +111,9 @@ class RunRecipe(Config):
             )
         return self
 
-    @property
-    def start_key(self) -> dict[str, Any]:
-        """What else the weights at the start follow from, next to seed, model and goal; a bundle, for one."""
-        return {}
-
     @classmethod
     def reads_in(cls, data: Any) -> list[str]:
-        """Returns what a run reads, a line each, from the value at its `data_key`.
+        """Returns the inputs of a run, a line each, from the value at its `data_key`.
 
         Args:
             data: Plain value, which an older version may have written.
@@ -147,11 +146,6 @@ class RunRecipe(Config):
         """
         del bundle, digest
         return self
-
-    @property
-    def starts_from_blessed(self) -> bool:
-        """Whether the run asks to start from the latest model that its pipeline has blessed."""
-        return False
 
     @property
     def goal(self) -> Goal:

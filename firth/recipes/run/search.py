@@ -42,7 +42,7 @@ class Choices(Config):
     def add_to(self, space: Any, key: str) -> None:
         """Adds the values of a key to a space of KerasTuner."""
         if isinstance(self.values[0], bool):
-            # Of a choice, KerasTuner makes 1 and 0 of them.
+            # KerasTuner makes 1 and 0 of them in a choice.
             space.Boolean(key)
         else:
             space.Choice(key, list(self.values))
@@ -69,7 +69,7 @@ class Range(Config):
     high: int | float
     """Greatest value."""
     sampling: Literal["linear", "log"] = "linear"
-    """How values are drawn: `linear`, or `log` for a value's order of magnitude, as of learning rates."""
+    """Scale on which values are drawn: `linear`, or `log` for orders of magnitude, as of learning rates."""
 
     @property
     def ends(self) -> tuple[Value, ...]:
@@ -109,8 +109,9 @@ class Search(Config):
     """
 
     algorithm: Literal["random", "grid", "bayesian", "hyperband"] = "random"
-    """How the next values follow from earlier trials: `random`, `grid`, `bayesian` or `hyperband`, which
-    trains many values for few steps and the best for more (Li et al. 2018, arXiv:1603.06560)."""
+    """Algorithm that chooses the next values from earlier trials: `random`, `grid`, `bayesian` or
+    `hyperband`, which trains many values for few steps and the best for more (Li et al. 2018,
+    arXiv:1603.06560)."""
     trials: Annotated[int | None, pydantic.Field(ge=1, le=10_000)] = None
     """Most trials, by default 10; with `hyperband` their number follows from `rounds`."""
     rounds: Annotated[int | None, pydantic.Field(ge=2, le=6)] = None
@@ -139,7 +140,7 @@ class Search(Config):
 
     @property
     def is_by_rounds(self) -> bool:
-        """Whether trials have fewer steps than the run."""
+        """True if trials have fewer steps than the run."""
         return self.algorithm == "hyperband"
 
 

@@ -1,4 +1,4 @@
-"""How far the data of a run may be from those of the last one, and from what a served model is asked."""
+"""Limits of drift and skew: distances of a run's data to those of the last one, and to requests."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Literal
@@ -25,17 +25,17 @@ class Validation(Config):
     `source`, and of each text `<role>/bytes` and `<role>/words`. A run whose data were refused is passed
     over."""
     on_anomaly: Literal["stop", "report"] = "stop"
-    """What a larger distance does: `stop` ends the run, `report` tells of it. Data that a run has taken under
-    `report` are not refused again under `stop`."""
+    """Consequence of a larger distance: `stop` ends the run, `report` writes it down. Data that a run has
+    taken under `report` are not refused again under `stop`."""
 
     @property
     def compares(self) -> bool:
-        """Whether anything is compared."""
+        """True if anything is compared."""
         return bool(self.drift)
 
     @property
     def stops(self) -> bool:
-        """Whether a larger distance ends the run."""
+        """True if a larger distance ends the run."""
         return self.on_anomaly == "stop"
 
     def conflicts(self, features: Iterable[str]) -> Iterator[str]:
@@ -78,7 +78,7 @@ class TaskValidation(Validation):
 
     @property
     def compares(self) -> bool:
-        """Whether anything is compared."""
+        """True if anything is compared."""
         return bool(self.drift or self.skew)
 
     def conflicts(self, features: Iterable[str]) -> Iterator[str]:

@@ -23,6 +23,8 @@ class MultipleChoice(Task):
 
     heads: ClassVar[str] = "choices"
     label_type: ClassVar[str] = "choice"
+    texts: ClassVar[int] = 2
+    signature: ClassVar[str] = "choose"
 
     kind: Literal["choice"] = "choice"
     question: bool = False
@@ -31,33 +33,23 @@ class MultipleChoice(Task):
     """Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first. A label is the place
     of the right choice, from 0."""
     form: AnyTokenForm = BERTForm()
-    """How the two texts of a choice are laid out."""
+    """Layout of the two texts of a choice."""
     dropout: Rate = 0.1
     """Rate of dropout on what the head reads."""
 
     @classmethod
-    def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
-        """Returns what a recipe says of it, for data with texts of some roles."""
+    def values_for_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
+        """Returns the values of a recipe that follow from the roles of its texts."""
         return {"question": True} if "question" in roles else {}
 
     @property
-    def roles(self) -> tuple[str, ...]:
+    def roles(self) -> tuple[str, ...]:  # type: ignore[override]
         """The roles of the texts of a record."""
         return ("context", "question", "choices") if self.question else ("context", "choices")
-
-    @property
-    def texts(self) -> int:
-        """The number of chunks of each choice."""
-        return 2
 
     def documents(self, sequences: Sequences) -> int:
         """Returns the most choices of a row: as many as fit with a token of each text."""
         return max(1, sequences.length // (self.special_tokens + self.texts))
-
-    @property
-    def signature(self) -> str:
-        """The served signature that asks the model for its answer."""
-        return "choose"
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
         """Returns the place that is right most often, for all records."""
@@ -65,7 +57,7 @@ class MultipleChoice(Task):
         return {f"the choice number {place + 1}": [place] * len(references) for place in places}
 
     @property
-    def loss_terms(self) -> tuple[Loss, ...]:
+    def loss_terms(self) -> tuple[Loss, ...]:  # type: ignore[override]
         """The cross entropy of the choices."""
         return (Loss("choice", "choice", classes=2, varies=True),)
 

@@ -3,13 +3,13 @@
 import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import pydantic
 
 from firth.features import RECORD_LABELS, Spec
 from firth.recipes.goals.losses import LM, Loss
-from firth.recipes.tasks.constant_answers import constant_number, most_frequent, title_of
+from firth.recipes.tasks.constant_answers import most_frequent, title_of
 from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -53,7 +53,7 @@ class _OfTexts(Task):
     pair: bool = False
     """True if a record has two texts."""
     form: AnyForm = BERTForm()
-    """How texts are laid out."""
+    """Layout of texts."""
     dropout: Rate = 0.1
     """Rate of dropout on what the head reads."""
     lm_weight: Annotated[float, pydantic.Field(ge=0.0)] = 0.0
@@ -77,27 +77,120 @@ class _OfTexts(Task):
         return (LM.weighing(self.lm_weight),) if self.lm_weight else ()
 
     @classmethod
-    def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
-        """Returns what a recipe says of it, for data with texts of some roles."""
+    def values_for_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
+        """Returns the values of a recipe that follow from the roles of its texts."""
         return {"pair": True} if "pair" in roles else {}
 
     @property
-    def roles(self) -> tuple[str, ...]:
+    def roles(self) -> tuple[str, ...]:  # type: ignore[override]
         """The roles of the texts of a record."""
         return ("text", "pair") if self.pair else ("text",)
 
     @property
-    def reads_windows(self) -> bool:
-        """Whether its signature can read a longer text in windows: one text of pieces."""
+    def reads_windows(self) -> bool:  # type: ignore[override]
+        """True if its signature can read a longer text in windows: one text of pieces."""
         return not self.pair and not self.form.of_words
 
     @property
-    def documents_of_record(self) -> int:
-        """The number of documents that a record stands as: one for each order of two texts."""
+    def documents_of_record(self) -> int:  # type: ignore[override]
+        """The number of documents of a record: one for each order of two texts."""
         return self.form.orders if self.pair else 1
 
 
-class Classification(_OfTexts):
+class ClassAnswers(Task):
+    """Base of the tasks whose answer is one of several classes."""
+
+    if TYPE_CHECKING:
+        labels: tuple[str, ...]
+        positive: str
+        pair: bool
+
+    @pydantic.model_validator(mode="after")
+    def _labels_are_classes(self) -> "ClassAnswers":
+        if len(self.labels) == 1:
+            raise ValueError(f"labels: there is only one class, {self.labels[0]!r}; two or more are needed")
+        if len(set(self.labels)) < len(self.labels):
+            raise ValueError("labels: a class occurs twice")
+        if self.positive and self.labels and self.positive not in self.labels:
+            raise ValueError(f"positive: {self.positive!r} is not one of {', '.join(self.labels)}")
+        return self
+
+    @property
+    def signature(self) -> str:  # type: ignore[override]
+        """The served signature that asks the model for its answer."""
+        return "classify_pair" if self.pair else "classify"
+
+    def names_problem(self, counts: Mapping[str, int]) -> str:
+        """Returns why labels cannot be classes, as most occur once or they are fractions; empty if they can.
+
+        Example:
+
+        >>> task = Classification()
+        >>> task.names_problem({"good": 1, "bad": 1}), task.names_problem({str(n): 2 for n in range(99)})
+        ('', '')
+        >>> task.names_problem({f"{n / 8}": 9 for n in range(30)})
+        "270 records have 30 labels, such as '0.0', '0.125', '0.25': no classes; regression learns numbers"
+        """
+        records = sum(counts.values())
+        if len(counts) <= _MOST_OF_FEW or (2 * len(counts) <= records and not _are_fractions(counts)):
+            return ""
+        shown = ", ".join(map(repr, itertools.islice(counts, 3)))
+        advice = "; regression learns numbers" if all(map(_is_number, counts)) else ""
+        return f"{records} records have {len(counts)} labels, such as {shown}: no classes{advice}"
+
+    def score_options(self, name: str) -> dict[str, Any]:
+        """Returns the options of a score: of F1, the class that it is of."""
+        return {"positive": self._positive} if name == "f1" else {}
+
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns the most frequent class, and the one that F1 is of, for all records.
+
+        Example:
+
+        >>> Classification(labels=("no", "yes")).constant_answers(["no", "no", "yes"])
+        {'"no"': ['no', 'no', 'no'], '"yes"': ['yes', 'yes', 'yes']}
+        """
+        named = dict.fromkeys([*most_frequent(references), self._positive])
+        return {title_of(name): [name] * len(references) for name in named}
+
+    @property
+    def _positive(self) -> str:
+        return self.positive or self.labels[-1]
+
+
+class NumberAnswers(Task):
+    """Base of the tasks whose answer is a number."""
+
+    label_type: ClassVar[str] = "number"
+    scored_as: ClassVar[tuple[str, ...]] = ("number",)
+
+    if TYPE_CHECKING:
+        pair: bool
+
+    @property
+    def signature(self) -> str:  # type: ignore[override]
+        """The served signature that asks the model for its answer."""
+        return "regress_pair" if self.pair else "regress"
+
+    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
+        """Returns the mean for all records.
+
+        Example:
+
+        >>> Regression().constant_answers([1.0, 2.0])
+        {'the mean 1.5': [1.5, 1.5]}
+        """
+        if not references:
+            return {}
+        mean = sum(map(float, references)) / len(references)
+        return {f"the mean {mean:.4g}": [mean] * len(references)}
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of a row's labels: the numbers."""
+        return {RECORD_LABELS: Spec("float32", (sequences.max_documents,))}
+
+
+class Classification(ClassAnswers, _OfTexts):
     """Which of several classes a text has, or two texts together (Devlin et al. 2018, section 4.1).
 
     Raises:
@@ -120,65 +213,19 @@ class Classification(_OfTexts):
     """The class that F1 is of; empty for the last one."""
 
     @pydantic.model_validator(mode="after")
-    def _labels_are_classes(self) -> "Classification":
-        checked_classes(self.labels, self.positive)
+    def _shares_are_of_classes(self) -> "Classification":
         checked_shares(self.class_shares, self.labels)
         return self
 
     @property
-    def head_bias(self) -> tuple[float, ...] | float:
-        """What the biases of its heads start from: the logarithms of the classes' shares."""
+    def head_bias(self) -> tuple[float, ...] | float:  # type: ignore[override]
+        """Biases that its heads start from: the logarithms of the classes' shares."""
         return bias_of_shares(self.class_shares)
 
-    def names_problem(self, counts: Mapping[str, int]) -> str:
-        """Returns why the labels of data cannot be classes; empty if they can."""
-        return problem_of_classes(counts)
-
-    def score_options(self, name: str) -> dict[str, Any]:
-        """Returns the options of a score: of F1, the class that it is of."""
-        return options_of_classes(name, self.labels, self.positive)
-
-    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns the most frequent class, and the one that F1 is of, for all records."""
-        return constant_classes(references, self.labels, self.positive)
-
     @property
-    def signature(self) -> str:
-        """The served signature that asks the model for its answer."""
-        return "classify_pair" if self.pair else "classify"
-
-    @property
-    def loss_terms(self) -> tuple[Loss, ...]:
+    def loss_terms(self) -> tuple[Loss, ...]:  # type: ignore[override]
         """The cross entropy of the classes, and the auxiliary loss, if there is one."""
         return (Loss("label", "label", classes=max(len(self.labels), 2)), *self.auxiliary_losses)
-
-
-def checked_classes(labels: tuple[str, ...], positive: str) -> None:
-    """Checks the names of classes, none if the data are to say them."""
-    if len(labels) == 1:
-        raise ValueError(f"labels: there is only one class, {labels[0]!r}; two or more are needed")
-    if len(set(labels)) < len(labels):
-        raise ValueError("labels: a class occurs twice")
-    if positive and labels and positive not in labels:
-        raise ValueError(f"positive: {positive!r} is not one of {', '.join(labels)}")
-
-
-def problem_of_classes(counts: Mapping[str, int]) -> str:
-    """Returns why labels cannot be classes, as most occur once or they are fractions; empty if they can.
-
-    Example:
-
-    >>> problem_of_classes({"good": 1, "bad": 1}), problem_of_classes({str(n): 2 for n in range(99)})
-    ('', '')
-    >>> problem_of_classes({f"{n / 8}": 9 for n in range(30)})
-    "270 records have 30 labels, such as '0.0', '0.125', '0.25': no classes; regression learns numbers"
-    """
-    records = sum(counts.values())
-    if len(counts) <= _MOST_OF_FEW or (2 * len(counts) <= records and not _are_fractions(counts)):
-        return ""
-    shown = ", ".join(map(repr, itertools.islice(counts, 3)))
-    advice = "; regression learns numbers" if all(map(_is_number, counts)) else ""
-    return f"{records} records have {len(counts)} labels, such as {shown}: no classes{advice}"
 
 
 def _are_fractions(names: Collection[str]) -> bool:
@@ -192,28 +239,8 @@ def _is_number(name: str) -> bool:
         return False
 
 
-def options_of_classes(score: str, labels: tuple[str, ...], positive: str) -> dict[str, Any]:
-    """Returns the options of a score of classes: of F1, the class that it is of."""
-    return {"positive": positive or labels[-1]} if score == "f1" else {}
-
-
-def constant_classes(references: Sequence[Any], labels: Sequence[str], positive: str) -> dict[str, list[Any]]:
-    """Returns the classes that a model without knowledge of a text does best to answer, each for all records.
-
-    Example:
-
-    >>> constant_classes(["no", "no", "yes"], ("no", "yes"), "")
-    {'"no"': ['no', 'no', 'no'], '"yes"': ['yes', 'yes', 'yes']}
-    """
-    named = dict.fromkeys([*most_frequent(references), positive or labels[-1]])
-    return {title_of(name): [name] * len(references) for name in named}
-
-
-class Regression(_OfTexts):
+class Regression(NumberAnswers, _OfTexts):
     """A number for a text, or for two (Devlin et al. 2018, section 4.1, STS-B), by the squared error."""
-
-    label_type: ClassVar[str] = "number"
-    scored_as: ClassVar[tuple[str, ...]] = ("number",)
 
     kind: Literal["regression"] = "regression"
     mean: Annotated[float, pydantic.Field(allow_inf_nan=False)] | None = None
@@ -223,24 +250,11 @@ class Regression(_OfTexts):
     """Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first."""
 
     @property
-    def signature(self) -> str:
-        """The served signature that asks the model for its answer."""
-        return "regress_pair" if self.pair else "regress"
-
-    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns the mean for all records."""
-        return constant_number(references)
-
-    @property
-    def head_bias(self) -> float:
-        """What the biases of its heads start from: the mean of the labels."""
+    def head_bias(self) -> float:  # type: ignore[override]
+        """Biases that its heads start from: the mean of the labels."""
         return self.mean or 0.0
 
     @property
-    def loss_terms(self) -> tuple[Loss, ...]:
+    def loss_terms(self) -> tuple[Loss, ...]:  # type: ignore[override]
         """The squared error, and the auxiliary loss, if there is one."""
         return (Loss("value", "squared error", classes=1), *self.auxiliary_losses)
-
-    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
-        """Returns the names, dtypes and shapes of a row's labels."""
-        return {RECORD_LABELS: Spec("float32", (sequences.max_documents,))}

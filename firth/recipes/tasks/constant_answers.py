@@ -32,17 +32,3 @@ def title_of(answer: object) -> str:
     return json.dumps(
         text if len(text) <= _LONGEST_TITLE else f"{text[:_LONGEST_TITLE]}...", ensure_ascii=False
     )
-
-
-def constant_number(references: Sequence[float]) -> dict[str, list[float]]:
-    """Returns the mean of numbers as the answer for all records.
-
-    Example:
-
-    >>> constant_number([1.0, 2.0])
-    {'the mean 1.5': [1.5, 1.5]}
-    """
-    if not references:
-        return {}
-    mean = sum(map(float, references)) / len(references)
-    return {f"the mean {mean:.4g}": [mean] * len(references)}

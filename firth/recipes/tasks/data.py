@@ -44,7 +44,7 @@ class PublishedData(Config):
 
     @property
     def reads(self) -> list[str]:
-        """What is read, a line each."""
+        """Inputs, a line each."""
         return [f"{self.format} {self.folder}"]
 
 
@@ -77,7 +77,7 @@ class ColumnData(Config):
     eval_fraction: Share = 0.1
     """Share of `train` that is held out where there is no `eval`."""
     quoted: bool | None = None
-    """Whether cells of tsv files may be in quotation marks, as spreadsheet programs and pandas write them;
+    """True if cells of tsv files may be in quotation marks, as spreadsheet programs and pandas write them;
     with false, the marks are a part of the text. With null, a tsv with such a cell is refused."""
 
     @pydantic.model_validator(mode="after")
@@ -98,7 +98,7 @@ class ColumnData(Config):
 
     @property
     def reads(self) -> list[str]:
-        """What is read, a line each."""
+        """Inputs, a line each."""
         return [each for each in (self.train, self.eval) if each is not None]
 
 
@@ -109,7 +109,7 @@ class DocstringsData(Config):
 
     kind: Literal["docstrings"] = "docstrings"
     task: Literal["package", "summary", "parameters", "type", "summarise"] = "package"
-    """What is asked of a docstring. `package`: which of the packages it is from (one text). `summary`:
+    """Question about a docstring. `package`: which of the packages it is from (one text). `summary`:
     whether a body belongs to a summary (a pair). `parameters`: which words are names of parameters (words
     with tags). `type`: what the type of a parameter is (a question with its answer's place). `summarise`:
     what the summary of a body is (text to text)."""
@@ -130,7 +130,7 @@ class DocstringsData(Config):
 
     @property
     def reads(self) -> list[str]:
-        """What is read, a line each."""
+        """Inputs, a line each."""
         return [f"{self.task} of {package}" for package in self.packages]
 
     @property
@@ -149,6 +149,9 @@ class DataMixture(Config):
     Each record that is trained on occurs at least once in an epoch, unless others would have to be repeated
     more than `max_repeats` times. What is evaluated is not mixed, and is scored by source too.
     """
+
+    held_out_share: ClassVar[float] = 0.0
+    """The share of all training records that is held out: none, as each part has its own."""
 
     kind: Literal["mixture"] = "mixture"
     parts: Annotated[tuple[AnyDataSet, ...], pydantic.Field(min_length=2)]
@@ -186,13 +189,8 @@ class DataMixture(Config):
         return "+".join(part.source for part in self.parts)
 
     @property
-    def held_out_share(self) -> float:
-        """The share of all training records that is held out: none, as each part has its own."""
-        return 0.0
-
-    @property
     def reads(self) -> list[str]:
-        """What is read, a line each."""
+        """Inputs, a line each."""
         return [line for part in self.parts for line in part.reads]
 
 

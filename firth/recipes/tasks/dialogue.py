@@ -14,7 +14,7 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 class TurnsForm(Form):
     """One stack reads all turns one after another, as the task's template writes them.
 
-    What stands before the first reply is a prefix, whose tokens see one another if the base's model was made
+    The turns before the first reply are a prefix, whose tokens see one another if the base's model was made
     for it.
     """
 
@@ -48,11 +48,14 @@ class Dialogue(Task):
     takes_published_scores: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ("messages",)
     signature: ClassVar[str] = "reply"
+    unlabelled: ClassVar[float] = 0.0
+    """No record needs a label: those without a column of replies have them among their messages."""
+    texts: ClassVar[int] = 1
     scored_by: ClassVar[str] = "score_replies"
 
     kind: Literal["dialogue"] = "dialogue"
     template: TemplateName | ChatTemplate | None = None
-    """What stands around each turn: the name of a template, or one of your own. Null takes that of the base's
+    """Frame of each turn: the name of a template, or one of your own. Null takes that of the base's
     tokenizer, or `plain` where it has none. It is kept with the tokenizer of the bundle."""
     replies: Literal["all", "last"] = "all"
     """Which replies are learned: those of `all` turns, or the `last` one."""
@@ -64,23 +67,13 @@ class Dialogue(Task):
     pieces, each after all before it, without special ones such as the end. It needs no reply to be written.
     Empty for the loss alone."""
     form: TurnsForm = TurnsForm()
-    """How turns are laid out."""
+    """Layout of turns."""
 
     def template_with(self, own: Any) -> ChatTemplate:
         """Returns the template that its tokenizer is kept with."""
         if isinstance(self.template, ChatTemplate):
             return self.template
         return TEMPLATES[self.template] if self.template is not None else own or TEMPLATES["plain"]
-
-    @property
-    def unlabelled(self) -> float:
-        """A label that no record needs: those without a column of replies have them among their messages."""
-        return 0.0
-
-    @property
-    def texts(self) -> int:
-        """The number of chunks that each record is laid out as: one."""
-        return 1
 
     def targets_of(self, texts: Mapping[str, Any], label: Any) -> Sequence[str]:
         """Returns the replies that are learned of a dialogue."""
@@ -97,12 +90,12 @@ class Dialogue(Task):
         return {"pieces by their frequency": [each.by_frequency for each in references]}
 
     @property
-    def constant_bounds(self) -> dict[str, tuple[float | None, float | None]]:
+    def constant_bounds(self) -> dict[str, tuple[float | None, float | None]]:  # type: ignore[override]
         """The bound of a model that writes replies better than by the frequencies of pieces alone."""
         return super().constant_bounds or {"perplexity_over_unigram": (None, 1.0)}
 
     @property
-    def told_metrics(self) -> tuple[str, ...]:
+    def headline_metrics(self) -> tuple[str, ...]:
         """The names of its score, and of the metrics of its loss."""
         return (*self.score_names, *self.loss_terms[0].metric_names)
 
@@ -111,7 +104,7 @@ class Dialogue(Task):
         return sequences.length - self.reply_tokens
 
     def sample_chunks(self, tokens: int, sequences: Sequences) -> tuple[int, ...]:
-        """Returns the lengths of the chunks that a text stands as in a row, for a sample without a label."""
+        """Returns the lengths of a text's chunks in a row, for a sample without a label."""
         return (min(tokens, sequences.length),)
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
@@ -122,7 +115,7 @@ class Dialogue(Task):
         return {REPLY_TOKENS: Spec("int32", (sequences.length,))}
 
     def lengths_conflict(self, sequences: Sequences) -> str:
-        """Returns what is wrong with the lengths of rows; empty if nothing is."""
+        """Returns the problem with the lengths of rows; empty for none."""
         if self.reply_tokens >= sequences.length:
             return (
                 f"task.reply_tokens: {self.reply_tokens} with sequences.length: {sequences.length} leaves no "

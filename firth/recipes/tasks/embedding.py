@@ -18,11 +18,11 @@ VectorScore = Literal["cosine_spearman", "retrieval_accuracy"]
 class SentenceEmbedding(Task):
     """Vectors of sentences, learned from pairs of texts that belong together (Gao et al. 2021, equation 5).
 
-    Of each pair, the second text has to be told by its cosine from the second texts of all other records of
-    the batch, and from the `negative` texts of all, where there are some. Each text is a sequence of its
-    own. A text that is the same as the right one, or that belongs to the same first text, is not a wrong
-    answer. With several devices, or `training.gradient_accumulation_steps`, a text is told from those of its
-    own part of the batch, so that more parts leave fewer wrong answers. In evaluation a text is told from
+    Of each pair, the second text has to differ by its cosine from the second texts of all other records of
+    the batch, and from the `negative` texts of all, where there are some. Each text is a sequence of its own.
+    A text that is the same as the right one, or that belongs to the same first text, is not a wrong answer.
+    With several devices, or `training.gradient_accumulation_steps`, a text is compared with those of its own
+    part of the batch, so that more parts leave fewer wrong answers. In evaluation a text is compared with
     those of its row alone, so that the loss does not depend on the batch; the scores are of all records of
     the split.
     """
@@ -33,6 +33,8 @@ class SentenceEmbedding(Task):
     takes_published_scores: ClassVar[bool] = False
     compares_examples: ClassVar[bool] = True
     served_poolings: ClassVar[Mapping[str, str]] = {"mean": "mean_with_special", "first": "first"}
+    signature: ClassVar[str] = "embed"
+    texts: ClassVar[int] = 1
 
     kind: Literal["embedding"] = "embedding"
     negatives: bool = False
@@ -40,7 +42,7 @@ class SentenceEmbedding(Task):
     temperature: Temperature = 0.05
     """Number that cosines are divided by."""
     form: AnyEncoderForm = BERTForm(pooling="mean")
-    """How a text is laid out, and how its vector is pooled: the mean over its tokens, or the state of `[CLS]`
+    """Layout of a text, and pooling of its vector: the mean over its tokens, or the state of `[CLS]`
     itself."""
     positive_from: float | None = None
     """Least number of a label with which the texts of a record belong together; null for data without labels,
@@ -61,28 +63,28 @@ class SentenceEmbedding(Task):
         return self
 
     @classmethod
-    def pooling_of(cls, pooling: str) -> str:
+    def pooling_for(cls, pooling: str) -> str:
         """Returns how it pools the texts of a model: as a sentence encoder that reads `[CLS]`, else the mean.
 
         Example:
 
-        >>> SentenceEmbedding.pooling_of("first"), SentenceEmbedding.pooling_of("cls")
+        >>> SentenceEmbedding.pooling_for("first"), SentenceEmbedding.pooling_for("cls")
         ('first', 'mean')
         """
         return pooling if pooling == "first" else "mean"
 
     @classmethod
-    def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
-        """Returns what a recipe says of it, for data with texts of some roles."""
+    def values_for_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
+        """Returns the values of a recipe that follow from the roles of its texts."""
         return {"negatives": True} if "negative" in roles else {}
 
     @property
-    def unlabelled(self) -> float:
+    def unlabelled(self) -> float:  # type: ignore[override]
         """The label of the records of data without labels, whose texts belong together."""
         return 1.0 if self.positive_from is None else self.positive_from
 
     def label_problem(self, train: Collection[Any], evaluated: Collection[Any]) -> str:
-        """Returns what is wrong with the labels of data as a whole; empty if nothing is."""
+        """Returns the problem with the labels of data as a whole; empty for none."""
         least, numbers = self.positive_from, {*train, *evaluated} - {None}
         if least is None:
             said = "say from which number on two texts belong together, or leave them out: data.label: null"
@@ -99,13 +101,13 @@ class SentenceEmbedding(Task):
         return {"positive_from": self.positive_from} if asks else {}
 
     @property
-    def roles(self) -> tuple[str, ...]:
+    def roles(self) -> tuple[str, ...]:  # type: ignore[override]
         """The roles of the texts of a record."""
         return ("text", "pair", "negative") if self.negatives else ("text", "pair")
 
     @property
-    def reads_windows(self) -> bool:
-        """Whether `export.long_texts` may be `windows`, which is so of the means of `embed`."""
+    def reads_windows(self) -> bool:  # type: ignore[override]
+        """True if `export.long_texts` may be `windows`, which is so of the means of `embed`."""
         return self.form.pooling == "mean"
 
     @property
@@ -114,23 +116,13 @@ class SentenceEmbedding(Task):
         return tuple((role,) for role in self.roles)
 
     @property
-    def signature(self) -> str:
-        """The served signature that asks the model for its answer."""
-        return "embed"
-
-    @property
-    def loss_terms(self) -> tuple[Loss, ...]:
+    def loss_terms(self) -> tuple[Loss, ...]:  # type: ignore[override]
         """The cross entropy of the right text among those of the batch."""
         return (Loss("contrastive", "contrastive", classes=2, varies=True),)
 
     @property
-    def texts(self) -> int:
-        """The number of chunks that each document of a record is laid out as."""
-        return 1
-
-    @property
-    def documents_of_record(self) -> int:
-        """The number of documents that a record stands as: one for each of its texts."""
+    def documents_of_record(self) -> int:  # type: ignore[override]
+        """The number of documents of a record: one for each of its texts."""
         return len(self.roles)
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:

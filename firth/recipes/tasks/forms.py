@@ -1,5 +1,6 @@
-"""How the texts of a labelled record are laid out, and which states of it an answer is read from."""
+"""Layouts of the texts of a labelled record, with the states that an answer is read from."""
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Union
 
@@ -12,11 +13,6 @@ from firth.recipes.goals.goal import CLS_SEGMENT
 Pooling = Literal["first", "last", "mean"]
 
 
-# Learning rates of bases up to a width, and of wider ones.
-_RATES = {128: 3e-4, 256: 1e-4}
-_RATE_OF_WIDE = 5e-5
-
-
 class Form(Config):
     """The base of all forms. Special tokens are named by their roles: `cls` is the tokenizer's `cls_id`."""
 
@@ -27,43 +23,42 @@ class Form(Config):
     after: ClassVar[tuple[str, ...]] = ("sep",)
     """The special tokens after the last text."""
     has_segments: ClassVar[bool] = False
-    """Whether its features hold segment ids."""
+    """True if its features hold segment ids."""
     last_segment: ClassVar[int | None] = None
     """The segment of the last token; None if it is that of the text before it."""
     summary_is_last: ClassVar[bool] = False
-    """Whether the token that stands for a whole record is its last one, and not its first."""
+    """True if the token whose state represents a whole record is its last one, and not its first."""
     decoder_start: ClassVar[str] = ""
     """The special token that a decoder begins to read the same texts from; empty if none does."""
     encoder_alone: ClassVar[bool] = False
-    """Whether states are those of the encoder of a model with a decoder."""
+    """True if states are those of the encoder of a model with a decoder."""
     of_words: ClassVar[bool] = False
-    """Whether tokens are whole words, which are read by their characters."""
+    """True if tokens are whole words, which are read by their characters."""
     heads: ClassVar[Mapping[str, str]] = {}
     """Heads that replace a task's own, keys of `firth.models.model_kinds.HEADS`; none by default."""
     method: ClassVar[str] = "full"
     """The method of a recipe that says none, a kind of `firth.recipes.tuning.methods`."""
+    learning_rates: ClassVar[Mapping[float, float]] = {128: 3e-4, 256: 1e-4, math.inf: 5e-5}
+    """Learning rates by the most width of a base, of those that Turc et al. 2019 ("Well-Read Students Learn
+    Better", section 4.1) chose from: the highest for their Tiny, the next for Mini, BERT's own for wider."""
     has_bias: ClassVar[bool] = True
-    """Whether a head that reads one state of it has a bias."""
+    """True if a head that reads one state of it has a bias."""
     architectures: ClassVar[tuple[str, ...]] = ()
     """The models that read it; see `firth.recipes.models.facts`."""
-
-    @property
-    def tells_texts(self) -> bool:
-        """Whether the second text has segment ids of its own."""
-        return False
-
-    @property
-    def orders(self) -> int:
-        """The number of orders in which two texts are read: 2 for a form that reads them both ways."""
-        return 1
+    separates_texts: ClassVar[bool] = False
+    """True if the second text has segment ids of its own."""
+    orders: ClassVar[int] = 1
+    """The number of orders in which two texts are read: 2 for a form that reads them both ways."""
+    pooler_of: ClassVar[str] = ""
+    """The pooling whose state goes through a pooler, a layer of its own; empty for none."""
 
     @property
     def has_pooler(self) -> bool:
-        """Whether the state that an answer is read from goes through a pooler, a layer of its own."""
-        return False
+        """True if the state that an answer is read from goes through a pooler."""
+        return bool(self.pooler_of) and getattr(self, "pooling", "") == self.pooler_of
 
     @classmethod
-    def reading_as(cls, pooling: str, tells_segments: bool, separators: int) -> "Form":
+    def form_for(cls, pooling: str, separates_segments: bool, separators: int) -> "Form":
         """Returns the form for a model."""
         return cls()
 
@@ -71,15 +66,12 @@ class Form(Config):
     def learning_rate_for(cls, width: int) -> float:
         """Returns the learning rate of a recipe that says none: the narrower the base, the higher.
 
-        Rates are of those that Turc et al. 2019 ("Well-Read Students Learn Better", section 4.1) chose from:
-        the highest for their Tiny (128), the next for Mini (256), and BERT's own for wider ones.
-
         Example:
 
         >>> [Form.learning_rate_for(width) for width in (128, 256, 384, 768)]
         [0.0003, 0.0001, 5e-05, 5e-05]
         """
-        return next((rate for most, rate in _RATES.items() if width <= most), _RATE_OF_WIDE)
+        return next(rate for most, rate in cls.learning_rates.items() if width <= most)
 
     def special_tokens(self, texts: int) -> int:
         """Returns the number of special tokens of a record."""
@@ -100,6 +92,7 @@ class BERTForm(Form):
 
     has_segments: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ("encoder",)
+    pooler_of: ClassVar[str] = "first"
 
     kind: Literal["bert"] = "bert"
     pooling: Literal["first", "mean"] = "first"
@@ -115,20 +108,17 @@ class BERTForm(Form):
         return ("sep",) * self.separators
 
     @property
-    def tells_texts(self) -> bool:
-        """Whether the second text has segment ids of its own."""
+    def separates_texts(self) -> bool:  # type: ignore[override]
+        """True if the second text has segment ids of its own."""
         return self.segments
 
-    @property
-    def has_pooler(self) -> bool:
-        """Whether the state that an answer is read from goes through a pooler: that of `[CLS]` does."""
-        return self.pooling == "first"
-
     @classmethod
-    def reading_as(cls, pooling: str, tells_segments: bool, separators: int) -> "BERTForm":
+    def form_for(cls, pooling: str, separates_segments: bool, separators: int) -> "BERTForm":
         """Returns the form for a model whose vectors of texts are means, or pooled at their start."""
         pooled = "first" if pooling in ("first", "cls") else "mean"
-        return cls.model_validate({"pooling": pooled, "segments": tells_segments, "separators": separators})
+        return cls.model_validate(
+            {"pooling": pooled, "segments": separates_segments, "separators": separators}
+        )
 
 
 class XLNetForm(Form):
@@ -142,23 +132,15 @@ class XLNetForm(Form):
     last_segment: ClassVar[int | None] = CLS_SEGMENT
     summary_is_last: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ("two_streams",)
+    separates_texts: ClassVar[bool] = True
+    pooler_of: ClassVar[str] = "last"
 
     kind: Literal["cls_last"] = "cls_last"
     pooling: Literal["last", "mean"] = "last"
     """`last` reads `[CLS]` through a pooler; `mean` reads the mean over all tokens."""
 
-    @property
-    def tells_texts(self) -> bool:
-        """Whether the second text has segment ids of its own: yes."""
-        return True
-
-    @property
-    def has_pooler(self) -> bool:
-        """Whether the state that an answer is read from goes through a pooler: that of `[CLS]` does."""
-        return self.pooling == "last"
-
     @classmethod
-    def reading_as(cls, pooling: str, tells_segments: bool, separators: int) -> "XLNetForm":
+    def form_for(cls, pooling: str, separates_segments: bool, separators: int) -> "XLNetForm":
         """Returns the form for a model whose vectors of texts are means, or pooled at `[CLS]`."""
         return cls(pooling="mean" if pooling.startswith("mean") else "last")
 
@@ -167,7 +149,7 @@ class GPTForm(Form):
     """`[START] a [EXTRACT]` or `[START] a [DELIM] b [EXTRACT]`, read at `[EXTRACT]` (Radford et al. 2018,
     section 3.3).
 
-    `[CLS]` starts a text, and `[SEP]` stands for both of the others: pre-training has seen both.
+    `[CLS]` starts a text, and `[SEP]` replaces both of the others: pre-training has seen both.
     """
 
     architectures: ClassVar[tuple[str, ...]] = ("decoder",)
@@ -181,7 +163,7 @@ class GPTForm(Form):
     of `[EXTRACT]` is what the head reads, as for similarity in the paper."""
 
     @property
-    def orders(self) -> int:
+    def orders(self) -> int:  # type: ignore[override]
         """The number of orders in which two texts are read."""
         return 2 if self.both_orders else 1
 
@@ -215,15 +197,11 @@ class BARTForm(Form):
     decoder_start: ClassVar[str] = "sep"
     summary_is_last: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ("encoder_decoder",)
+    pooler_of: ClassVar[str] = "last"
 
     kind: Literal["both_sides"] = "both_sides"
     pooling: Literal["last"] = "last"
     """`last` reads the decoder's state at the last token."""
-
-    @property
-    def has_pooler(self) -> bool:
-        """Whether the state that an answer is read from goes through a pooler: yes."""
-        return True
 
 
 class EncoderForm(Form):
@@ -258,15 +236,17 @@ class ELMoForm(Form):
     of_words: ClassVar[bool] = True
     heads: ClassVar[Mapping[str, str]] = {"pooled": "mixed_texts", "tokens": "mixed_tags"}
     method: ClassVar[str] = "head"
+    # Its task's own model is untrained, as wide as the base is.
+    learning_rates: ClassVar[Mapping[float, float]] = {math.inf: 1e-3}
     architectures: ClassVar[tuple[str, ...]] = ("both_directions",)
 
     kind: Literal["mixed_layers"] = "mixed_layers"
     pooling: Literal["attention"] = "attention"
     """`attention` reads the mean and the largest values over all tokens with weights that are learnt."""
     output_mix: bool = False
-    """Whether a second mix of the layers is put next to the states of the LSTMs."""
+    """True if a second mix of the layers is put next to the states of the LSTMs."""
     layer_norm: bool = False
-    """Whether layers are normalised before they are mixed."""
+    """True if layers are normalised before they are mixed."""
     mix_dropout: Annotated[float, pydantic.Field(ge=0.0, le=0.99)] = 0.0
     """Share of the layers that is left out of a mix in training."""
     layers: Annotated[int, pydantic.Field(ge=1, le=100)] = 2
@@ -274,15 +254,10 @@ class ELMoForm(Form):
     cells: Annotated[int, pydantic.Field(ge=1, le=2**16)] = 200
     """Number of cells of an LSTM, and width of its output."""
 
-    @classmethod
-    def learning_rate_for(cls, width: int) -> float:
-        """Returns the learning rate of a recipe without one: that of a task's own, untrained model."""
-        return 1e-3
 
-
-# Of tasks whose model reads each text from both sides.
+# Forms of tasks whose model reads each text from both sides.
 AnyEncoderForm = Annotated[Union[BERTForm, XLNetForm], pydantic.Field(discriminator="kind")]
-# Of tasks whose heads read the states of pieces, and not the layers of words.
+# Forms of tasks whose heads read the states of pieces, not the layers of words.
 AnyTokenForm = Annotated[
     Union[BERTForm, XLNetForm, GPTForm, LastTokenForm, BARTForm, EncoderForm],
     pydantic.Field(discriminator="kind"),
@@ -297,10 +272,9 @@ class TextForm(Form):
     """The base of the forms in which a model reads a text, the input, and writes another, the target."""
 
     before: ClassVar[tuple[str, ...]] = ()
-    """The special tokens in front of the input."""
     between: ClassVar[tuple[str, ...]] = ()
     target_start: ClassVar[tuple[str, ...]] = ()
-    """The special tokens that a decoder has read before it writes; empty where the input stands in front of
+    """The special tokens that a decoder has read before it writes; empty where the input is in front of
     the target."""
     target_after: ClassVar[tuple[str, ...]] = ("sep",)
     """The special tokens after the target."""

@@ -22,7 +22,7 @@ class SpanAnswering(Task):
     """Which part of a text answers a question (Devlin et al. 2018, sections 4.2 and 4.3).
 
     A text that is longer than a row is read in windows, each with the question in front of it. A window
-    without the answer is trained to point to `[CLS]`, which stands for no answer. The answer of a text is
+    without the answer is trained to point to `[CLS]`, which means no answer. The answer of a text is
     the best of all its windows, and is cut from the text itself, in whole words.
     """
 
@@ -33,10 +33,14 @@ class SpanAnswering(Task):
     label_column: ClassVar[str] = "answers"
     row_length: ClassVar[int] = 384
     record_length: ClassVar[int] = 32
+    roles: ClassVar[tuple[str, ...]] = ("question", "context")
+    """The roles of the texts of a record."""
+    signature: ClassVar[str] = "answer"
+    """The served signature that asks the model for its answer."""
 
     kind: Literal["span"] = "span"
     unanswerable: bool = False
-    """Whether a text may have no answer, as in SQuAD 2.0. If so, no answer is given where the score of having
+    """True if a text may have no answer, as in SQuAD 2.0. If so, no answer is given where the score of having
     none is greater than that of the best answer by more than `threshold`."""
     threshold: Annotated[float, pydantic.Field(allow_inf_nan=False)] | None = None
     """Greatest difference, in logits, between having no answer and the best answer, at which a question is
@@ -57,31 +61,21 @@ class SpanAnswering(Task):
     exact match and F1; with `unanswerable` also those whose names end with `_held_out`, at the threshold that
     is best on other held-out questions."""
     form: AnyEncoderForm = BERTForm()
-    """How question and text are laid out; its pooling is not read."""
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The roles of the texts of a record."""
-        return ("question", "context")
-
-    @property
-    def signature(self) -> str:
-        """The served signature that asks the model for its answer."""
-        return "answer"
+    """Layout of question and text; its pooling is not read."""
 
     @property
     def label_options(self) -> dict[str, Any]:
-        """Whether a label may be no answer at all."""
+        """True if a label may be no answer at all."""
         return {"unanswerable": self.unanswerable}
 
     @property
     def limit(self) -> float:
-        """The threshold, 0 where it is not said or chosen."""
+        """The threshold, 0 where it is not stated or chosen."""
         return self.threshold or 0.0
 
     @property
     def leaves_choice(self) -> bool:
-        """Whether the threshold is chosen on held-out questions."""
+        """True if the threshold is chosen on held-out questions."""
         return self.unanswerable and self.threshold is None
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
@@ -91,10 +85,10 @@ class SpanAnswering(Task):
         return {"no answer": [""] * len(references), **found}
 
     @property
-    def loss_terms(self) -> tuple[Loss, ...]:
+    def loss_terms(self) -> tuple[Loss, ...]:  # type: ignore[override]
         """The cross entropies of the first and the last place of the answer, half of each.
 
-        The number of places differs between windows; that of a row of the usual length stands for it.
+        The number of places differs between windows; that of a row of the usual length is used.
         """
         places = self.row_length
         return (

@@ -30,6 +30,10 @@ class Tagging(Task):
     label_type: ClassVar[str] = "tags"
     scored_as: ClassVar[tuple[str, ...]] = ("tags",)
     label_column: ClassVar[str] = "tags"
+    roles: ClassVar[tuple[str, ...]] = ("words",)
+    """The role of the one text of a record, a list of words."""
+    signature: ClassVar[str] = "tag_words"
+    """The served signature that asks the model for its answer to words."""
 
     kind: Literal["tagging"] = "tagging"
     labels: tuple[str, ...] = ()
@@ -42,8 +46,8 @@ class Tagging(Task):
     `entity_f1` for tags of a scheme, such as `B-PER`, `PER-B` or `B` alone in IOB1, IOB2, BIOES or BILOU, and
     `tag_accuracy` for others."""
     form: AnyForm = BERTForm()
-    """How a sentence is laid out; its pooling is not read. A decoder tags a word by its first piece and what
-    stands before it."""
+    """Layout of a sentence; its pooling is not read. A decoder tags a word by its first piece and the text
+    before it."""
     dropout: Rate = 0.1
     """Rate of dropout on what the head reads."""
     class_shares: ClassShares = None
@@ -65,22 +69,12 @@ class Tagging(Task):
         return self
 
     @property
-    def head_bias(self) -> tuple[float, ...] | float:
-        """What the biases of its heads start from: the logarithms of the tags' shares."""
+    def head_bias(self) -> tuple[float, ...] | float:  # type: ignore[override]
+        """Biases that its heads start from: the logarithms of the tags' shares."""
         return bias_of_shares(self.class_shares)
 
     @property
-    def roles(self) -> tuple[str, ...]:
-        """The role of the one text of a record, a list of words."""
-        return ("words",)
-
-    @property
-    def signature(self) -> str:
-        """The served signature that asks the model for its answer to words."""
-        return "tag_words"
-
-    @property
-    def loss_terms(self) -> tuple[Loss, ...]:
+    def loss_terms(self) -> tuple[Loss, ...]:  # type: ignore[override]
         """The cross entropy of the tags of first pieces."""
         return (Loss("tag", "tag", classes=max(len(self.labels), 2)),)
 
@@ -90,14 +84,14 @@ class Tagging(Task):
         tags = dict.fromkeys([*outside, *most_frequent([tag for each in references for tag in each])])
         return {title_of(tag): [(tag,) * len(each) for each in references] for tag in tags}
 
-    def told_labels(self, labels: Iterable[Any]) -> str:
+    def describe_labels(self, labels: Iterable[Any]) -> str:
         """Returns the scheme of the tags of data, in words, with the score that follows from it.
 
         Example:
 
-        >>> Tagging().told_labels([("I-PER", "I-PER", "O")])
+        >>> Tagging().describe_labels([("I-PER", "I-PER", "O")])
         'tags: IOB1, as B-PER; types PER'
-        >>> Tagging().told_labels([("NOUN", "VERB")])
+        >>> Tagging().describe_labels([("NOUN", "VERB")])
         'tags: 2 of no scheme of entities, each word by itself'
         """
         sentences = [tuple(map(str, tags)) for tags in labels]
@@ -109,7 +103,7 @@ class Tagging(Task):
         return f"tags: {said}"
 
     def label_problem(self, train: Collection[Any], evaluated: Collection[Any]) -> str:
-        """Returns what is wrong with the tags of data as a whole; empty if nothing is."""
+        """Returns the problem with the tags of data as a whole; empty for none."""
         strict = [name for name in self.scores if name.endswith("_strict")]
         sentences = [tuple(map(str, tags)) for tags in train if tags is not None]
         scheme = tag_scheme({tag for tags in sentences for tag in tags}, sentences)

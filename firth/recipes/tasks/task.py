@@ -13,9 +13,9 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class Task(Goal):
-    """What a model is adapted to answer, learned from labelled records.
+    """Base of all tasks that a model is adapted to by labelled records.
 
-    A record stands on disk as a part of a row: as one document, or several, each with its texts as chunks of
+    A record is a part of a row on disk: one document, or several, each with its texts as chunks of
     the row, and with its label next to them. A row holds as many whole records as fit. `firth.tasks.TASKS`
     has the class of each kind, which makes such rows, and Features of them.
 
@@ -24,25 +24,39 @@ class Task(Goal):
     """
 
     label_type: ClassVar[str] = "class"
-    """What a record's label is, a key of `firth.tasks.readers.labels.LABELS`."""
+    """Type of a record's label, a key of `firth.tasks.readers.labels.LABELS`."""
     label_recurs: ClassVar[bool] = True
-    """Whether records share labels, so that two sets of records can be compared by them."""
+    """True if records share labels, so that two sets of records can be compared by them."""
     row_length: ClassVar[int] = 128
     """Tokens of a row, where the recipe says nothing else."""
     record_length: ClassVar[int] = 8
     """Tokens of a short record, of which as many as fit share a row."""
     scored_as: ClassVar[tuple[str, ...]] = ("label",)
-    """What its scores take of an answer, names of `Inputs` in `firth.scores.score_table`."""
+    """Parts of an answer that its scores take, names of `Inputs` in `firth.scores.score_table`."""
     label_column: ClassVar[str] = "label"
-    """Column of the label in a file of one's own, where nothing else is said."""
+    """Column of the label in a file of one's own, unless the recipe names another."""
     takes_published_scores: ClassVar[bool] = True
-    """Whether the scores that are published of data are scores of its answers."""
+    """True if the scores that are published of data are scores of its answers."""
     served_poolings: ClassVar[Mapping[str, str]] = {}
     """By `form.pooling`, the `export.pooling` that makes the vectors which it trains; empty for a task that
     trains none."""
     answered_by: ClassVar[str] = "heads"
-    """What its answers are read from: the logits of its `heads`, or, where heads write text, a key of
+    """Source of its answers: the logits of its `heads`, or, where heads write text, a key of
     `firth.serving.task_signatures.text_answers.ROW_ANSWERS`."""
+    unlabelled: ClassVar[float | None] = None
+    """The label of the records of data without labels; None if it cannot learn from such data."""
+    tasks_by_source: ClassVar[Mapping[str, "Task"]] = {}
+    """The tasks of single data sets, by the names of their sources: here none, as it is for all."""
+    roles: ClassVar[tuple[str, ...]] = ("text",)
+    """The roles of the texts of a record, in their order; see `firth.tasks.readers.records`."""
+    reads_windows: ClassVar[bool] = False
+    """True if `export.long_texts` may be `windows`, in which its signature reads a longer text."""
+    signature: ClassVar[str] = ""
+    """The served signature that asks the model for its answer; empty if it cannot be asked."""
+    head_bias: ClassVar[float | tuple[float, ...]] = 0.0
+    """Biases that its heads start from, one number for all or one for each class: here 0."""
+    documents_of_record: ClassVar[int] = 1
+    """The least number of documents of a record."""
 
     if TYPE_CHECKING:
         form: Any
@@ -56,39 +70,29 @@ class Task(Goal):
         return self
 
     @classmethod
-    def pooling_of(cls, pooling: str) -> str:
+    def pooling_for(cls, pooling: str) -> str:
         """Returns how it pools the texts of a model: here as the model does."""
         return pooling
 
     @classmethod
-    def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
-        """Returns what a recipe says of it, for data with texts of some roles: here nothing."""
+    def values_for_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
+        """Returns the values of a recipe that follow from the roles of its texts: here none."""
         return {}
 
-    @property
-    def unlabelled(self) -> float | None:
-        """The label of the records of data without labels; None if it cannot learn from such data."""
-        return None
-
     def label_problem(self, train: Collection[Any], evaluated: Collection[Any]) -> str:
-        """Returns what is wrong with the labels of data as a whole; empty if nothing is."""
+        """Returns the problem with the labels of data as a whole; empty for none."""
         return ""
 
     def of_source(self, source: str) -> "Task":
         """Returns the task that the records of a data set are for: here the same for all."""
         return self
 
-    @property
-    def tasks_by_source(self) -> Mapping[str, "Task"]:
-        """The tasks of single data sets, by the names of their sources: here none, as it is for all."""
-        return {}
-
     def with_tasks(self, tasks: Mapping[str, "Task"]) -> "Task":
         """Returns it with other tasks of the data sets: here itself, as it is for all of them."""
         return self
 
     def sources_conflict(self, sources: Sequence[str], is_mixed: bool) -> str:
-        """Returns what is wrong with the data sets of a recipe; empty if nothing is."""
+        """Returns the problem with the data sets of a recipe; empty for none."""
         return ""
 
     def template_with(self, own: Any) -> Any:
@@ -96,16 +100,16 @@ class Task(Goal):
         return own
 
     @property
-    def told_metrics(self) -> tuple[str, ...]:
-        """The names of the metrics that are told first: its scores, or else those of its main loss."""
+    def headline_metrics(self) -> tuple[str, ...]:
+        """The names of the metrics that are reported first: its scores, or else those of its main loss."""
         return self.score_names or self.loss_terms[0].metric_names
 
     def as_learned(self, source: str, texts: Mapping[str, Any], label: Any) -> tuple[dict[str, Any], Any]:
         """Returns the texts and the label of a record of a mixture as they are learned: here as they are."""
         return dict(texts), label
 
-    def told_labels(self, labels: Iterable[Any]) -> str:
-        """Returns what is to be known of the labels of data, in a line; empty for nothing."""
+    def describe_labels(self, labels: Iterable[Any]) -> str:
+        """Returns a note on the labels of data, in a line; empty for none."""
         return ""
 
     def names_problem(self, counts: Mapping[str, int]) -> str:
@@ -117,16 +121,6 @@ class Task(Goal):
         """The key of the heads of its models: its form's, where that has its own."""
         form: Form | None = getattr(self, "form", None)
         return self.heads if form is None else form.heads.get(self.heads, self.heads)
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The roles of the texts of a record, in their order; see `firth.tasks.readers.records`."""
-        return ("text",)
-
-    @property
-    def reads_windows(self) -> bool:
-        """Whether `export.long_texts` may be `windows`, in which its signature reads a longer text."""
-        return False
 
     @property
     def asked_roles(self) -> tuple[tuple[str, ...], ...]:
@@ -143,11 +137,6 @@ class Task(Goal):
         """The options of its labels, as its `label_type` takes them: names of classes, if it has some."""
         names = getattr(self, "labels", ())
         return {"names": names} if names else {}
-
-    @property
-    def signature(self) -> str:
-        """The served signature that asks the model for its answer; empty if it cannot be asked."""
-        return ""
 
     @property
     def scored_by(self) -> str:
@@ -184,29 +173,19 @@ class Task(Goal):
         return {}
 
     @property
-    def comparison_metrics(self) -> tuple[str, ...]:
+    def comparison_metrics(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of the metrics that compare its headlines with the best constant answer."""
         return tuple(f"{name}{BEATS_CONSTANT}" for name in self.headlines)
 
     @property
-    def constant_bounds(self) -> dict[str, tuple[float | None, float | None]]:
+    def constant_bounds(self) -> dict[str, tuple[float | None, float | None]]:  # type: ignore[override]
         """The bounds of these metrics for a model that is better."""
         return dict.fromkeys(self.comparison_metrics, (1.0, None))
 
     @property
-    def head_bias(self) -> float | tuple[float, ...]:
-        """What the biases of its heads start from, one number for all or one for each class: here 0."""
-        return 0.0
-
-    @property
-    def texts(self) -> int:
+    def texts(self) -> int:  # type: ignore[override]
         """The number of chunks that each document of a record is laid out as."""
         return len(self.roles)
-
-    @property
-    def documents_of_record(self) -> int:
-        """The least number of documents that a record stands as."""
-        return 1
 
     def documents(self, sequences: Sequences) -> int:
         """Returns the most documents of a row."""
@@ -217,7 +196,7 @@ class Task(Goal):
         return {RECORD_LABELS: Spec("int32", (sequences.max_documents,))}
 
     def row_specs(self, sequences: Sequences, max_characters: int = 0) -> dict[str, Spec]:
-        """Returns what a row of records holds: the fields of any row, with a place for each text of each
+        """Returns the content of a row of records: the fields of any row, with a place for each text of each
         document, and the labels.
         """
         specs = super().row_specs(sequences, max_characters)
@@ -230,7 +209,7 @@ class Task(Goal):
         return sum(chunks) + len(chunks) // self.texts * self.special_tokens
 
     def lengths_conflict(self, sequences: Sequences) -> str:
-        """Returns what is wrong with the lengths of rows; empty if nothing is."""
+        """Returns the problem with the lengths of rows; empty for none."""
         if sequences.length <= self.documents_of_record * (self.special_tokens + 1):
             return f"sequences.length: {sequences.length} leaves no room for text"
         return ""

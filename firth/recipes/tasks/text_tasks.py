@@ -12,17 +12,17 @@ from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WritingTask
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 AnyTextTask = Annotated[Union[LabelWords, WrittenNumber, TextToText], pydantic.Field(discriminator="kind")]
-# Said once, of all tasks.
+# Keys that are stated once for all tasks.
 _SHARED = ("form", "target_tokens", "decoder_length")
 
 
 class TextTasks(WritingTask):
     """Several tasks that one model learns at once, each from text to text (Raffel et al. 2019, section 2.4).
 
-    Each data set of a mixture has a task of its own: what stands in front of its texts, the words of its
-    labels, and its scores. A record becomes one text, with all that stands in front of its texts, and the
-    text to write. A class is then the one whose words were written, and any other text is not a class; a
-    number is scored as it is written, rounded to its step (section 2.4, and the released code).
+    Each data set of a mixture has a task of its own: its prefix, the words of its labels, and its scores. A
+    record becomes one text, with all prefixes of its texts, and the text to write. A class is then the one
+    whose words were written, and any other text is not a class; a number is scored as it is written, rounded
+    to its step (section 2.4, and the released code).
 
     Example:
 
@@ -42,7 +42,7 @@ class TextTasks(WritingTask):
     kind: Literal["text_tasks"] = "text_tasks"
     tasks: Annotated[dict[str, AnyTextTask], pydantic.Field(min_length=1)]
     """The task of each data set, by the name of its source: of a published data set its format's."""
-    # What stands in front of texts, and how many there are, is said of each task.
+    # Each task states its prefix and its number of texts.
     pair: Literal[False] = False
     prefix: Literal[""] = ""
     pair_prefix: Literal[""] = ""
@@ -65,7 +65,7 @@ class TextTasks(WritingTask):
         return self.tasks[source]
 
     @property
-    def tasks_by_source(self) -> Mapping[str, Task]:
+    def tasks_by_source(self) -> Mapping[str, Task]:  # type: ignore[override]
         """The tasks of single data sets, by the names of their sources."""
         return self.tasks
 

@@ -8,13 +8,8 @@ import pydantic
 
 from firth.features import RECORD_LABELS, Spec
 from firth.recipes.goals.goal import TextFrame
-from firth.recipes.tasks.classification import (
-    checked_classes,
-    constant_classes,
-    options_of_classes,
-    problem_of_classes,
-)
-from firth.recipes.tasks.constant_answers import constant_number, most_frequent, title_of
+from firth.recipes.tasks.classification import ClassAnswers, NumberAnswers
+from firth.recipes.tasks.constant_answers import most_frequent, title_of
 from firth.recipes.tasks.forms import AnyTextForm, T5Form
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -33,14 +28,14 @@ Count = Annotated[int, pydantic.Field(ge=1)]
 class WritingTask(Task):
     """The base of the tasks in which a model reads a text and writes another: string to string.
 
-    A record stands in a row as two chunks: the input, with all that stands in front of its texts, and the
+    A record is two chunks of a row: the input, with all prefixes of its texts, and the
     target.
     """
 
     heads: ClassVar[str] = "language_model"
     text_end: ClassVar[str] = "sep"
     answers_in_texts: ClassVar[bool] = False
-    """Whether a copy of what is read is an answer of the kind that is asked for."""
+    """True if a copy of what is read is an answer of the kind that is asked for."""
     # What its answers come from, a key of `firth.serving.task_signatures.text_answers.ROW_ANSWERS`.
     answered_by: ClassVar[str] = "writing"
     # The input and the target.
@@ -59,10 +54,10 @@ class WritingTask(Task):
     """Tokens of the row of a decoder next to an encoder; null for as many as of the encoder's. Where targets
     are shorter than inputs, a shorter one saves time."""
     form: AnyTextForm = T5Form()
-    """How texts are laid out."""
+    """Layout of texts."""
 
     @property
-    def roles(self) -> tuple[str, ...]:
+    def roles(self) -> tuple[str, ...]:  # type: ignore[override]
         """The roles of the texts of a record."""
         return ("text", "pair") if self.pair else ("text",)
 
@@ -75,7 +70,7 @@ class WritingTask(Task):
         return self.text_of(label)
 
     def answer_of_text(self, text: Any) -> Any:
-        """Returns what a text says, as scores take it: here the text itself."""
+        """Returns the answer in a text, as scores take it: here the text itself."""
         return text
 
     @property
@@ -159,7 +154,7 @@ class WritingTask(Task):
         return self.target_room(sequences) + len(self.form.target_after)
 
     def lengths_conflict(self, sequences: Sequences) -> str:
-        """Returns what is wrong with the lengths of rows; empty if nothing is."""
+        """Returns the problem with the lengths of rows; empty for none."""
         if self.input_room(sequences) < 1 or self.target_room(sequences) < 1:
             return (
                 f"task.target_tokens: {self.target_tokens} with sequences.length: {sequences.length} leaves "
@@ -208,7 +203,7 @@ class TextToText(WritingTask):
         return {title_of(text): [text] * len(references) for text in recurring}
 
 
-class LabelWords(WritingTask):
+class LabelWords(ClassAnswers, WritingTask):
     """Which of several classes a text has, by the words of its label, for any model that writes text.
 
     It is trained to write the words. Its answer is the class whose words are the most probable after the
@@ -233,8 +228,7 @@ class LabelWords(WritingTask):
     """Most tokens of a label's words, with special ones."""
 
     @pydantic.model_validator(mode="after")
-    def _labels_are_classes(self) -> "LabelWords":
-        checked_classes(self.labels, self.positive)
+    def _words_are_of_classes(self) -> "LabelWords":
         if self.words and self.labels and len(self.words) != len(self.labels):
             raise ValueError(f"words: {len(self.words)} texts for {len(self.labels)} labels")
         if len(set(self.words)) < len(self.words):
@@ -257,38 +251,18 @@ class LabelWords(WritingTask):
         classes = dict(zip(self.label_texts, self.labels, strict=True))
         return classes.get(text.strip(), "")
 
-    def names_problem(self, counts: Mapping[str, int]) -> str:
-        """Returns why the labels of data cannot be classes; empty if they can."""
-        return problem_of_classes(counts)
-
     @property
     def label_texts(self) -> tuple[str, ...]:
         """The text to write for each class."""
         return self.words or self.labels
-
-    @property
-    def signature(self) -> str:
-        """The served signature that asks the model for its answer."""
-        return "classify_pair" if self.pair else "classify"
-
-    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns the most frequent class, and the one that F1 is of, for all records."""
-        return constant_classes(references, self.labels, self.positive)
-
-    def score_options(self, name: str) -> dict[str, Any]:
-        """Returns the options of a score: of F1, the class that it is of."""
-        return options_of_classes(name, self.labels, self.positive)
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
         """Returns the names, dtypes and shapes of a row's labels: the numbers of the classes."""
         return {RECORD_LABELS: Spec("int32", (sequences.max_documents,))}
 
 
-class WrittenNumber(WritingTask):
+class WrittenNumber(NumberAnswers, WritingTask):
     """A number for a text, or for two, that is written as text (Raffel et al. 2019, section 2.4, STS-B)."""
-
-    label_type: ClassVar[str] = "number"
-    scored_as: ClassVar[tuple[str, ...]] = ("number",)
 
     kind: Literal["written_number"] = "written_number"
     step: float = pydantic.Field(default=0.2, gt=0.0)
@@ -311,10 +285,6 @@ class WrittenNumber(WritingTask):
         decimals = len(f"{self.step:g}".partition(".")[2])
         return f"{round(float(label) / self.step) * self.step:.{decimals}f}"
 
-    def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
-        """Returns the mean for all records."""
-        return constant_number(references)
-
     def answer_of_text(self, text: str) -> float:
         """Returns the number that a text is; `unreadable` if the text is not a number.
 
@@ -325,12 +295,3 @@ class WrittenNumber(WritingTask):
         """
         stripped = text.strip(_SPACES)
         return float(stripped) if _NUMBER.fullmatch(stripped) else self.unreadable
-
-    @property
-    def signature(self) -> str:
-        """The served signature that asks the model for its answer."""
-        return "regress_pair" if self.pair else "regress"
-
-    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
-        """Returns the names, dtypes and shapes of a row's labels: the numbers, not rounded."""
-        return {RECORD_LABELS: Spec("float32", (sequences.max_documents,))}

@@ -1,4 +1,4 @@
-"""How the turns of a dialogue are written as one text, which a tokenizer keeps: what stands around each."""
+"""Chat templates, which a tokenizer keeps: the text around each turn of a dialogue."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, Union
@@ -14,7 +14,7 @@ class WrittenText(Config):
     """Ordinary text, which is joined to the texts next to it before they become pieces."""
 
     stops: ClassVar[bool] = False
-    """Whether a reply may end with it."""
+    """True if a reply may end with it."""
 
     text: Annotated[str, pydantic.Field(min_length=1)]
     """The text."""
@@ -24,12 +24,12 @@ class NamedPiece(Config):
     """A special piece by its name."""
 
     stops: ClassVar[bool] = True
-    """Whether a reply may end with it."""
+    """True if a reply may end with it."""
 
     piece: Annotated[str, pydantic.Field(min_length=1)]
     """Name of the piece, such as `<|im_start|>`."""
     or_text: bool = False
-    """Whether its name is written as ordinary text where the vocabulary lacks it. Without this, such a
+    """True if its name is written as ordinary text where the vocabulary lacks it. Without this, such a
     vocabulary is refused."""
 
 
@@ -37,7 +37,7 @@ class PieceOfRole(Config):
     """A special piece by its role in the tokenizer; nothing where no piece plays the role."""
 
     stops: ClassVar[bool] = True
-    """Whether a reply may end with it."""
+    """True if a reply may end with it."""
 
     role: Literal["cls", "sep"]
     """Role: `cls` begins a text, and `sep` ends it."""
@@ -55,11 +55,11 @@ class Turn(Config):
     after: Parts = ()
     """Parts after it."""
     trims: bool = False
-    """Whether spaces and line ends around the text itself (those of ASCII) are left out."""
+    """True if spaces and line ends around the text itself (those of ASCII) are left out."""
 
 
 class ReplyTurn(Turn):
-    """What stands around a reply.
+    """Text around a reply.
 
     A model is asked for a reply by what is `before` it, and learns to write the rest up to the end.
     """
@@ -77,7 +77,7 @@ class ReplyTurn(Turn):
 
 
 class ChatTemplate(Config):
-    """What stands around the turns of a dialogue.
+    """Text around the turns of a dialogue.
 
     Texts next to each other become pieces together, as if one had typed them; a reply begins with a piece of
     its own, as it does when a model writes it.
@@ -86,17 +86,17 @@ class ChatTemplate(Config):
     start: Parts = ()
     """Parts in front of the whole dialogue."""
     system: Turn = Turn()
-    """What stands around instructions for the whole dialogue."""
+    """Text around instructions for the whole dialogue."""
     user: Turn = Turn()
-    """What stands around what a user says."""
+    """Text around a message of the user."""
     assistant: ReplyTurn
-    """What stands around a reply."""
+    """Text around a reply."""
     system_inside: bool = False
-    """Whether the instructions stand inside the first turn of the user, after what is before that."""
+    """True if the instructions are inside the first turn of the user, after the text before that."""
 
     @property
     def turns(self) -> Mapping[str, Turn]:
-        """What stands around the text of each speaker."""
+        """Turn of each speaker."""
         return {SYSTEM: self.system, USER: self.user, ASSISTANT: self.assistant}
 
     @property
@@ -175,7 +175,7 @@ TEMPLATES: dict[str, ChatTemplate] = {
 
 
 def order_problem(speakers: Sequence[str], asks: bool = False) -> str:
-    """Returns what is wrong with the order of a dialogue's speakers; empty if nothing is.
+    """Returns the problem with the order of a dialogue's speakers; empty for none.
 
     Example:
 

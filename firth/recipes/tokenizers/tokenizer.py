@@ -11,7 +11,7 @@ class _Tokenizer(Config):
     """The facts that every kind of tokenizer states."""
 
     of_words: ClassVar[bool] = False
-    """Whether its tokens are whole words, which a model reads by their characters."""
+    """True if its tokens are whole words, which a model reads by their characters."""
     fixed_because: ClassVar[str] = ""
     """Why a trained one takes no more pieces; empty if it does."""
     special_texts: tuple[str, ...] = ()

@@ -1,5 +1,7 @@
 """Settings of the evaluation, and the thresholds for a blessing."""
 
+from typing import ClassVar
+
 import pydantic
 
 from firth.recipes.base.recipe_type import Config
@@ -34,15 +36,13 @@ class Evaluation(Config):
     is that loss in bits over the UTF-8 bytes of these tokens.
     """
 
+    compares_with_constant: ClassVar[bool] = False
+    """True if a model has to be better than the best constant answer: here it has thresholds."""
+
     batch_size: int = pydantic.Field(default=32, ge=1)
     """Rows of a batch."""
     thresholds: tuple[Threshold, ...] = (Threshold(metric="perplexity_over_unigram", upper_bound=1.0),)
     """Bounds of metrics. A model that breaks one is not pushed."""
-
-    @property
-    def compares_with_constant(self) -> bool:
-        """Whether a model has to be better than the best constant answer: here it has thresholds."""
-        return False
 
 
 class TaskEvaluation(Evaluation):
@@ -50,13 +50,13 @@ class TaskEvaluation(Evaluation):
 
     thresholds: tuple[Threshold, ...] = ()
     beats_constant: bool = True
-    """Whether a model of a task without thresholds has to be better than the best constant answer to be
+    """True if a model of a task without thresholds has to be better than the best constant answer to be
     pushed: the most frequent class, all `O`, the first sentences of a text. The first score of both is
     compared on the same held-out records, by the 95% interval of the difference; by the values alone where
     the records are so few that right answers would not be better either. A dialogue, which has no score, is
     compared with the unigram distribution. False requires of each metric only that it is a finite number."""
 
     @property
-    def compares_with_constant(self) -> bool:
-        """Whether a model has to be better than a constant answer: `beats_constant` without thresholds."""
+    def compares_with_constant(self) -> bool:  # type: ignore[override]
+        """True if a model has to be better than a constant answer: `beats_constant` without thresholds."""
         return self.beats_constant and not self.thresholds

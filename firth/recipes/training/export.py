@@ -46,7 +46,7 @@ class Export(Config):
     int8, with a scale for each output, a quarter; a call makes float32 of them, which takes time. Norms,
     biases and positions stay in float32. What a model loses by it is measured on held-out rows."""
     long_texts: Literal["cut", "windows"] | None = None
-    """What is done with a text that is longer than a row: `cut` reads its beginning; `windows` reads all of
+    """Treatment of a text that is longer than a row: `cut` reads its beginning; `windows` reads all of
     it, and `classify` and `regress` answer by the mean of the logits of windows that share a quarter of a
     row, `embed` by the mean over all tokens. Null cuts for the former, as in training, and reads windows for
     `embed` where its pooling is a mean."""

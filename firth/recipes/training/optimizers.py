@@ -55,7 +55,7 @@ class InverseSquareRootScheduleConfig(ScheduleConfig):
 class WarmupStableDecayScheduleConfig(ScheduleConfig):
     """Constant after the warm-up, until the last steps decay it (Hu et al. 2024, "MiniCPM", section 4).
 
-    Until the decay nothing depends on the number of steps. A run that is made longer goes on from its newest
+    Until the decay nothing depends on the number of steps. A run that is made longer resumes from its newest
     checkpoint, which may come after a decay; the rate is then what it was before.
     """
 
@@ -73,7 +73,7 @@ class WarmupStableDecayScheduleConfig(ScheduleConfig):
 
 
 def _named(value: Any) -> Any:
-    """Returns the values of the schedule that a plain name, such as `cosine`, stands for."""
+    """Returns the values of the schedule of a plain name, such as `cosine`."""
     return {"kind": value} if isinstance(value, str) else value
 
 
@@ -102,6 +102,9 @@ class _Optimizer(Config):
     working: ClassVar[dict[str, int]] = {"float32": 4}
     # Whether it treats the matrices of blocks apart from other weights.
     by_matrix: ClassVar[bool] = False
+    kept_in: ClassVar[KeptDtype] = "float32"
+    """Dtype of the numbers that are kept for each weight."""
+
     learning_rate: Rate = 1e-4
     """Learning rate at the end of the warm-up."""
     schedule: AnySchedule = LinearScheduleConfig()
@@ -121,11 +124,6 @@ class _Optimizer(Config):
         return self
 
     @property
-    def kept_in(self) -> KeptDtype:
-        """Dtype of the numbers that are kept for each weight."""
-        return "float32"
-
-    @property
     def bytes_kept(self) -> int:
         """Bytes that are kept for each weight next to itself and its gradient."""
         return self.slots * _BYTES[self.kept_in]
@@ -137,7 +135,7 @@ class _Optimizer(Config):
 
     @property
     def own_values(self) -> dict[str, Any]:
-        """What it has next to the others, by the names that Keras gives it."""
+        """Values of its own, by the names that Keras gives them."""
         return self.model_dump(exclude={"kind", *_Optimizer.model_fields})
 
 
@@ -163,7 +161,7 @@ class AdamWConfig(_Optimizer):
     at random when it is stored, and computed in float32."""
 
     @property
-    def kept_in(self) -> KeptDtype:
+    def kept_in(self) -> KeptDtype:  # type: ignore[override]
         """Dtype of the moments."""
         return self.moments
 
@@ -181,7 +179,7 @@ class MuonConfig(AdamWConfig):
     (Liu et al. 2025, "Muon is Scalable for LLM Training", section 2.2), so that one learning rate suits both.
     """
 
-    # Those of AdamW; of a matrix there is but one, which is not told apart here.
+    # Those of AdamW; a matrix has but one, which is not distinguished here.
     by_matrix: ClassVar[bool] = True
     kind: Literal["muon"] = "muon"  # type: ignore[assignment]
     momentum: Share = 0.95
@@ -228,7 +226,7 @@ class AdagradConfig(_Optimizer):
     random when it is stored, and computed in float32."""
 
     @property
-    def kept_in(self) -> KeptDtype:
+    def kept_in(self) -> KeptDtype:  # type: ignore[override]
         """Dtype of the sums."""
         return self.accumulator
 

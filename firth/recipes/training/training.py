@@ -22,13 +22,13 @@ class Stage(Config):
     """Steps on rows of another length, before those of the recipe's own (Devlin et al. 2018, section A.2)."""
 
     length: int = pydantic.Field(ge=8, le=MAX_SIZE)
-    """Tokens of a row, in the place of `sequences.length`."""
+    """Tokens of a row, instead of `sequences.length`."""
     steps_fraction: float = pydantic.Field(gt=0.0, lt=1.0)
     """Share of the run's steps."""
     batch_size: int = pydantic.Field(ge=1, le=MAX_SIZE)
     """Rows of a step, over all replicas together."""
     max_predictions: int | None = pydantic.Field(default=None, ge=1)
-    """Most predictions of a row, in the place of the objective's; null keeps the objective's."""
+    """Most predictions of a row, instead of the objective's; null keeps the objective's."""
 
 
 class Mesh(Config):
@@ -50,7 +50,7 @@ class Training(Config):
     """Rows of a step, over all replicas together."""
     earlier_stages: tuple[Stage, ...] = ()
     """Stages before the one with rows of `sequences.length`, which takes the rest of the steps. Optimizer and
-    learning rate go on from stage to stage."""
+    learning rate continue from stage to stage."""
     optimizer: AnyOptimizer = AdamWConfig()
     """Optimizer, with the schedule of its learning rate."""
     precision: Literal["float32", "mixed_bfloat16"] = "float32"
@@ -73,15 +73,15 @@ class Training(Config):
     gradient_accumulation_steps: int = pydantic.Field(default=1, ge=1, le=4096)
     """Number of parts of a batch whose gradients are computed one after another and summed, so that
     activations take the memory of one part. The result is that of the whole batch, but for rounding; texts
-    that are told from each other, as of `embedding`, are a part's."""
+    that are compared with each other, as of `embedding`, are a part's."""
     rematerialisation: Literal["none", "blocks"] = "none"
     """Blocks whose inner states are not kept for the backward pass, but computed a second time in it, with
     the same dropout: `blocks` for all, which takes less memory and about a third more time. The result is the
     same but for rounding."""
     jit_compile: bool = False
-    """Whether XLA compiles the step on one device; on a `tpu` it always does."""
+    """True if XLA compiles the step on one device; on a `tpu` it always does."""
     flash_attention: bool = False
-    """Whether attention is computed by the fused kernel that Keras offers on a GPU, which never holds the
+    """True if attention is computed by the fused kernel that Keras offers on a GPU, which never holds the
     scores: with `backend: jax` and `precision: mixed_bfloat16`, for models whose `attention.dropout` is 0 and
     which add no scores of distances. Rows of more than 1,024 tokens are read as without it."""
     steps_per_execution: int | None = pydantic.Field(default=None, ge=1, le=10_000)

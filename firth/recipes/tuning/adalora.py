@@ -17,8 +17,8 @@ class AdaLoRA(AddingMethod):
 
     `W x + (alpha / initial_rank) P E Q x` (Zhang et al. 2023, "AdaLoRA: Adaptive Budget Allocation for
     Parameter-Efficient Fine-Tuning", section 3). All diagonals together begin with `initial_rank` entries for
-    each projection; those that matter least are set to zero as the run goes on, until `target_rank` are left
-    on average. E starts at zero, so that the model starts as its base. Defaults are those of peft, and the
+    each projection; those that matter least are set to zero during the run, until `target_rank` are left on
+    average. E starts at zero, so that the model starts as its base. Defaults are those of peft, and the
     paper's targets, all matrices of a block, and a learning rate between those of its tasks (appendix D).
     """
 

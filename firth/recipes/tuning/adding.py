@@ -46,7 +46,7 @@ class LoRA(AddingMethod):
     alpha: Annotated[float, pydantic.Field(gt=0.0)] = 16.0
     """Number that the product is multiplied by after it is divided by the rank."""
     rank_stabilised: bool = False
-    """Whether it is divided by the root of the rank (Kalajdzievski 2023, "A Rank Stabilization Scaling Factor
+    """True if it is divided by the root of the rank (Kalajdzievski 2023, "A Rank Stabilization Scaling Factor
     for Fine-Tuning with LoRA", section 3)."""
     dropout: Dropped = 0.0
     """Share of what A reads that is dropped in training."""

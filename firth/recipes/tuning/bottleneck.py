@@ -18,15 +18,15 @@ class BottleneckMethod(Method):
 
     adds: ClassVar[bool] = True
     sublayers: ClassVar[tuple[str, ...]] = ()
-    """Sublayers of a block that an adapter stands after."""
+    """Sublayers of a block that an adapter follows."""
     reads_sum: ClassVar[bool] = False
-    """Whether an adapter reads the sublayer's sum with the residual, after its norm if one follows, and not
+    """True if an adapter reads the sublayer's sum with the residual, after its norm if one follows, and not
     what the sublayer gives."""
 
     activation: Activation
     """Activation of the layer between."""
     norms: bool
-    """Whether the norms of the sublayers are trained."""
+    """True if the norms of the sublayers are trained."""
 
     def width_in(self, width: int) -> int:
         """Returns the width of the layer between."""
@@ -50,7 +50,7 @@ class Houlsby(BottleneckMethod):
     activation: Activation = "gelu"
     """Activation f."""
     norms: bool = True
-    """Whether the norms of the sublayers are trained."""
+    """True if the norms of the sublayers are trained."""
 
     def width_in(self, width: int) -> int:
         """Returns `bottleneck`."""
@@ -84,7 +84,7 @@ class Pfeiffer(BottleneckMethod):
     activation: Activation = "relu"
     """Activation f."""
     norms: bool = False
-    """Whether the norms of the feed-forward layers are trained."""
+    """True if the norms of the feed-forward layers are trained."""
 
     def width_in(self, width: int) -> int:
         """Returns the width of the hidden states divided by the factor, rounded down, and at least 1."""

@@ -7,39 +7,36 @@ from firth.recipes.base.recipe_type import Config
 
 
 class Method(Config):
-    """What of a model is trained when it is adapted, and what is added to it.
+    """Base of the methods, which state the trained and the added parts of an adapted model.
 
     `firth.tuning.METHODS` has the function of each kind that prepares a built model.
     """
 
     adds: ClassVar[bool] = False
-    """Whether it adds something to the model, which is also saved alone."""
+    """True if it adds something to the model, which is also saved alone."""
     merges: ClassVar[bool] = False
-    """Whether what it adds becomes a part of the weights that it is added to. If not, it stays a part of the
+    """True if what it adds becomes a part of the weights that it is added to. If not, it stays a part of the
     model that is saved and served, and `firth.models.ADDITIONS` has the function that makes it."""
     starts_as_base: ClassVar[bool] = True
-    """Whether the model gives what its base gives, before what is added is trained."""
+    """True if the model gives what its base gives, before what is added is trained."""
     one_text_in_a_row: ClassVar[bool] = False
-    """Whether each text needs a row of its own."""
+    """True if each text needs a row of its own."""
     takes_source: ClassVar[bool] = False
-    """Whether a run may start from an adapter that another run with this method has saved, the folder
+    """True if a run may start from an adapter that another run with this method has saved, the folder
     `source`, whose digest is `source_digest`."""
     learning_rate: ClassVar[float | None] = None
     """Least learning rate of a recipe that says none; None for that of the form of its texts, which is higher
     for narrow models."""
+    reads_task_numbers: ClassVar[bool] = False
+    """True if what it adds reads the number of the task of each text, where a run has several tasks."""
 
     @property
     def extends_model(self) -> bool:
-        """Whether the recipe's model is its base and, for as long as it lives, what the method adds."""
+        """True if the recipe's model is its base and, for as long as it lives, what the method adds."""
         return self.adds and not self.merges
 
     if TYPE_CHECKING:
         kind: str
-
-    @property
-    def tells_tasks_apart(self) -> bool:
-        """Whether what it adds reads the number of the task of each text, where a run has several tasks."""
-        return False
 
     @property
     def kept(self) -> "Method":
@@ -61,7 +58,7 @@ class Method(Config):
 
     @classmethod
     def with_task(cls, said: Any, task: Any) -> Any:
-        """Returns a plain value of the method with what follows from the task and is not said."""
+        """Returns a plain value of the method, completed by the values that follow from the task."""
         return said
 
     def source_conflicts(self, other: Mapping[str, Any]) -> Iterator[str]:

@@ -46,16 +46,14 @@ class PromptMethod(Method):
 class PrefixMethod(PromptMethod):
     """A method that trains keys and values which every token of each layer may attend to."""
 
+    hidden_width: ClassVar[int] = 0
+    """Width between the layers of a network that makes the keys and values in training; 0 without one."""
+
     length: Length = 20
     """Number of keys and values of a layer."""
     encoder: bool = True
-    """Whether the encoder of a model with a decoder has prefixes too, next to the decoder's self-attention.
+    """True if the encoder of a model with a decoder has prefixes too, next to the decoder's self-attention.
     Attention from decoder to encoder has no prefix."""
-
-    @property
-    def hidden_width(self) -> int:
-        """Width between the layers of a network that makes the keys and values in training; 0 without one."""
-        return 0
 
     def virtual_tokens(self, model: Any) -> int:
         """Returns `length`, or 0 for an encoder that has no prefix."""
@@ -93,13 +91,13 @@ class PrefixTuning(PrefixMethod):
     length: Length = 10
     """Number of keys and values of a layer; the paper has 10 for table-to-text and 200 for summarisation."""
     reparameterised: bool = True
-    """Whether a network makes the keys and values from smaller vectors in training; otherwise they are
+    """True if a network makes the keys and values from smaller vectors in training; otherwise they are
     trained themselves, which the paper finds unstable (section 4.3)."""
     hidden: Width = 512
     """Width of the hidden layer of the network."""
 
     @property
-    def hidden_width(self) -> int:
+    def hidden_width(self) -> int:  # type: ignore[override]
         """Its `hidden`, or 0 where keys and values are trained themselves."""
         return self.hidden if self.reparameterised else 0
 
@@ -117,7 +115,7 @@ class PTuningV2(PrefixMethod):
     base. Layers that share their weights share their prefix.
     """
 
-    # Of those that the authors' scripts choose from, a middle one.
+    # A middle one of those that the authors' scripts choose from.
     learning_rate: ClassVar[float | None] = 5e-3
 
     kind: Literal["p_tuning_v2"] = "p_tuning_v2"
@@ -129,18 +127,15 @@ class PTuningV2(PrefixMethod):
 class InputPromptMethod(PromptMethod):
     """A method that trains vectors before the embedded tokens of each text.
 
-    A row holds one text then, for in an encoder a virtual token reads what it stands before.
+    A row holds one text then, for in an encoder a virtual token reads the text after it.
     """
 
     one_text_in_a_row: ClassVar[bool] = True
+    encoded_by: ClassVar[str | None] = None
+    """Kind of the network that makes the vectors in training; None without one."""
 
     length: Length = 20
     """Number of vectors."""
-
-    @property
-    def encoded_by(self) -> str | None:
-        """Kind of the network that makes the vectors in training; None without one."""
-        return None
 
     def hidden_for(self, width: int) -> int:
         """Returns the width of the hidden layers of that network."""
@@ -169,12 +164,12 @@ class PromptTuning(InputPromptMethod):
     20 are the default here, as in peft's examples.
     """
 
-    # Of AdamW, as in peft's examples: the paper's 0.3 is of an Adafactor without scaling by the weights.
+    # AdamW's, as in peft's examples: the paper's 0.3 is of an Adafactor without scaling by the weights.
     learning_rate: ClassVar[float | None] = 3e-2
 
     kind: Literal["prompt_tuning"] = "prompt_tuning"
     start: Literal["vocabulary", "text", "random"] = "vocabulary"
-    """What they start from (section 3.2): `vocabulary`, embeddings of pieces that are drawn from the first
+    """Start of the vectors (section 3.2): `vocabulary`, embeddings of pieces that are drawn from the first
     5,000 of the vocabulary; `text`, those of the tokens of `text`; `random`, uniform numbers from -0.5 to
     0.5."""
     text: str = ""
@@ -197,6 +192,8 @@ class PTuning(InputPromptMethod):
 
     # As in peft's examples.
     learning_rate: ClassVar[float | None] = 1e-3
+    start: ClassVar[str] = "random"
+    """Start of vectors without a network."""
 
     kind: Literal["p_tuning"] = "p_tuning"
     encoder: Literal["lstm", "mlp", "none"] = "lstm"
@@ -206,12 +203,7 @@ class PTuning(InputPromptMethod):
     """Width of its hidden layers; null for that of the token embeddings."""
 
     @property
-    def start(self) -> str:
-        """How vectors without a network start."""
-        return "random"
-
-    @property
-    def encoded_by(self) -> str | None:
+    def encoded_by(self) -> str | None:  # type: ignore[override]
         """Its `encoder`, or None."""
         return None if self.encoder == "none" else self.encoder
 
@@ -245,7 +237,7 @@ class MultitaskPromptTuning(InputPromptMethod):
     """Number of tasks, those of `task.tasks` in their order; 1 for a run for one task. A recipe file that
     does not say it has as many as its task."""
     start: Literal["vocabulary", "text", "random"] = "random"
-    """What the shared prompt starts from, as of `prompt_tuning`; with a `source`, from that."""
+    """Start of the shared prompt, as of `prompt_tuning`; with a `source`, from that."""
     text: str = ""
     """Text to start from."""
     source: str = ""
@@ -255,14 +247,14 @@ class MultitaskPromptTuning(InputPromptMethod):
     """SHA-256 over that folder's files, in hex, which is written out when the recipe is read; empty without a
     source."""
     from_source: Literal["average", "exact", "shared"] = "average"
-    """What of it a run starts from: `average`, the prompt and the average of its tasks' matrices; `exact`,
-    the prompt and the matrices of `source_task`; `shared`, the prompt alone."""
+    """Parts of it that a run starts from: `average`, the prompt and the average of its tasks' matrices;
+    `exact`, the prompt and the matrices of `source_task`; `shared`, the prompt alone."""
     source_task: Annotated[int, pydantic.Field(ge=0)] = 0
     """Number of one of its tasks, from 0."""
 
     @property
-    def tells_tasks_apart(self) -> bool:
-        """Whether it has matrices of more than one task."""
+    def reads_task_numbers(self) -> bool:  # type: ignore[override]
+        """True if it has matrices of more than one task."""
         return self.tasks > 1
 
     @pydantic.model_validator(mode="after")

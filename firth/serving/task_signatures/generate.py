@@ -35,7 +35,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
         Signature, outputs=OUTPUTS, meaning=meaning, answer=written_answer("generated"), reads_heads=True
     )
     inputs = {role: _INPUTS[role] for role in goal.roles}
-    if recipe.trained_by.tells_tasks_apart:
+    if recipe.trained_by.reads_task_numbers:
         tasks = tuple(goal.tasks_by_source)
         example = {**_TEXT, _TASK: tasks[0]}
         inputs = {**inputs, _TASK: _INPUTS[_TASK]}

@@ -111,7 +111,7 @@ def _features(served: Served, documents: Sequence[_LaidOut]) -> dict[str, tf.Ten
     }
     if form.has_segments:
         starts = tf.stack([each.second for each in documents], axis=1)
-        second = (places >= tf.gather(starts, numbers - 1, batch_dims=1)) & form.tells_texts
+        second = (places >= tf.gather(starts, numbers - 1, batch_dims=1)) & form.separates_texts
         of_texts = tf.cast(second, tf.int32) * real
         features[names.SEGMENT_IDS] = with_last_segment(of_texts, features[names.DOCUMENT_IDS], form)
     return {**features, **decoder_side(features, form, served.tokenizer)}

@@ -128,7 +128,7 @@ def read_labelled_data(data: AnyLabelledData, task: Task) -> LabelledData:
     if share and task.unlabelled is None:
         _check_learnable(train, len(evaluated.records))
     shares = tuple(shares_of(data, train.records))
-    told = task.told_labels(record.label for record in train.records)
+    told = task.describe_labels(record.label for record in train.records)
     return LabelledData(data.source, names, {TRAIN: train, EVAL: evaluated}, share > 0, shares, told)
 
 

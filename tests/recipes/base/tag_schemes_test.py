@@ -35,7 +35,7 @@ IOB1 = [("I-PER", "B-PER", "O"), ("O", "I-LOC")]
 def test_iob1_is_told_from_iob2_by_where_entities_begin():
     known = {tag for tags in IOB1 for tag in tags}
     assert tag_scheme(known, IOB1).name == "IOB1" and tag_scheme(known).name == "IOB2"
-    assert Tagging().told_labels(IOB1) == "tags: IOB1, as B-LOC; types LOC, PER"
+    assert Tagging().describe_labels(IOB1) == "tags: IOB1, as B-LOC; types LOC, PER"
     strict = Tagging(scores=("entity_f1_strict",))
     assert (
         "IOB1" in strict.label_problem(set(IOB1), set()) and Tagging().label_problem(set(IOB1), set()) == ""

@@ -4,8 +4,8 @@ from firth.recipes import (
     Training,
 )
 from firth.recipes.counting import memory_bytes
-from firth.recipes.models.block_counts import LONGEST_WHOLE, block_working
-from firth.recipes.models.counts import FLOAT32, Kept, Lengths
+from firth.recipes.models.block_counts import LONGEST_WHOLE, block_bytes
+from firth.recipes.models.counts import FLOAT32, Lengths
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.reading.loading import load_recipe
 from firth.recipes.training.optimizers import AdafactorConfig, AdagradConfig, AdamWConfig, LambConfig
@@ -38,23 +38,24 @@ def test_optimizers_keep_different_numbers_of_each_weight(optimizer, kept, worki
     assert optimizer.bytes_working == working
 
 
-def test_a_block_works_with_its_inner_layer_or_with_the_gradients_of_scores():
-    """GELU over 3,072 units holds two float32 numbers for each; the block's input and output add 2 * 768."""
-    assert block_working(BASE, keys=512, scores=1) == Kept(computed=2 * 768, float32=2 * 3072)
-    # 12 heads with 4,096 scores, when the 3,072 units that the layer keeps, in both dtypes, are gone.
-    of_scores = Kept(computed=12 * 4096 - 3072 + 2 * 768, float32=-3072)
-    assert block_working(BASE, keys=512, scores=4096) == of_scores
+def test_a_block_keeps_its_formula():
+    """A token has 19 vectors as wide as the model, and 2 scores a head and key.
+
+    Four vectors of GELU, two of norms and the softmax are float32 in either precision.
+    """
+    width, scores = 512 * 768, 12 * 512 * 512
+    assert block_bytes(BASE, 512, 4) == 4 * (19 * width + 2 * scores)
+    assert block_bytes(BASE, 512, 2) == (4 * 6 + 2 * 13) * width + (4 + 2) * scores
 
 
 def test_activations_grow_with_the_batch_and_shrink_with_the_precision():
     one, two = (memory_bytes(recipe(BASE, training=Training(batch_size=size))) for size in (1, 2))
-    kernels = 4 * BASE.kernels_kept().computed
-    assert two["activations"] - kernels == 2 * (one["activations"] - kernels)
+    assert two["activations"] == 2 * one["activations"]
     half = memory_bytes(recipe(BASE, training=Training(batch_size=1, precision="mixed_bfloat16")))
-    kept = BASE.kept(Lengths(input=128, selected=20))
+    whole, halved = (BASE.activations(Lengths(input=128, selected=20), number).blocks for number in (4, 2))
     # Products read a copy of the weights.
     copies = 2 * 110_106_428
-    assert one["activations"] - (half["activations"] - copies) == 2 * kept.computed + kernels // 2
+    assert one["activations"] - (half["activations"] - copies) == whole - halved
 
 
 @pytest.mark.parametrize("config, key", [(AdamWConfig, "moments"), (AdagradConfig, "accumulator")])
@@ -74,15 +75,16 @@ def test_blocks_that_are_computed_again_keep_their_inputs(name):
     model = {**MODELS, **OTHERS}[name]
     lengths = Lengths(input=64, target=32, selected=8)
 
-    def kept(layers, again):
+    def activations(layers):
         shape = model.model_copy(update={"layers": layers, "share_layers": None, "decoder_layers": None})
-        return shape.kept_by_block(lengths) if again else shape.kept(lengths)
+        return shape.activations(lengths, FLOAT32)
 
     states = 64 + (32 if model.has_decoder else 0)
     if name == "xlnet":
         states += 64 + 8
-    assert kept(7, True) == kept(6, True) + Kept(states * model.width)
-    assert kept(7, True).bytes(FLOAT32) < kept(7, False).bytes(FLOAT32)
+    six, seven = activations(6), activations(7)
+    assert seven.inputs - six.inputs == FLOAT32 * states * model.width
+    assert seven.block == six.block and seven.inputs + seven.block < seven.blocks
 
 
 def test_a_generator_that_is_computed_again_keeps_the_inputs_of_its_blocks():
@@ -105,8 +107,8 @@ def test_long_rows_keep_no_scores(name):
     """From there on twice the tokens are twice the numbers."""
     model = {**MODELS, **OTHERS}[name]
     half, whole, twice = (
-        model.kept(Lengths(input=length, target=length, selected=length // 8))
+        model.activations(Lengths(input=length, target=length, selected=length // 2), FLOAT32)
         for length in (LONGEST_WHOLE, 2 * LONGEST_WHOLE, 4 * LONGEST_WHOLE)
     )
-    assert twice == 2 * whole
-    assert whole.bytes(FLOAT32) < half.bytes(FLOAT32)
+    assert (twice.blocks, twice.gradients) == (2 * whole.blocks, 2 * whole.gradients)
+    assert whole.blocks < half.blocks
