@@ -197,7 +197,7 @@ def execute(
         run_folder(root, folder)
         console.print(f"[bold]{recipe.name}[/] in {root / folder} (loading TFX takes a while)")
         with drawing(console, live=console.is_terminal and not options.verbose) as draw:
-            return run(recipe, root, dataclasses.replace(options, on_event=draw))
+            return run(recipe, root, dataclasses.replace(options, name=folder, on_event=draw))
     except RunFolderError as error:
         fail(str(error), ExitCode.USAGE)
     except local.RunLockedError as error:

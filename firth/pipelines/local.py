@@ -134,13 +134,7 @@ def curate(
     root: str | os.PathLike[str],
     options: RunOptions = _USUAL,
 ) -> CurationResult:
-    """Runs the corpus part of a recipe's pipeline alone; `run` in the same folder continues from it.
-
-    Raises:
-        RunFolderError: if the name is not that of a folder, or the folder was made from something else.
-        RunLockedError: if another process runs there.
-        RunFailedError: if a component fails; the same call continues where it stopped.
-    """
+    """Runs the corpus part of a recipe's pipeline alone; `run` in the same folder continues from it."""
     return _run(_Job(recipe, root, options, _create_curation_pipeline), collect_curation)
 
 
@@ -149,13 +143,7 @@ def finetune(
     root: str | os.PathLike[str],
     options: RunOptions = _USUAL,
 ) -> RunResult:
-    """Runs the fine-tuning pipeline of a recipe in `root/name`, reusing whatever has not changed.
-
-    Raises:
-        RunFolderError: if the name is not that of a folder, or the folder was made from something else.
-        RunLockedError: if another process runs there.
-        RunFailedError: if a component fails; the same call continues where it stopped.
-    """
+    """Runs the fine-tuning pipeline of a recipe in `root/name`, reusing whatever has not changed."""
     return _run(_Job(recipe, root, options, create_local_finetuning_pipeline), collect_run)
 
 

@@ -253,4 +253,4 @@ def test_a_run_goes_on_from_a_model_by_its_name(firth, runner, tmp_path):
 
 def test_a_run_needs_a_recipe_or_a_base(firth, runner):
     result = firth("run", "--text", "a.txt")
-    assert result.exit_code == 2 and "give a RECIPE, or the model to go on from with --base" in result.output
+    assert result.exit_code == 2 and "or the model to continue from with --base" in result.output
