@@ -1,4 +1,4 @@
-"""Text in and text out, by guesses of a smaller model or of the text so far."""
+"""Speculative decoding: the model reads several guessed tokens at once and keeps the first ones that fit."""
 
 from typing import Any, NamedTuple
 
