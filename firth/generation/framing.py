@@ -160,24 +160,6 @@ class PromptFraming:
         return tuple(self.tokenizer.id_to_token(int(each)) for each in ids)
 
 
-def utf8(text: str | bytes, number: int) -> bytes:
-    """Returns a prompt in UTF-8."""
-    try:
-        encoded = text.encode() if isinstance(text, str) else bytes(text)
-        encoded.decode()
-    except UnicodeError as error:
-        place = getattr(error, "start", 0)
-        raise ValueError(f"prompt {number}: it is not UTF-8 from place {place} on") from None
-    return encoded
-
-
-def _padded(prompts: Sequence[FramedPrompt], length: int) -> tf.Tensor:
-    """Returns the characters of a batch, int32 [batch, length, max_characters]."""
-    found = [each.characters for each in prompts if each.characters is not None]
-    padded = [np.pad(each, ((0, length - len(each)), (0, 0))) for each in found]
-    return tf.constant(np.stack(padded))
-
-
 class TurnsFraming(PromptFraming):
     """How a model that learned dialogues reads turns and writes replies, by the template of its tokenizer.
 
@@ -221,6 +203,10 @@ class TurnsFraming(PromptFraming):
         return found.strip() if self.chat.template.assistant.trims else found
 
 
+# By a goal's `prompted_with`.
+FRAMINGS: Mapping[str, type[PromptFraming]] = {"text": PromptFraming, "turns": TurnsFraming}
+
+
 def framing_of(recipe: RunRecipe, tokenizer: AnyTokenizer) -> PromptFraming:
     """Returns how the prompts of a model are laid out.
 
@@ -230,11 +216,25 @@ def framing_of(recipe: RunRecipe, tokenizer: AnyTokenizer) -> PromptFraming:
     return FRAMINGS[recipe.goal.prompted_with](recipe, tokenizer)
 
 
-# By a goal's `prompted_with`.
-FRAMINGS: Mapping[str, type[PromptFraming]] = {"text": PromptFraming, "turns": TurnsFraming}
-
-
 def _messages(prompt: Any, number: int) -> list[Message]:
     if isinstance(prompt, str | bytes):
         return [{"role": USER, "content": utf8(prompt, number).decode()}]
     return [{"role": each["role"], "content": utf8(each["content"], number).decode()} for each in prompt]
+
+
+def utf8(text: str | bytes, number: int) -> bytes:
+    """Returns a prompt in UTF-8."""
+    try:
+        encoded = text.encode() if isinstance(text, str) else bytes(text)
+        encoded.decode()
+    except UnicodeError as error:
+        place = getattr(error, "start", 0)
+        raise ValueError(f"prompt {number}: it is not UTF-8 from place {place} on") from None
+    return encoded
+
+
+def _padded(prompts: Sequence[FramedPrompt], length: int) -> tf.Tensor:
+    """Returns the characters of a batch, int32 [batch, length, max_characters]."""
+    found = [each.characters for each in prompts if each.characters is not None]
+    padded = [np.pad(each, ((0, length - len(each)), (0, 0))) for each in found]
+    return tf.constant(np.stack(padded))

@@ -9,11 +9,7 @@ import tensorflow as tf
 from firth.generation import Prompts, Writer, controls_of, reader_of
 from firth.generation.proposals import DraftProposer, LookupProposer
 from firth.generation.sampling import filtered, sampled
-<<<<<<<< HEAD:tests/generation/speculative_generator_distribution_test.py
-from firth.generation.speculative_generator import SpeculativeWriter
-========
 from firth.generation.speculative import SpeculativeWriter
->>>>>>>> cbed1a60 (Speculative decoding is a module, and its tests are next to the others of generation):tests/generation/speculative_distribution_test.py
 from firth.recipes.generation.request import GenerationRequest
 from tests.models.references import VOCABULARY, build_model
 
