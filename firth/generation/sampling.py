@@ -1,7 +1,7 @@
-"""What of a distribution may be drawn: pure functions of logits, each row with a value of its own.
+"""Choice of a token from logits: filters of the distribution, and draws from it; each row has its own values.
 
-Each sets the logits of what is cut off to minus infinity; at least one token always stays. Of tokens with the
-same logit at the border all stay.
+A filter sets the logits of excluded tokens to minus infinity, and keeps at least one token. Tokens with the
+same logit as the last one that stays stay too.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _UNIT_BITS = 23
 
 
 def likeliest(logits: tf.Tensor, controls: Controls, step: tf.Tensor) -> tf.Tensor:
-    """Returns the likeliest token of each row, int32 [batch]; of equal ones that with the smallest id.
+    """Returns the likeliest token of each row, int32 [batch]; the smallest id of equal ones.
 
     Args:
         logits: float32 [batch, vocabulary].
@@ -28,10 +28,10 @@ def likeliest(logits: tf.Tensor, controls: Controls, step: tf.Tensor) -> tf.Tens
 
 
 def sampled(logits: tf.Tensor, controls: Controls, step: tf.Tensor) -> tf.Tensor:
-    """Returns a token drawn from each row's distribution, cut as it asks, int32 [batch].
+    """Returns a token drawn from each row's filtered distribution, int32 [batch].
 
-    What is drawn follows from the row's seed and the number of its token, and so is the same whatever shares
-    the batch. At temperature 0 it is the likeliest token, so that rows of both kinds may share a batch.
+    The draw depends on the row's seed and the number of its token alone, not on the other rows of the batch.
+    At temperature 0 it is the likeliest token, so that rows of both kinds may share a batch.
 
     Args:
         logits: float32 [batch, vocabulary].
@@ -41,9 +41,9 @@ def sampled(logits: tf.Tensor, controls: Controls, step: tf.Tensor) -> tf.Tensor
 
 
 def filtered(logits: tf.Tensor, controls: Controls) -> tf.Tensor:
-    """Returns logits divided by the temperature and cut as each row asks, float32 [batch, vocabulary].
+    """Returns logits after the temperature and the filters of each row, float32 [batch, vocabulary].
 
-    At temperature 0 only the likeliest token is left. A cut that no row asks for costs nothing.
+    At temperature 0 the likeliest token alone is left. A filter that no row requests costs nothing.
 
     Args:
         logits: float32 [batch, vocabulary].
@@ -78,7 +78,7 @@ def drawn(logits: tf.Tensor, uniform: tf.Tensor) -> tf.Tensor:
     [0, 1, 2]
     """
     shares = tf.cumsum(tf.nn.softmax(logits), axis=1)
-    # The sum of all is not exactly 1, and a token without a share is never drawn.
+    # The sum of all is not exactly 1; a token of probability 0 is never drawn.
     target = uniform[:, tf.newaxis] * shares[:, -1:]
     return tf.reduce_sum(tf.cast(shares <= target, tf.int32), axis=1)
 
