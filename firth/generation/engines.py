@@ -97,7 +97,7 @@ def load_generator(
 
 
 def generate(model: Any, prompts: Any, requests: "Requests" = None, **values: Any) -> Any:
-    """Returns the text that a model writes after a prompt, or after each of several; see `Generator.generate`.
+    """Returns the text that a model writes after each prompt; see `Generator.generate`.
 
     For several calls, `load_generator` keeps the loaded and compiled model.
 

@@ -63,7 +63,7 @@ class SlotWriter:
         prompts = Prompts(ids, length, {})
         states, rows = self._reader.begin(prompts, room)
         most = tf.zeros_like(length) + self._framing.goal.written_places(self._framing.sequences, length)
-        # A text's last token alone is kept, but penalties read all of it, in a tensor of the same size for every
+        # A text's last token alone is kept, but penalties read all of it, in a tensor of one size for every
         # length of a prompt, which may be a part of it.
         seen = (room if self._reader.predicts_prompt else self._places) + 1
         writing = self._writer.empty(prompts, rows, 1, seen)
