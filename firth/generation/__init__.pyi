@@ -10,7 +10,7 @@ from .readers import (
 )
 from .results import Generated as Generated, TextStream as TextStream
 from .samplers import SAMPLERS as SAMPLERS
-from .speculative_generator import SpeculativeGenerator as SpeculativeGenerator
+from .speculative import SpeculativeGenerator as SpeculativeGenerator
 from .text_generator import TextGenerator as TextGenerator
 from .token_reader import (
     Prompts as Prompts,

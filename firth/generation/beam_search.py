@@ -9,12 +9,12 @@ import tensorflow as tf
 from firth.generation.controls import Controls
 from firth.generation.penalties import Seen, adjusted
 from firth.generation.token_reader import Prompts, ReadRows, TokenReader, last_states
-from firth.generation.writer import AT_END, AT_LENGTH, BY_CALLER, GOES_ON, DecodedTexts, repeated
+from firth.generation.writer import AT_END, AT_LENGTH, RUNNING, DecodedTexts, Decoder
 from firth.recipes.generation.samplers import BeamSearch
 
 
 class Hypotheses(NamedTuple):
-    """Several texts for each row, the best first; minus infinity scores a place that no text has taken.
+    """Several texts for each row, the best first; a place without a text has the score minus infinity.
 
     Attributes:
         scores: float32 [batch, texts].
@@ -22,7 +22,7 @@ class Hypotheses(NamedTuple):
         log_probabilities: Natural logarithms of their probabilities, float32 [batch, texts, most], among all
             tokens that may be written, before biases and penalties.
         count: Number of tokens so far, int32 [batch, texts].
-        ended: Why a text has ended, int32 [batch, texts], as `Writing` says it.
+        ended: Why a text has ended, int32 [batch, texts], as in `Writing.ended`.
     """
 
     scores: tf.Tensor
@@ -51,7 +51,7 @@ class Hypotheses(NamedTuple):
         )
 
     def taken(self, places: tf.Tensor) -> "Hypotheses":
-        """Returns some texts of each row, in any order and as often as is said.
+        """Returns the texts of these numbers of each row; a text may be taken several times.
 
         Args:
             places: Numbers of texts, int32 [batch, n].
@@ -83,15 +83,15 @@ class Hypotheses(NamedTuple):
         return Hypotheses(*(tf.concat(pair, axis=1) for pair in zip(self, others, strict=True)))
 
     def only(self, which: tf.Tensor) -> "Hypotheses":
-        """Returns these texts, of which some are out of the question.
+        """Returns these texts; those that do not stay get the score minus infinity.
 
         Args:
-            which: Which stay, bool [batch, texts]; the others are scored minus infinity.
+            which: True for texts that stay, bool [batch, texts].
         """
         return self._replace(scores=tf.where(which, self.scores, -float("inf")))
 
     def with_tokens(self, tokens: tf.Tensor, gained: tf.Tensor) -> "Hypotheses":
-        """Returns these texts with a token more each.
+        """Returns these texts, each with one more token.
 
         Args:
             tokens: Token of each, int32 [batch, texts].
@@ -120,16 +120,16 @@ class Hypotheses(NamedTuple):
 
 
 class Searching(NamedTuple):
-    """A search that is under way.
+    """State of a search.
 
     Attributes:
-        rows: What the model has read of each beam, [batch * beams] rows: all but the token written last.
-        running: Texts that are written on, [batch, beams]; their score is the sum of the logarithms of their
+        rows: Rows that the model has read for each beam, [batch * beams]: all but the token written last.
+        running: Texts that have not ended, [batch, beams]; their score is the sum of the logarithms of their
             tokens' probabilities.
         found: Texts that have ended, [batch, beams]; their score is that sum, divided by their number of
             tokens to the power of the length penalty.
-        ended: Why each row's search has ended, int32 [batch], as `Writing` says it.
-        seen: What penalties read of each beam's text so far, [batch * beams] rows.
+        ended: Why each row's search has ended, int32 [batch], as in `Writing.ended`.
+        seen: Text of each beam so far as penalties read it, [batch * beams] rows.
     """
 
     rows: ReadRows
@@ -139,20 +139,19 @@ class Searching(NamedTuple):
     seen: Seen
 
 
-class BeamSearcher:
+class BeamSearcher(Decoder[Searching]):
     """Writes the likeliest texts that it finds after each prompt: `start`, then `go_on` until all have ended.
 
-    At each step a row's beams are tried with every token, and twice as many texts as it has beams are looked
-    at. Of the better half those that end are kept; of all of them the best that go on are the next beams.
-    What comes out is what `generate` of Hugging Face's transformers 5 finds with the same values, penalties
-    among them: they are taken off the logarithms of probabilities. A row's texts do not depend on what else
-    is in the batch.
+    A step extends each beam of a row by every token, and considers twice as many texts as the row has beams.
+    Texts of the better half that end are kept; the best texts that continue are the next beams. The result is
+    that of `generate` of Hugging Face's transformers 5 with the same values; penalties, too, are subtracted
+    from the logarithms of probabilities. A row's texts do not depend on the other rows of the batch.
 
     Args:
         reader: Model that reads.
         end_id: Id of the token that ends a text.
-        may_write: Which tokens may be written, bool [vocabulary], the end among them.
-        sampler: How to search.
+        may_write: True for tokens that may be written, bool [vocabulary], the end among them.
+        sampler: Settings of the search.
     """
 
     def __init__(
@@ -166,7 +165,7 @@ class BeamSearcher:
 
         Args:
             prompts: Prompts of the batch.
-            controls: What each row asks for.
+            controls: Values that each row requests.
             room: Most tokens of any row, an int or int32 []; at least `controls.most`.
 
         Returns:
@@ -180,7 +179,7 @@ class BeamSearcher:
         seen = Seen.of_prompts(prompts, self._reader, len(self._ruled_out), room)
         searching = Searching(
             rows.taken(each),
-            # They are all alike: one of them is enough.
+            # All beams are the same at the start, so one has a score.
             running.only(tf.broadcast_to(tf.range(beams) == 0, [batch, beams])),
             Hypotheses.empty(batch, beams, room, -float("inf")),
             tf.zeros([batch], tf.int32),
@@ -188,24 +187,14 @@ class BeamSearcher:
         )
         return self._chosen(tf.gather(logits, each), searching, controls), states
 
-    def go_on(self, searching: Searching, controls: Controls, steps: tf.Tensor | int) -> Searching:
-        """Writes so many more tokens of each beam, or fewer where a row's search ends.
-
-        Args:
-            searching: Search as `start` or the last call returned it.
-            controls: What each row asks for.
-            steps: Most tokens to write, an int or int32 [].
-        """
-        return repeated(self.step, searching, controls, steps, lambda each: each.ended)
-
     def texts(self, searching: Searching) -> DecodedTexts:
-        """Returns the best text of each row whose search has ended; of the others no token.
+        """Returns the best text of each row whose search has ended, and no token of the other rows.
 
         Args:
             searching: Search as `start` or `go_on` returned it.
         """
         best, ended = searching.found, searching.ended
-        count = tf.where(ended != GOES_ON, best.count[:, 0], 0)
+        count = tf.where(ended != RUNNING, best.count[:, 0], 0)
         return DecodedTexts(best.ids[:, 0], best.log_probabilities[:, 0], count, ended, self.best(searching))
 
     def best(self, searching: Searching) -> Hypotheses:
@@ -216,45 +205,35 @@ class BeamSearcher:
         """
         return searching.found.best(self._sampler.n_best)[0]
 
-    def with_ended(self, searching: Searching, rows: tf.Tensor) -> Searching:
-        """Returns the search, of which some rows are to go on no further.
-
-        Args:
-            searching: Search so far.
-            rows: Which rows have ended, bool [batch].
-        """
-        goes_on = searching.ended == GOES_ON
-        return searching._replace(ended=tf.where(goes_on & rows, BY_CALLER, searching.ended))
-
     def step(self, searching: Searching, controls: Controls) -> Searching:
-        """Writes one more token of each beam of the rows that go on; the others stay as they are.
+        """Writes one more token of each beam of the rows that have not ended.
 
         Args:
             searching: Search so far.
-            controls: What each row asks for.
+            controls: Values that each row requests.
         """
         running = searching.running
-        rows = searching.rows.standing(tf.repeat(searching.ended != GOES_ON, self._sampler.beams))
+        rows = searching.rows.standing(tf.repeat(searching.ended != RUNNING, self._sampler.beams))
         last = tf.gather(running.ids, tf.maximum(running.count - 1, 0), batch_dims=2)
         states, rows = self._reader.read(tf.reshape(last, [-1, 1]), rows)
         return self._chosen(self._reader.logits(states[:, 0]), searching._replace(rows=rows), controls)
 
     def _chosen(self, logits: tf.Tensor, searching: Searching, controls: Controls) -> Searching:
-        """Returns the search with one more token of each beam of the rows that go on."""
+        """Returns the search with one more token of each beam of the rows that have not ended."""
         candidates, places, tokens = self._candidates(logits, searching, controls)
         at_length = candidates.count >= controls.most[:, tf.newaxis]
-        ended = tf.where(tokens == self._end_id, AT_END, tf.where(at_length, AT_LENGTH, GOES_ON))
+        ended = tf.where(tokens == self._end_id, AT_END, tf.where(at_length, AT_LENGTH, RUNNING))
         candidates = candidates._replace(ended=ended)
-        running, chosen = candidates.only(ended == GOES_ON).best(self._sampler.beams)
-        found = self._found(candidates.only(ended != GOES_ON), searching.found)
+        running, chosen = candidates.only(ended == RUNNING).best(self._sampler.beams)
+        found = self._found(candidates.only(ended != RUNNING), searching.found)
         rows = self._flat(tf.gather(places, chosen, batch_dims=1))
         tokens = tf.reshape(tf.gather(tokens, chosen, batch_dims=1), [-1])
-        goes_on = searching.ended == GOES_ON
+        running_rows = searching.ended == RUNNING
         return Searching(
             searching.rows.taken(rows),
-            running.where(goes_on, searching.running),
-            found.where(goes_on, searching.found),
-            tf.where(goes_on, self._ended(running, found, controls), searching.ended),
+            running.where(running_rows, searching.running),
+            found.where(running_rows, searching.found),
+            tf.where(running_rows, self._ended(running, found, controls), searching.ended),
             searching.seen.taken(rows).with_token(tokens, tf.ones_like(tokens, tf.bool)),
         )
 
@@ -266,7 +245,7 @@ class BeamSearcher:
         logits = tf.cast(logits, tf.float32) + self._ruled_out
         of_beams = controls.taken(tf.repeat(tf.range(tf.shape(searching.ended)[0]), beams))
         if beams == 1:
-            # With one beam, theirs takes penalties off logits.
+            # With one beam, transformers subtracts penalties from logits.
             proposed = tf.nn.log_softmax(adjusted(logits, of_beams, searching.seen, self._end_id))
         else:
             proposed = adjusted(tf.nn.log_softmax(logits), of_beams, searching.seen, self._end_id)
@@ -280,24 +259,24 @@ class BeamSearcher:
         return texts._replace(scores=scores), places, tokens
 
     def _found(self, ended: Hypotheses, found: Hypotheses) -> Hypotheses:
-        """Returns the best texts that have ended, of those of before and those of the better candidates."""
+        """Returns the best ended texts among those found before and the better half of the candidates."""
         beams = self._sampler.beams
         lengths = tf.cast(ended.count, tf.float32) ** self._sampler.length_penalty
         better = tf.broadcast_to(tf.range(2 * beams) < beams, tf.shape(ended.scores))
         return found.joined(ended._replace(scores=ended.scores / lengths).only(better)).best(beams)[0]
 
     def _ended(self, running: Hypotheses, found: Hypotheses, controls: Controls) -> tf.Tensor:
-        """Returns why each row's search has ended, int32 [batch], by its best text, or that it goes on."""
+        """Returns why each row's search has ended, int32 [batch], by its best text, or `RUNNING`."""
         stops, penalty = self._sampler.early_stopping, self._sampler.length_penalty
         length = controls.most if stops == "never" and penalty > 0 else running.count[:, 0]
         reachable = running.scores[:, 0] / tf.cast(length, tf.float32) ** penalty
         worst = tf.reduce_min(found.scores, axis=1)
-        # Places of which no text has been found yet are worse than anything.
+        # A place without a text is worse than every text.
         may_gain = (worst == -float("inf")) if stops is True else (reachable > worst)
         may_gain &= running.scores[:, 0] > -float("inf")
-        return tf.where(may_gain, GOES_ON, found.ended[:, 0])
+        return tf.where(may_gain, RUNNING, found.ended[:, 0])
 
     def _flat(self, places: tf.Tensor) -> tf.Tensor:
-        """Returns numbers of rows of the model for beams of each row, int32 [batch * n]."""
+        """Returns the numbers of the model's rows for beams of each row, int32 [batch * n]."""
         first = tf.range(tf.shape(places)[0]) * self._sampler.beams
         return tf.reshape(first[:, tf.newaxis] + places, [-1])

@@ -9,7 +9,7 @@ import tensorflow as tf
 from firth.generation.controls import Controls
 from firth.generation.sampling import likeliest
 from firth.generation.token_reader import Prompts, TokenReader, last_states
-from firth.generation.writer import GOES_ON, OverWriting, Writer, Writing
+from firth.generation.writer import RUNNING, Writer, Writing, WritingDecoder
 from firth.recipes.generation.samplers import ContrastiveSearch
 
 
@@ -19,15 +19,20 @@ class Contrasting(NamedTuple):
     Attributes:
         writing: The texts; the model has read all of their tokens.
         logits: Logits of the next token, float32 [batch, vocabulary].
-        directions: States of all that was read, of length 1, float32 [batch, places, width].
+        directions: States of all tokens that were read, scaled to length 1, float32 [batch, places, width].
     """
 
     writing: Writing
     logits: tf.Tensor
     directions: tf.Tensor
 
+    @property
+    def ended(self) -> tf.Tensor:
+        """Why a row has ended, as in `Writing`."""
+        return self.writing.ended
 
-class ContrastiveSearcher(OverWriting[Contrasting]):
+
+class ContrastiveSearcher(WritingDecoder[Contrasting]):
     """Writes by contrastive search: `start`, then `go_on` until all rows have ended.
 
     Su et al. 2022, "A Contrastive Framework for Neural Text Generation", section 3.2. The likeliest tokens of
@@ -35,7 +40,7 @@ class ContrastiveSearcher(OverWriting[Contrasting]):
     the same stack has read: the prompt too, unless an encoder has read it.
 
     Args:
-        may_write: Which tokens may be written, bool [vocabulary], the end among them.
+        may_write: True for tokens that may be written, bool [vocabulary], the end among them.
     """
 
     def __init__(
@@ -63,13 +68,13 @@ class ContrastiveSearcher(OverWriting[Contrasting]):
         return self.step(begun, controls), states
 
     def step(self, contrasting: Contrasting, controls: Controls) -> Contrasting:
-        """Writes one more token of each row that goes on; the others stay as they are."""
+        """Writes one more token of each row that has not ended."""
         writing, count = contrasting.writing, self._compared
         logits = self._writer.allowed(contrasting.logits)
         proposed = self._writer.proposed(logits, controls, writing.seen)
         confidence, tokens = tf.math.top_k(tf.nn.softmax(proposed), count)
         batch = tf.shape(tokens)[0]
-        before = writing.rows.standing(writing.ended != GOES_ON)
+        before = writing.rows.standing(writing.ended != RUNNING)
         states, read = self._reader.read(
             tf.reshape(tokens, [-1, 1]), before.taken(tf.repeat(tf.range(batch), count))
         )

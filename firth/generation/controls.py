@@ -1,4 +1,4 @@
-"""What requests ask for, as tensors of a batch: each row has its own."""
+"""Controls of generation: the values of requests as tensors of a batch, one value a row."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,12 +10,12 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.generation.samplers import Sampling
 
-# Values of a sampler that has none of its own: they change nothing.
+# Values that change nothing, for samplers without such a value.
 _NEUTRAL = Sampling(temperature=1.0)
 
 
 class Controls(NamedTuple):
-    """What each row of a batch asks for; all are tensors, so that no value needs a graph of its own.
+    """Values that each row of a batch requests; all are tensors, so that no value needs a graph of its own.
 
     Attributes:
         most: Most tokens to write, int32 [batch].
@@ -48,7 +48,7 @@ class Controls(NamedTuple):
     seeds: tf.Tensor
 
     def taken(self, rows: tf.Tensor) -> "Controls":
-        """Returns some rows, in any order and as often as is said.
+        """Returns the rows of these numbers, in their order; a row may be taken several times.
 
         Args:
             rows: Numbers of rows, int32 [n].
@@ -101,7 +101,7 @@ def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Contro
 
 
 def neutral_controls(batch: tf.Tensor | int, most: int) -> Controls:
-    """Returns the controls of rows that ask for nothing but a number of tokens, inside a graph too."""
+    """Returns the controls of rows that request a number of tokens alone; works inside a graph."""
 
     def same(value: Any, dtype: tf.DType = tf.float32) -> tf.Tensor:
         return tf.fill([batch], tf.constant(value, dtype))

@@ -1,4 +1,4 @@
-"""What runs a model that writes, by name, and how a bundle is opened with it."""
+"""Engines that run a model, by name, and functions that open a bundle with one."""
 
 import dataclasses
 import importlib
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Engine:
-    """What runs a model.
+    """A library that runs models.
 
     Attributes:
-        module: Module with `generator_of(folder, **options)`, what writes, and `model_of(folder, **options)`,
-            what has hidden states. It is loaded when it is used.
-        option: Name of the option that says how numbers are kept.
+        module: Module with `generator_of(folder, **options)`, which returns a generator, and
+            `model_of(folder, **options)`, which returns a model with hidden states; loaded on first use.
+        option: Name of the option for the type of the weights.
         file: Name of a file that only folders of this engine have; empty if it reads bundles alone.
     """
 
@@ -29,7 +29,7 @@ class Engine:
     file: str = ""
 
 
-# The first one is that of bundles.
+# The first one reads bundles.
 ENGINES = {
     "keras": Engine("firth.generation.keras_engine", "dtype"),
     "ctranslate2": Engine("firth.interop.ctranslate2.engine", "quantization", "model.bin"),
@@ -37,7 +37,7 @@ ENGINES = {
 
 
 def engine_of(folder: str | os.PathLike[str]) -> str:
-    """Returns the engine that reads a folder where nothing else is said.
+    """Returns the default engine of a folder.
 
     Example:
 
@@ -49,13 +49,13 @@ def engine_of(folder: str | os.PathLike[str]) -> str:
 
 
 def check_engine(engine: str) -> None:
-    """Passes if there is an engine of a name."""
+    """Raises `ValueError` unless there is an engine of this name."""
     if engine not in ENGINES:
         raise ValueError(f"engine: there is no {engine!r}; {suggest(engine, ENGINES)}")
 
 
 def opened(making: str, engine: str, folder: str | os.PathLike[str], options: Mapping[str, Any]) -> Any:
-    """Returns what an engine makes of a folder."""
+    """Opens a folder with an engine and returns its generator or model."""
     check_engine(engine)
     said = {name: value for name, value in options.items() if value is not None}
     others = {each.option for each in ENGINES.values()} - {ENGINES[engine].option}
@@ -74,13 +74,13 @@ def load_generator(
     Args:
         folder: Path of the folder that `firth.models.save_model` wrote. CTranslate2 also takes one that
             `firth export --format ctranslate2` wrote.
-        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`; of Keras alone.
-        engine: What runs the model: `keras` or `ctranslate2`.
-        **options: Further options of the engine; of `ctranslate2` `quantization`, such as `int8`, and
+        dtype: A Keras dtype or policy instead of the recipe's `training.precision`; for Keras alone.
+        engine: Library that runs the model: `keras` or `ctranslate2`.
+        **options: Further options of the engine; `ctranslate2` has `quantization`, such as `int8`, and
             `cache`, the folder in which the model of a bundle is kept.
 
     Raises:
-        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        firth.storage.NotWholeError: if there is no such folder, or it was not written to its end.
         firth.models.BundleError: if files are missing or damaged.
         firth.tokenizers.TokenizerMismatchError: if the tokenizer's files were changed.
         ValueError: if the model does not write, or there is no such engine, with the nearest.
@@ -97,12 +97,12 @@ def load_generator(
 
 
 def generate(model: Any, prompts: Any, requests: "Requests" = None, **values: Any) -> Any:
-    """Returns what a model writes after a prompt, or after each of several; see `Generator.generate`.
+    """Returns the text that a model writes after each prompt; see `Generator.generate`.
 
-    For several calls `load_generator` keeps what is loaded and compiled.
+    For several calls, `load_generator` keeps the loaded and compiled model.
 
     Args:
-        model: Path of a bundle, what `load_generator` returned, or an object with `model`, `tokenizer` and
+        model: Path of a bundle, a generator of `load_generator`, or an object with `model`, `tokenizer` and
             `recipe`, such as `firth.serving.load_served` returns.
         prompts: A text, or a list of texts.
         requests: A `GenerationRequest`, or a mapping of its values; or one request for each prompt.
@@ -119,7 +119,7 @@ def generate(model: Any, prompts: Any, requests: "Requests" = None, **values: An
 
 
 def untrained_heads(folder: str | os.PathLike[str]) -> list[str]:
-    """Returns the names of the heads whose weights are as a seed made them, so that texts are random."""
+    """Returns the names of untrained heads, with which texts are random."""
     # Keras takes seconds to import, and the names of engines are known without it.
     from firth.models.bundle import open_weights, untrained_weights
 

@@ -1,4 +1,4 @@
-"""Texts to what a model reads of them, and what it writes back to text."""
+"""Framing of prompts: texts and dialogues become ids that a model reads, and written ids become text."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class FramedPrompt(NamedTuple):
 
 
 class NoTextError(ValueError):
-    """A model is to write that was not trained to."""
+    """Raised for a model that was not trained to write text."""
 
 
 def _writing() -> list[str]:
@@ -44,18 +44,18 @@ def _writing() -> list[str]:
 
 
 class PromptFraming:
-    """How a run's goal lays out prompts, and how long they and the texts after them may be.
+    """Layout and lengths of prompts and of the texts after them, by the goal of a run.
 
     Attributes:
-        reads_turns: Whether a prompt may be a list of messages.
-        goal: What the model was trained for.
+        reads_turns: True if a prompt may be a list of messages.
+        goal: Goal that the model was trained for.
         sequences: Rows of the recipe.
         tokenizer: The tokenizer.
         before: Ids of the special tokens in front of a prompt.
-        after: Ids of those after it.
-        start: Ids of those that a decoder next to an encoder starts from.
+        after: Ids of the special tokens after it.
+        start: Ids of the special tokens that a decoder next to an encoder starts from.
         end_id: Id of the token that ends a text.
-        continues: Whether a text goes on with its prompt, as one text.
+        continues: True if prompt and written text are one text.
     """
 
     reads_turns: ClassVar[bool] = False
@@ -81,7 +81,7 @@ class PromptFraming:
 
     @functools.cached_property
     def may_write(self) -> npt.NDArray[np.bool_]:
-        """Which rows of the vocabulary may be written, bool [rows]: text, sentinels and the end.
+        """True for rows of the vocabulary that may be written, bool [rows]: text, sentinels and the end.
 
         The model may have more rows than the tokenizer has pieces.
         """
@@ -102,7 +102,7 @@ class PromptFraming:
 
     @property
     def reads_words(self) -> bool:
-        """Whether the model reads words by their characters."""
+        """True if the model reads words by their characters."""
         return bool(self.tokenizer.max_characters)
 
     def _framed(self, number: int, own: Sequence[int], words: Sequence[Any]) -> FramedPrompt:
@@ -149,7 +149,7 @@ class PromptFraming:
         return Prompts(tf.constant(ids), lengths, facts)
 
     def text(self, prompt: FramedPrompt, ids: Sequence[int]) -> bytes:
-        """Returns the text of tokens that were written after a prompt, in UTF-8, maybe cut in a character."""
+        """Returns the text of written tokens, in UTF-8; it may end inside a character."""
         before = prompt.own if self.continues else ()
         rows = tf.ragged.constant([before, [*before, *ids]], tf.int32)
         known, whole = self.tokenizer.detokenize(rows).numpy()
@@ -160,28 +160,10 @@ class PromptFraming:
         return tuple(self.tokenizer.id_to_token(int(each)) for each in ids)
 
 
-def utf8(text: str | bytes, number: int) -> bytes:
-    """Returns a prompt in UTF-8."""
-    try:
-        encoded = text.encode() if isinstance(text, str) else bytes(text)
-        encoded.decode()
-    except UnicodeError as error:
-        place = getattr(error, "start", 0)
-        raise ValueError(f"prompt {number}: it is not UTF-8 from place {place} on") from None
-    return encoded
-
-
-def _padded(prompts: Sequence[FramedPrompt], length: int) -> tf.Tensor:
-    """Returns the characters of a batch, int32 [batch, length, max_characters]."""
-    found = [each.characters for each in prompts if each.characters is not None]
-    padded = [np.pad(each, ((0, length - len(each)), (0, 0))) for each in found]
-    return tf.constant(np.stack(padded))
-
-
 class TurnsFraming(PromptFraming):
-    """How a model that learned dialogues reads turns and writes replies, by the template of its tokenizer.
+    """Layout of dialogues, by the chat template of the tokenizer, for a model that learned dialogues.
 
-    A prompt is what a user says, or a list of messages. Of a dialogue that is too long the oldest turns are
+    A prompt is a message of the user, or a list of messages. If a dialogue is too long, its oldest turns are
     left out, as in training.
 
     Raises:
@@ -200,7 +182,7 @@ class TurnsFraming(PromptFraming):
 
         Raises:
             ValueError: for messages in an order that no dialogue has, for a text that is not UTF-8, and for a
-                last turn that is longer than the model reads.
+                last turn that is too long for the model.
         """
         return [self._of_dialogue(number, _messages(each, number)) for number, each in enumerate(texts)]
 
@@ -216,13 +198,17 @@ class TurnsFraming(PromptFraming):
         return FramedPrompt(tuple(map(int, ids)), (), None)
 
     def text(self, prompt: FramedPrompt, ids: Sequence[int]) -> bytes:
-        """Returns the reply that tokens are, in UTF-8, maybe cut in a character."""
+        """Returns the text of a reply, in UTF-8; it may end inside a character."""
         found = super().text(prompt, ids)
         return found.strip() if self.chat.template.assistant.trims else found
 
 
+# By a goal's `prompted_with`.
+FRAMINGS: Mapping[str, type[PromptFraming]] = {"text": PromptFraming, "turns": TurnsFraming}
+
+
 def framing_of(recipe: RunRecipe, tokenizer: AnyTokenizer) -> PromptFraming:
-    """Returns how the prompts of a model are laid out.
+    """Returns the framing of a model's prompts.
 
     Raises:
         ValueError: if the model writes no text.
@@ -230,11 +216,25 @@ def framing_of(recipe: RunRecipe, tokenizer: AnyTokenizer) -> PromptFraming:
     return FRAMINGS[recipe.goal.prompted_with](recipe, tokenizer)
 
 
-# By a goal's `prompted_with`.
-FRAMINGS: Mapping[str, type[PromptFraming]] = {"text": PromptFraming, "turns": TurnsFraming}
-
-
 def _messages(prompt: Any, number: int) -> list[Message]:
     if isinstance(prompt, str | bytes):
         return [{"role": USER, "content": utf8(prompt, number).decode()}]
     return [{"role": each["role"], "content": utf8(each["content"], number).decode()} for each in prompt]
+
+
+def utf8(text: str | bytes, number: int) -> bytes:
+    """Returns a prompt in UTF-8."""
+    try:
+        encoded = text.encode() if isinstance(text, str) else bytes(text)
+        encoded.decode()
+    except UnicodeError as error:
+        place = getattr(error, "start", 0)
+        raise ValueError(f"prompt {number}: it is not UTF-8 from place {place} on") from None
+    return encoded
+
+
+def _padded(prompts: Sequence[FramedPrompt], length: int) -> tf.Tensor:
+    """Returns the characters of a batch, int32 [batch, length, max_characters]."""
+    found = [each.characters for each in prompts if each.characters is not None]
+    padded = [np.pad(each, ((0, length - len(each)), (0, 0))) for each in found]
+    return tf.constant(np.stack(padded))

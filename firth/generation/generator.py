@@ -1,4 +1,4 @@
-"""Text in and text out: a model with its tokenizer, which writes after prompts."""
+"""The generator of Keras models: writes texts after prompts, in compiled graphs."""
 
 import operator
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -17,14 +17,14 @@ from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers.storage import AnyTokenizer
 
-# Tokens between two looks at the text, where it may end at a stop.
+# Tokens between two searches for a stop text.
 _BETWEEN_LOOKS = 8
 
 
 class Generator(TextGenerator):
     """Writes texts with one model.
 
-    Graphs are made once for all prompts up to a power of two of tokens, and kept.
+    A graph serves all prompts up to a power of two of tokens, and is kept.
 
     Args:
         model: Model that `firth.models.build_model` made of the recipe.
@@ -50,7 +50,7 @@ class Generator(TextGenerator):
 
     @property
     def predicts_prompt(self) -> bool:  # type: ignore[override]
-        """Whether it tells how probable the tokens of a prompt are."""
+        """True if it can return the probabilities of a prompt's tokens."""
         return self.reader.predicts_prompt
 
     def _shared(self, text: TextInProgress) -> Hashable:
@@ -97,7 +97,7 @@ class Generator(TextGenerator):
         return made
 
     def _decoding(self, sampler: Any) -> Any:
-        """Returns what decodes by a sampler; see `SAMPLERS`."""
+        """Returns the decoder of a sampler; see `SAMPLERS`."""
         framing = self.framing
         return SAMPLERS[sampler.kind](self.reader, framing.end_id, framing.may_write, sampler)
 
@@ -120,7 +120,7 @@ class _Graph:
         return tf.TensorSpec([*rows, *tensor.shape[1:]], tensor.dtype)
 
 
-# Places whose logits are held at once.
+# Number of places whose logits are in memory at once.
 _AT_ONCE = 64
 
 
@@ -133,7 +133,7 @@ def prompt_log_probabilities(
 
     Args:
         states: States that `begin` returned, float [batch, length, width].
-        wanted: Whether they are wanted, bool []; if not, all are 0.
+        wanted: True to compute them, bool []; otherwise all are 0.
     """
     if not reader.predicts_prompt:
         return tf.zeros(tf.shape(prompts.ids))

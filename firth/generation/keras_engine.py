@@ -1,4 +1,4 @@
-"""Keras as an engine of `firth.generation.engines`, by the names that every engine has."""
+"""Keras as an engine of `firth.generation.engines`, with the functions that every engine has."""
 
 import os
 from typing import Any
@@ -13,6 +13,6 @@ model_of = load_model
 
 
 def generator_of(folder: str | os.PathLike[str], dtype: Any = None) -> TextGenerator:
-    """Returns the generator of a bundle that runs the Keras model."""
+    """Returns the generator of a bundle, which runs the Keras model."""
     tokenizer = load_tokenizer(os.path.join(folder, TOKENIZER_FOLDER))
     return Generator(model_of(folder, dtype), tokenizer, read_recipe(folder))

@@ -1,4 +1,4 @@
-"""What requests add to logits and take off them, before a token is chosen."""
+"""Penalties and biases of requests, applied to logits before a token is chosen."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from firth.generation.token_reader import Prompts, TokenReader
 
 
 class Seen(NamedTuple):
-    """The text of each row so far, with the prompt, or with what a decoder starts from after it.
+    """The text of each row so far, after the prompt, or after the tokens that a decoder starts from.
 
     Attributes:
         occurred: Tokens that occur in it, bool [batch, vocabulary].
@@ -50,21 +50,21 @@ class Seen(NamedTuple):
 
         Args:
             new: Token of each row, int32 [batch].
-            is_new: Whether the row has got it, bool [batch].
+            is_new: True for rows that get it, bool [batch].
         """
         here = (tf.range(tf.shape(self.tokens)[1]) == self.count[:, tf.newaxis]) & is_new[:, tf.newaxis]
         more = tf.cast(is_new, tf.int32)
         return Seen(
             with_token(self.occurred, new, is_new),
             with_token(self.written, new, is_new),
-            # Of the same static shape, as loops want it.
+            # Loops require the same static shape.
             tf.ensure_shape(tf.where(here, new[:, tf.newaxis], self.tokens), self.tokens.shape),
             self.count + more,
             self.new + more,
         )
 
     def taken(self, rows: tf.Tensor) -> "Seen":
-        """Returns some rows, in any order and as often as is asked for.
+        """Returns the rows of these numbers, in their order; a row may be taken several times.
 
         Args:
             rows: Numbers of rows, int32 [n].
@@ -75,7 +75,7 @@ class Seen(NamedTuple):
 def adjusted(logits: tf.Tensor, controls: Controls, seen: Seen, end_id: int) -> tf.Tensor:
     """Returns logits with biases and penalties, float32 [batch, vocabulary].
 
-    Tokens that may not come are minus infinity. Where no token may come, the end does.
+    Tokens that may not follow get minus infinity. If no token may follow, the end may.
 
     Args:
         logits: float32 [batch, vocabulary].
@@ -121,8 +121,8 @@ def repeating(seen: Seen, sizes: tf.Tensor) -> tf.Tensor:
     whole = (sizes > 0) & (places >= sizes - 1) & (places < count[:, tf.newaxis])
 
     def compared(back: tf.Tensor, agree: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Compares what is so many places before each place and before the next one of the text."""
-        # A guess beyond the last place is never kept.
+        """Compares the tokens so many places before each place and before the next token of the text."""
+        # Guesses after the last place are never kept.
         here = tf.clip_by_value(count - back, 0, tf.shape(tokens)[1] - 1)
         last = tf.gather(tokens, here, batch_dims=1)[:, tf.newaxis]
         return back + 1, agree & ((tf.roll(tokens, back, axis=1) == last) | (back >= sizes))
@@ -161,7 +161,7 @@ def with_token(tokens: tf.Tensor, new: tf.Tensor, is_new: tf.Tensor) -> tf.Tenso
     Args:
         tokens: Which occurred before, bool [batch, vocabulary].
         new: Token of each row, int32 [batch].
-        is_new: Whether the row has got it, bool [batch].
+        is_new: True for rows that get it, bool [batch].
     """
     pairs = _pairs(new[:, tf.newaxis])[:, 0]
     return tf.tensor_scatter_nd_update(tokens, pairs, is_new | tf.gather(tokens, new, batch_dims=1))

@@ -1,4 +1,4 @@
-"""What guesses the next tokens: a smaller model, or the text so far."""
+"""Proposers of speculative decoding: a smaller model, or the text so far, guesses the next tokens."""
 
 from typing import Any, Protocol
 
@@ -7,14 +7,14 @@ import tensorflow as tf
 from firth.generation.controls import Controls
 from firth.generation.sampling import drawn, filtered, uniforms
 from firth.generation.token_reader import Prompts, ReadRows, TokenReader
-from firth.generation.writer import GOES_ON, Writer, Writing
+from firth.generation.writer import RUNNING, Writer, Writing
 
 # Number of the draws of a draft among those of a token; see `uniforms`.
 _DRAFTING = 3
 
 
 class Proposer(Protocol):
-    """Something that guesses the next tokens of rows.
+    """Interface of classes that guess the next tokens of rows.
 
     Attributes:
         count: Number of tokens that it guesses at once.
@@ -23,7 +23,7 @@ class Proposer(Protocol):
     count: int
 
     def begin(self, prompts: Prompts, room: Any) -> Any:
-        """Returns what it knows of the prompts: a nest of tensors [batch, ...].
+        """Reads the prompts and returns the state of the proposer: a nest of tensors [batch, ...].
 
         Args:
             prompts: Prompts of the batch.
@@ -34,27 +34,27 @@ class Proposer(Protocol):
         """Guesses the next tokens of each row.
 
         Args:
-            known: What `begin` or `keep` returned.
+            known: State that `begin` or `keep` returned.
             writing: Texts so far.
-            controls: What each row asks for.
+            controls: Values that each row requests.
 
         Returns:
             Tokens, int32 [batch, count], the distribution that each was drawn from, float32 [batch, count,
-            vocabulary], and what it knows now.
+            vocabulary], and the new state.
         """
 
     def keep(self, known: Any, before: Any, gained: tf.Tensor) -> Any:
-        """Returns what it knows after some of its guesses were kept.
+        """Returns the state after some of the guesses were kept.
 
         Args:
-            known: What `propose` returned.
-            before: What it knew before that.
+            known: State that `propose` returned.
+            before: State before that.
             gained: Number of tokens by which each row has grown, int32 [batch].
         """
 
 
 class DraftProposer:
-    """A smaller model, which writes on in the same way.
+    """Guesses the tokens that a smaller model writes.
 
     Args:
         reader: The model.
@@ -78,12 +78,12 @@ class DraftProposer:
     def propose(
         self, known: ReadRows, writing: Writing, controls: Controls
     ) -> tuple[tf.Tensor, tf.Tensor, ReadRows]:
-        """Writes on; see `Proposer`.
+        """Guesses the next tokens of each row; see `Proposer`.
 
         Args:
-            known: What it has read: all but the token written last.
+            known: Rows that it has read: all but the token written last.
             writing: Texts so far.
-            controls: What each row asks for.
+            controls: Values that each row requests.
         """
         written = writing.seen.written
         batch, size = tf.shape(writing.token)[0], written.shape[1]
@@ -106,29 +106,29 @@ class DraftProposer:
                 (found[0].write(step, token), found[1].write(step, tf.nn.softmax(kept))),
             )
 
-        rows = known.standing(writing.ended != GOES_ON)
+        rows = known.standing(writing.ended != RUNNING)
         start = (tf.constant(0), writing.token, rows, writing.seen, (tokens, shares))
-        # The last guess is read too, for when it is kept; what follows from it is not.
+        # The last guess is read too, since it may be kept; the token after it is not used.
         _, _, rows, _, found = tf.while_loop(lambda step, *_: step < steps, body, start)
         guessed = tf.reshape(tf.transpose(found[0].stack()), [batch, steps])
         offered = tf.reshape(tf.transpose(found[1].stack(), [1, 0, 2]), [batch, steps, size])
         return guessed[:, : self.count], offered[:, : self.count], rows
 
     def keep(self, known: ReadRows, before: ReadRows, gained: tf.Tensor) -> ReadRows:
-        """Goes back to what was kept; see `Proposer`.
+        """Goes back to the last token that was kept; see `Proposer`.
 
         Args:
-            known: What it has read.
-            before: What it had read before its guesses.
+            known: Rows that it has read.
+            before: The rows before its guesses.
             gained: Number of tokens by which each row has grown, int32 [batch].
         """
         return known._replace(lengths=before.lengths + gained)
 
 
 class LookupProposer:
-    """The text so far, prompt included: what came after the last tokens where they stood before.
+    """Guesses the tokens that followed the last tokens at an earlier place of the text or prompt.
 
-    Of several places that which agrees in the most tokens is taken, and of those the last one.
+    It takes the place where the most tokens agree, and the last of several such places.
 
     Args:
         vocabulary: Number of tokens of the vocabulary.
@@ -156,7 +156,7 @@ class LookupProposer:
         Args:
             known: Prompts and their lengths.
             writing: Texts so far.
-            controls: What each row asks for; not read.
+            controls: Not read.
         """
         ids, lengths = known
         tokens = looked_up(
@@ -176,7 +176,7 @@ class LookupProposer:
 
 
 def looked_up(texts: tf.Tensor, lengths: tf.Tensor, count: int, longest: int) -> tf.Tensor:
-    """Returns what came after the last tokens of each text where they stood before, int32 [batch, count].
+    """Returns the tokens after the last earlier place of each text's last tokens, int32 [batch, count].
 
     Args:
         texts: Tokens, int32 [batch, places].
@@ -192,7 +192,7 @@ def looked_up(texts: tf.Tensor, lengths: tf.Tensor, count: int, longest: int) ->
     so_far = tf.ones_like(texts, tf.bool)
     for back in range(1, longest + 1):
         last = tf.gather(texts, tf.maximum(lengths - back, 0), batch_dims=1)[:, tf.newaxis]
-        # At each place the tokens before it are compared.
+        # Compares the tokens before each place.
         earlier = tf.pad(texts, [[0, 0], [back, 0]], constant_values=-1)[:, : tf.shape(texts)[1]]
         so_far &= (earlier == last) & (places < lengths[:, tf.newaxis])
         agree += tf.cast(so_far, tf.int32)
@@ -202,7 +202,7 @@ def looked_up(texts: tf.Tensor, lengths: tf.Tensor, count: int, longest: int) ->
 
 
 def _joined(ids: tf.Tensor, lengths: tf.Tensor, written: tf.Tensor) -> tf.Tensor:
-    """Returns each prompt and what was written right after it, int32 [batch, length + most]."""
+    """Returns each prompt with the written tokens after it, int32 [batch, length + most]."""
     size = tf.shape(ids)[1] + tf.shape(written)[1]
     places = tf.range(size)[tf.newaxis]
     after = tf.clip_by_value(places - lengths[:, tf.newaxis], 0, tf.shape(written)[1] - 1)

@@ -1,4 +1,4 @@
-"""The readers of the model families that can write."""
+"""Readers of the models that can write: stacks, decoders next to an encoder, and models of words."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _TABLE_ROWS = 2048
 
 
 class _CachedReader:
-    """A stack that reads tokens next to what it keeps of those before them."""
+    """Base of readers with a cache of keys and values."""
 
     goes_back = True
     _token_ids, _position_ids = names.TOKEN_IDS, names.POSITION_IDS
@@ -47,7 +47,7 @@ class _CachedReader:
 
 
 class StackReader(_CachedReader):
-    """One causal stack, which reads a prompt and goes on with it.
+    """Reads prompts and then tokens with one causal stack.
 
     Args:
         model: Model with a causal stack and a head over the vocabulary.
@@ -63,7 +63,7 @@ class StackReader(_CachedReader):
         """Reads the prompts; see `TokenReader`.
 
         Args:
-            prompts: What each row begins with.
+            prompts: Prompts of the batch.
             room: Most tokens to be read after that, an int or int32 [].
         """
         batch, length = _shape(prompts.ids)
@@ -77,7 +77,7 @@ class StackReader(_CachedReader):
 
 
 class DecoderReader(_CachedReader):
-    """A decoder next to an encoder, which reads the prompt.
+    """Reads prompts with an encoder, and tokens with the decoder next to it.
 
     Args:
         model: Model with an encoder, a decoder and a head over the vocabulary.
@@ -91,10 +91,10 @@ class DecoderReader(_CachedReader):
         self._model, self.start = model, start
 
     def begin(self, prompts: Prompts, room: Any) -> tuple[tf.Tensor, ReadRows]:
-        """Lets the encoder read the prompts and the decoder what it starts from; see `TokenReader`.
+        """Reads the prompts with the encoder, and the start tokens with the decoder; see `TokenReader`.
 
         Args:
-            prompts: What the encoder reads.
+            prompts: Prompts, for the encoder.
             room: Most tokens that the decoder is to read after its start, an int or int32 [].
         """
         batch, length = _shape(prompts.ids)
@@ -113,9 +113,9 @@ class DecoderReader(_CachedReader):
 
 
 class WordReader:
-    """The forward half of a bidirectional language model, which reads words by their characters.
+    """Reads words by their characters, with the forward half of a bidirectional language model.
 
-    What it has read is a state of the last place alone, so that it cannot go back.
+    It keeps the state of the last place alone, so it cannot go back.
 
     Args:
         model: Model with a biLM and its heads.
@@ -132,7 +132,7 @@ class WordReader:
         """Reads the prompts; see `TokenReader`.
 
         Args:
-            prompts: What each row begins with. `facts` may hold the characters of its words, int32 [batch,
+            prompts: Prompts of the batch. `facts` may hold the characters of its words, int32 [batch,
                 length, max_characters], for words outside the vocabulary.
             room: Most tokens to be read after that; not needed.
         """
@@ -224,17 +224,17 @@ READERS: dict[str, Any] = {
 }
 
 
-# Integers of the size of a float of so many bytes. A GPU adds and scatters them itself; signed ones of 32
-# bits are kept in the memory of the host, as they mostly are sizes.
+# Unsigned integers by the bytes of a float. GPUs add and scatter these; TensorFlow keeps signed ones of 32
+# bits in the memory of the host, since most are sizes.
 _INTEGERS = {2: tf.uint16, 4: tf.uint32, 8: tf.uint64}
 
 
 def written_in_place(cache: tf.Tensor, tokens: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
-    """Returns a cache in which the vectors of some tokens of each row are new ones.
+    """Returns a cache with new vectors at some places of each row.
 
-    `tf.tensor_scatter_nd_update` copies its first input always. An addition of single rows writes into it
-    where nothing else holds it, as in a loop; and a sum of integers is exact: what is added to the bits that
-    stand there is their difference from the new ones.
+    `tf.tensor_scatter_nd_update` always copies its first input. An addition of single rows writes into the
+    input if nothing else holds it, as in a loop. A sum of integers is exact, so the difference of the new
+    bits from the old ones is added to these.
 
     Args:
         cache: Float tensor [batch, heads, length, head_width].
@@ -250,7 +250,7 @@ def written_in_place(cache: tf.Tensor, tokens: tf.Tensor, index: tf.Tensor) -> t
     bits, width = _INTEGERS[cache.dtype.size], cache.shape[-1]
     rows = tf.reshape(tf.bitcast(cache, bits), [-1, width])
     new = tf.reshape(tf.bitcast(tokens, bits), [-1, width])
-    places = tf.reshape(_places_in_place(cache, tokens, index), [-1, 1])
+    places = tf.reshape(_vector_numbers(cache, tokens, index), [-1, 1])
     # A GPU gathers floats only.
     old = tf.bitcast(tf.gather_nd(tf.reshape(cache, [-1, width]), places), bits)
     change = new - old
@@ -259,7 +259,7 @@ def written_in_place(cache: tf.Tensor, tokens: tf.Tensor, index: tf.Tensor) -> t
     return tf.bitcast(tf.reshape(written, sizes), cache.dtype)
 
 
-def _places_in_place(cache: tf.Tensor, tokens: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
+def _vector_numbers(cache: tf.Tensor, tokens: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
     """Returns the number of each token's vector among all vectors, int32 [batch, heads, count]."""
     heads, length = cache.shape[1], cache.shape[2] or tf.shape(cache)[2]
     count = tokens.shape[2] or tf.shape(tokens)[2]

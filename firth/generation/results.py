@@ -1,4 +1,4 @@
-"""Texts that are being written, as the caller of `Generator` sees them."""
+"""Results of generation: finished texts, texts in progress, and streams of their pieces."""
 
 import codecs
 from collections.abc import Iterator
@@ -8,19 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.generation.framing import FramedPrompt, PromptFraming
-from firth.generation.writer import AT_END, GOES_ON, DecodedTexts
+from firth.generation.writer import AT_END, RUNNING, DecodedTexts
 from firth.recipes.generation.request import GenerationRequest
 
 END, LENGTH, STOP = "end", "length", "stop"
 
 
 class Generated(NamedTuple):
-    """What was written after a prompt.
+    """A text that was written after a prompt.
 
     Attributes:
         text: The text, without the stop that ended it.
-        tokens: All tokens that were written, the end among them, as the vocabulary has them. Where a stop
-            ended the text they may go beyond it.
+        tokens: Pieces of all tokens that were written, the end among them. If a stop ended the text, they may
+            continue after it.
         ids: Their ids.
         ended: Why it ended: `end` (the model wrote the end), `stop` (a stop text came) or `length`.
         log_probabilities: Natural logarithms of the tokens' probabilities, among the tokens that may be
@@ -63,16 +63,16 @@ class TextInProgress:
 
     @property
     def scores_prompt(self) -> bool:
-        """Whether the probabilities of the prompt's tokens are wanted."""
+        """True if the probabilities of the prompt's tokens are requested."""
         return self.request.prompt_log_probabilities
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing is to be written any more."""
+        """True if the text is complete."""
         return bool(self._ended)
 
     def take_prompt(self, scores: npt.NDArray[np.float32]) -> None:
-        """Takes what was found of the prompt.
+        """Stores the probabilities of the prompt's tokens.
 
         Args:
             scores: Natural logarithms of its tokens' probabilities, float32 [length].
@@ -80,7 +80,7 @@ class TextInProgress:
         self._prompt_scores = (None, *map(float, scores[1 : len(self.prompt.ids)]))
 
     def take(self, written: DecodedTexts) -> None:
-        """Takes all that has been written so far; of a text that has ended, nothing more."""
+        """Stores all that has been written so far; a text that has ended does not change."""
         if self.has_ended:
             return
         ids, log_probabilities, count, ended, several = written
@@ -88,20 +88,20 @@ class TextInProgress:
         self._scores = tuple(map(float, log_probabilities[:count]))
         own = self._ids[:-1] if ended == AT_END else self._ids
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        # While it goes on, the bytes of a character that is not whole are held back.
-        self._text = decoder.decode(self._framing.text(self.prompt, own), final=bool(ended != GOES_ON))
+        # Before the end, the bytes of an incomplete character are held back.
+        self._text = decoder.decode(self._framing.text(self.prompt, own), final=bool(ended != RUNNING))
         place = min((at for stop in self.request.stop if (at := self._text.find(stop)) >= 0), default=-1)
         if place >= 0:
             self._text, self._ended = self._text[:place], STOP
-        elif ended != GOES_ON:
+        elif ended != RUNNING:
             self._ended = END if ended == AT_END else LENGTH
         if several and self.has_ended:
             self._several = [*self._found(several)]
 
     def _found(self, several: Any) -> Iterator[Generated]:
-        """Yields the texts that a search has found, `Hypotheses` of one row, with their scores."""
+        """Yields the texts of a search, `Hypotheses` of one row, with their scores."""
         for score, *written in zip(*several, strict=True):
-            # There may be fewer texts than were asked for.
+            # There may be fewer texts than requested.
             if score > -np.inf:
                 text = TextInProgress(self._framing, self.prompt, self.request, self.most)
                 text._prompt_scores = self._prompt_scores
@@ -110,14 +110,14 @@ class TextInProgress:
 
     @property
     def settled(self) -> str:
-        """The text so far, without an end that may turn out to begin a stop."""
+        """The text so far, without characters at its end that may begin a stop."""
         if self.has_ended:
             return self._text
         held = max((_begun(self._text, stop) for stop in self.request.stop), default=0)
         return self._text[: len(self._text) - held]
 
     def result(self) -> Generated:
-        """Returns what was written."""
+        """Returns the text with its tokens and probabilities."""
         if self._several:
             best, *others = self._several
             return best._replace(others=tuple(others))
@@ -134,7 +134,7 @@ class TextInProgress:
 
 
 def _begun(text: str, stop: str) -> int:
-    """Returns how many characters at the end of a text begin a stop."""
+    """Returns the number of characters at the end of a text that begin a stop."""
     return next((size for size in range(len(stop) - 1, 0, -1) if text.endswith(stop[:size])), 0)
 
 
@@ -143,7 +143,7 @@ class TextStream:
 
     Args:
         text: The text.
-        blocks: What writes it on, block by block.
+        blocks: Iterator that writes one block of tokens after another.
     """
 
     def __init__(self, text: TextInProgress, blocks: Iterator[None]) -> None:
@@ -158,7 +158,7 @@ class TextStream:
 
     @property
     def result(self) -> Generated:
-        """What was written.
+        """The finished text.
 
         Raises:
             ValueError: if the text has not ended yet.

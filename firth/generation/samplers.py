@@ -1,4 +1,4 @@
-"""What decodes by each kind of sampler."""
+"""Decoders by the kind of a sampler."""
 
 from collections.abc import Callable
 from typing import Any

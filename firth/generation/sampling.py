@@ -1,7 +1,7 @@
-"""What of a distribution may be drawn: pure functions of logits, each row with a value of its own.
+"""Choice of a token from logits: filters of the distribution, and draws from it; each row has its own values.
 
-Each sets the logits of what is cut off to minus infinity; at least one token always stays. Of tokens with the
-same logit at the border all stay.
+A filter sets the logits of excluded tokens to minus infinity, and keeps at least one token. Tokens with the
+same logit as the last one that stays stay too.
 """
 
 from collections.abc import Callable
@@ -9,6 +9,101 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from firth.generation.controls import Controls
+
+# Odd numbers without a pattern; products wrap around.
+_STEP, _PURPOSE = 2654435769, 2246822519
+_FIRST, _SECOND = 739982445, 2401173565
+# One bit fewer than a float has, so that a share of a sum is always below the sum.
+_UNIT_BITS = 23
+
+
+def likeliest(logits: tf.Tensor, controls: Controls, step: tf.Tensor) -> tf.Tensor:
+    """Returns the likeliest token of each row, int32 [batch]; the smallest id of equal ones.
+
+    Args:
+        logits: float32 [batch, vocabulary].
+        step: Number of each row's token, int32 [batch]; not read.
+    """
+    return tf.argmax(logits, axis=1, output_type=tf.int32)
+
+
+def sampled(logits: tf.Tensor, controls: Controls, step: tf.Tensor) -> tf.Tensor:
+    """Returns a token drawn from each row's filtered distribution, int32 [batch].
+
+    The draw depends on the row's seed and the number of its token alone, not on the other rows of the batch.
+    At temperature 0 it is the likeliest token, so that rows of both kinds may share a batch.
+
+    Args:
+        logits: float32 [batch, vocabulary].
+        step: Number of each row's token, int32 [batch].
+    """
+    return drawn(filtered(logits, controls), uniforms(controls.seeds, step))
+
+
+def filtered(logits: tf.Tensor, controls: Controls) -> tf.Tensor:
+    """Returns logits after the temperature and the filters of each row, float32 [batch, vocabulary].
+
+    At temperature 0 the likeliest token alone is left. A filter that no row requests costs nothing.
+
+    Args:
+        logits: float32 [batch, vocabulary].
+    """
+    is_random = controls.temperature > 0.0
+    made = logits / tf.where(is_random, controls.temperature, 1.0)[:, tf.newaxis]
+    for keep, values, is_asked in (
+        (keep_top_k, controls.top_k, controls.top_k > 0),
+        (keep_top_p, controls.top_p, controls.top_p < 1.0),
+        (keep_min_p, controls.min_p, controls.min_p > 0.0),
+        (keep_typical, controls.typical_p, controls.typical_p < 1.0),
+    ):
+        made = _if_any(is_asked & is_random, keep, made, values)
+    likeliest = tf.argmax(logits, axis=1, output_type=tf.int32)
+    only = tf.range(tf.shape(logits)[1]) == likeliest[:, tf.newaxis]
+    return tf.where(is_random[:, tf.newaxis] | only, made, -float("inf"))
+
+
+def drawn(logits: tf.Tensor, uniform: tf.Tensor) -> tf.Tensor:
+    """Returns a token of each row's distribution, int32 [batch].
+
+    It is the first token, in the order of the ids, up to which the probabilities sum to more than the number.
+
+    Args:
+        logits: Logits, minus infinity where nothing is drawn, float32 [batch, vocabulary].
+        uniform: A number in [0, 1) for each row, float32 [batch].
+
+    Example:
+
+    >>> logits = tf.math.log(tf.constant([[0.5, 0.25, 0.25]] * 3))
+    >>> drawn(logits, tf.constant([0.4, 0.6, 0.9])).numpy().tolist()
+    [0, 1, 2]
+    """
+    shares = tf.cumsum(tf.nn.softmax(logits), axis=1)
+    # The sum of all is not exactly 1; a token of probability 0 is never drawn.
+    target = uniform[:, tf.newaxis] * shares[:, -1:]
+    return tf.reduce_sum(tf.cast(shares <= target, tf.int32), axis=1)
+
+
+def uniforms(seeds: tf.Tensor, steps: tf.Tensor, purpose: int = 0) -> tf.Tensor:
+    """Returns a number in [0, 1) for each row, float32 [batch].
+
+    Three rounds of the finaliser of MurmurHash3 over the number of the token, each with a word of the seed.
+
+    Args:
+        seeds: Two words of each row's seed, int32 [batch, 2].
+        steps: Number of the token that is drawn, int32 [batch].
+
+    Example:
+
+    >>> both = uniforms(tf.constant([[1, 0], [2, 0]]), tf.constant([5, 5]))
+    >>> alone = uniforms(tf.constant([[2, 0]]), tf.constant([5]))
+    >>> bool(both[1] == alone[0]), bool(both[0] == both[1])
+    (True, False)
+    """
+    words = tf.bitcast(steps, tf.uint32) * _word(_STEP) + _word(purpose * _PURPOSE + 1)
+    for seed in tf.unstack(tf.bitcast(seeds, tf.uint32), num=2, axis=1):
+        words = _mixed(words) + seed
+    words = tf.bitwise.right_shift(_mixed(words), _word(32 - _UNIT_BITS))
+    return tf.cast(words, tf.float32) / float(2**_UNIT_BITS)
 
 
 def keep_top_k(logits: tf.Tensor, top_k: tf.Tensor) -> tf.Tensor:
@@ -92,39 +187,6 @@ def keep_typical(logits: tf.Tensor, typical_p: tf.Tensor) -> tf.Tensor:
     return tf.where(nearness >= least[:, tf.newaxis], logits, -float("inf"))
 
 
-def _at_least(logits: tf.Tensor, least: tf.Tensor) -> tf.Tensor:
-    return tf.where(logits >= least[:, tf.newaxis], logits, -float("inf"))
-
-
-def _last_of(ordered: tf.Tensor, before: tf.Tensor, share: tf.Tensor) -> tf.Tensor:
-    """Returns the value of the last token that stays, float32 [batch]: less than the share is before it."""
-    kept = tf.reduce_sum(tf.cast(before < share[:, tf.newaxis], tf.int32), axis=1)
-    last = tf.gather(ordered, tf.maximum(kept - 1, 0), batch_dims=1)
-    return tf.where(share < 1.0, last, -float("inf"))
-
-
-def filtered(logits: tf.Tensor, controls: Controls) -> tf.Tensor:
-    """Returns logits divided by the temperature and cut as each row asks, float32 [batch, vocabulary].
-
-    At temperature 0 only the likeliest token is left. A cut that no row asks for costs nothing.
-
-    Args:
-        logits: float32 [batch, vocabulary].
-    """
-    is_random = controls.temperature > 0.0
-    made = logits / tf.where(is_random, controls.temperature, 1.0)[:, tf.newaxis]
-    for keep, values, is_asked in (
-        (keep_top_k, controls.top_k, controls.top_k > 0),
-        (keep_top_p, controls.top_p, controls.top_p < 1.0),
-        (keep_min_p, controls.min_p, controls.min_p > 0.0),
-        (keep_typical, controls.typical_p, controls.typical_p < 1.0),
-    ):
-        made = _if_any(is_asked & is_random, keep, made, values)
-    likeliest = tf.argmax(logits, axis=1, output_type=tf.int32)
-    only = tf.range(tf.shape(logits)[1]) == likeliest[:, tf.newaxis]
-    return tf.where(is_random[:, tf.newaxis] | only, made, -float("inf"))
-
-
 def _if_any(
     is_asked: tf.Tensor,
     keep: Callable[[tf.Tensor, tf.Tensor], tf.Tensor],
@@ -134,78 +196,15 @@ def _if_any(
     return tf.cond(tf.reduce_any(is_asked), lambda: keep(logits, values), lambda: tf.identity(logits))
 
 
-def drawn(logits: tf.Tensor, uniform: tf.Tensor) -> tf.Tensor:
-    """Returns a token of each row's distribution, int32 [batch].
-
-    It is the first token, in the order of the ids, up to which the probabilities sum to more than the number.
-
-    Args:
-        logits: Logits, minus infinity where nothing is drawn, float32 [batch, vocabulary].
-        uniform: A number in [0, 1) for each row, float32 [batch].
-
-    Example:
-
-    >>> logits = tf.math.log(tf.constant([[0.5, 0.25, 0.25]] * 3))
-    >>> drawn(logits, tf.constant([0.4, 0.6, 0.9])).numpy().tolist()
-    [0, 1, 2]
-    """
-    shares = tf.cumsum(tf.nn.softmax(logits), axis=1)
-    # The sum of all is not exactly 1, and a token without a share is never drawn.
-    target = uniform[:, tf.newaxis] * shares[:, -1:]
-    return tf.reduce_sum(tf.cast(shares <= target, tf.int32), axis=1)
+def _at_least(logits: tf.Tensor, least: tf.Tensor) -> tf.Tensor:
+    return tf.where(logits >= least[:, tf.newaxis], logits, -float("inf"))
 
 
-def likeliest(logits: tf.Tensor, controls: Controls, step: tf.Tensor) -> tf.Tensor:
-    """Returns the likeliest token of each row, int32 [batch]; of equal ones that with the smallest id.
-
-    Args:
-        logits: float32 [batch, vocabulary].
-        step: Number of each row's token, int32 [batch]; not read.
-    """
-    return tf.argmax(logits, axis=1, output_type=tf.int32)
-
-
-def sampled(logits: tf.Tensor, controls: Controls, step: tf.Tensor) -> tf.Tensor:
-    """Returns a token drawn from each row's distribution, cut as it asks, int32 [batch].
-
-    What is drawn follows from the row's seed and the number of its token, and so is the same whatever shares
-    the batch. At temperature 0 it is the likeliest token, so that rows of both kinds may share a batch.
-
-    Args:
-        logits: float32 [batch, vocabulary].
-        step: Number of each row's token, int32 [batch].
-    """
-    return drawn(filtered(logits, controls), uniforms(controls.seeds, step))
-
-
-# Odd numbers without a pattern; products wrap around.
-_STEP, _PURPOSE = 2654435769, 2246822519
-_FIRST, _SECOND = 739982445, 2401173565
-# One bit fewer than a float has, so that a share of a sum is always below the sum.
-_UNIT_BITS = 23
-
-
-def uniforms(seeds: tf.Tensor, steps: tf.Tensor, purpose: int = 0) -> tf.Tensor:
-    """Returns a number in [0, 1) for each row, float32 [batch].
-
-    Three rounds of the finaliser of MurmurHash3 over the number of the token, each with a word of the seed.
-
-    Args:
-        seeds: Two words of each row's seed, int32 [batch, 2].
-        steps: Number of the token that is drawn, int32 [batch].
-
-    Example:
-
-    >>> both = uniforms(tf.constant([[1, 0], [2, 0]]), tf.constant([5, 5]))
-    >>> alone = uniforms(tf.constant([[2, 0]]), tf.constant([5]))
-    >>> bool(both[1] == alone[0]), bool(both[0] == both[1])
-    (True, False)
-    """
-    words = tf.bitcast(steps, tf.uint32) * _word(_STEP) + _word(purpose * _PURPOSE + 1)
-    for seed in tf.unstack(tf.bitcast(seeds, tf.uint32), num=2, axis=1):
-        words = _mixed(words) + seed
-    words = tf.bitwise.right_shift(_mixed(words), _word(32 - _UNIT_BITS))
-    return tf.cast(words, tf.float32) / float(2**_UNIT_BITS)
+def _last_of(ordered: tf.Tensor, before: tf.Tensor, share: tf.Tensor) -> tf.Tensor:
+    """Returns the value of the last token that stays, float32 [batch]: less than the share is before it."""
+    kept = tf.reduce_sum(tf.cast(before < share[:, tf.newaxis], tf.int32), axis=1)
+    last = tf.gather(ordered, tf.maximum(kept - 1, 0), batch_dims=1)
+    return tf.where(share < 1.0, last, -float("inf"))
 
 
 def _mixed(words: tf.Tensor) -> tf.Tensor:

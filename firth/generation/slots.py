@@ -1,4 +1,4 @@
-"""Texts that are written in a fixed number of slots: each is joined and ended while the others go on."""
+"""Slots for texts that are written at the same time; each slot may begin and end while others continue."""
 
 from typing import Any, NamedTuple
 
@@ -8,9 +8,9 @@ from firth.generation.controls import Controls
 from firth.generation.framing import PromptFraming
 from firth.generation.sampling import sampled
 from firth.generation.token_reader import Prompts, TokenReader, last_states
-from firth.generation.writer import GOES_ON, Writer, Writing
+from firth.generation.writer import RUNNING, Writer, Writing
 
-# Prompts up to the first length share a graph, and those up to each next one, which is so many times longer.
+# The shortest padded length of prompts, and the factor from each length to the next; each has a graph.
 _SHORTEST, _STEP = 32, 4
 
 
@@ -29,10 +29,10 @@ class Slots(NamedTuple):
 
 
 class SlotWriter:
-    """Writes texts in slots with one model, as `Writer` writes them in a batch. It keeps nothing.
+    """Writes texts in slots with one model, as `Writer` does in a batch. It keeps no state.
 
-    In a step all slots read a token. One that takes no part reads it at its next place, where nobody sees it
-    and the next one is written over it; or, where its row is full, at the first place, which is not needed.
+    All slots read a token in a step. An inactive slot reads it at its next place, which is not seen and is
+    overwritten by the next token; if its row is full, at the first place, which is not needed.
     """
 
     def __init__(self, reader: TokenReader, framing: PromptFraming) -> None:
@@ -42,7 +42,7 @@ class SlotWriter:
         self._writer = Writer(reader, framing.end_id, framing.may_write, sampled)
 
     def lengths(self) -> list[int]:
-        """Returns the lengths to which prompts are padded, the last of them that of the longest prompt.
+        """Returns the lengths to which prompts are padded; the last is that of the longest prompt.
 
         Each has a graph of its own.
         """
@@ -53,7 +53,7 @@ class SlotWriter:
         return [*found, longest]
 
     def begun(self, ids: tf.Tensor, length: tf.Tensor) -> Slots:
-        """Reads a prompt and returns a slot that is to go on with it.
+        """Reads a prompt and returns a slot that continues it.
 
         Args:
             ids: Its tokens with special ones, padded to one of `lengths`, int32 [1, padded].
@@ -63,26 +63,26 @@ class SlotWriter:
         prompts = Prompts(ids, length, {})
         states, rows = self._reader.begin(prompts, room)
         most = tf.zeros_like(length) + self._framing.goal.written_places(self._framing.sequences, length)
-        # Of a text's tokens only the last one is kept; what penalties read of it is whole.
-        # As large for every length of a prompt, which may be a part of it.
+        # A text's last token alone is kept, but penalties read all of it, in a tensor of one size for every
+        # length of a prompt, which may be a part of it.
         seen = (room if self._reader.predicts_prompt else self._places) + 1
         writing = self._writer.empty(prompts, rows, 1, seen)
         return Slots(writing, last_states(states, rows), most)
 
     @property
     def _places(self) -> int:
-        """Places of a slot's row; the last token of a text is not read."""
+        """Number of places of a slot's row; the last token of a text is not read."""
         framing, longest = self._framing, self._framing.most_read
-        # A text after a shorter prompt is longer by no more than the prompt is shorter.
+        # A prompt that is shorter by n tokens leaves room for at most n more.
         written: int = framing.goal.written_places(framing.sequences, longest)
         return (len(framing.start) or longest) + written - 1
 
     def stepped(self, slots: Slots, active: tf.Tensor, controls: Controls, may_come: tf.Tensor) -> Slots:
-        """Writes a token in each slot that takes part and has not ended; the others stay as they are.
+        """Writes a token in each active slot that has not ended.
 
         Args:
-            active: Which slots take part, bool [slots].
-            may_come: Which tokens may come next in each slot, bool [slots, vocabulary].
+            active: True for slots that take part, bool [slots].
+            may_come: True for tokens that may come next in each slot, bool [slots, vocabulary].
         """
         before = slots.writing
         logits = self._writer.allowed(self._reader.logits(slots.states))
@@ -90,7 +90,7 @@ class SlotWriter:
         tokens = sampled(tf.where(may_come, proposed, -float("inf")), controls, before.count)
         controls = controls._replace(most=tf.minimum(controls.most, slots.room))
         writing = self._writer.extended(before, tokens, logits, controls, active)
-        reads = active & (writing.ended == GOES_ON)
+        reads = active & (writing.ended == RUNNING)
         lengths = before.rows.lengths
         stands = writing.rows.standing(~reads & (lengths >= self._places))
         states, rows = self._reader.read(writing.token[:, tf.newaxis], stands)
@@ -100,10 +100,10 @@ class SlotWriter:
 
 
 def joined(slots: Slots, slot: tf.Tensor, begun: Slots) -> Slots:
-    """Returns slots of which one begins anew.
+    """Returns the slots with a new text in one of them.
 
     Args:
-        slot: Number of the slot, int32 []; -1 for none of them.
+        slot: Number of the slot, int32 []; -1 changes no slot.
     """
 
     def one(known: tf.Tensor, new: tf.Tensor) -> tf.Tensor:
@@ -115,7 +115,7 @@ def joined(slots: Slots, slot: tf.Tensor, begun: Slots) -> Slots:
 
 
 def padded(begun: Slots, slots: Any) -> Slots:
-    """Returns a slot whose rows are as long as those of others. Of a prompt's padding nothing is read."""
+    """Returns a slot whose rows are padded to the length of the others'. The padding is not read."""
 
     def one(tensor: tf.Tensor, like: Any) -> tf.Tensor:
         missing = [(0, most - size) for size, most in zip(tensor.shape[1:], like.shape[1:])]
@@ -137,7 +137,7 @@ def mask_words(vocabulary: int) -> int:
 
 
 def mask_bits(words: tf.Tensor, vocabulary: int) -> tf.Tensor:
-    """Returns which tokens a mask lets come, bool [slots, vocabulary].
+    """Returns True for tokens that a mask allows, bool [slots, vocabulary].
 
     Args:
         words: Masks, int32 [slots, words]: bit `id % 32` of word `id // 32` is set if the token may come.

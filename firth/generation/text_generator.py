@@ -1,4 +1,4 @@
-"""Text in and text out, whatever runs the model."""
+"""Base of generators: prompts in, texts out, on any engine."""
 
 import abc
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -12,18 +12,18 @@ Requests = GenerationRequest | Mapping[str, Any] | Sequence[GenerationRequest] |
 
 
 class TextGenerator(abc.ABC):
-    """The base of what writes texts after prompts.
+    """Base of classes that write texts after prompts.
 
     Attributes:
-        framing: How prompts are laid out.
-        predicts_prompt: Whether it tells how probable the tokens of a prompt are.
+        framing: Layout of prompts.
+        predicts_prompt: True if it can return the probabilities of a prompt's tokens.
     """
 
     framing: PromptFraming
     predicts_prompt: bool
 
     def generate(self, prompts: Any, requests: Requests = None, **values: Any) -> Any:
-        """Returns what is written after a prompt, or after each of several.
+        """Returns the text that is written after a prompt, or after each of several.
 
         Args:
             prompts: A text, or a list of texts. Bytes must be UTF-8.
@@ -61,7 +61,7 @@ class TextGenerator(abc.ABC):
 
         Raises:
             ValueError: as `generate` does; for messages in an order that no dialogue has, and for a model
-                that is asked with texts.
+                whose prompts are texts.
         """
         if not self.framing.reads_turns:
             raise ValueError("the model did not learn dialogues: it writes after a text; see generate")
@@ -85,10 +85,10 @@ class TextGenerator(abc.ABC):
         return TextStream(text, self._blocks([text], steps=1))
 
     def check(self, request: GenerationRequest) -> None:
-        """Passes if a request can be honoured.
+        """Raises an error if a request has a value that the model cannot honour.
 
         Args:
-            request: What is asked for.
+            request: Request to check.
 
         Raises:
             ValueError: if it cannot, naming the value.
@@ -113,7 +113,7 @@ class TextGenerator(abc.ABC):
         return [TextInProgress(self.framing, *each) for each in zip(framed, asked, rooms, strict=True)]
 
     def _ahead(self, sampler: Any) -> int:
-        """Returns how many places after its last token but one a sampler reads."""
+        """Returns the number of places that a sampler reads after its last token but one."""
         return int(sampler.reads_ahead)
 
     def _groups(self, texts: Sequence[TextInProgress]) -> list[list[int]]:
@@ -124,15 +124,15 @@ class TextGenerator(abc.ABC):
 
     @abc.abstractmethod
     def _shared(self, text: TextInProgress) -> Hashable:
-        """Returns what texts that are written together have in common."""
+        """Returns the key of texts that can be written together."""
 
     @abc.abstractmethod
     def _blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
-        """Writes texts that are written together, and yields after each block of tokens.
+        """Writes texts of one key, and yields after each block of tokens.
 
         Args:
             texts: The texts.
-            steps: Tokens of a block; None for as many as is fast.
+            steps: Tokens of a block; None for the fastest number.
         """
 
 

@@ -1,4 +1,4 @@
-"""Texts to prompts, and what was written back to texts, inside the graph, for batches that a server asks."""
+"""Framing inside a graph, for servers: texts become prompts, and written ids become texts."""
 
 from typing import NamedTuple
 
@@ -13,11 +13,11 @@ class ReadTexts(NamedTuple):
     """Texts as a model reads them.
 
     Attributes:
-        prompts: What the model reads.
+        prompts: Prompts of the model.
         own: Their own tokens, ragged int32 [batch, (tokens)].
         room: Most tokens that can be written after each, the end included, int32 [batch].
         truncated: bool [batch], True if a text has more tokens than the model reads, and was cut.
-        given: Tokens that each text has, int32 [batch].
+        given: Number of tokens of each whole text, int32 [batch].
     """
 
     prompts: Prompts
@@ -28,11 +28,11 @@ class ReadTexts(NamedTuple):
 
 
 def read_texts(framing: PromptFraming, texts: tf.Tensor, most: tf.Tensor) -> ReadTexts:
-    """Returns texts as the model reads them; those that `PromptFraming.read` reads, as it does.
+    """Returns prompts made of texts, like `PromptFraming.read`, but without errors.
 
-    No text is refused. After an empty one the model begins a text. One that is too long is cut so that there
-    is room for what is to be written, or for half a row: a text to continue keeps its end, another
-    one its beginning.
+    An empty text is a prompt after which the model begins a text. A text that is too long is cut so that
+    there is room for `most` tokens, or for half a row. It keeps its end if the written text continues it, and
+    its beginning otherwise.
 
     Args:
         texts: Texts, string [batch]; any bytes.
@@ -63,7 +63,7 @@ def read_texts(framing: PromptFraming, texts: tf.Tensor, most: tf.Tensor) -> Rea
 
 
 def _places(framing: PromptFraming, most: tf.Tensor) -> tf.Tensor:
-    """Returns the places of a text that is cut, int32 [batch]."""
+    """Returns the number of places of a text that is cut, int32 [batch]."""
     places = framing.goal.prompt_places(framing.sequences)
     room, roomier = (framing.goal.written_places(framing.sequences, each) for each in (places, places - 1))
     gives_way = tf.clip_by_value(most - room, 0, places // 2)

@@ -1,4 +1,4 @@
-"""What decoding asks of a model: to read prompts, then tokens of each row, wherever it stands."""
+"""Interface of models for decoding: read prompts, then the next tokens of each row."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
@@ -7,12 +7,12 @@ import tensorflow as tf
 
 
 class Prompts(NamedTuple):
-    """Prompts of a batch, with their special tokens; each begins its row, and padding comes after it.
+    """Prompts of a batch with their special tokens; padding comes after each.
 
     Attributes:
         ids: Tokens, int32 [batch, length].
         lengths: Tokens of each prompt, int32 [batch].
-        facts: What else the model reads of each text, by name: tensors [batch, ...].
+        facts: Further tensors that the model reads with each text, by name: [batch, ...].
     """
 
     ids: tf.Tensor
@@ -35,16 +35,15 @@ class Prompts(NamedTuple):
 
 
 class ReadRows(NamedTuple):
-    """Rows of which a decoder has read the beginnings. Every tensor in it has the rows as its first axis.
+    """State of a decoder that has read the beginning of each row; the first axis of every tensor is the rows.
 
-    So rows are taken, joined and replaced by `tf.gather`, `tf.concat` and scatters of each tensor alike
-    (`tf.nest.map_structure`); `taken` does the first. What a cache holds after a row's length is not seen,
-    and is written over.
+    So `tf.nest.map_structure` with `tf.gather`, `tf.concat` or a scatter takes, joins and replaces rows;
+    `taken` does the first. The cache after a row's length is not seen, and is overwritten.
 
     Attributes:
-        lengths: Places of each row that have been read, int32 [batch]: where its next token stands.
-        facts: What stays as it is while a row is read, by name: tensors [batch, ...].
-        cache: What the model keeps of the tokens it has read: a nest of tensors [batch, ...].
+        lengths: Number of places of each row that have been read, int32 [batch]; the place of its next token.
+        facts: Tensors that do not change while a row is read, by name: [batch, ...].
+        cache: State that the model keeps of the tokens it has read: a nest of tensors [batch, ...].
     """
 
     lengths: tf.Tensor
@@ -52,7 +51,7 @@ class ReadRows(NamedTuple):
     cache: Any
 
     def taken(self, rows: tf.Tensor) -> "ReadRows":
-        """Returns some rows, in any order and as often as is said, such as those that a beam goes on with.
+        """Returns the rows of these numbers, in their order; a row may be taken several times.
 
         Args:
             rows: Numbers of rows, int32 [n].
@@ -61,23 +60,23 @@ class ReadRows(NamedTuple):
         return taken
 
     def standing(self, which: tf.Tensor) -> "ReadRows":
-        """Returns the rows, of which some that have ended read no further, but the same places again.
+        """Returns the rows with those that have ended set back to their first place, which they read again.
 
         A full row has no place after its last one.
 
         Args:
-            which: Which rows have ended, bool [batch].
+            which: True for rows that have ended, bool [batch].
         """
         return self._replace(lengths=tf.where(which, 0, self.lengths))
 
 
 class TokenReader(Protocol):
-    """A model that reads the beginnings of rows, and reads on from there.
+    """A model that reads prompts, and then the next tokens of each row.
 
     Attributes:
-        goes_back: Whether rows can be read again from an earlier place, by smaller `lengths`.
-        predicts_prompt: Whether the states of a prompt's tokens tell the tokens after them.
-        start: Special tokens that a decoder next to an encoder starts from; none of one stack.
+        goes_back: True if rows can be read again from an earlier place, by smaller `lengths`.
+        predicts_prompt: True if the states of a prompt's tokens predict the tokens after them.
+        start: Special tokens that a decoder next to an encoder starts from; empty for one stack.
     """
 
     goes_back: bool
@@ -85,10 +84,10 @@ class TokenReader(Protocol):
     start: tuple[int, ...]
 
     def begin(self, prompts: Prompts, room: Any) -> tuple[tf.Tensor, ReadRows]:
-        """Reads the prompts, or, next to an encoder, what a decoder starts from.
+        """Reads the prompts and, with a decoder next to an encoder, its start tokens.
 
         Args:
-            prompts: What each row begins with.
+            prompts: Prompts of the batch.
             room: Most tokens to be read after that, an int or int32 [].
 
         Returns:

@@ -1,4 +1,4 @@
-"""The loop that writes texts token by token, in the graph, with the state between its steps in the open."""
+"""The decoding loop: writes texts token by token in a graph, with explicit state between steps."""
 
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -11,12 +11,12 @@ from firth.generation.controls import Controls
 from firth.generation.penalties import Seen, adjusted
 from firth.generation.token_reader import Prompts, ReadRows, TokenReader, last_states
 
-# Why a row has ended, as `Writing.ended` says it: it goes on, the end was written, there is no more room, or
-# the caller has ended it.
-GOES_ON, AT_END, AT_LENGTH, BY_CALLER = range(4)
+# Values of `Writing.ended`: the row has not ended, the end was written, there is no more room, or the caller
+# has ended it.
+RUNNING, AT_END, AT_LENGTH, BY_CALLER = range(4)
 
-# From logits, float32 [batch, vocabulary], what each row asks for, and the number of its token, int32
-# [batch], to a token of each, int32 [batch].
+# Function from logits, float32 [batch, vocabulary], the values that each row requests, and the number of its
+# token, int32 [batch], to a token of each row, int32 [batch].
 Choose = Callable[[tf.Tensor, Controls, tf.Tensor], tf.Tensor]
 
 
@@ -24,17 +24,17 @@ State = TypeVar("State", bound=Any)
 
 
 class Writing(NamedTuple):
-    """Texts that are being written. Every tensor in it has the rows as its first axis; see `ReadRows`.
+    """State of texts that are being written; the first axis of every tensor is the rows, as in `ReadRows`.
 
     Attributes:
-        rows: What the model has read: all but the token written last.
+        rows: Rows that the model has read: all but the token written last.
         token: Token written last, int32 [batch].
         ids: Tokens so far, the end among them, int32 [batch, most]; 0 after them.
         log_probabilities: Natural logarithms of their probabilities, float32 [batch, most], among all tokens
             that may be written, before biases, penalties and the sampler.
         count: Number of tokens so far, int32 [batch].
-        ended: Why a row has ended, int32 [batch]; `GOES_ON` if it has not.
-        seen: What penalties read of the text so far.
+        ended: Why a row has ended, int32 [batch]; `RUNNING` if it has not.
+        seen: Text so far as penalties read it.
     """
 
     rows: ReadRows
@@ -46,7 +46,7 @@ class Writing(NamedTuple):
     seen: Seen
 
     def taken(self, rows: tf.Tensor) -> "Writing":
-        """Returns some rows, in any order and as often as is said.
+        """Returns the rows of these numbers, in their order; a row may be taken several times.
 
         Args:
             rows: Numbers of rows, int32 [n].
@@ -56,15 +56,15 @@ class Writing(NamedTuple):
 
 
 class DecodedTexts(NamedTuple):
-    """Texts that were written, or are being written: what every way of decoding gives.
+    """Texts that were written, or are being written, in the form that every decoder returns.
 
     Attributes:
         ids: Tokens, the end among them, int32 [batch, most]; 0 after them.
         log_probabilities: Natural logarithms of their probabilities, float32 [batch, most].
         count: Number of tokens, int32 [batch].
-        ended: Why the row has ended, int32 [batch]; `GOES_ON` if it has not.
-        several: The best texts of each row, `firth.generation.beam_search.Hypotheses`, where it has several;
-            otherwise nothing.
+        ended: Why the row has ended, int32 [batch]; `RUNNING` if it has not.
+        several: The best texts of each row, `firth.generation.beam_search.Hypotheses`, after a beam search;
+            otherwise empty.
     """
 
     ids: tf.Tensor
@@ -74,14 +74,55 @@ class DecodedTexts(NamedTuple):
     several: Any = ()
 
 
-class Writer:
+class Decoder(Generic[State]):
+    """Base of decoders: steps change a state until its attribute `ended` has no `RUNNING` row."""
+
+    def step(self, state: State, controls: Controls) -> State:
+        """Writes the next token or tokens of each row that has not ended.
+
+        Args:
+            state: Texts so far.
+            controls: Values that each row requests.
+        """
+        raise NotImplementedError
+
+    def go_on(self, state: State, controls: Controls, steps: tf.Tensor | int) -> State:
+        """Takes so many more steps, or fewer if all rows end.
+
+        Args:
+            state: Texts as `start` or the last call returned them.
+            controls: Values that each row requests.
+            steps: Most steps, an int or int32 [].
+        """
+
+        def body(number: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
+            return number + 1, self.step(state, controls)
+
+        def continues(number: tf.Tensor, state: State) -> tf.Tensor:
+            return (number < steps) & tf.reduce_any(state.ended == RUNNING)
+
+        made: State = tf.while_loop(continues, body, (tf.constant(0), state))[1]
+        return made
+
+    def with_ended(self, state: State, rows: tf.Tensor) -> State:
+        """Returns the texts after the caller has ended some of them.
+
+        Args:
+            state: Texts so far.
+            rows: True for rows that end, bool [batch].
+        """
+        made: State = state._replace(ended=tf.where((state.ended == RUNNING) & rows, BY_CALLER, state.ended))
+        return made
+
+
+class Writer(Decoder[Writing]):
     """Writes after prompts with one model: `start`, then `go_on` until all rows have ended.
 
     Args:
         reader: Model that reads.
         end_id: Id of the token that ends a text.
-        may_write: Which tokens may be written, bool [vocabulary], the end among them.
-        choose: How a token is chosen; see `firth.generation.samplers`.
+        may_write: True for tokens that may be written, bool [vocabulary], the end among them.
+        choose: Function that chooses a token; see `firth.generation.samplers`.
     """
 
     def __init__(
@@ -97,7 +138,7 @@ class Writer:
 
         Args:
             prompts: Prompts of the batch.
-            controls: What each row asks for.
+            controls: Values that each row requests.
             room: Most tokens of any row, an int or int32 []; at least `controls.most`.
             ahead: Number of tokens that may be read beyond them.
 
@@ -113,7 +154,7 @@ class Writer:
 
         Args:
             prompts: Prompts of the batch.
-            rows: What the model has read of them.
+            rows: Rows that the model has read of them.
             room: Most tokens of any row that are kept, an int or int32 [].
             seen: Most tokens of any row that penalties read; None for those that are kept.
         """
@@ -129,17 +170,7 @@ class Writer:
             Seen.of_prompts(prompts, self._reader, len(self._ruled_out), room if seen is None else seen),
         )
 
-    def go_on(self, writing: Writing, controls: Controls, steps: tf.Tensor | int) -> Writing:
-        """Writes so many more tokens of each row, or fewer where it ends.
-
-        Args:
-            writing: Texts as `start` or the last call returned them.
-            controls: What each row asks for.
-            steps: Most tokens to write of each row, an int or int32 [].
-        """
-        return repeated(self.step, writing, controls, steps, lambda each: each.ended)
-
-    def texts(self, writing: Writing) -> "DecodedTexts":
+    def texts(self, writing: Writing) -> DecodedTexts:
         """Returns the texts so far.
 
         Args:
@@ -147,46 +178,36 @@ class Writer:
         """
         return DecodedTexts(writing.ids, writing.log_probabilities, writing.count, writing.ended)
 
-    def with_ended(self, writing: Writing, rows: tf.Tensor) -> Writing:
-        """Returns the texts, of which some are to go on no further.
-
-        Args:
-            writing: Texts so far.
-            rows: Which rows have ended, bool [batch].
-        """
-        goes_on = writing.ended == GOES_ON
-        return writing._replace(ended=tf.where(goes_on & rows, BY_CALLER, writing.ended))
-
     def step(self, writing: Writing, controls: Controls) -> Writing:
-        """Writes one more token of each row that goes on; the others stay as they are.
+        """Writes one more token of each row that has not ended.
 
         Args:
             writing: Texts so far.
-            controls: What each row asks for.
+            controls: Values that each row requests.
         """
-        rows = writing.rows.standing(writing.ended != GOES_ON)
+        rows = writing.rows.standing(writing.ended != RUNNING)
         states, rows = self._reader.read(writing.token[:, tf.newaxis], rows)
         writing = writing._replace(rows=rows)
         return self.chosen(self._reader.logits(states[:, 0]), writing, controls)
 
     def chosen(self, logits: tf.Tensor, writing: Writing, controls: Controls) -> Writing:
-        """Returns the texts with one more token of each row that goes on.
+        """Returns the texts with one more token of each row that has not ended.
 
         Args:
             logits: Logits of the token, float32 [batch, vocabulary].
             writing: Texts so far.
-            controls: What each row asks for.
+            controls: Values that each row requests.
         """
         logits = self.allowed(logits)
         proposed = self.proposed(logits, controls, writing.seen)
         return self.extended(writing, self._choose(proposed, controls, writing.count), logits, controls)
 
     def proposed(self, logits: tf.Tensor, controls: Controls, seen: Seen) -> tf.Tensor:
-        """Returns what `adjusted` makes of logits, float32 [batch, vocabulary].
+        """Returns logits with biases and penalties, float32 [batch, vocabulary]; see `adjusted`.
 
         Args:
-            logits: What `allowed` returned, float32 [batch, vocabulary].
-            controls: What each row asks for.
+            logits: Logits of `allowed`, float32 [batch, vocabulary].
+            controls: Values that each row requests.
             seen: The texts so far.
         """
         return adjusted(logits, controls, seen, self._end_id)
@@ -202,20 +223,20 @@ class Writer:
     def extended(
         self, writing: Writing, tokens: tf.Tensor, logits: tf.Tensor, controls: Controls, which: Any = True
     ) -> Writing:
-        """Returns the texts with one more token of each row that goes on.
+        """Returns the texts with one more token of each row that has not ended.
 
         Args:
             writing: Texts so far.
             tokens: Token of each row, int32 [batch].
-            logits: What `allowed` returned for it, float32 [batch, vocabulary].
-            controls: What each row asks for.
-            which: Which rows get the token if they go on, bool [batch] or [].
+            logits: Logits of `allowed` for it, float32 [batch, vocabulary].
+            controls: Values that each row requests.
+            which: True for rows that get the token if they have not ended, bool [batch] or [].
         """
-        going = (writing.ended == GOES_ON) & which
+        going = (writing.ended == RUNNING) & which
         tokens = tf.where(going, tokens, self._end_id)
         gained = tf.gather(logits, tokens, batch_dims=1) - tf.reduce_logsumexp(logits, axis=1)
         count = writing.count + tf.cast(going, tf.int32)
-        ended = tf.where(tokens == self._end_id, AT_END, tf.where(count >= controls.most, AT_LENGTH, GOES_ON))
+        ended = tf.where(tokens == self._end_id, AT_END, tf.where(count >= controls.most, AT_LENGTH, RUNNING))
         return writing._replace(
             token=tf.where(going, tokens, writing.token),
             ids=_put(writing.ids, writing.count, tokens, going),
@@ -226,53 +247,10 @@ class Writer:
         )
 
 
-def repeated(
-    step: Callable[[State, Controls], State],
-    state: State,
-    controls: Controls,
-    steps: tf.Tensor | int,
-    ended_of: Callable[[State], tf.Tensor],
-) -> State:
-    """Returns what texts are after further steps, or fewer where all rows end.
-
-    Args:
-        steps: Most steps, an int or int32 [].
-        ended_of: Function from texts to why each row has ended, int32 [batch], `GOES_ON` where it has not.
-    """
-
-    def body(number: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
-        return number + 1, step(state, controls)
-
-    def goes_on(number: tf.Tensor, state: State) -> tf.Tensor:
-        return (number < steps) & tf.reduce_any(ended_of(state) == GOES_ON)
-
-    made: State = tf.while_loop(goes_on, body, (tf.constant(0), state))[1]
-    return made
-
-
-class OverWriting(Generic[State]):
-    """What methods have in common that keep more than the `writing` of a `Writer` from step to step."""
+class WritingDecoder(Decoder[State]):
+    """Base of decoders whose state has the `writing` of a `Writer` among others."""
 
     _writer: Writer
-
-    def step(self, state: State, controls: Controls) -> State:
-        """Returns the texts with one more step; each method says how.
-
-        Args:
-            state: Texts so far.
-            controls: What each row asks for.
-        """
-        raise NotImplementedError
-
-    def go_on(self, state: State, controls: Controls, steps: tf.Tensor | int) -> State:
-        """Takes so many more steps, or fewer where each row ends.
-
-        Args:
-            state: Texts as `start` or the last call returned them.
-            controls: What each row asks for.
-            steps: Most steps, an int or int32 [].
-        """
-        return repeated(self.step, state, controls, steps, lambda each: each.writing.ended)
 
     def texts(self, state: State) -> DecodedTexts:
         """Returns the texts so far.
@@ -283,20 +261,20 @@ class OverWriting(Generic[State]):
         return self._writer.texts(state.writing)
 
     def with_ended(self, state: State, rows: tf.Tensor) -> State:
-        """Returns the texts, of which some are to go on no further.
+        """Returns the texts after the caller has ended some of them.
 
         Args:
             state: Texts so far.
-            rows: Which rows have ended, bool [batch].
+            rows: True for rows that end, bool [batch].
         """
         made: State = state._replace(writing=self._writer.with_ended(state.writing, rows))
         return made
 
 
 def _put(rows: tf.Tensor, place: tf.Tensor, values: tf.Tensor, going: tf.Tensor) -> tf.Tensor:
-    """Returns rows with a value more in those that go on."""
+    """Returns rows with one more value in those that have not ended."""
     number = tf.range(tf.shape(rows)[0])
-    # A full row has ended: there is nothing to put.
+    # A full row has ended, and gets no value.
     place = tf.minimum(place, tf.shape(rows)[1] - 1)
     pairs = tf.stack([number, place], axis=1)
     kept = tf.where(going, values, tf.gather(rows, place, batch_dims=1))

@@ -41,6 +41,10 @@ from firth.tokenizers.storage import AnyTokenizer
 
 # What lets heads go out that are as a seed made them.
 UNTRAINED = "untrained"
+_PROGRESS = logging.getLogger("firth.progress")
+Array = TypeVar("Array")
+# Where a model says no length of its own, and most where it has no table of positions.
+_USUAL, _MOST = 512, 8192
 
 
 def open_bundle(bundle: str | os.PathLike[str]) -> tuple[BackboneWithHeads, RunRecipe]:
@@ -97,18 +101,18 @@ def require_trained(left_out: Collection[str]) -> None:
         )
 
 
+def copy_sources(bundle: str | os.PathLike[str], folder: str) -> None:
+    """Copies a bundle's recipe and tokenizer to a folder."""
+    storage.copy_file(os.path.join(bundle, RECIPE_FILE), os.path.join(folder, RECIPE_FILE))
+    storage.copy_folder(os.path.join(bundle, TOKENIZER_FOLDER), os.path.join(folder, TOKENIZER_FOLDER))
+
+
 @contextlib.contextmanager
 def _naming_bundle(bundle: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except (BundleError, storage.NotWholeError) as error:
         raise InteropError(f"{os.fspath(bundle)} is not a model bundle: {error}") from error
-
-
-def copy_sources(bundle: str | os.PathLike[str], folder: str) -> None:
-    """Copies a bundle's recipe and tokenizer to a folder."""
-    storage.copy_file(os.path.join(bundle, RECIPE_FILE), os.path.join(folder, RECIPE_FILE))
-    storage.copy_folder(os.path.join(bundle, TOKENIZER_FOLDER), os.path.join(folder, TOKENIZER_FOLDER))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,12 +126,6 @@ class Incoming:
 
     read: Read
     weights: Iterable[tuple[str, npt.NDArray[Any]]]
-
-
-_PROGRESS = logging.getLogger("firth.progress")
-Array = TypeVar("Array")
-# Where a model says no length of its own, and most where it has no table of positions.
-_USUAL, _MOST = 512, 8192
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,7 +5,7 @@ import pytest
 
 from firth.generation.framing import PromptFraming
 from firth.generation.results import TextInProgress
-from firth.generation.writer import AT_LENGTH, GOES_ON, DecodedTexts
+from firth.generation.writer import AT_LENGTH, RUNNING, DecodedTexts
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import MaskedLM
@@ -58,7 +58,7 @@ def test_half_a_character_is_never_given():
     def texts(stop, last):
         text = TextInProgress(framing, prompt, GenerationRequest(stop=stop))
         for count in range(1, last + 1):
-            text.take(DecodedTexts(ids, zeros, count, AT_LENGTH if count == last else GOES_ON))
+            text.take(DecodedTexts(ids, zeros, count, AT_LENGTH if count == last else RUNNING))
             yield text.settled
 
     assert list(texts((), len(ids))) == ["n", "n", "né", "né", "né", "né", "né🦊"]

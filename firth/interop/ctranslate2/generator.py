@@ -13,7 +13,7 @@ import numpy as np
 from firth.generation.framing import framing_of
 from firth.generation.results import TextInProgress
 from firth.generation.text_generator import TextGenerator
-from firth.generation.writer import AT_END, AT_LENGTH, GOES_ON, DecodedTexts
+from firth.generation.writer import AT_END, AT_LENGTH, RUNNING, DecodedTexts
 from firth.interop.ctranslate2.exporting import converted
 from firth.interop.ctranslate2.runtimes import RUNTIMES, RuntimeRow, Scores
 from firth.interop.errors import import_extra
@@ -137,7 +137,7 @@ class CTranslate2Generator(TextGenerator):
             self._take(text, row.ids, row.scores, AT_END if is_end else AT_LENGTH)
 
     def _take(
-        self, text: TextInProgress, ids: list[int], scores: Scores | None = None, ended: int = GOES_ON
+        self, text: TextInProgress, ids: list[int], scores: Scores | None = None, ended: int = RUNNING
     ) -> None:
         found = np.zeros(len(ids), np.float32) if scores is None else scores
         text.take(DecodedTexts(np.array(ids, np.int32), found, len(ids), ended))

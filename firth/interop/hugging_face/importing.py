@@ -34,6 +34,12 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import DTYPES, TensorSpec
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
+_FILE = "generation_config.json"
+_START, _END = "decoder_start_token_id", "eos_token_id"
+# Older checkpoints call a norm's weights as TensorFlow did.
+_OLDER = {".gamma": ".weight", ".beta": ".bias"}
+_FLOATING = ("F64", "F32", "F16", "BF16")
+
 
 def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
     """Writes a checkpoint as a model bundle, which `firth.models.load_model` reads.
@@ -98,8 +104,33 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
     return dataclasses.replace(read, notes=tuple(notes))
 
 
-_FILE = "generation_config.json"
-_START, _END = "decoder_start_token_id", "eos_token_id"
+def load_backbone(path: str | os.PathLike[str], dtype: Any = None) -> keras.Model:
+    """Returns the backbone of a checkpoint in Hugging Face's format, with its weights.
+
+    BERT, RoBERTa, ALBERT, ELECTRA, DeBERTa v2 and v3, XLNet, GPT-2, Llama, T5 and BART, of any size. Its
+    hidden states are those of transformers' base model. Nothing is unpickled: weights are safetensors.
+
+    Args:
+        path: Path of the folder of `config.json` and `model.safetensors`, or its shards.
+        dtype: A Keras dtype or policy; None takes Keras's own default.
+
+    Raises:
+        firth.interop.errors.InteropError: if a file is missing or damaged, the configuration says what cannot
+            be expressed here, or a tensor is missing or has another shape, each by name.
+
+    Example:
+
+    >>> backbone = load_backbone("all-MiniLM-L6-v2")  # doctest: +SKIP
+    >>> backbone.width, backbone(features).shape  # doctest: +SKIP
+    (384, TensorShape([2, 9, 384]))
+    """
+    directory = Directory(path)
+    family = directory.family
+    model = directory.model()
+    backbone = build_backbone(model, directory.vocabulary_size, dtype)
+    with directory.tensors() as tensors:
+        assign_weights(backbone, family.backbone_rules(model), family, tensors)
+    return backbone
 
 
 def generation_notes(
@@ -129,35 +160,6 @@ def _named(index: Any, tokenizer: PieceTokenizer) -> str:
     """Returns a piece by its name, or the id of a row without one."""
     is_piece = isinstance(index, int) and 0 <= index < tokenizer.vocabulary_size()
     return repr(tokenizer.id_to_token(index)) if is_piece else str(index)
-
-
-def load_backbone(path: str | os.PathLike[str], dtype: Any = None) -> keras.Model:
-    """Returns the backbone of a checkpoint in Hugging Face's format, with its weights.
-
-    BERT, RoBERTa, ALBERT, ELECTRA, DeBERTa v2 and v3, XLNet, GPT-2, Llama, T5 and BART, of any size. Its
-    hidden states are those of transformers' base model. Nothing is unpickled: weights are safetensors.
-
-    Args:
-        path: Path of the folder of `config.json` and `model.safetensors`, or its shards.
-        dtype: A Keras dtype or policy; None takes Keras's own default.
-
-    Raises:
-        firth.interop.errors.InteropError: if a file is missing or damaged, the configuration says what cannot
-            be expressed here, or a tensor is missing or has another shape, each by name.
-
-    Example:
-
-    >>> backbone = load_backbone("all-MiniLM-L6-v2")  # doctest: +SKIP
-    >>> backbone.width, backbone(features).shape  # doctest: +SKIP
-    (384, TensorShape([2, 9, 384]))
-    """
-    directory = Directory(path)
-    family = directory.family
-    model = directory.model()
-    backbone = build_backbone(model, directory.vocabulary_size, dtype)
-    with directory.tensors() as tensors:
-        assign_weights(backbone, family.backbone_rules(model), family, tensors)
-    return backbone
 
 
 def incoming_weights(
@@ -206,10 +208,6 @@ def _surplus(family: Family, rules: Sequence[Rule], tensors: Mapping[str, Any]) 
     return (name for name in tensors if name not in used and not name.endswith(family.unread))
 
 
-# Older checkpoints call a norm's weights as TensorFlow did.
-_OLDER = {".gamma": ".weight", ".beta": ".bias"}
-
-
 def named(family: Family, rules: Sequence[Rule], tensors: Tensors) -> Tensors:
     """Returns a checkpoint's tensors by the names of rules.
 
@@ -234,9 +232,6 @@ def _newer(name: str) -> str:
         if name.endswith(ending):
             return name.removesuffix(ending) + newer
     return name
-
-
-_FLOATING = ("F64", "F32", "F16", "BF16")
 
 
 def converted(

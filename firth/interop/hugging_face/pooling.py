@@ -63,6 +63,7 @@ _NO_LENGTH = 10**9
 _KIND = "SentenceTransformer"
 # The roles of the special pieces around a text, which `mean` leaves out.
 _AROUND = ("cls", "sep")
+_DEFAULT = "default"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,6 +123,49 @@ def without_vectors(path: str | os.PathLike[str]) -> TextEmbedding:
     """Returns what a folder says of the vectors of a model that gives none here, which is a note."""
     note = f"{MODULES_FILE}: a model without an encoder has no `embed` here, so that it is not used"
     return TextEmbedding(notes=(note,) if Folder(path).holds(MODULES_FILE) else ())
+
+
+def write_embedding(
+    folder: str,
+    export: Export,
+    width: int,
+    length: int,
+    tokenizer: AnyTokenizer,
+    weights: Mapping[str, Array],
+) -> list[str]:
+    """Writes the modules of sentence-transformers; nothing for a pooling that it does not have."""
+    modes = {ours: mode for mode, ours in MODES.items()} | {"mean": "mean"}
+    if export.pooling not in modes:
+        return []
+    said = {key: mode == modes[export.pooling] for mode, key in KEYS.items()}
+    configs: dict[str, Any] = {POOLING: {"word_embedding_dimension": width, **said}}
+    if export.pooling == "mean":
+        configs = {WEIGHTS: weights_without(tokenizer), **configs}
+    names = [*configs, *[DENSE] * len(export.projections), *[NORMALIZE] * export.normalize]
+    homes = [(name, f"{index}_{name}") for index, name in enumerate(names, 1)]
+    modules = [
+        {"idx": index, "name": str(index), "path": place, "type": f"sentence_transformers.models.{name}"}
+        for index, (name, place) in enumerate([(TRANSFORMER, ""), *homes])
+    ]
+    places = dict(homes)
+    if export.normalize:
+        configs[NORMALIZE] = {}
+    contents: dict[str, Any] = {
+        MODULES_FILE: modules,
+        LENGTH_FILE: {"max_seq_length": length, "do_lower_case": False},
+    }
+    if export.prompt:
+        contents[PROMPTS_FILE] = {"prompts": {_DEFAULT: export.prompt}, "default_prompt_name": _DEFAULT}
+    contents |= {os.path.join(places[name], CONFIG_FILE): config for name, config in configs.items()}
+    for name, content in contents.items():
+        storage.write_json(os.path.join(folder, name), content, indent=2)
+    dense = [place for name, place in homes if name == DENSE]
+    files = [
+        file
+        for number, (place, each) in enumerate(zip(dense, export.projections, strict=True))
+        for file in write_projection(folder, place, number, each, weights)
+    ]
+    return [*contents, *files]
 
 
 def _modules(folder: Folder) -> list[tuple[str, str]]:
@@ -277,49 +321,3 @@ def _check_weights(folder: Folder, file: str, pooling: Pooling, tokenizer: AnyTo
 def _listed(said: Mapping[str, Any]) -> tuple[Any, Collection[tuple[str, float]]]:
     weights = said.get("word_weights")
     return said.get("unknown_word_weight"), sorted(weights.items()) if isinstance(weights, dict) else ()
-
-
-_DEFAULT = "default"
-
-
-def write_embedding(
-    folder: str,
-    export: Export,
-    width: int,
-    length: int,
-    tokenizer: AnyTokenizer,
-    weights: Mapping[str, Array],
-) -> list[str]:
-    """Writes the modules of sentence-transformers; nothing for a pooling that it does not have."""
-    modes = {ours: mode for mode, ours in MODES.items()} | {"mean": "mean"}
-    if export.pooling not in modes:
-        return []
-    said = {key: mode == modes[export.pooling] for mode, key in KEYS.items()}
-    configs: dict[str, Any] = {POOLING: {"word_embedding_dimension": width, **said}}
-    if export.pooling == "mean":
-        configs = {WEIGHTS: weights_without(tokenizer), **configs}
-    names = [*configs, *[DENSE] * len(export.projections), *[NORMALIZE] * export.normalize]
-    homes = [(name, f"{index}_{name}") for index, name in enumerate(names, 1)]
-    modules = [
-        {"idx": index, "name": str(index), "path": place, "type": f"sentence_transformers.models.{name}"}
-        for index, (name, place) in enumerate([(TRANSFORMER, ""), *homes])
-    ]
-    places = dict(homes)
-    if export.normalize:
-        configs[NORMALIZE] = {}
-    contents: dict[str, Any] = {
-        MODULES_FILE: modules,
-        LENGTH_FILE: {"max_seq_length": length, "do_lower_case": False},
-    }
-    if export.prompt:
-        contents[PROMPTS_FILE] = {"prompts": {_DEFAULT: export.prompt}, "default_prompt_name": _DEFAULT}
-    contents |= {os.path.join(places[name], CONFIG_FILE): config for name, config in configs.items()}
-    for name, content in contents.items():
-        storage.write_json(os.path.join(folder, name), content, indent=2)
-    dense = [place for name, place in homes if name == DENSE]
-    files = [
-        file
-        for number, (place, each) in enumerate(zip(dense, export.projections, strict=True))
-        for file in write_projection(folder, place, number, each, weights)
-    ]
-    return [*contents, *files]

@@ -8,6 +8,8 @@ from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Array
 from firth.storage.tensor_files import TensorFile, TensorSpec, UnreadableDtypeError
 
+_NUMBERS = 2**22
+
 
 class Tensors(Mapping[str, Array]):
     """The tensors of some files by name; each is read anew when it is asked for."""
@@ -54,9 +56,6 @@ class Tensors(Mapping[str, Array]):
     def renamed(self, names: Mapping[str, str]) -> "Tensors":
         """Returns tensors under other names."""
         return Tensors({new: self._places[name] for new, name in names.items()})
-
-
-_NUMBERS = 2**22
 
 
 def all_finite(array: Array) -> bool:

@@ -25,6 +25,21 @@ from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
 
 _EMBEDDINGS, _ENCODER = "backbone/embeddings", "backbone/encoder"
+PROJECTIONS = ("query", "key", "value")
+numbered = functools.partial(blocks, number="_{}/")
+# Kernels are [inputs, outputs].
+feed_forward = functools.partial(rules.feed_forward, kernels=(transposed, same), names=("/kernel", "/bias"))
+_ATTENTION = RelativeAttentionNames(
+    query="rel_attn/query/kernel",
+    key="rel_attn/key/kernel",
+    value="rel_attn/value/kernel",
+    relative="rel_attn/encoding/kernel",
+    output="rel_attn/attention_output/kernel",
+    content_bias="content_attention_bias",
+    position_bias="positional_attention_bias",
+    segment_bias="segment_attention_bias",
+    segments="segment_encoding",
+)
 
 
 def encoder_block(stack: StackConfig, ours: str) -> Rules:
@@ -109,19 +124,6 @@ def masked_lm_head(model: MaskedTransformerConfig, goal: Goal) -> Rules:
     yield same("mlm_head/output_bias", f"{ours}/bias")
 
 
-_ATTENTION = RelativeAttentionNames(
-    query="rel_attn/query/kernel",
-    key="rel_attn/key/kernel",
-    value="rel_attn/value/kernel",
-    relative="rel_attn/encoding/kernel",
-    output="rel_attn/attention_output/kernel",
-    content_bias="content_attention_bias",
-    position_bias="positional_attention_bias",
-    segment_bias="segment_attention_bias",
-    segments="segment_encoding",
-)
-
-
 def xlnet(model: TwoStreamTransformerConfig) -> Rules:
     """Yields the rules of XLNet."""
     yield same("content_query_embedding/word_embedding/embeddings", "backbone/token_embedding/table")
@@ -140,12 +142,6 @@ def _block(stack: BlocksConfig, ours: str) -> Rules:
     inner, outer = "feedforward_intermediate_dense", "feedforward_output_dense"
     yield from feed_forward(inner, outer, f"{ours}/feed_forward")
     yield from norm("layer_norm_ff", f"{ours}/feed_forward_norm")
-
-
-PROJECTIONS = ("query", "key", "value")
-numbered = functools.partial(blocks, number="_{}/")
-# Kernels are [inputs, outputs].
-feed_forward = functools.partial(rules.feed_forward, kernels=(transposed, same), names=("/kernel", "/bias"))
 
 
 def dense(theirs: str, ours: str, biases: bool = True) -> Rules:

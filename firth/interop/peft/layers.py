@@ -23,6 +23,9 @@ from firth.tuning import METHODS
 from firth.tuning.additions import places_of
 
 _WEIGHT = ".weight"
+PREFIX = "base_model.model."
+# Of each of torch's layers what peft adds to it, by the tensors' ends.
+ByModule: TypeAlias = Mapping[str, Tensors]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,10 +96,6 @@ def _of_rule(rule: Rule, shape: Sequence[int], places: Sequence[Place]) -> Itera
                 tensor.shape[1 if inputs_first else 0],
                 inputs_first,
             )
-
-
-# Of each of torch's layers what peft adds to it, by the tensors' ends.
-ByModule: TypeAlias = Mapping[str, Tensors]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,9 +224,6 @@ def _weights(module: Module) -> dict[str, Any]:
     addition: Any = module.place.layer.addition(module.place.name)
     found: dict[str, Any] = {each.name: ops.convert_to_numpy(each.value) for each in addition.weights}
     return {**found, "of_inputs": getattr(addition, "of_inputs", False)}
-
-
-PREFIX = "base_model.model."
 
 
 def read_heads(

@@ -16,7 +16,7 @@ from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
 from firth.generation.slots import Slots, SlotWriter, joined, mask_bits, mask_words, padded
 from firth.generation.texts_in_graph import read_texts, written_texts
-from firth.generation.writer import GOES_ON
+from firth.generation.writer import RUNNING
 from firth.recipes.run.fit import slot_sequences
 from firth.serving.continuation import PARAMETERS, check_values, controls_of_values
 from firth.serving.served_model import Served
@@ -137,7 +137,7 @@ class SlotSignatures:
         )
         controls, may_come = controls_of_values(check_values(values)), mask_bits(mask, self._rows)
         slots = self.kept.read()
-        goes_on = active & (slots.writing.ended == GOES_ON)
+        goes_on = active & (slots.writing.ended == RUNNING)
         may_write = tf.reduce_any(may_come & tf.constant(self._framing.may_write), axis=1)
         checks = [
             _check(~active | (slots.room > 0), "active: a slot has read no prompt"),

@@ -15,6 +15,11 @@ from firth.recipes.base.errors import suggest
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 from firth.tokenizers.storage import AnyTokenizer
 
+# Formats may share a type of model: the first that fits is taken.
+FORMATS: tuple[TokenizerFormat, ...] = (word_piece.FORMAT, byte_pair.FORMAT, *sentence_piece.FORMATS)
+# What transformers takes for no bound.
+_NO_LENGTH = 10**30
+
 
 def read_tokenizer(path: str | os.PathLike[str]) -> PieceTokenizer:
     """Returns the tokenizer of a folder: of `tokenizer.json`, or of the older files where that is missing.
@@ -37,40 +42,6 @@ def read_tokenizer(path: str | os.PathLike[str]) -> PieceTokenizer:
         raise
     except ValueError as error:
         raise InteropError(f"{folder.path}: {error}") from error
-
-
-def _of_json(folder: Folder) -> PieceTokenizer:
-    source = TokenizerJson(folder)
-    said = source.model.get("type")
-    candidates = [each for each in FORMATS if each.model_type == said]
-    if not candidates:
-        near = suggest(str(said), [each.model_type for each in FORMATS])
-        raise InteropError(f"{source.file}: model.type: {said!r} cannot be read; {near}")
-    for each in candidates:
-        if each.fits(source):
-            return each.of_json(source)
-    titles = " or ".join(each.title for each in candidates)
-    raise InteropError(f"{source.file}: model: it is not {titles}, which can be read")
-
-
-def _of_files(folder: Folder) -> PieceTokenizer:
-    formats = [each for each in FORMATS if each.files]
-    for each in formats:
-        missing = [name for name in each.files if not folder.holds(name)]
-        if not missing:
-            return each.of_files(folder)
-        if len(missing) < len(each.files):
-            raise InteropError(f"{folder.path} holds no {missing[0]}, which goes with {each.files[0]}")
-    known = " nor ".join(" with ".join(each.files) for each in formats)
-    raise InteropError(f"{folder.path} holds neither {TOKENIZER_FILE} nor {known}")
-
-
-# Formats may share a type of model: the first that fits is taken.
-FORMATS: tuple[TokenizerFormat, ...] = (word_piece.FORMAT, byte_pair.FORMAT, *sentence_piece.FORMATS)
-
-
-# What transformers takes for no bound.
-_NO_LENGTH = 10**30
 
 
 def write_tokenizer(
@@ -135,6 +106,32 @@ def write_tokenizer(
         with storage.whole_file(os.path.join(os.fspath(folder), name)) as file:
             file.write(model)
     return [*written, *models]
+
+
+def _of_json(folder: Folder) -> PieceTokenizer:
+    source = TokenizerJson(folder)
+    said = source.model.get("type")
+    candidates = [each for each in FORMATS if each.model_type == said]
+    if not candidates:
+        near = suggest(str(said), [each.model_type for each in FORMATS])
+        raise InteropError(f"{source.file}: model.type: {said!r} cannot be read; {near}")
+    for each in candidates:
+        if each.fits(source):
+            return each.of_json(source)
+    titles = " or ".join(each.title for each in candidates)
+    raise InteropError(f"{source.file}: model: it is not {titles}, which can be read")
+
+
+def _of_files(folder: Folder) -> PieceTokenizer:
+    formats = [each for each in FORMATS if each.files]
+    for each in formats:
+        missing = [name for name in each.files if not folder.holds(name)]
+        if not missing:
+            return each.of_files(folder)
+        if len(missing) < len(each.files):
+            raise InteropError(f"{folder.path} holds no {missing[0]}, which goes with {each.files[0]}")
+    known = " nor ".join(" with ".join(each.files) for each in formats)
+    raise InteropError(f"{folder.path} holds neither {TOKENIZER_FILE} nor {known}")
 
 
 def _format_of(tokenizer: AnyTokenizer) -> TokenizerFormat:

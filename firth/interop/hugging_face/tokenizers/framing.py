@@ -18,6 +18,12 @@ _TEXTS = ("A", "B")
 _BERT_NAMES = {"cls": ("cls_token",), "sep": ("sep_token",)}
 _BOTH_NAMES = {"cls": ("cls_token", "bos_token"), "sep": ("sep_token", "eos_token")}
 _DECODER_NAMES = {"cls": ("bos_token",), "sep": ("eos_token",)}
+# A piece, or `A` or `B` for a text, with its type id.
+Part = tuple[str, int]
+_A, _B = ("A", 0), ("B", 1)
+_TYPES = ("TemplateProcessing", "BertProcessing", "RobertaProcessing", "ByteLevel", "Sequence")
+# Changes where pieces stand in the text, and not which they are.
+_OF_PLACES = "ByteLevel"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,14 +104,6 @@ def framing_of(model_type: str | None) -> Framing:
     if model_type is not None and model_type not in FRAMINGS:
         raise InteropError(f"model_type: {model_type!r} has no known frame; {suggest(model_type, FRAMINGS)}")
     return Framing() if model_type is None else FRAMINGS[model_type]
-
-
-# A piece, or `A` or `B` for a text, with its type id.
-Part = tuple[str, int]
-_A, _B = ("A", 0), ("B", 1)
-_TYPES = ("TemplateProcessing", "BertProcessing", "RobertaProcessing", "ByteLevel", "Sequence")
-# Changes where pieces stand in the text, and not which they are.
-_OF_PLACES = "ByteLevel"
 
 
 class Frames(NamedTuple):

@@ -11,6 +11,14 @@ from firth.interop.hugging_face.tokenizers.files import TOKENIZER_FILE, Folder, 
 from firth.interop.hugging_face.tokenizers.specials import AddedToken
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
+_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+# The anchors of RE2, where they are the ends of the text, and those of the `tokenizers` package.
+_ANCHORS = {"^": r"\A", "$": r"\z"}
+# What means the same in both: characters, classes, groups, alternatives and repetitions.
+_CLASS = r"\[\^?[^\[\]\\&]+\]"
+_OURS = re.compile(rf"{_CLASS}|[\^$]|[^\\\[\]{{}}.]")
+_THEIRS = re.compile(rf"{_CLASS}|\\[Az]|[^\\\[\]{{}}.^$]")
+
 
 class TokenizerJson:
     """The content of `tokenizer.json`."""
@@ -91,15 +99,6 @@ class TokenizerFormat:
     write: Callable[[Any], dict[str, Any]] | None = None
     settings: Callable[[Any], dict[str, Any]] = lambda tokenizer: {}
     models: Callable[[Any, str | None], dict[str, bytes]] = lambda tokenizer, model_type: {}
-
-
-_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
-# The anchors of RE2, where they are the ends of the text, and those of the `tokenizers` package.
-_ANCHORS = {"^": r"\A", "$": r"\z"}
-# What means the same in both: characters, classes, groups, alternatives and repetitions.
-_CLASS = r"\[\^?[^\[\]\\&]+\]"
-_OURS = re.compile(rf"{_CLASS}|[\^$]|[^\\\[\]{{}}.]")
-_THEIRS = re.compile(rf"{_CLASS}|\\[Az]|[^\\\[\]{{}}.^$]")
 
 
 def write_normalizers(steps: Iterable[Sequence[str]]) -> list[dict[str, Any]]:

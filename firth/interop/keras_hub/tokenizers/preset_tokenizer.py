@@ -9,6 +9,18 @@ from firth.interop.hugging_face.tokenizers.files import Folder
 from firth.tokenizers.graph.special_pieces import ROLES, SPECIAL_PIECES, SpecialPieces
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
+# XLNet's, which has no class.
+_XLNET = {"sep": "<sep>", "cls": "<cls>", "pad": "<pad>", "mask": "<mask>", "unk": "<unk>"}
+# Attributes of theirs. One piece may be both ends, as in GPT-2; it is the one after a text then.
+_ROLES = {
+    "end_token": "sep",
+    "start_token": "cls",
+    "pad_token": "pad",
+    "mask_token": "mask",
+    "oov_token": "unk",
+}
+_UNKNOWN = "<unk>"
+
 
 @dataclasses.dataclass(frozen=True)
 class PresetTokenizer:
@@ -38,19 +50,6 @@ class PresetTokenizer:
         """Returns which texts a class reads otherwise than ours; empty if it reads all texts alike."""
         own = self.read_otherwise or ("" if tokenizer is None else self.reads_otherwise_of(tokenizer))
         return f"KerasHub's {name} reads {own} otherwise" if own else ""
-
-
-# XLNet's, which has no class.
-_XLNET = {"sep": "<sep>", "cls": "<cls>", "pad": "<pad>", "mask": "<mask>", "unk": "<unk>"}
-# Attributes of theirs. One piece may be both ends, as in GPT-2; it is the one after a text then.
-_ROLES = {
-    "end_token": "sep",
-    "start_token": "cls",
-    "pad_token": "pad",
-    "mask_token": "mask",
-    "oov_token": "unk",
-}
-_UNKNOWN = "<unk>"
 
 
 def specials_of(theirs: Any, pieces: Set[str]) -> SpecialPieces:

@@ -13,6 +13,9 @@ from firth.interop.keras_hub.tokenizers.sentence_piece import SENTENCE_PIECE, SE
 from firth.interop.keras_hub.tokenizers.word_piece import WORD_PIECE
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
+TOKENIZER_FILE = "tokenizer.json"
+_ASSETS = os.path.join("assets", "tokenizer")
+NEAR = "near"
 CLASSES: dict[str, PresetTokenizer] = {
     **dict.fromkeys(("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer"), WORD_PIECE),
     **dict.fromkeys(
@@ -22,12 +25,8 @@ CLASSES: dict[str, PresetTokenizer] = {
     **dict.fromkeys(("RobertaTokenizer", "GPT2Tokenizer", "Llama3Tokenizer", "BartTokenizer"), BYTE_PAIR),
 }
 
-
 if TYPE_CHECKING:
     from firth.interop.keras_hub.preset import Preset
-
-TOKENIZER_FILE = "tokenizer.json"
-_ASSETS = os.path.join("assets", "tokenizer")
 
 
 def read_tokenizer(preset: "Preset") -> PieceTokenizer:
@@ -66,9 +65,6 @@ def reading_notes(preset: "Preset") -> tuple[str, ...]:
     name, _ = preset.read_object(TOKENIZER_FILE, CLASSES)
     reads = CLASSES[name].reads_otherwise(name)
     return (f"{reads}: here, ids of texts that have them differ from its own",) if reads else ()
-
-
-NEAR = "near"
 
 
 def tokenizer_to_write(tokenizer: Any, name: str, wanted: str | None) -> tuple[Any, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Text in and text out, by guesses of a smaller model or of the text so far."""
+"""Speculative decoding: the model reads several guessed tokens at once and keeps the first ones that fit."""
 
 from typing import Any, NamedTuple
 
@@ -10,9 +10,9 @@ from firth.generation.proposals import DraftProposer, LookupProposer, Proposer
 from firth.generation.samplers import SAMPLERS
 from firth.generation.sampling import drawn, filtered, uniforms
 from firth.generation.token_reader import Prompts, TokenReader
-from firth.generation.writer import GOES_ON, OverWriting, Writer, Writing
+from firth.generation.writer import RUNNING, Writer, Writing, WritingDecoder
 
-# Numbers of the draws among those of a token; see `uniforms`. The first token's is 0.
+# Purposes of draws; see `uniforms`. The first token has 0.
 _ACCEPTING, _AFTER = 1, 2
 
 
@@ -21,26 +21,31 @@ class Speculating(NamedTuple):
 
     Attributes:
         writing: The texts.
-        known: What the proposer knows of them.
+        known: State of the proposer.
     """
 
     writing: Writing
     known: Any
 
+    @property
+    def ended(self) -> tf.Tensor:
+        """Why a row has ended, as in `Writing`."""
+        return self.writing.ended
 
-class SpeculativeWriter(OverWriting[Speculating]):
+
+class SpeculativeWriter(WritingDecoder[Speculating]):
     """Writes by guesses that the model keeps or refuses: `start`, then `go_on` until all rows have ended.
 
     Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding". In each step the model
-    reads the token written last and all guesses at once, and each row keeps its first ones, maybe none, and
-    gets one token after them. At temperature 0 the text is what the model writes greedily; otherwise its
-    distribution is that of plain sampling, and what is drawn follows from the row's seed, whatever shares the
+    reads the token written last and all guesses at once. Each row keeps some of the first guesses, or none,
+    and gets one token after them. At temperature 0 the text is the model's greedy one; otherwise its
+    distribution is that of plain sampling, and the draw depends on the row's seed, not on the rest of the
     batch.
 
     Args:
-        reader: Model that reads, which must be able to go back.
+        reader: Model that reads; it must be able to go back.
         writer: Writer of the same model, by which the first token is chosen.
-        proposer: What guesses.
+        proposer: Object that guesses.
     """
 
     def __init__(self, reader: TokenReader, writer: Writer, proposer: Proposer) -> None:
@@ -51,7 +56,7 @@ class SpeculativeWriter(OverWriting[Speculating]):
 
         Args:
             prompts: Prompts of the batch.
-            controls: What each row asks for.
+            controls: Values that each row requests.
             room: Most tokens of any row, an int or int32 []; at least `controls.most`.
 
         Returns:
@@ -61,15 +66,15 @@ class SpeculativeWriter(OverWriting[Speculating]):
         return Speculating(writing, self._proposer.begin(prompts, room)), states
 
     def step(self, speculating: Speculating, controls: Controls) -> Speculating:
-        """Writes one or more tokens of each row that goes on; the others stay as they are.
+        """Writes one or more tokens of each row that has not ended.
 
         Args:
             speculating: Texts so far.
-            controls: What each row asks for.
+            controls: Values that each row requests.
         """
         writing, count = speculating.writing, self._proposer.count
         tokens, offered, known = self._proposer.propose(speculating.known, writing, controls)
-        before = writing.rows.standing(writing.ended != GOES_ON)
+        before = writing.rows.standing(writing.ended != RUNNING)
         read = tf.concat([writing.token[:, tf.newaxis], tokens], axis=1)
         states, rows = self._reader.read(read, before)
         logits = self._writer.allowed(self._reader.logits(states))
@@ -90,7 +95,7 @@ class SpeculativeWriter(OverWriting[Speculating]):
     ) -> tf.Tensor:
         """Returns the distribution of each place, if all guesses before it are kept."""
         places, size = self._proposer.count + 1, logits.shape[2]
-        # Each place has the guesses before it.
+        # The text at each place includes the guesses before it.
         seen, everywhere = [writing.seen], tf.ones_like(writing.token, tf.bool)
         for place in range(places - 1):
             seen.append(seen[-1].with_token(tokens[:, place], everywhere))
@@ -120,8 +125,8 @@ def accept(
         uniform: A number in [0, 1) for each proposed token, float32 [batch, count].
 
     Returns:
-        int32 [batch], and unnormalised shares, float32 [batch, vocabulary]: what the model's distribution has
-        over that of the proposal where a token was refused, and the model's own where all were kept.
+        int32 [batch], and unnormalised shares, float32 [batch, vocabulary]: the surplus of the model's
+        distribution over that of the proposal if a token was refused, and the model's own if all were kept.
 
     Example:
 
@@ -137,7 +142,7 @@ def accept(
     own = tf.gather(shares, kept, batch_dims=1)
     refused = tf.gather(tf.pad(proposed, [[0, 0], [0, 1], [0, 0]]), kept, batch_dims=1)
     rest = tf.maximum(own - refused, 0.0)
-    # Rounding may leave nothing where both are the same.
+    # Rounding may leave nothing if both are the same.
     return kept, tf.where(tf.reduce_sum(rest, axis=1, keepdims=True) > 0.0, rest, own)
 
 
@@ -145,13 +150,13 @@ class SpeculativeGenerator(Generator):
     """Writes the texts of a generator by guesses, in fewer readings of its model.
 
     Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding". Greedy texts are those
-    of the generator. The last `tokens` places of a model's rows are for guesses, so that a text may be that
-    much shorter where it would have filled them.
+    of the generator. The last `tokens` places of a model's rows are for guesses, so a text that would have
+    filled the row is shorter by as many tokens.
 
     Args:
         target: Generator whose texts are wanted.
-        draft: Generator of a smaller model with the same tokenizer, which guesses; None to look up what came
-            after the last tokens where they stood before in the prompt and the text.
+        draft: Generator of a smaller model with the same tokenizer, which guesses; None to guess the tokens
+            that followed the last tokens at an earlier place of the prompt or text.
         tokens: Number of tokens to guess at once.
         longest: Without a draft, most tokens that are looked up.
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 from firth.generation import Prompts, Writer, controls_of, reader_of
 from firth.generation.proposals import DraftProposer, LookupProposer
 from firth.generation.sampling import filtered, sampled
-from firth.generation.speculative_generator import SpeculativeWriter
+from firth.generation.speculative import SpeculativeWriter
 from firth.recipes.generation.request import GenerationRequest
 from tests.models.references import VOCABULARY, build_model
 
