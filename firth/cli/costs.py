@@ -53,7 +53,7 @@ def accelerator_lines(recipe: Recipe, accelerator: Accelerator) -> list[str]:
     >>> from firth.recipes import load_recipe
     >>> from firth.recipes.counting.accelerators import ACCELERATORS
     >>> print(accelerator_lines(load_recipe("bert_tiny"), ACCELERATORS["h100"])[0])
-    h100: about 157.9 MB fits in 80.0 GB, and 53.2 MB in the host's memory while a checkpoint is written
+    h100: about 157.0 MB fits in 80.0 GB, and 53.2 MB in the host's memory while a checkpoint is written
     """
     memory, seconds = device_bytes(recipe), step_seconds(recipe, accelerator)
     held = memory["total"] - memory["checkpoint"]

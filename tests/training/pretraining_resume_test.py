@@ -114,7 +114,7 @@ def test_a_finished_run_makes_no_more_steps_and_goes_on_with_more(artifact, tmp_
     with steps_made() as made:
         longer = run(tiny_recipe(steps=5), artifact, tmp_path / "third", tmp_path / "checkpoints")
     assert (made, steps("third")) == ([4, 5], [1, 2, 3, 4, 5])
-    (said,) = [record.getMessage() for record in caplog.records if "goes on" in record.getMessage()]
+    (said,) = [record.getMessage() for record in caplog.records if "resumes" in record.getMessage()]
     # Two steps of warm-up to 0.01, then down to 0 at the last step.
     assert said == (
         "the run resumes at step 3 with training.steps: 5 instead of 3; the rate of its next update "
