@@ -117,11 +117,11 @@ def _naming_bundle(bundle: str | os.PathLike[str]) -> Iterator[None]:
 
 @dataclasses.dataclass(frozen=True)
 class Incoming:
-    """What a model brings along.
+    """The weights of an imported model, and the report of its import.
 
     Attributes:
-        read: What was read, and what is fresh.
-        weights: Paths and weights, all but the fresh ones, each made when it is asked for.
+        read: The report.
+        weights: Paths and weights without the fresh ones, each made when it is read.
     """
 
     read: Read
@@ -203,7 +203,7 @@ class Imported:
         folder: str | os.PathLike[str],
         bring: Callable[[Mapping[str, TensorSpec], RunRecipe], Incoming],
     ) -> Read:
-        """Writes the model bundle, and returns what was read. The model is never held whole.
+        """Writes the model bundle weight by weight, and returns the report of the import.
 
         Raises:
             InteropError: as for `recipe`.

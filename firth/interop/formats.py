@@ -11,7 +11,7 @@ from firth.interop.errors import InteropError, check_folder
 
 @dataclasses.dataclass(frozen=True)
 class Read:
-    """What was read of a checkpoint.
+    """Report of an import: the weights and tensors without a counterpart, and what a user should know.
 
     Attributes:
         fresh: Paths of our weights that the checkpoint lacks; they are as the recipe's seed made them.
@@ -69,7 +69,7 @@ def _it(names: tuple[str, ...]) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Written:
-    """What was written in another library's format.
+    """Report of an export to another library's format.
 
     Attributes:
         files: Paths of the files, below the folder.
@@ -93,8 +93,7 @@ class Format:
         contents: What a folder of it holds, for people.
         example: A folder and options of its import, as they are typed; empty if no models come in from it.
         download: How people get a folder of it, in which `{model}` and `{folder}` stand for their names.
-        use: What loads a folder that was written, which stands as `{folder}`; empty if no models go out to
-            it.
+        use: Code that loads a written folder, named `{folder}` in it; empty if no models go out to it.
         options: What may be chosen when a model goes out, by the names of arguments.
     """
 

@@ -104,7 +104,7 @@ class DialogueTask(ServedAnswers):
         by_frequency: tf.Tensor,
         is_text: tf.Tensor,
     ) -> dict[str, tf.Tensor]:
-        """Returns what scores are computed from, for the records of some rows.
+        """Returns the numbers from which scores are computed, for the records of some rows.
 
         Args:
             losses: Loss of the token that each place predicts, float32 [batch, length].

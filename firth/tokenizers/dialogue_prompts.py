@@ -51,7 +51,7 @@ def dialogue_prompts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, r
 
 
 def read_dialogues(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, room: int) -> ReadDialogues:
-    """Returns what `Chat.encode` returns of dialogues, in a graph too.
+    """Returns dialogues as `Chat.encode` does, in a graph too.
 
     A dialogue that is longer than `room` loses its oldest exchanges, as in training. One exchange may still
     be longer.

@@ -1,4 +1,4 @@
-"""Hidden states that CTranslate2 computes, in the place of a Keras model's."""
+"""Hidden states that CTranslate2 computes instead of a Keras model."""
 
 import os
 from collections.abc import Mapping

@@ -84,7 +84,7 @@ def _name_tokens(spec: Any, recipe: RunRecipe, tokenizer: Any) -> None:
 
 
 def specification_of(recipe: RunRecipe) -> Callable[[Specifier], Any]:
-    """Returns what makes the specification of a recipe's model."""
+    """Returns the function that makes the specification of a recipe's model."""
     found = _family_name(recipe)
     if found not in FAMILIES:
         titles = ", ".join(title for title, _ in FAMILIES.values())

@@ -15,7 +15,7 @@ Scores = npt.NDArray[np.float32]
 
 
 class RuntimeRow(NamedTuple):
-    """What was written after a prompt.
+    """The tokens that a runtime wrote after a prompt.
 
     Attributes:
         ids: Tokens, the end among them.
@@ -71,7 +71,7 @@ class WritingRuntime:
         raise NotImplementedError
 
     def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[RuntimeRow]:
-        """Returns what is written after prompts, of one request and one most number of tokens."""
+        """Returns the continuations of prompts, which share a request and the most tokens to write."""
         raise NotImplementedError
 
 
@@ -97,7 +97,7 @@ class DecoderRuntime(WritingRuntime):
         return ended[row]
 
     def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[RuntimeRow]:
-        """Returns what is written after prompts, of one request and one most number of tokens."""
+        """Returns the continuations of prompts, which share a request and the most tokens to write."""
         # Only a prompt that is a part of the result is penalised.
         forced = self.forced(texts[0])
         found = self._runtime.generate_batch(
@@ -158,7 +158,7 @@ class EncoderDecoderRuntime(WritingRuntime):
         return all(ended)
 
     def write(self, texts: Sequence[TextInProgress], arguments: Mapping[str, Any]) -> list[RuntimeRow]:
-        """Returns what is written after prompts, of one request and one most number of tokens."""
+        """Returns the continuations of prompts, which share a request and the most tokens to write."""
         is_asked, forced = texts[0].request.log_probabilities, len(self._prefix)
         found = self._runtime.translate_batch(
             [self._named(text.prompt.ids) for text in texts],
@@ -179,7 +179,7 @@ class EncoderDecoderRuntime(WritingRuntime):
         return rows
 
 
-# By whether a decoder stands next to an encoder.
+# The key is true for an encoder-decoder.
 RUNTIMES: dict[bool, type[DecoderRuntime] | type[EncoderDecoderRuntime]] = {
     False: DecoderRuntime,
     True: EncoderDecoderRuntime,

@@ -52,7 +52,7 @@ class Directory:
             return self.family.read_model(self.config)
 
     def notes(self) -> list[str]:
-        """Returns what `config.json` says of the training that is not in force here."""
+        """Returns the training settings of `config.json` that are not in force here, as sentences."""
         with self._of_configuration():
             return self.family.notes(self.config)
 

@@ -145,9 +145,9 @@ def differences(
     always: Mapping[str, Any],
     theirs_always: Mapping[str, Any],
 ) -> list[str]:
-    """Returns what of a recipe's model a configuration cannot say, by key.
+    """Returns the values of a recipe's model that a configuration cannot express, by key.
 
-    How weights started is not asked: they are there.
+    Initialisers are left out, because the weights are there.
     """
     try:
         back = whole_values(read_model(_written(model, fields, theirs_always), fields, always, theirs_always))
@@ -214,7 +214,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Of files, of types and of what a call returns.
+# Keys about files, types, and the outputs of a call.
 _OF_FILES = _words(
     """
     _attn_implementation _attn_implementation_autoset _attn_implementation_internal _commit_hash
@@ -226,7 +226,7 @@ _OF_FILES = _words(
     use_bfloat16 use_cache
     """
 )
-# Of tokens, of which the tokenizer has its own, and of heads for tasks, which do not come in.
+# Keys about tokens, which the tokenizer states itself, and about heads for tasks, which are not imported.
 _OF_TASKS = _words(
     """
     _num_labels bos_token_id classifier_dropout cls_token_id decoder_start_token_id eos_token_id
@@ -235,7 +235,7 @@ _OF_TASKS = _words(
     summary_type summary_use_proj task_specific_params unk_token_id vocab_size
     """
 )
-# What a text is written by; transformers drops them from a model's configuration.
+# Settings of generation; transformers drops them from a model's configuration.
 GENERATION = _words(
     """
     assistant_confidence_threshold assistant_early_exit assistant_lookbehind bad_words_ids

@@ -106,7 +106,7 @@ _GPT_NAMES = {
     "num_attention_heads": "n_head",
     "num_hidden_layers": "n_layer",
 }
-# Of tokens that see those before them, whatever the configuration calls the model.
+# Each token sees those before it, whatever the configuration calls the model.
 _CAUSAL: dict[str, tuple[Any, ...]] = {"is_causal": (True,), "is_decoder": (True, False)}
 _GPT_TRAINING = {"embd_pdrop": "resid_pdrop"}
 GPT2 = Family(
@@ -278,7 +278,7 @@ QWEN_3 = dataclasses.replace(
     spread=_spread_qwen_3,
     keys=Keys(
         read=(*_ROTARY, "layer_types"),
-        # Of windows, which are not used.
+        # Sliding windows are not used.
         nothing=("max_position_embeddings", "max_window_layers", "sliding_window"),
         only=LLAMA.keys.only,
     ),

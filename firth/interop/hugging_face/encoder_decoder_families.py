@@ -81,7 +81,7 @@ _BOTH: dict[str, tuple[Any, ...]] = {"is_causal": (True,), "is_encoder_decoder":
 
 
 def _tables(table: str, prefix: str = "") -> dict[str, str]:
-    """Returns what repeats the token table."""
+    """Returns the tensors that repeat the token table, by name."""
     names = (f"{prefix}encoder.embed_tokens.weight", f"{prefix}decoder.embed_tokens.weight", "lm_head.weight")
     return dict.fromkeys(names, table)
 

@@ -45,7 +45,7 @@ _LEARNED = {**_ENCODER, "positions.kind": "learned"}
 _TIED = {"tie_word_embeddings": True, "is_decoder": False}
 _ABSOLUTE = {"position_embedding_type": "absolute", **_TIED}
 _EMBEDDING_WIDTH = Field("embedding_size", "embeddings.width", 128)
-# Of heads for tasks, in the files of the first BERT.
+# Keys about heads for tasks, in the files of the first BERT.
 _POOLER = (
     "directionality",
     "pooler_fc_size",
@@ -64,7 +64,7 @@ _TOKENS = "embeddings.word_embeddings.weight"
 
 
 def _pairs(name: str, with_pairs: MaskedLM) -> Callable[[Collection[str]], MaskedLM]:
-    """Returns what says whether a checkpoint has a head for pairs, by the name of its tensor."""
+    """Returns the function that picks the objective of a checkpoint: with pairs if it has that tensor."""
     return lambda names: with_pairs if name in names else _masked_lm(names)
 
 
@@ -86,7 +86,7 @@ def _masked_heads(
 
 
 def _has_gelu(model: Any) -> bool:
-    """Whether a head's activation is exact gelu, as some of theirs is whatever the backbone's is."""
+    """Returns true if the activation is exact gelu, which some of their heads use in every model."""
     return bool(model.feed_forward.activation == "gelu")
 
 
@@ -393,7 +393,7 @@ XLNET = Family(
             "num_hidden_layers": "n_layer",
         },
         read=("d_head",),
-        # Of states that are carried from one text to the next, and of a head for spans.
+        # Keys about states carried from one text to the next, and about a head for spans.
         nothing=("end_n_top", "mem_len", "reuse_len", "start_n_top", "use_mems_eval", "use_mems_train"),
         only={"bi_data": (False,)},
     ),

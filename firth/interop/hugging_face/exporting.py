@@ -124,7 +124,7 @@ def _token_ids(goal: Goal, ids: Mapping[str, int], has_both: bool) -> dict[str, 
     """Returns the special tokens' ids, by the keys of their configuration."""
     before, start = goal.text_frame.before, goal.decoder_start if has_both else ()
     roles = {
-        # Settings of the tokenizer name no padding either where the end of a text stands for it.
+        # Without a padding piece, `sep` pads; the settings of the tokenizer name none then either.
         "pad_token_id": "pad" if ids["pad"] != ids["sep"] else None,
         "bos_token_id": before[0] if before else None,
         "eos_token_id": "sep",

@@ -1,4 +1,4 @@
-"""What a family of models says about itself, to be brought in and out."""
+"""Base type of the families of models that are imported from and exported to Hugging Face's format."""
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -34,8 +34,8 @@ class FamilyHeads:
     compute: Callable[[Any], bool] = lambda model: True
     otherwise: str = ""
 
-    def say(self, goal: Goal) -> bool:
-        """Whether these are heads of a goal."""
+    def match(self, goal: Goal) -> bool:
+        """Returns true if a goal has these heads."""
         # No class of transformers decodes masked tokens again.
         decodes_again = getattr(goal, "mask_decoder", None) is not None
         return goal.heads == self.ours and set(self.losses) <= set(goal.losses) and not decodes_again
@@ -114,13 +114,13 @@ class Family:
         """Returns the most tokens of a text that a configuration says, and by which key."""
         keys = [field.theirs for field in self.fields if field.ours == "positions.length"]
         key = (keys or [self.length_key])[0]
-        # Of a table, its rows are in the model.
+        # A table of positions has as many rows as the model says.
         said = None if keys else self.plain(config).get(key)
         is_number = isinstance(said, int) and not isinstance(said, bool) and said > 0
         return said if is_number else None, f"{CONFIG}: {key}" if keys or is_number else ""
 
     def notes(self, config: Mapping[str, Any]) -> list[str]:
-        """Returns what a configuration says of the training that is not in force here."""
+        """Returns the training settings of a configuration that are not in force here, as sentences."""
         return list(self.keys.notes(self.plain(config)))
 
     def write_config(self, model: Any) -> dict[str, Any]:
@@ -138,13 +138,13 @@ class Family:
 
     def heads_of(self, model: Any, goal: Goal) -> FamilyHeads | None:
         """Returns the heads of a goal; None if transformers has no class that computes the same."""
-        return next((heads for heads in self.heads if heads.say(goal) and heads.compute(model)), None)
+        return next((heads for heads in self.heads if heads.match(goal) and heads.compute(model)), None)
 
     def not_computed(self, model: Any, goal: Goal) -> FamilyHeads | None:
         """Returns the heads of a goal whose class computes something other than ours; None if none does."""
         if self.heads_of(model, goal):
             return None
-        return next((heads for heads in self.heads if heads.say(goal)), None)
+        return next((heads for heads in self.heads if heads.match(goal)), None)
 
     def rules(self, model: Any, goal: Goal) -> list[Rule]:
         """Returns the rules of all weights of a model with heads."""

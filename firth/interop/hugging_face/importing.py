@@ -165,9 +165,9 @@ def _named(index: Any, tokenizer: PieceTokenizer) -> str:
 def incoming_weights(
     specs: Mapping[str, TensorSpec], recipe: RunRecipe, family: Family, tensors: Tensors
 ) -> Incoming:
-    """Returns what a checkpoint's tensors become in a model of a recipe.
+    """Returns the weights that a recipe's model gets from a checkpoint's tensors.
 
-    Tensors of a base model may stand with or without the family's name in front. Heads that the checkpoint
+    Names of a base model's tensors may begin with the family's name. Heads that the checkpoint
     lacks are fresh.
     """
     rules = family.rules(recipe.model, recipe.goal)
@@ -242,7 +242,7 @@ def converted(
     begun = {_part(rule) for rule in rules if all(name in tensors for name in rule.theirs)}
     for rule in rules:
         missing = [name for name in rule.theirs if name not in tensors]
-        # Of a head, all is fresh or nothing.
+        # A head is fresh as a whole or not at all.
         if missing and (rule.ours.startswith("backbone/") or _part(rule) in begun):
             problems.append(f"no tensor {missing[0]}, which {rule.ours} is made of")
         elif not missing:

@@ -1,4 +1,4 @@
-"""How sentence-transformers makes one vector of a text, where a folder says it."""
+"""Pooling of sentence-transformers: the settings by which a folder makes one vector of a text."""
 
 import dataclasses
 import os
@@ -68,7 +68,7 @@ _DEFAULT = "default"
 
 @dataclasses.dataclass(frozen=True)
 class TextEmbedding:
-    """What a folder says of the vectors of texts.
+    """Settings of the vectors of texts, read from a folder.
 
     Attributes:
         export: How `embed` makes them.
@@ -120,7 +120,7 @@ def read_embedding(path: str | os.PathLike[str], tokenizer: AnyTokenizer) -> Tex
 
 
 def without_vectors(path: str | os.PathLike[str]) -> TextEmbedding:
-    """Returns what a folder says of the vectors of a model that gives none here, which is a note."""
+    """Returns a note for a folder with settings of vectors whose model gives none here."""
     note = f"{MODULES_FILE}: a model without an encoder has no `embed` here, so that it is not used"
     return TextEmbedding(notes=(note,) if Folder(path).holds(MODULES_FILE) else ())
 

@@ -35,7 +35,7 @@ _VECTOR = "sentence_embedding"
 
 
 def read_projection(folder: Folder, place: str) -> Projection:
-    """Returns what the configuration of a module says.
+    """Returns the projection that the configuration of a module describes.
 
     Raises:
         InteropError: for a key or a value that cannot be expressed here.

@@ -49,7 +49,7 @@ class Tensors(Mapping[str, Array]):
     def are_same(self, one: str, other: str) -> bool:
         """Returns whether two tensors hold the same numbers."""
         if self.spec(one) != self.spec(other):
-            # Of two dtypes, they have parts of two sizes.
+            # Tensors of different dtypes have parts of different sizes.
             return np.array_equal(self[one], self[other])
         return all(map(np.array_equal, self.parts(one), self.parts(other)))
 

@@ -41,7 +41,7 @@ def _write_name(name: str) -> str:
 
 def _read(value: Any) -> str:
     if callable(value) or isinstance(value, dict):
-        # The function itself, or what it is when it is written down.
+        # The function, or its serialized form.
         said = value if isinstance(value, dict) else keras.saving.serialize_keras_object(value)
         value = said.get("config")
         if value in (_REGISTERED, _REGISTERED.replace("_hub", "_nlp")):

@@ -1,4 +1,4 @@
-"""What a family of KerasHub says about itself, to be brought in and out."""
+"""Base type of the families of models that are imported from and exported to KerasHub."""
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ class PresetFamily:
         always: Values of ours by path that all models of the family have.
         objective: Objective of a model that comes in; it has the heads that the backbone brings along.
         rules_of: Function from a model to the rules of its backbone.
-        heads: Functions from a model and a goal to the rules of what stands in the heads of ours.
+        heads: Functions from a model and a goal to the rules of our heads.
         theirs_always: Values of theirs that all models have that can be expressed here.
         task: Name of the task whose head is exactly ours; without one, heads do not go along.
         task_head: Function from a model and a goal to the rules of that head.
@@ -56,7 +56,7 @@ class PresetFamily:
 
     @property
     def folds_segments(self) -> bool:
-        """Whether a single vector of segments is added to those of the positions there."""
+        """True if the positions of ours include the only vector of segments of theirs."""
         ours = [field.ours for field in self.fields]
         return "positions.length" in ours and "embeddings.segments" not in ours
 

@@ -57,7 +57,7 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
 
 
 def incoming_weights(paths: Collection[str], rules: Sequence[Rule], weights: Mapping[str, Array]) -> Incoming:
-    """Returns what the weights of KerasHub's model become."""
+    """Returns our weights, made of those of KerasHub's model."""
     read, used = {rule.ours for rule in rules}, {name for rule in rules for name in rule.theirs}
     fresh = tuple(path for path in paths if path not in read)
     surplus = tuple(name for name in weights if name not in used)

@@ -19,9 +19,9 @@ from firth.recipes.base.errors import suggest
 
 CONFIG_FILE, TASK_FILE = "config.json", "task.json"
 WEIGHTS_FILE, SHARDS_FILE, TASK_WEIGHTS_FILE = "model.weights.h5", "model.weights.json", "task.weights.h5"
-# Of KerasHub, and of what it was called before.
+# KerasHub's name, and its former one.
 _PACKAGES = ("keras_hub", "keras_nlp")
-# Of every backbone; they say no shape.
+# Keys of every backbone; they state no shape.
 _COMMON = ("name", "trainable", "dtype")
 # Quantized weights are others: they are not read.
 _POLICIES = ("float32", "bfloat16", "float16", "mixed_bfloat16", "mixed_float16")
@@ -89,7 +89,7 @@ class Preset:
 
     @property
     def has_task_head(self) -> bool:
-        """Whether there are weights of a task whose head is exactly ours."""
+        """True if there are weights of a task whose head is exactly ours."""
         task = self.family.task
         is_ours = task is not None and self._task_name() == task
         return is_ours and storage.exists(self.place(TASK_WEIGHTS_FILE))

@@ -18,7 +18,7 @@ from firth.interop.onnx.graphs import Graph, Tensors, graphs_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 
 DESCRIPTION_FILE = "firth.json"
-# Of a file, which is one message of protobuf.
+# Most bytes of a file, which is one message of protobuf.
 MOST_BYTES = 2 * 10**9
 _PACKAGES = ("firth", "tensorflow", "keras", "onnx", "tf2onnx")
 
@@ -75,7 +75,7 @@ def _check_size(model: BackboneWithHeads) -> None:
 
 
 def _write(graph: Graph, folder: str) -> dict[str, Any]:
-    """Writes a graph, and returns what is said about it."""
+    """Writes a graph, and returns its description."""
     made = convert(graph)
     with storage.whole_file(os.path.join(folder, f"{graph.name}.onnx")) as file:
         file.write(made.SerializeToString())
@@ -88,9 +88,9 @@ def _write(graph: Graph, folder: str) -> dict[str, Any]:
     }
 
 
-# Of ONNX's operators; onnxruntime reads it since 1.13.
+# Version of ONNX's operators; onnxruntime reads it since 1.13.
 OPSET = 17
-# Of a cache, along which it is written.
+# Axis of a cache's tokens.
 _TOKENS = 3
 
 
@@ -161,7 +161,7 @@ def plain_scans() -> Iterator[None]:
 
 
 def _scan(step: Callable[..., Any], start: Any, numbers: Any, reverse: bool = False) -> tuple[Any, Any]:
-    """Returns what `keras.ops.scan` does, of a function that returns what it carries."""
+    """Computes `keras.ops.scan` of a step whose outputs are the values that it carries."""
     import tensorflow as tf
 
     count = tf.shape(numbers)[0]

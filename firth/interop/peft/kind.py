@@ -1,4 +1,4 @@
-"""What each kind of adapters that both libraries have can do."""
+"""Base type of the kinds of adapters that both libraries have."""
 
 import abc
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from firth.storage.tensor_files import TensorFile
 
 Config: TypeAlias = Mapping[str, Any]
 Tensors: TypeAlias = Mapping[str, Array]
-# What every file says of where an adapter comes from; what else was trained stands among the tensors.
+# Keys about the origin of an adapter, in every file. Other trained weights are among the tensors.
 _SAID_BY_ALL = frozenset(
     {
         "peft_type",

@@ -131,7 +131,7 @@ def _adalora_method(config: Config, layers: ByModule, places: Mapping[str, list[
     return AdaLoRA(
         targets=_paths(places),
         initial_rank=config["init_r"],
-        # With a greater one, peft's own where only init_r was said, there is nothing to take away.
+        # A greater target, peft's default for a file with init_r alone, means that no rank is removed.
         target_rank=min(config["target_r"], config["init_r"]),
         alpha=_positive(config, "lora_alpha"),
         dropout=config.get("lora_dropout", 0.0),
@@ -217,7 +217,7 @@ def _loha_config(method: LoHa, layers: ByModule, inputs_first: bool) -> dict[str
 
 
 def _reads(tensors: Tensors) -> bool:
-    """Whether a vector multiplies what a layer reads: it is a row then, and a column otherwise."""
+    """Returns true if a vector multiplies the inputs of a layer: a row; a column multiplies its outputs."""
     return tensors["ia3_l"].shape[0] == 1
 
 

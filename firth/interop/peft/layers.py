@@ -24,7 +24,7 @@ from firth.tuning.additions import places_of
 
 _WEIGHT = ".weight"
 PREFIX = "base_model.model."
-# Of each of torch's layers what peft adds to it, by the tensors' ends.
+# The tensors that peft adds to each of torch's layers, by the end of their name.
 ByModule: TypeAlias = Mapping[str, Tensors]
 
 

@@ -42,8 +42,8 @@ def load_adapter(
 ) -> LoadedAdapter:
     """Returns the model of a bundle with an adapter that peft has saved.
 
-    LoRA, AdaLoRA, LoHa and (IA)3 are read, and what stands before the tokens: prefixes and prompts. A head
-    that was trained as a whole (`modules_to_save`) comes in where the bundle has the same one.
+    LoRA, AdaLoRA, LoHa, (IA)3, prefixes and prompts are read. A head that was trained as a whole
+    (`modules_to_save`) comes in if the bundle has the same one.
 
     The bundle is that of the adapter's base, brought in by `firth import hf`. `firth.tuning.merge` makes
     additions to projections a part of its weights.
@@ -51,7 +51,7 @@ def load_adapter(
     Args:
         folder: Folder with `adapter_config.json` and `adapter_model.safetensors`.
         bundle: Folder of the base's bundle.
-        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+        dtype: A Keras dtype or policy that replaces the recipe's `training.precision`.
         without_heads: Whether a trained head that the bundle has no place for may be left out.
 
     Raises:

@@ -32,7 +32,7 @@ class LabelledData:
         splits: Records of `train` and of `eval`, or of `train` alone, and what was rejected.
         held_out: Whether the records of `eval` were taken out of those of `train`.
         shares: How many records are trained on of each source of a mixture; empty without one.
-        told: A remark on the labels to train on, a line; empty for none.
+        label_note: A line about the labels to train on; empty for none.
     """
 
     source: str
@@ -40,7 +40,7 @@ class LabelledData:
     splits: dict[str, LabelledRecords]
     held_out: bool
     shares: tuple[Share, ...] = ()
-    told: str = ""
+    label_note: str = ""
 
     @property
     def mean_label(self) -> float:
@@ -69,7 +69,7 @@ class LabelledData:
             "source": self.source,
             "labels": list(self.labels),
             "held_out": self.held_out,
-            "told": self.told,
+            "told": self.label_note,
             "splits": {name: self._report(each) for name, each in self.splits.items()},
             "in_both_splits": _repeated(evaluated, _labels_by_texts(train)),
             "mixture": [share._asdict() for share in self.shares],
@@ -128,8 +128,8 @@ def read_labelled_data(data: AnyLabelledData, task: Task) -> LabelledData:
     if share and task.unlabelled is None:
         _check_learnable(train, len(evaluated.records))
     shares = tuple(shares_of(data, train.records))
-    told = task.describe_labels(record.label for record in train.records)
-    return LabelledData(data.source, names, {TRAIN: train, EVAL: evaluated}, share > 0, shares, told)
+    note = task.describe_labels(record.label for record in train.records)
+    return LabelledData(data.source, names, {TRAIN: train, EVAL: evaluated}, share > 0, shares, note)
 
 
 def _labels(split: LabelledRecords) -> set[Any]:

@@ -129,7 +129,7 @@ def _read_pattern(file: str, said: Mapping[str, Any]) -> str:
                 )
             require(file, place, each, _SPLIT)
             level = {**_PRE_TOKENIZER, "use_regex": False}
-            # What is not said is true.
+            # A missing `use_regex` means true.
             require(file, "pre_tokenizer.pretokenizers[1]", {"use_regex": True, **parts[1]}, level)
             return found
     require(file, "pre_tokenizer", said, _PRE_TOKENIZER)

@@ -29,7 +29,7 @@ _SAID: tuple[list[Message], ...] = (
 
 
 class PublishedTemplate(NamedTuple):
-    """What a folder says about dialogues.
+    """The chat template of a folder.
 
     Attributes:
         template: The template that writes them in the same way; None if there is no such template.

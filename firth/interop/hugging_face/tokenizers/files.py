@@ -51,7 +51,7 @@ class Folder:
         return [line.rstrip(_SPACES) for line in lines]
 
     def content(self, name: str) -> Any:
-        """Returns what a file of JSON holds.
+        """Returns the content of a JSON file.
 
         Raises:
             InteropError: if there is no such file, or it is not JSON.
@@ -71,7 +71,7 @@ class Folder:
         return content
 
     def optional(self, name: str) -> dict[str, Any]:
-        """Returns what a file of JSON holds; nothing if there is no such file."""
+        """Returns the mapping in a JSON file; an empty one if there is no such file."""
         return self.mapping(name) if self.holds(name) else {}
 
 
@@ -120,5 +120,5 @@ def in_order(file: str, key: str, ids: Mapping[str, Any]) -> list[str]:
 
 
 def no_piece(index: int) -> str:
-    """Returns what stands for a piece where there is none; the space in it is in no piece of a word."""
+    """Returns the name of an id without a piece; no piece of a word has a space in it, as this name has."""
     return f"[no piece {index}]"

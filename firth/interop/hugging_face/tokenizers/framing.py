@@ -100,14 +100,14 @@ FRAMINGS: dict[str, Framing] = {
 
 
 def framing_of(model_type: str | None) -> Framing:
-    """Returns what stands around the texts of a family; nothing without a family."""
+    """Returns the pieces around the texts of a family; none without a family."""
     if model_type is not None and model_type not in FRAMINGS:
         raise InteropError(f"model_type: {model_type!r} has no known frame; {suggest(model_type, FRAMINGS)}")
     return Framing() if model_type is None else FRAMINGS[model_type]
 
 
 class Frames(NamedTuple):
-    """What becomes of one text and of two."""
+    """Pieces and texts of an input of one text, and of one of two texts."""
 
     single: tuple[Part, ...] = (_A,)
     pair: tuple[Part, ...] = (_A, _B)

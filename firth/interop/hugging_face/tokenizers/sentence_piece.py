@@ -158,7 +158,7 @@ def _class_of(folder: Folder, settings: Mapping[str, Any]) -> str:
 
 
 def _preparation(folder: Folder, settings: Mapping[str, Any], model: bytes) -> Preparation:
-    """Returns what the class of transformers that reads such a model does with text."""
+    """Returns the steps that text goes through in the class of transformers that reads such a model."""
     file, said = folder.place(SETTINGS_FILE), _class_of(folder, settings)
     require(file, "tokenizer_config", settings, {"split_by_punct": False, "add_prefix_space": True})
     own, before = Preparation.of_model(model), list[Step]()
@@ -195,7 +195,7 @@ def write_parts(tokenizer: SentencePieceTokenizer) -> dict[str, Any]:
     merges = model.trainer_spec.model_type == BPE
     special = set(vocabulary.special_pieces)
     text = {piece.piece for piece in model.pieces if _is_of_text(piece, special)}
-    # Of a model that splits text, no piece that is used holds a space after its begin.
+    # If a model splits text, no used piece has a space after its first character.
     is_split = not any(META_SPACE in piece[1:] for piece in text)
     _check_types(model, vocabulary, is_split)
     added_here = unknown_step(unknown_of(model))
@@ -296,7 +296,7 @@ def _unigram(model: Any, vocabulary: Vocabulary) -> dict[str, Any]:
 
 
 def _is_of_text(piece: Any, special: Collection[str]) -> bool:
-    """Whether text may become a piece that is not special."""
+    """Returns true for a piece that text may become and that is not special."""
     is_defined = piece.type == PieceType.USER_DEFINED and piece.piece not in special
     return piece.type == PieceType.NORMAL or is_defined
 

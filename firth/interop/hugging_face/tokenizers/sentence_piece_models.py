@@ -188,7 +188,7 @@ def check_map(key: str, model: bytes) -> None:
 
 
 def appended(file: str, model: Any, added: Sequence[AddedToken]) -> bytes:
-    """Returns what follows the bytes of a model to add tokens that it lacks; text does not become them."""
+    """Returns the bytes to append to a model for tokens that it lacks; text does not become them."""
     pieces = [piece.piece for piece in model.pieces]
     more = ModelProto()
     for each in sorted((each for each in added if each.id is not None), key=lambda each: each.id or 0):

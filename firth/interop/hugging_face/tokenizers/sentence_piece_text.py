@@ -1,4 +1,4 @@
-"""What is done to text before a model of SentencePiece, as Hugging Face's normalizers and pre-tokenizers."""
+"""Steps of text before a SentencePiece model, as Hugging Face's normalizers and pre-tokenizers."""
 
 import base64
 import binascii
@@ -22,7 +22,7 @@ from firth.tokenizers.graph.vocabulary import META_SPACE
 _NAMES = {"StripAccents": "strip_accents", "Lowercase": "lowercase", **{form: form for form in FORMS}}
 # What Python counts as a space.
 PYTHON_SPACES: Step = (rf"(?:{SPACE}|[\x{{1c}}-\x{{1f}}])+", " ")
-# Patterns of the `tokenizers` package that are known to mean the same here, and what they are here.
+# Patterns of the `tokenizers` package, with those here that are known to mean the same.
 _PATTERNS = {
     " {2,}": SINGLE_SPACES[0][0],
     r" +\z": SINGLE_SPACES[1][0],
@@ -38,7 +38,7 @@ _PREPENDING = {True: "always", False: "never"}
 def read_preparation(
     file: str, normalizer: dict[str, Any], pre_tokenizer: dict[str, Any]
 ) -> tuple[Preparation, bytes, bool]:
-    """Returns what is done to text, the map of characters, and whether text is split at spaces."""
+    """Returns the steps of text, the map of characters, and whether text is split at spaces."""
     normalizers = _flat(normalizer, "normalizers")
     steps = [step for each in normalizers for step in _steps(file, each)]
     maps = [_map_of(file, each) for each in normalizers if each.get("type") == "Precompiled"]

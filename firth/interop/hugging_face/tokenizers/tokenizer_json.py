@@ -1,4 +1,4 @@
-"""What `tokenizer.json` holds, whatever its model."""
+"""Content of `tokenizer.json`, for every kind of model."""
 
 import dataclasses
 import functools
@@ -85,7 +85,7 @@ class TokenizerFormat:
         kind: Kind of such a tokenizer here.
         write: Function that returns the parts of `tokenizer.json` that are of this format, added tokens as
             such; None if such tokenizers do not go out.
-        settings: Function that returns what `tokenizer_config.json` says of it.
+        settings: Function that returns its settings in `tokenizer_config.json`.
         models: Function that returns the contents of further files of a family, by name.
     """
 

@@ -36,7 +36,7 @@ VOCABULARY_FILE = "vocab.txt"
 _USUAL = {"pad_token": PAD, "unk_token": UNK, "cls_token": CLS, "sep_token": SEP, "mask_token": MASK}
 _LONGEST_WORD = 100
 _NORMALIZER_TYPE, _PRE_TOKENIZER_TYPE = "BertNormalizer", "BertPreTokenizer"
-# The package's own normalization; accents go where letters become small ones, unless it is said otherwise.
+# The package's own normalization. By default, lowercasing strips accents too.
 _NORMALIZER = {"clean_text": True, "handle_chinese_chars": True}
 # How added tokens are found. Spaces around them make no difference, because no piece has a space.
 _ADDED = {"single_word": False, "normalized": False, "special": True}
@@ -50,7 +50,7 @@ def _of_json(source: TokenizerJson) -> WordPieceTokenizer:
     one_of(file, "pre_tokenizer.type", source.part("pre_tokenizer").get("type"), [_PRE_TOKENIZER_TYPE])
     require(file, "normalizer", normalizer, _NORMALIZER)
     lowercase = _lowercase(file, "normalizer.", normalizer, "lowercase")
-    # transformers takes what its settings say, the `tokenizers` package what stands here.
+    # transformers obeys its own settings, the `tokenizers` package this file.
     require_settings(source.folder, {"do_lower_case": lowercase, "tokenize_chinese_chars": True})
     check_added(file, source.added, _ADDED)
     pieces = source.pieces()
@@ -85,7 +85,7 @@ def _of_files(folder: Folder) -> WordPieceTokenizer:
     added = added_of_settings(folder)
     check_added(file, added, _ADDED)
     lines = folder.lines(VOCABULARY_FILE)
-    # Of a piece that is there twice, the last line is its id.
+    # The id of a repeated piece is its last line.
     ids = {piece: index for index, piece in enumerate(lines)}
     kept = (piece if piece and ids[piece] == index else no_piece(index) for index, piece in enumerate(lines))
     whole = {piece: index for index, piece in enumerate(kept)}

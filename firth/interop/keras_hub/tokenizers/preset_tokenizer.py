@@ -1,4 +1,4 @@
-"""How a preset of KerasHub holds one kind of tokenizer."""
+"""Base type of the tokenizers in KerasHub's presets, one for each kind."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence, Set

@@ -79,7 +79,7 @@ def _arguments(tokenizer: SentencePieceTokenizer, pieces: Sequence[str]) -> dict
 
 
 def _read_otherwise(tokenizer: SentencePieceTokenizer) -> str:
-    """Returns what the model alone reads otherwise than the model after the tokenizer's own steps."""
+    """Returns the texts that get other ids without the tokenizer's own steps, in words; empty if none do."""
     made = Preparation.of_model(_arguments(tokenizer, tokenizer.get_vocabulary())["proto"])
     model = parse_model(tokenizer.model)
     nothing = {unknown_step(unknown_of(model)), _AS_SPACES}

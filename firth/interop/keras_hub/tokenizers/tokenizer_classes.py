@@ -54,7 +54,7 @@ def read_tokenizer(preset: "Preset") -> PieceTokenizer:
 
 
 def reading_notes(preset: "Preset") -> tuple[str, ...]:
-    """Returns what is to be known of the ids that the tokenizer of a preset gives here, in sentences.
+    """Returns sentences about texts whose ids here differ from those of the preset's own tokenizer.
 
     Args:
         preset: Preset of the tokenizer.
