@@ -60,14 +60,16 @@ def nearest(parts: list[str], targets: Mapping[str, Target]) -> str:
 def allowed(imported: str, home: str, deps: set[str]) -> bool:
     """Returns true if a target may import another one.
 
-    Who may import a folder may import its rooms. A file in a folder imports its rooms only as its deps say.
+    Who may import a folder may import its rooms. The folder itself and its rooms import a room only as their
+    deps say.
 
     Args:
         imported: Name of the imported target.
         home: Name of the importing target.
         deps: Targets that it may import.
     """
-    return imported == home or imported in deps or imported.split("/")[0] in deps
+    folder = imported.split("/")[0]
+    return imported == home or imported in deps or (folder in deps and folder != home.split("/")[0])
 
 
 def import_faults(source: Source, targets: Mapping[str, Target], build: str = "") -> Iterator[Fault]:
@@ -83,7 +85,7 @@ def import_faults(source: Source, targets: Mapping[str, Target], build: str = ""
         # `layout` reports it.
         return
     for node in source.nodes(ast.Import, ast.ImportFrom):
-        for name in _imported(node, source.place):
+        for name in imported_names(node, source.place):
             top, *rest = name.split(".")
             if getattr(node, "level", 0):
                 yield source.fault(node.lineno, f"relative import; write `{name}`")
@@ -103,8 +105,13 @@ def _refusal(home: str, name: str, build: str) -> str:
     return f"{home} may not import {name}: it is not in the deps at BUILD:{_line(home, build)}"
 
 
-def _imported(node: ast.Import | ast.ImportFrom, place: str) -> list[str]:
-    """Dotted names of an import, those of a relative one from the package."""
+def imported_names(node: ast.Import | ast.ImportFrom, place: str) -> list[str]:
+    """Returns the dotted names of an import, those of a relative one from the package.
+
+    Args:
+        node: The statement.
+        place: Path of its file from the package's folder.
+    """
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     module = node.module

@@ -3,9 +3,9 @@
 import ast
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from scripts.lint.imports import ROOT_FILES
+from scripts.lint.imports import ROOT_FILES, imported_names, nearest
 from scripts.lint.sources import PACKAGE, Fault, Repository, Source, entry_fault, line_of
 
 MOST_LINES = 500
@@ -44,7 +44,7 @@ def faults(repository: Repository) -> Iterator[Fault]:
 def target_faults(repository: Repository) -> Iterator[Fault]:
     """Yields a fault for each folder without a target, and for each target without a folder.
 
-    Either all rooms of a folder have a target, or none has.
+    A room belongs to its folder's target if the two import each other, for targets may not.
 
     Args:
         repository: The files.
@@ -58,8 +58,8 @@ def target_faults(repository: Repository) -> Iterator[Fault]:
         for place in repository.sources
         if place.endswith("/__init__.py") and place.count("/") == 2
     }
-    with_rooms = {room.partition("/")[0] for room in rooms if room in targets}
-    wanted |= {room: place for room, place in rooms.items() if room.partition("/")[0] in with_rooms}
+    shared = rooms_in_cycles(repository, rooms.keys() - targets)
+    wanted |= {room: place for room, place in rooms.items() if room not in shared}
     for name in sorted(wanted.keys() - targets):
         sentence = f'{name} has no target in BUILD; add one with name = "{name}" and its deps'
         yield Fault(f"{PACKAGE}/{wanted[name]}", 1, sentence)
@@ -68,6 +68,32 @@ def target_faults(repository: Repository) -> Iterator[Fault]:
         yield Fault("BUILD", line, f"the target {name} has no folder or file in {PACKAGE}/")
     if PACKAGE not in targets:
         yield Fault("BUILD", 1, f'no target has name = "{PACKAGE}", to which {PACKAGE}/__init__.py belongs')
+
+
+def rooms_in_cycles(repository: Repository, rooms: Collection[str]) -> set[str]:
+    """Returns the rooms that import the rest of their folder's target, and that it imports.
+
+    Args:
+        repository: The files.
+        rooms: Rooms without a target, such as `models/backbones`.
+    """
+    names = {**repository.targets, **dict.fromkeys(rooms)}
+    edges = set[tuple[str, str]]()
+    for source in (*repository.sources.values(), *repository.stubs.values()):
+        home = nearest(source.place.split("/")[:-1], names)
+        for node in source.nodes(ast.Import, ast.ImportFrom):
+            for name in imported_names(node, source.place):
+                top, *parts = name.split(".")
+                if top == PACKAGE:
+                    edges.add((home, nearest(parts, names)))
+    found = set()
+    for room in rooms:
+        folder = room.partition("/")[0]
+        rest = {folder, *(each for each in rooms if each.startswith(f"{folder}/"))} - {room}
+        imports = any((room, each) in edges for each in rest)
+        if imports and any((each, room) in edges for each in rest):
+            found.add(room)
+    return found
 
 
 def size_faults(repository: Repository) -> Iterator[Fault]:

@@ -111,6 +111,7 @@ class Repository(NamedTuple):
         tests: Paths of the tests from their folder, without a suffix, such as `layers/norms_test`.
         folders: Paths of all folders of the package from its own, those of data among them.
         exports: Names that packages export, by the place of the file that defines them.
+        stubs: Parsed stubs of packages by their place.
         changed: Changed files by their path from the root; None in a checkout without history.
     """
 
@@ -120,6 +121,7 @@ class Repository(NamedTuple):
     tests: frozenset[str]
     folders: frozenset[str]
     exports: dict[str, frozenset[str]]
+    stubs: dict[str, Source]
     changed: dict[str, Changed] | None = None
 
 
@@ -134,10 +136,12 @@ def repository_of(texts: dict[str, str], build: str = "", tests: tuple[str, ...]
     Raises:
         SyntaxError: A text is not Python.
     """
-    sources = {place: Source(place, text) for place, text in texts.items() if place.endswith(".py")}
+    parsed = {place: Source(place, text) for place, text in texts.items()}
+    sources = {place: source for place, source in parsed.items() if place.endswith(".py")}
+    stubs = {place: source for place, source in parsed.items() if place.endswith(".pyi")}
     folders = {str(parent) for place in texts for parent in pathlib.PurePath(place).parents} - {"."}
     return Repository(
-        sources, build, read_targets(build), frozenset(tests), frozenset(folders), exports_of(texts)
+        sources, build, read_targets(build), frozenset(tests), frozenset(folders), exports_of(texts), stubs
     )
 
 

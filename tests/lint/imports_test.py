@@ -12,6 +12,7 @@ TARGETS = {
     "layers": Target({"layers/attention", "features"}, {"keras", "pyyaml"}),
     "layers/attention": Target({"features"}, {"keras"}),
     "layers/blocks": Target({"layers/attention"}, {"keras"}),
+    "layers/search": Target({"layers"}, set()),
     "serving": Target({"layers"}, {"tensorflow"}),
 }
 BUILD = """py_library(
@@ -66,6 +67,12 @@ def test_an_import_that_is_not_allowed_is_noticed(source, complaint):
 )
 def test_an_import_that_is_allowed_is_not(place, source):
     assert list(import_faults(Source(place, source), TARGETS)) == []
+
+
+def test_a_room_that_may_import_its_folder_may_not_import_other_rooms():
+    imports = "from firth.layers.x import y\nfrom firth.layers.blocks import z"
+    (found,) = import_faults(Source("layers/search/x.py", imports), TARGETS)
+    assert found.line == 2 and found.sentence.startswith("layers/search may not import firth.layers.blocks.z")
 
 
 def test_a_refusal_names_the_line_of_the_target_in_build():

@@ -13,6 +13,7 @@ from scripts.lint.layout import (
 from scripts.lint.sources import Source, repository_of
 
 FILES = {"__init__.py": "", "features.py": "", "layers/__init__.py": "", "layers/blocks/__init__.py": ""}
+UP, DOWN = "from firth.layers.norms import Norm", "from firth.layers.blocks.a import A"
 
 
 def build_of(*names: str) -> str:
@@ -20,27 +21,41 @@ def build_of(*names: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("names", "complaints"),
+    ("changes", "complaints"),
     [
-        (["firth", "features", "layers"], []),
-        (["firth", "features", "layers", "layers/blocks"], []),
-        (["firth", "layers"], ["firth/features.py:1: features has no target in BUILD"]),
-        (["firth", "features"], ["firth/layers/__init__.py:1: layers has no target in BUILD"]),
-        (["features", "firth", "layers", "gone"], ["BUILD:4: the target gone has no folder or file"]),
-        (["features", "firth", "layers", "layers/gone"], ["BUILD:4: the target layers/gone has no folder"]),
-        (["features", "layers"], ['BUILD:1: no target has name = "firth"']),
+        ([], []),
+        (["-layers/blocks"], ["firth/layers/blocks/__init__.py:1: layers/blocks has no target in BUILD"]),
+        (["-features"], ["firth/features.py:1: features has no target in BUILD"]),
+        (["-layers"], ["firth/layers/__init__.py:1: layers has no target in BUILD"]),
+        (["gone"], ["BUILD:5: the target gone has no folder or file"]),
+        (["layers/gone"], ["BUILD:5: the target layers/gone has no folder"]),
+        (["-firth"], ['BUILD:1: no target has name = "firth"']),
     ],
 )
-def test_a_folder_and_its_target_belong_together(names, complaints):
+def test_a_folder_and_its_target_belong_together(changes, complaints):
+    names = [name for name in ("firth", "features", "layers", "layers/blocks") if f"-{name}" not in changes]
+    names += [name for name in changes if not name.startswith("-")]
     found = list(map(str, target_faults(repository_of(FILES, build_of(*names)))))
     assert len(found) == len(complaints)
     assert all(each.startswith(complaint) for each, complaint in zip(found, complaints))
 
 
-def test_all_rooms_of_a_folder_have_a_target_or_none_has():
-    build = build_of("firth", "features", "layers", "layers/blocks")
-    (found,) = target_faults(repository_of({**FILES, "layers/norms/__init__.py": ""}, build))
-    assert str(found).startswith("firth/layers/norms/__init__.py:1: layers/norms has no target")
+@pytest.mark.parametrize(
+    ("files", "rooms"),
+    [
+        ({"layers/x.py": DOWN}, ["blocks"]),
+        ({"layers/blocks/a.py": UP}, ["blocks"]),
+        ({"layers/blocks/a.py": UP, "layers/x.py": f"def f():\n    {DOWN}"}, []),
+        ({"layers/blocks/a.py": UP, "layers/__init__.pyi": "from .blocks.a import A as A"}, []),
+        ({"layers/blocks/a.py": UP, "layers/heads/__init__.py": DOWN}, ["heads"]),
+        ({"layers/blocks/a.py": UP, "serving/x.py": DOWN}, ["blocks"]),
+    ],
+)
+def test_only_a_room_that_its_folder_imports_back_has_no_target(files, rooms):
+    build = build_of("firth", "features", "layers", "serving")
+    files = {**FILES, "serving/__init__.py": "", **files}
+    found = list(target_faults(repository_of(files, build)))
+    assert [fault.sentence.split()[0] for fault in found] == [f"layers/{room}" for room in rooms]
 
 
 @pytest.mark.parametrize(("lines", "complaints"), [(500, []), (501, ["firth/a.py:501: 501 lines"])])
