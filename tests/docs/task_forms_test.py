@@ -10,7 +10,7 @@ from firth.recipes import RecipeError
 from firth.recipes.reading.adapting import load_adapting_recipe
 from tests.recipes.bundles import write_bundle
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs/how-to/finetune.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs/task-forms.md"
 # A small preset of each base that the tables name.
 PRESETS = {
     "BERT": "bert_tiny",

@@ -89,7 +89,7 @@ def packed_vectors(served):
     return found.reshape(len(order), served.task.documents_of_record, -1)[np.argsort(order)]
 
 
-# The table in docs/how-to/finetune.md: of each family.
+# The table in docs/task-forms.md: of each family.
 FAMILIES = ("bert_tiny", "roberta_tiny", "albert_tiny", "electra_tiny", "deberta_v3_tiny", "xlnet_tiny")
 
 

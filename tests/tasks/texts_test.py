@@ -219,7 +219,7 @@ def test_bart_reads_where_the_decoder_would_end_the_record(base):
     assert ids[between : between + 2].tolist() == [sep] * 2
 
 
-# The table in docs/how-to/finetune.md: of each family, its form and two texts.
+# The table in docs/task-forms.md: of each family, its form and two texts.
 FAMILIES = [
     ("bert_tiny", BERTForm()),
     ("roberta_tiny", BERTForm(segments=False, separators=2)),

@@ -111,7 +111,7 @@ MethodName = Annotated[
         "--method",
         metavar="METHOD",
         help="What is trained or added: full (all) if not given; head, last_layers, gradual_unfreezing, lora "
-        "and others, which docs/how-to/finetune.md lists.",
+        "and others, which docs/how-to/methods.md lists.",
     ),
 ]
 Epochs = Annotated[
