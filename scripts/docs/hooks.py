@@ -18,6 +18,7 @@ from scripts.docs.recipe_keys import recipe_pages  # noqa: E402
 # Pages that are files of the repository, or that `make docs` writes with firth's own environment.
 SHOWN = {
     "reference/signatures.md": "build/docs/signatures.md",
+    "presets.md": "build/docs/presets.md",
     "speed.md": "benchmarks/README.md",
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
