@@ -152,3 +152,17 @@ PATHS = [
 @pytest.mark.parametrize(("page", "named"), PATHS)
 def test_paths_exist(page, named):
     assert (REPOSITORY / named).exists()
+
+
+def test_troubleshooting_quotes_sentences_of_the_sources():
+    """Each is in the sources, whose parts between braces are those between `<` and `>` on the page."""
+    # Strings that follow one another are one, as in Python.
+    joined = re.compile(r'"\s*\n\s*f?"')
+    sources = "\n".join(
+        re.sub(r"\{[^{}]*\}", "<>", joined.sub("", path.read_text(encoding="utf-8")))
+        for path in (REPOSITORY / "firth").rglob("*.py")
+    )
+    page = (REPOSITORY / "docs/troubleshooting.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"^### `(.+)`$", page, re.MULTILINE)
+    assert len(quoted) >= 30
+    assert [each for each in quoted if re.sub(r"<[^<>]*>", "<>", each) not in sources] == []
