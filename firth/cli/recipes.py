@@ -1,22 +1,30 @@
 """`firth recipes`: the presets, and the schema of recipe files."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from firth.cli import commands
+from firth.cli.output import ExitCode, fail
 
 
 def _recipes(
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON Schema of recipe files, for editors.")
     ] = False,
+    runs: Annotated[
+        Literal["pretraining", "adapting"] | None,
+        typer.Argument(help="Recipes that --schema is of: by default those that pre-train a model."),
+    ] = None,
 ) -> None:
     """Lists the presets: recipes to run as they are, or to start from with `extends`."""
     if schema:
+        from firth.recipes import AdaptingRecipe, Recipe
         from firth.recipes.reading.schema import schema_text
 
-        typer.echo(schema_text(), nl=False)
+        typer.echo(schema_text(AdaptingRecipe if runs == "adapting" else Recipe), nl=False)
+    elif runs:
+        fail(f"{runs}: names a schema; say firth recipes --schema {runs}", ExitCode.USAGE)
     else:
         _print_presets()
 
@@ -46,5 +54,9 @@ def _print_presets() -> None:
 
 
 register = commands.registrar(
-    "recipes", _recipes, "firth recipes", "firth recipes --schema > recipe.schema.json"
+    "recipes",
+    _recipes,
+    "firth recipes",
+    "firth recipes --schema > recipe.schema.json",
+    "firth recipes --schema adapting > adapting_recipe.schema.json",
 )

@@ -51,12 +51,12 @@ def type_in_words(value: Schema, links: Links) -> str:
     if "enum" in value:
         return " or ".join(f"`{choice}`" for choice in value["enum"])
     if "const" in value:
-        return f"`{value['const']}`"
+        return _text_or_code(value["const"])
     return ", ".join([_plain(value, links), *_bounds(value)])
 
 
 def default_in_words(value: Schema) -> str:
-    """Returns the default of a key that has one, as Markdown.
+    """Returns the default of a key that is not required, as Markdown.
 
     Args:
         value: The JSON Schema of the key.
@@ -68,12 +68,14 @@ def default_in_words(value: Schema) -> str:
     >>> default_in_words({"default": "linear"}), default_in_words({"default": None})
     ('`linear`', '`null`')
     """
+    if "default" not in value:
+        return "follows from the other keys"
     default = value["default"]
     if isinstance(default, dict) and default:
         return f"kind `{default['kind']}`" if "discriminator" in value else "its own defaults"
     if isinstance(default, list) and default and isinstance(default[0], dict):
         return ", ".join(f"`{each['kind']}`" if "kind" in each else _flow(each) for each in default)
-    return f"`{default}`" if default and isinstance(default, str) else _code(default)
+    return _text_or_code(default)
 
 
 def _plain(value: Schema, links: Links) -> str:
@@ -103,6 +105,10 @@ def _linked(text: str, reference: str, links: Links) -> str:
 def _flow(value: Schema) -> str:
     parts = [f"{key}: {json.dumps(each)}" for key, each in value.items() if each is not None]
     return f"`{{{', '.join(parts)}}}`"
+
+
+def _text_or_code(value: Any) -> str:
+    return f"`{value}`" if value and isinstance(value, str) else _code(value)
 
 
 def _code(value: Any) -> str:

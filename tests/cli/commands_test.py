@@ -45,8 +45,19 @@ def test_the_largest_recipe_is_counted_without_building_it(firth):
     assert "weights 698.4 GB" in result.stdout
 
 
-def test_the_schema_is_json(firth):
-    assert "extends" in json.loads(firth("recipes", "--schema").stdout)["properties"]
+@pytest.mark.parametrize(("runs", "key"), [
+    ([], "sources"),
+    (["pretraining"], "sources"),
+    (["adapting"], "task"),
+])  # fmt: skip
+def test_the_schema_is_json(firth, runs, key):
+    assert {"extends", key} <= json.loads(firth("recipes", "--schema", *runs).stdout)["properties"].keys()
+
+
+@pytest.mark.parametrize("arguments", [("adapting",), ("--schema", "adpating")])
+def test_runs_without_a_schema_are_refused(firth, arguments):
+    result = firth("recipes", *arguments)
+    assert result.exit_code == 2 and arguments[-1] in result.stderr and result.stdout == ""
 
 
 def test_what_show_prints_is_the_recipe_again(firth, tmp_path):

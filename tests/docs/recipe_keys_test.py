@@ -7,14 +7,15 @@ import re
 import pytest
 
 import firth.recipes
-from firth.recipes import AdafactorConfig, AdamWConfig, LambConfig, Recipe
+from firth.recipes import AdafactorConfig, AdamWConfig, AdaptingRecipe, LambConfig, Recipe
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.base.types import descriptions, kinds_of
 from firth.recipes.reading.schema import recipe_schema
-from scripts.docs.recipe_keys import FOLDER, recipe_pages, recipe_types
+from scripts.docs.recipe_keys import FOLDER, RECIPES, recipe_pages, recipe_types
+from tests.docs.snippets import REPOSITORY
 
 PAGES = recipe_pages()
-TYPES = {config.__name__: config for config in recipe_types(Recipe)}
+TYPES = {config.__name__: config for recipe in RECIPES.values() for config in recipe_types(recipe)}
 
 
 def types_below(config):
@@ -52,7 +53,7 @@ def test_a_description_is_that_of_the_nearest_type_and_reaches_the_schema():
             assert part["properties"][key]["description"] == text
 
 
-@pytest.mark.parametrize("name", [name for name in TYPES if name != "Recipe"])
+@pytest.mark.parametrize("name", [name for name, each in TYPES.items() if each not in RECIPES.values()])
 def test_each_type_has_a_section_with_all_its_keys(name):
     (section,) = [
         section
@@ -71,7 +72,33 @@ def test_each_key_of_the_recipe_leads_to_its_page():
     index = PAGES[f"{FOLDER}/index.md"]
     linked = set(re.findall(r"\]\((\w+)\.md\)", index))
     assert {f"{FOLDER}/{page}.md" for page in linked} == set(PAGES) - {f"{FOLDER}/index.md"}
-    assert set(re.findall(r"^\| \[?`(\w+)`", index, flags=re.MULTILINE)) == set(Recipe.model_fields)
+    for section, recipe in zip(index.split("\n## ")[1:], RECIPES.values(), strict=True):
+        assert set(re.findall(r"^\| \[?`(\w+)`", section, flags=re.MULTILINE)) == set(recipe.model_fields)
+
+
+def test_the_navigation_has_every_page_of_keys():
+    navigation = (REPOSITORY / "mkdocs.yml").read_text()
+    assert set(re.findall(rf"{FOLDER}/\w+\.md", navigation)) == set(PAGES)
+
+
+def test_a_key_that_only_adapting_recipes_have_says_so():
+    only = set(AdaptingRecipe.model_fields) - set(Recipe.model_fields)
+    for path, text in PAGES.items():
+        page = path.rpartition("/")[2].removesuffix(".md")
+        assert ("Recipes that adapt a model have this key" in text) == (page in only)
+
+
+def test_what_a_recipe_file_leaves_out_is_not_called_required():
+    index = PAGES[f"{FOLDER}/index.md"].split("\n## ")[2]
+    required = re.findall(r"^\| \[?`(\w+)`.*\| \*\*required\*\* \|", index, flags=re.MULTILINE)
+    assert set(required) == {"data", "base", "task"}
+    assert (
+        "| `digest` | text, matching `^[0-9a-f]{64}$` | follows from `bundle` |" in PAGES[f"{FOLDER}/base.md"]
+    )
+    task = PAGES[f"{FOLDER}/task.md"]
+    rows = re.findall(r"^\| `form` \|.*", task, flags=re.MULTILINE)
+    assert rows and all("| follows from the recipe's `base` |" in row for row in rows)
+    assert "| `scores` | list of text | follows from the other keys |" in task
 
 
 def test_types_bounds_choices_and_defaults_are_those_of_the_recipe_types():

@@ -4,7 +4,7 @@ import decimal
 import json
 import numbers
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import pydantic
 
@@ -41,6 +41,9 @@ class Config(pydantic.BaseModel):
         ...
     ValueError: Size: widht: unknown key; did you mean width?
     """
+
+    derived_keys: ClassVar[Mapping[str, str]] = {}
+    """Keys that a recipe file may leave out, and what they then follow from, where it is not a default."""
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
 

@@ -82,6 +82,15 @@ class AdaptingRecipe(RunRecipe):
         "training.batch_size": "examples_per_step",
         "training.optimizer.warmup_steps": "warmup",
     }
+    derived_keys: ClassVar[Mapping[str, str]] = {
+        "name": "the name of the file",
+        "tokenizer": "`base`",
+        "sequences": "`task` and `base`",
+        "model": "`base`",
+        "method": "`task.form`",
+        "training": "`method`, `task.form` and `base`",
+        "export": "`base`",
+    }
 
     data: AnyLabelledData
     """Labelled records to learn from, and those to evaluate on."""

@@ -1,6 +1,7 @@
 """The model that a run starts from."""
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 import pydantic
 
@@ -33,6 +34,8 @@ class Base(Config):
     model are those of the bundle, unless a file or an option says otherwise; see
     `firth.recipes.reading.bases`.
     """
+
+    derived_keys: ClassVar[Mapping[str, str]] = {"digest": "`bundle`", "updates": "`take_optimizer`"}
 
     bundle: Annotated[str, NamesFiles(is_folder=True)]
     """Folder of the bundle. A recipe file may say a run's name below the root of runs, the name of an

@@ -25,8 +25,6 @@ from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences, Wo
 class Recipe(RunRecipe):
     """A whole run that pre-trains a model: its data, its model, its training and what is served.
 
-    `RunRecipe` has the other keys.
-
     Raises:
         ValueError: for combinations that cannot work, such as rows longer than the model's
             positions.

@@ -67,6 +67,7 @@ class RunRecipe(Config):
     """First parts of the keys that trials may have other values of."""
     counted_keys: ClassVar[Mapping[str, str]] = {}
     """Keys that nobody says, and what they follow from."""
+    derived_keys: ClassVar[Mapping[str, str]] = {"name": "the name of the file"}
     start_key: ClassVar[dict[str, Any]] = {}
     """Further sources of the weights at the start, next to seed, model and goal; a bundle, for one."""
     starts_from_blessed: ClassVar[bool] = False

@@ -44,7 +44,11 @@ class Validation(Config):
 
 
 class CorpusValidation(Validation):
-    """The same of documents, and how far the parts of a cleaned corpus may move."""
+    """Largest distances of documents, as TensorFlow Data Validation measures them, and changes of a corpus.
+
+    A feature of categories is compared by the L-infinity norm, the largest difference of a category's shares;
+    one of numbers by the Jensen-Shannon divergence of its histograms. Both are from 0 to 1.
+    """
 
     shares: dict[Literal["languages", "sources", "domains"], Fraction] = pydantic.Field(default={})
     """Largest change of a share since the last run of the same pipeline, after the cleaning: of any of the
@@ -64,7 +68,10 @@ class CorpusValidation(Validation):
 
 
 class TaskValidation(Validation):
-    """The same of labelled records, and how far these may be from what a served model is asked."""
+    """Largest distances of labelled records from those of the last run, and from requests to a served model.
+
+    TensorFlow Data Validation measures them, as those of documents.
+    """
 
     skew: Distances = pydantic.Field(default={})
     """Largest distance between the records to train on and `requests`, by feature: of each text

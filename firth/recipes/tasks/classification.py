@@ -205,7 +205,7 @@ class Classification(ClassAnswers, _OfTexts):
     class_shares: ClassShares = None
     """Shares of the classes, in the order of their numbers, which the head answers with before the first step
     (Lin et al. 2017, "Focal Loss for Dense Object Detection", section 3.3); an empty list for equal ones,
-    None for those of the labels to train on. From equal shares, the first steps would teach the head little
+    null for those of the labels to train on. From equal shares, the first steps would teach the head little
     but which classes are frequent."""
     scores: tuple[str, ...] = ("accuracy",)
     """Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first."""
@@ -244,7 +244,7 @@ class Regression(NumberAnswers, _OfTexts):
 
     kind: Literal["regression"] = "regression"
     mean: Annotated[float, pydantic.Field(allow_inf_nan=False)] | None = None
-    """Number that the bias of the head starts from, where the form has one; None for the mean of the labels
+    """Number that the bias of the head starts from, where the form has one; null for the mean of the labels
     to train on. From 0, the first steps would teach the head little but where the labels lie."""
     scores: tuple[str, ...] = ("pearson", "spearman")
     """Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first."""

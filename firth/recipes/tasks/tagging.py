@@ -53,7 +53,7 @@ class Tagging(Task):
     class_shares: ClassShares = None
     """Shares of the tags, in the order of their numbers, which the head answers with before the first step
     (Lin et al. 2017, "Focal Loss for Dense Object Detection", section 3.3); an empty list for equal ones,
-    None for those of the labels to train on. From equal shares, the first steps would teach the head little
+    null for those of the labels to train on. From equal shares, the first steps would teach the head little
     but which tags are frequent."""
 
     @pydantic.model_validator(mode="after")

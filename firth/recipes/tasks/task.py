@@ -23,6 +23,7 @@ class Task(Goal):
     headline first.
     """
 
+    derived_keys: ClassVar[Mapping[str, str]] = {"form": "the recipe's `base`"}
     label_type: ClassVar[str] = "class"
     """Type of a record's label, a key of `firth.tasks.readers.labels.LABELS`."""
     label_recurs: ClassVar[bool] = True

@@ -42,10 +42,12 @@ class TextTasks(WritingTask):
     kind: Literal["text_tasks"] = "text_tasks"
     tasks: Annotated[dict[str, AnyTextTask], pydantic.Field(min_length=1)]
     """The task of each data set, by the name of its source: of a published data set its format's."""
-    # Each task states its prefix and its number of texts.
     pair: Literal[False] = False
+    """False, since each of the `tasks` has its own."""
     prefix: Literal[""] = ""
+    """Empty, since each of the `tasks` has its own."""
     pair_prefix: Literal[""] = ""
+    """Empty, since each of the `tasks` has its own."""
 
     @pydantic.model_validator(mode="after")
     def _what_is_shared_is_said_once(self) -> "TextTasks":

@@ -5,28 +5,35 @@ import re
 import pytest
 
 import firth.recipes
-from firth.recipes import load_recipe, preset_names, recipe_to_yaml
+from firth.recipes import AdaptingRecipe, Recipe, load_recipe, preset_names, recipe_to_yaml
 from firth.recipes.base.yaml_text import read_yaml
 from firth.recipes.goals.goal import TEXT_METRICS
+from firth.recipes.reading.adapting import adapting_yaml, load_adapting_recipe
 from firth.recipes.reading.families import family_of_preset, read_shared, read_size
 from firth.recipes.reading.schema import metric_names, recipe_schema, schema_text
+from tests.docs.snippets import all_snippets
+from tests.recipes.bundles import write_bundle
 
 FOLDER = pathlib.Path(firth.recipes.__file__).parent
 
 
 @functools.cache
-def validator():
+def validator(recipe):
     validators = pytest.importorskip("jsonschema").validators
     # As an editor chooses it, by the URI that the schema states.
-    return validators.validator_for(recipe_schema(), default=None)(recipe_schema())
+    return validators.validator_for(recipe_schema(recipe), default=None)(recipe_schema(recipe))
 
 
-def errors_of(data):
-    return [error.message for error in validator().iter_errors(data)]
+def errors_of(data, recipe=Recipe):
+    return [error.message for error in validator(recipe).iter_errors(data)]
 
 
-def test_the_committed_schema_is_current(golden):
-    golden(FOLDER / "recipe.schema.json", schema_text())
+@pytest.mark.parametrize(("name", "recipe"), [
+    ("recipe.schema.json", Recipe),
+    ("adapting_recipe.schema.json", AdaptingRecipe),
+])  # fmt: skip
+def test_the_committed_schema_is_current(golden, name, recipe):
+    golden(FOLDER / name, schema_text(recipe))
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -49,6 +56,56 @@ def test_presets_fit_the_schema_as_written_and_resolved(name):
 ])  # fmt: skip
 def test_the_schema_refuses(data):
     assert errors_of(data)
+
+
+ADAPTING = [each for each in all_snippets("yaml") if "\ntask:" in each.text]
+
+
+@pytest.mark.parametrize("snippet", ADAPTING, ids=str)
+def test_adapting_recipes_fit_their_schema_as_written_and_resolved(snippet, tmp_path):
+    for name in ("minilm", "t5_tiny", "gpt2_tiny"):
+        write_bundle(tmp_path / name / "bundle", preset="bert_tiny" if name == "minilm" else name)
+    file = tmp_path / "mine.yaml"
+    file.write_text(snippet.text)
+    written = adapting_yaml(load_adapting_recipe(file, root=tmp_path))
+    for text in (snippet.text, written):
+        assert errors_of(read_yaml(text, "mine").data, AdaptingRecipe) == []
+
+
+START = {"base": "minilm", "data": {"kind": "columns", "train": "a.csv"}, "task": {"kind": "regression"}}
+
+
+@pytest.mark.parametrize(("data", "named"), [
+    ({"base": "minilm", "task": {"kind": "regression"}}, "minilm"),
+    ({**START, "sources": []}, "sources"),
+    ({**START, "extends": "bert_mini"}, "bert_mini"),
+    ({**START, "epoch": 3}, "epoch"),
+    ({**START, "training": {"steps": 500}}, "steps"),
+    ({**START, "training": {"optimizer": {"kind": "adamw", "warmup_steps": 7}}}, "training"),
+    ({**START, "task": {"kind": "clasification"}}, "task"),
+    ({**START, "method": {"kind": "lora", "rank": 0}}, "method"),
+    ({**START, "base": {"digest": "0" * 64}}, "base"),
+])  # fmt: skip
+def test_the_schema_of_adapting_recipes_refuses(data, named):
+    errors = list(validator(AdaptingRecipe).iter_errors(data))
+    assert any(named in error.message or named in error.absolute_path for error in errors)
+
+
+@pytest.mark.parametrize("more", [
+    {},
+    {"method": {"kind": "lora"}, "training": {"optimizer": {"learning_rate": 1e-4}}},
+    {"evaluation": {"thresholds": [{"metric": "cola.matthews", "lower_bound": 0.1}]}},
+    {"predictions": {"input": "new.csv"}, "validation": {"drift": {"label": 0.1}}},
+    {"search": {"space": {"epochs": {"kind": "range", "low": 1, "high": 4}}}},
+])  # fmt: skip
+def test_the_schema_of_adapting_recipes_takes(more):
+    assert errors_of({**START, **more}, AdaptingRecipe) == []
+
+
+def test_an_editor_completes_the_scores_of_tasks():
+    names = set(metric_names(AdaptingRecipe))
+    assert {"accuracy", "accuracy_low", "entity_f1", "rouge_l", "lm_perplexity"} <= names
+    assert not names & {"mlm_perplexity", "nsp_accuracy"}
 
 
 def test_an_editor_completes_the_metrics_of_every_loss():
