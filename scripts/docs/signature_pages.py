@@ -103,7 +103,7 @@ def _section(name: str, offers: list[Offer]) -> str:
 def _slot_section(name: str, described: SlotDescription) -> str:
     said = described.describe()
     rows = [*_tensors("input", said["inputs"]), *_tensors("output", said["outputs"])]
-    owner = "Models of a recipe with `export.slots` have it; see [Serve](../how-to/serve.md)."
+    owner = "Models of a recipe with `export.slots` have it; see [Slots](../how-to/slots.md)."
     return "\n\n".join([f"## `{name}`", f"{described.meaning} {owner}", _table(["", "", "Type", ""], rows)])
 
 
