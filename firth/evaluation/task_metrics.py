@@ -1,4 +1,4 @@
-"""The scores of a task's records for TFMA: records are collected on Beam, then scored all at once.
+"""The scores of a task that the Evaluator blesses a model by: records are collected on Beam, then scored.
 
 TFMA finds them by this module's path, which is in the EvalConfig.
 """

@@ -1,4 +1,8 @@
-"""Runs a recipe's pipelines on this machine, in one folder, with a lock, a log and timings."""
+"""Runs a recipe's pipelines on this machine, in one folder, with a lock, a log and timings.
+
+A run after a kill removes the outputs that were cut short (`leftovers`), takes those of finished components
+from TFX's cache, and resumes the training at its last checkpoint (`firth.training.pretraining`).
+"""
 
 import contextlib
 import dataclasses

@@ -1,4 +1,7 @@
-"""The components from rows to a pushed model, which the pipelines of all kinds of runs share."""
+"""The components from rows to a pushed model, which the pipelines of all kinds of runs share.
+
+The Pusher waits for the blessings of the Evaluator and of the ServingValidator.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Mapping

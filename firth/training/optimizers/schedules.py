@@ -1,4 +1,7 @@
-"""Schedules of the learning rate."""
+"""Schedules of the learning rate: functions of the recipe's steps and of the updates made so far.
+
+Checkpoints keep no schedule. A resumed run makes it anew from the recipe that it is started with.
+"""
 
 import math
 from collections.abc import Callable, Mapping
