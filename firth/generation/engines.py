@@ -31,8 +31,8 @@ class Engine:
 
 # The first one reads bundles.
 ENGINES = {
-    "keras": Engine("firth.generation.keras_engine", "dtype"),
-    "ctranslate2": Engine("firth.interop.ctranslate2.engine", "quantization", "model.bin"),
+    "keras": Engine("firth.generation.generator", "dtype"),
+    "ctranslate2": Engine("firth.interop.ctranslate2.generator", "quantization", "model.bin"),
 }
 
 

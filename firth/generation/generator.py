@@ -1,6 +1,7 @@
 """The generator of Keras models: writes texts after prompts, in compiled graphs."""
 
 import operator
+import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
@@ -14,8 +15,10 @@ from firth.generation.samplers import SAMPLERS
 from firth.generation.text_generator import TextGenerator
 from firth.generation.token_reader import Prompts, TokenReader
 from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.bundle import load_model, read_recipe
+from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.tokenizers.storage import AnyTokenizer
+from firth.tokenizers.storage import AnyTokenizer, load_tokenizer
 
 # Tokens between two searches for a stop text.
 _BETWEEN_LOOKS = 8
@@ -156,3 +159,13 @@ def prompt_log_probabilities(
         return tf.where(real, joined, 0.0)
 
     return tf.cond(wanted & (tf.shape(prompts.ids)[1] > 1), scored, lambda: tf.zeros(tf.shape(prompts.ids)))
+
+
+def generator_of(folder: str | os.PathLike[str], dtype: Any = None) -> TextGenerator:
+    """Returns the generator of a bundle, which runs the Keras model."""
+    tokenizer = load_tokenizer(os.path.join(folder, TOKENIZER_FOLDER))
+    return Generator(model_of(folder, dtype), tokenizer, read_recipe(folder))
+
+
+# Each engine has these two names; `firth.generation.engines` looks them up.
+model_of = load_model

@@ -69,11 +69,6 @@ class UserPrompts(NamedTuple):
     ids: tf.RaggedTensor
     given: tf.Tensor
 
-    @property
-    def is_cut(self) -> tf.Tensor:
-        """True if the end of a user's text was left out, bool [batch]."""
-        return self.given > self.ids.row_lengths()
-
 
 class Chat:
     r"""Writes dialogues with the template of a tokenizer.

@@ -14,6 +14,7 @@ from firth.generation.framing import framing_of
 from firth.generation.results import TextInProgress
 from firth.generation.text_generator import TextGenerator
 from firth.generation.writer import AT_END, AT_LENGTH, RUNNING, DecodedTexts
+from firth.interop.ctranslate2.encoder import EncodingModel
 from firth.interop.ctranslate2.exporting import converted
 from firth.interop.ctranslate2.runtimes import RUNTIMES, RuntimeRow, Scores
 from firth.interop.errors import import_extra
@@ -222,3 +223,7 @@ def _refuse(part: Any, names: tuple[str, ...]) -> None:
     for name in names:
         if getattr(part, name) != usual[name]:
             raise ValueError(f"{name}: {_REFUSAL}")
+
+
+# Each engine has these two names; `firth.generation.engines` looks them up.
+generator_of, model_of = CTranslate2Generator, EncodingModel

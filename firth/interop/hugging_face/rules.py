@@ -204,10 +204,10 @@ def bert_block(stack: StackConfig, ours: str, parts: Iterable[str] = BERT_ATTENT
     yield from norm("output.LayerNorm", f"{ours}/feed_forward_norm")
 
 
-def bert_embeddings(theirs: str, model: TransformerConfig, tokens: str = "backbone") -> Rules:
+def bert_embeddings(theirs: str, model: TransformerConfig) -> Rules:
     """Yields the rules of the embeddings of BERT and its like."""
     ours = "backbone/embeddings"
-    yield same(f"{theirs}.word_embeddings.weight", f"{tokens}/token_embedding/table")
+    yield same(f"{theirs}.word_embeddings.weight", "backbone/token_embedding/table")
     if model.positions.rows:
         yield same(f"{theirs}.position_embeddings.weight", f"{ours}/position/table")
     if model.embeddings.segments:

@@ -17,16 +17,6 @@ _NAMES = {"gelu": "gelu", "relu": "relu", "silu": "silu", "swish": "silu"}
 _APPROXIMATE_ACTIVATIONS, _REGISTERED = "gelu_approximate", "keras_hub>gelu_approximate"
 
 
-def named_activation(key: str = "activation") -> Field:
-    """Returns the field of an activation that Keras knows by name."""
-    return Field(key, "feed_forward.activation", None, _read_name, _write_name)
-
-
-def any_activation(key: str = "activation") -> Field:
-    """Returns the field of an activation that may be KerasHub's approximate GELU, too."""
-    return Field(key, "feed_forward.activation", None, _read, _write)
-
-
 def _read_name(value: Any) -> str:
     if not isinstance(value, str) or value not in _NAMES:
         raise InteropError(f"the activation {value!r} is not known; known are {', '.join(_NAMES)}")
@@ -56,6 +46,9 @@ def _write(name: str) -> Any:
     return keras.saving.get_registered_object(_REGISTERED)
 
 
+# An activation that Keras knows by name, and one that may be KerasHub's approximate GELU, too.
+_NAMED_ACTIVATION = Field("activation", "feed_forward.activation", None, _read_name, _write_name)
+_ANY_ACTIVATION = Field("activation", "feed_forward.activation", None, _read, _write)
 _SHAPE = (
     Field("num_layers", "layers"),
     Field("hidden_dim", "width"),
@@ -169,7 +162,7 @@ DEBERTA_V3 = PresetFamily(
 XLNET = PresetFamily(
     "XLNetBackbone",
     "SentencePieceTokenizer",
-    (*_STACK, named_activation(), Field("kernel_initializer_range", "initializer_stddev", 0.02)),
+    (*_STACK, _NAMED_ACTIVATION, Field("kernel_initializer_range", "initializer_stddev", 0.02)),
     {"kind": "two_stream_transformer", "norm_epsilon": 1e-12},
     PermutationLM(),
     xlnet,
@@ -241,7 +234,7 @@ T5 = PresetFamily(
         *_STACK,
         Field("dropout", "feed_forward.dropout", 0.1),
         Field("key_value_dim", "attention.head_width"),
-        any_activation(),
+        _ANY_ACTIVATION,
         Field("use_gated_activation", "feed_forward.gated", True),
         Field("layer_norm_epsilon", "norm.epsilon", 1e-6),
         Field("tie_embedding_weights", "scaled_output", True),

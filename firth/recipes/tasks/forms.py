@@ -9,9 +9,6 @@ import pydantic
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.goals.goal import CLS_SEGMENT
 
-# States of a record: the first, the last, or the mean of those of its texts.
-Pooling = Literal["first", "last", "mean"]
-
 
 class Form(Config):
     """The base of all forms. Special tokens are named by their roles: `cls` is the tokenizer's `cls_id`."""
