@@ -16,7 +16,6 @@ import tensorflow as tf
 from firth import features as names
 from firth.corpus.io.records import write_records
 from firth.evaluation.record_scores import Records
-from firth.pipelines.labels import read_for
 from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.base import TOKENIZER_FOLDER
@@ -29,6 +28,7 @@ from firth.tasks.labelled.data import read_labelled_data
 from firth.tasks.labelled.examples import to_example
 from firth.tasks.readers import LabelledRecord
 from firth.tasks.readers.records import TEXT
+from firth.tasks.task_options import read_for
 from firth.tasks.task_rows import make_task_rows
 from firth.tasks.texts import key_of
 from firth.tokenizers import load_tokenizer

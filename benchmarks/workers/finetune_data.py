@@ -13,7 +13,6 @@ from benchmarks.workers.finetune_sizes import VOCABULARY, FineTuneSize
 from firth import features as names
 from firth.corpus.io.records import write_records
 from firth.interop.hugging_face.tokenizers import read_tokenizer
-from firth.pipelines.labels import with_labels
 from firth.recipes.base.recipe_type import config_of
 from firth.recipes.models import blocks
 from firth.recipes.models.transformers import MaskedTransformerConfig
@@ -24,6 +23,7 @@ from firth.tasks import TASKS
 from firth.tasks.inputs import EncodedRecord
 from firth.tasks.labelled.data import LABELLED_DATA
 from firth.tasks.readers import LabelledRecord, RefusedFileError
+from firth.tasks.task_options import with_labels
 from firth.tasks.task_rows import pack_records
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 

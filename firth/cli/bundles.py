@@ -1,6 +1,5 @@
 """Bundles and adapters that a command is given by name or by path, and the engines that run them."""
 
-import os
 import pathlib
 from typing import Annotated, Any
 
@@ -32,12 +31,9 @@ def bundle_of(given: str, root: pathlib.Path) -> str:
     Raises:
         firth.recipes.reading.bundles.NoBundleError: if there is no such bundle, with the nearest name.
     """
-    from firth import storage
-    from firth.recipes.reading.bundles import bundle_in, find_bundle
+    from firth.recipes.reading.bundles import locate_bundle
 
-    is_path = "/" in given or storage.is_folder(given)
-    of_run = storage.is_folder(os.path.join(root, given))
-    return bundle_in(given) if is_path and not of_run else find_bundle(given, str(root))
+    return locate_bundle(given, str(root))
 
 
 def adapter_of(given: str, root: pathlib.Path) -> str:

@@ -167,7 +167,7 @@ def _shown_adapting(
 
 def _labelled(recipe: "AdaptingRecipe") -> "tuple[AdaptingRecipe, str]":
     """Returns a recipe with the labels of its data, or the same recipe and the problem of its data."""
-    from firth.pipelines.labels import with_labels
+    from firth.tasks.task_options import with_labels
 
     try:
         return with_labels(recipe), ""

@@ -94,6 +94,8 @@ class Format:
         example: A folder and options of its import, as they are typed; empty if no models come in from it.
         download: How people get a folder of it, in which `{model}` and `{folder}` stand for their names.
         use: Code that loads a written folder, named `{folder}` in it; empty if no models go out to it.
+        signs: Patterns of files that tell a folder of it, each with a key that the file's JSON has, or with
+            none.
         options: What may be chosen when a model goes out, by the names of arguments.
     """
 
@@ -104,6 +106,7 @@ class Format:
     example: str = ""
     download: str = ""
     use: str = ""
+    signs: tuple[tuple[str, str], ...] = ()
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
@@ -115,6 +118,10 @@ class Format:
     def writes(self) -> bool:
         """True if models go out to it."""
         return bool(self.use)
+
+    def is_in(self, folder: str | os.PathLike[str]) -> bool:
+        """Returns true if a folder looks like one of this format."""
+        return bool(self.signs) and all(_has_sign(os.fspath(folder), *sign) for sign in self.signs)
 
     def check_folder(self, path: str | os.PathLike[str]) -> None:
         """Passes if there is a folder. Nothing is loaded for it.
@@ -159,6 +166,13 @@ class Format:
         return importlib.import_module(self.package)
 
 
+def _has_sign(folder: str, pattern: str, key: str) -> bool:
+    from firth import storage
+
+    found = storage.glob(os.path.join(folder, pattern))
+    return bool(found) and (not key or key in storage.read_json_object(found[0]))
+
+
 _HEADS = {"heads": "untrained writes heads that nobody has trained, which are left out otherwise"}
 _HUGGING_FACE = Format(
     "hf",
@@ -169,6 +183,7 @@ _HUGGING_FACE = Format(
     download="`hf download {model} --local-dir {folder}` does that (of the package huggingface_hub), or "
     "`git clone` with git-lfs",
     use="transformers.AutoModel.from_pretrained('{folder}')",
+    signs=(("config.json", "model_type"),),
     options={
         "dtype": "float32, bfloat16 or float16; without it, that of each imported tensor",
         **_HEADS,
@@ -181,6 +196,7 @@ _ELMO = Format(
     "firth.interop.elmo",
     contents="*options*.json and *weights*.hdf5, as AllenNLP publishes them",
     example="elmo_original --name elmo",
+    signs=(("*options*.json", ""), ("*weights*.hdf5", "")),
     download="download the options and the weights that AllenNLP publishes into the folder {folder}",
 )
 
@@ -192,6 +208,7 @@ _KERAS_HUB = Format(
     example="bert_tiny_en_uncased --name bert",
     download="`Backbone.from_preset('{name}').save_to_preset('{folder}')` of keras_hub.models does that",
     use="keras_hub.models.Backbone.from_preset('{folder}')",
+    signs=(("config.json", "registered_name"),),
     options={
         "tokenizer": "near writes one that reads some texts otherwise, which is left out otherwise",
         **_HEADS,

@@ -247,7 +247,12 @@ class BackboneWithHeads(FeaturesModel):
     @property
     def metrics(self) -> list[keras.metrics.Metric]:
         """Keras's own metrics and, after `compile`, those of the goal."""
-        return [*super().metrics, *(self._epoch_metrics.metrics if self._epoch_metrics else [])]
+        return [*super().metrics, *self.goal_metrics]
+
+    @property
+    def goal_metrics(self) -> list[keras.metrics.Metric]:
+        """The metrics of the goal; empty before `compile`."""
+        return self._epoch_metrics.metrics if self._epoch_metrics else []
 
     def compute_loss(
         self,

@@ -24,6 +24,8 @@ class Heads(keras.layers.Layer):
     many, also `predictions`.
     """
 
+    built: bool
+
     def __init__(self, model: Any, goal: Any, vocabulary_size: int, seed: Any = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.vocabulary_size = vocabulary_size

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from firth import storage
-from firth.pipelines.labels import published_data, task_of_format
 from firth.recipes.base.errors import first_of, suggest
 from firth.recipes.base.file_names import suggest_path
 from firth.recipes.reading.raw_recipes import Option
@@ -17,6 +16,7 @@ from firth.tasks.readers import FORMATS, LabelledRecord, RefusedFileError, read_
 from firth.tasks.readers.formats import has_split
 from firth.tasks.readers.glue import GLUE
 from firth.tasks.readers.labels import ClassLabels, NumberLabels
+from firth.tasks.task_options import published_data, task_of_format
 
 TRAIN, DEV = "train", "dev"
 SCORES_FILE, SUBMISSION_FOLDER = "glue.json", "submission"

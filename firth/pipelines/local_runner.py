@@ -19,10 +19,10 @@ from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
 from firth import storage
 from firth.pipelines import local
-from firth.pipelines.labels import read_for
 from firth.recipes.reading.adapting import adapts, load_adapting_recipe
 from firth.recipes.reading.loading import load_recipe
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.tasks.task_options import read_for
 
 # As `firth run` ends.
 _NOT_BLESSED = 3

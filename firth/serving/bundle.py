@@ -15,10 +15,10 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.training.export import Export
 from firth.serving.answers import printed_fields
-from firth.serving.client import plain
 from firth.serving.exported_model import read_description
 from firth.serving.saved_model import export, export_streamed
 from firth.serving.served_model import Served
+from firth.serving.signature_client import plain
 from firth.serving.signatures import text_signatures
 from firth.tokenizers import load_tokenizer
 

@@ -2,54 +2,19 @@
 
 import functools
 import os
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
 from firth import storage
 from firth.serving.exported_model import newest_model, read_description
-from firth.serving.parameter import WITH_PARAMETERS, values_of
-from firth.tokenizers.graph.special_pieces import MASK
-
-# A text, or a list of texts.
-Text: TypeAlias = str | Sequence[str]
+from firth.serving.signature_client import SignatureClient
 
 
-class Candidate(NamedTuple):
-    """A piece proposed for a `[MASK]`.
-
-    Attributes:
-        piece: Text of the piece.
-        score: Probability of the piece.
-    """
-
-    piece: str
-    score: float
-
-
-class Scored(NamedTuple):
-    """The probability of a text under a language model.
-
-    Attributes:
-        log_probability: Natural logarithm of the probability of all pieces together.
-        pieces: Pieces of the text.
-        log_probabilities: Natural logarithm of the probability of each piece after those before it.
-        tokens_read: Number of tokens that were read.
-        tokens_given: Number of tokens that the text has; more than were read of one that is too long.
-    """
-
-    log_probability: float
-    pieces: list[str]
-    log_probabilities: list[float]
-    tokens_read: int = 0
-    tokens_given: int = 0
-
-
-class Client:
+class Client(SignatureClient):
     """Asks the newest model of a serving directory.
 
     Args:
@@ -68,6 +33,7 @@ class Client:
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.path = newest_model(os.fspath(directory))
+        self.title = self.path
         self._loaded = tf.saved_model.load(self.path)
 
     @functools.cached_property
@@ -75,107 +41,15 @@ class Client:
         """The model's description; see `firth.serving.exported_model`."""
         return read_description(self.path)
 
-    def _described(self, name: str) -> dict[str, Any]:
-        described: dict[str, Any] = self.description["signatures"].get(name, {})
+    @property
+    def _descriptions(self) -> Mapping[str, Any]:
+        described: dict[str, Any] = self.description["signatures"]
         return described
 
     @property
-    def mask(self) -> str:
-        """The piece for a hidden word in the texts of `fill_mask`, such as `[MASK]`."""
-        return self._described("fill_mask").get("needs") or MASK
-
-    def fill_mask(self, texts: Sequence[str]) -> list[list[list[Candidate]]]:
-        """Returns, for each text, the candidates for each of its masks, the most probable first.
-
-        Args:
-            texts: Texts with the model's `mask`.
-
-        Raises:
-            ValueError: if the model has no such signature.
-        """
-        outputs = self._ask("fill_mask", texts)
-        return [
-            [
-                [
-                    Candidate(piece.decode("utf-8", "replace"), float(score))
-                    for piece, score in zip(pieces, scores)
-                ]
-                for pieces, scores in zip(row_pieces[:count], row_scores[:count])
-            ]
-            for row_pieces, row_scores, count in zip(
-                outputs["pieces"], outputs["scores"], outputs["mask_count"]
-            )
-        ]
-
-    def embed(self, texts: Sequence[str]) -> npt.NDArray[Any]:
-        """Returns one vector of each text, float32 [texts, width].
-
-        Args:
-            texts: Texts to embed.
-
-        Raises:
-            ValueError: if the model has no such signature.
-        """
-        return self._ask("embed", texts)["embedding"]
-
-    def score(self, texts: Sequence[str], targets: Sequence[str] | None = None) -> list[Scored]:
-        """Returns the probability of each text, or of each target after the text of the same place.
-
-        Args:
-            texts: Texts to score, or to score targets after.
-            targets: Texts that are scored; None for a model that scores texts alone.
-
-        Raises:
-            ValueError: if the model has no such signature, or needs targets, or takes none.
-        """
-        outputs = self._ask("score", texts, targets)
-        counts = outputs["token_count"]
-        # What an earlier version exported says only how many were scored.
-        read, given = (outputs.get(name, counts) for name in ("tokens_read", "tokens_given"))
-        return [
-            Scored(
-                float(total),
-                [piece.decode("utf-8", "replace") for piece in pieces[:count]],
-                [float(value) for value in values[:count]],
-                int(of_read),
-                int(of_given),
-            )
-            for total, pieces, values, count, of_read, of_given in zip(
-                outputs["log_probability"],
-                outputs["pieces"],
-                outputs["log_probabilities"],
-                counts,
-                read,
-                given,
-            )
-        ]
-
-    def ask(
-        self,
-        name: str,
-        texts: Sequence[Text],
-        targets: Sequence[str] | None = None,
-        parameters: Any = None,
-        **others: Sequence[Text],
-    ) -> list[dict[str, Any]]:
-        """Returns the outputs of any signature for each text, by name, as plain values.
-
-        Args:
-            name: The signature's name.
-            texts: The texts; lists of words, which the signature that it names as `words_by` is asked about.
-            targets: A target for each text, if the signature takes them.
-            parameters: Values of the signature's parameters by name, such as `temperature`: a number, or one
-                for each text. The others have their defaults.
-            **others: A text for each text of every other input of the signature, by its name, such as `pair`,
-                or a list of texts, such as `choices`; an input that takes names, such as `task`, may be left
-                out.
-
-        Raises:
-            ValueError: if the model has no such signature, or it has other inputs, or an input takes no such
-                name, or it lacks a parameter, and for a value out of its range.
-        """
-        outputs = self._ask(name, texts, targets, parameters, **others)
-        return [{key: plain(values[row]) for key, values in outputs.items()} for row in range(len(texts))]
+    def _names(self) -> Iterable[str]:
+        names: Iterable[str] = self._loaded.signatures
+        return names
 
     def evaluate(self, rows: Sequence[bytes]) -> dict[str, npt.NDArray[Any]]:
         """Returns the sums that each row adds to the metrics, and the inputs of scores, by name: [rows, ...].
@@ -200,102 +74,9 @@ class Client:
         signature = self._loaded.signatures.get(name)
         return () if signature is None else tuple(signature.structured_input_signature[1])
 
-    def check(self, name: str, targets: Sequence[str] | None = None, **others: Sequence[Text]) -> None:
-        """Passes if a signature can be asked with these inputs next to the texts.
-
-        Args:
-            name: Name of the signature.
-            targets: A target for each text; None if there are none.
-            **others: A text for each text of every other input, by its name.
-
-        Raises:
-            ValueError: if the model has no such signature, or it has other inputs.
-        """
-        reads = self.inputs(name)
-        whole = name.removesuffix(WITH_PARAMETERS)
-        if whole != name and reads:
-            raise ValueError(f"ask the signature {whole}, with values of its parameters")
-        if not reads:
-            raise ValueError(
-                f"{self.path} has no signature {name}; it has {', '.join(self._loaded.signatures)}"
-            )
-        choices, first, free = self._choices(name), self.first_input(name), self._left_out(name)
-        given = {first, *others, *(["target"] if targets is not None else [])}
-        if set(reads) != given | free:
-            needed = [each for each in reads if each != first and each not in free]
-            wanted = " and ".join(f"a {each} for each text" for each in needed)
-            raise ValueError(f"{self.path}: the signature {name} takes {wanted or 'texts alone'}")
-        for each, known in choices.items():
-            for said in others.get(each, ()):
-                if said and str(said) not in known:
-                    # `firth.recipes` takes long to load, and only this message needs a part of it.
-                    from firth.recipes.base.errors import suggest
-
-                    raise ValueError(f"{self.path}: there is no {each} {said!r}; {suggest(str(said), known)}")
-
-    def asked(self, name: str, texts: Sequence[Text]) -> str:
-        """Returns the signature that is asked about some texts: of two, that of texts or that of lists.
-
-        Args:
-            name: Name of the signature.
-            texts: Texts, or lists of words.
-        """
-        other = "texts_by" if texts and isinstance(texts[0], str) else "words_by"
-        return self._described(name).get(other) or name
-
-    def first_input(self, name: str) -> str:
-        """Returns the name of the input that a signature reads first: `text`, or else a list.
-
-        Args:
-            name: Name of the signature.
-        """
-        reads = self.inputs(name)
-        return next((each for each in self._described(name).get("lists", ()) if "text" not in reads), "text")
-
-    def _choices(self, name: str) -> dict[str, list[str]]:
-        """Returns the names that inputs of a signature take, by the inputs, which may be left out."""
-        choices: dict[str, list[str]] = self._described(name).get("choices", {})
-        return choices
-
-    def _left_out(self, name: str) -> set[str]:
-        """Returns the inputs of a signature that may be left out."""
-        return {*self._choices(name), *self._described(name).get("optional", ())}
-
-    def _ask(
-        self,
-        name: str,
-        texts: Sequence[Text],
-        targets: Sequence[str] | None = None,
-        parameters: Any = None,
-        **others: Sequence[Text],
-    ) -> dict[str, npt.NDArray[Any]]:
-        name = self.asked(name, texts)
-        self.check(name, targets, **others)
-        left_out = {each: [""] * len(texts) for each in self._left_out(name)}
-        first = {self.first_input(name): texts}
-        given = {**left_out, **first, **others, **({} if targets is None else {"target": targets})}
-        lists = self._described(name).get("lists", ())
-        tensors = {key: self._tensor(key, values, key in lists) for key, values in given.items()}
-        if parameters:
-            numbers = values_of(self._described(name).get("parameters", {}), parameters, len(texts))
-            tensors |= {key: tf.constant(values) for key, values in numbers.items()}
-            name = f"{name}{WITH_PARAMETERS}"
+    def _call(self, name: str, tensors: Mapping[str, tf.Tensor]) -> dict[str, npt.NDArray[Any]]:
         outputs = self._loaded.signatures[name](**tensors)
         return {key: value.numpy() for key, value in outputs.items()}
-
-    def _tensor(self, name: str, values: Sequence[Text], are_lists: bool) -> tf.Tensor:
-        """Returns the values of an input as a tensor: lists with empty texts after those that are shorter."""
-        for each in values:
-            if isinstance(each, str) == are_lists:
-                wanted = "a list of texts" if are_lists else "a text"
-                raise ValueError(f"{self.path}: {name} takes {wanted} for each record, not {each!r}")
-            if are_lists and "" in each:
-                raise ValueError(f"{self.path}: {name}: a text of {each!r} is empty")
-        if not are_lists:
-            return tf.constant(list(values), tf.string)
-        longest = max(map(len, values), default=0)
-        rows = [[*each, *[""] * (longest - len(each))] for each in values]
-        return tf.constant(rows, tf.string, [len(rows), longest])
 
 
 def shared_client(directory: str | os.PathLike[str]) -> Client:
@@ -323,12 +104,3 @@ def _kept_client(path: str, files: tuple[tuple[str, int, int], ...]) -> Client:
 def forget_client() -> None:
     """Lets go of the model that `shared_client` keeps."""
     _kept_client.cache_clear()
-
-
-def plain(values: Any) -> Any:
-    """Returns an array's row as lists, numbers and strings."""
-    if isinstance(values, np.ndarray | np.generic):
-        values = values.tolist()
-    if isinstance(values, list):
-        return [plain(each) for each in values]
-    return values.decode("utf-8", "replace") if isinstance(values, bytes) else values

@@ -130,7 +130,7 @@ def _write(
     )
     functions = _signatures(served, unigram, weights.bind)
     count, description = served.recipe.export.warmup_requests, _description(served, unigram)
-    description |= _described(_offered(served), functions)
+    description |= _described(offered_signatures(served), functions)
     warmup = warmup_requests(served, count, EVALUATE in functions)
     if served.recipe.export.slots:
         slots = SlotSignatures(served, weights.bind)
@@ -143,7 +143,7 @@ def _write(
     write_warmup(directory, warmup)
     # TF Serving joins the requests of all signatures of a model. Those of slots must come one by one, and
     # lists of other lengths do not fit one tensor: it would pad them with their first text.
-    if not served.recipe.export.slots and not any(each.lists for each in _offered(served).values()):
+    if not served.recipe.export.slots and not any(each.lists for each in offered_signatures(served).values()):
         write_batching(directory)
     description["weights"] = describe_weights(served, weights, rows)
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), description)
@@ -216,7 +216,13 @@ def _with_defaults(function: Any, signature: Signature) -> Any:
     return tf.function(asked, input_signature=_texts(signature), autograph=False)
 
 
-def _text_functions(served: Served, offered: Mapping[str, Signature], bind: Bind) -> dict[str, Any]:
+def text_functions(
+    served: Served, offered: Mapping[str, Signature], bind: Bind = lambda function: function
+) -> dict[str, Any]:
+    """Returns the functions of signatures on texts by name, each traced when it is first called.
+
+    One with parameters has two: of texts alone, with its defaults, and `WITH_PARAMETERS` after its name.
+    """
     whole = {name: _text_function(served, each, bind) for name, each in offered.items()}
     with_numbers = {
         f"{name}{WITH_PARAMETERS}": whole[name] for name, each in offered.items() if each.parameters
@@ -228,13 +234,14 @@ def _text_functions(served: Served, offered: Mapping[str, Signature], bind: Bind
     return {**of_texts, **with_numbers}
 
 
-def _offered(served: Served) -> dict[str, Signature]:
+def offered_signatures(served: Served) -> dict[str, Signature]:
+    """Returns the signatures of a model on texts by name."""
     return text_signatures(served.recipe, served.tokenizer.mask_token)
 
 
 def _signatures(served: Served, unigram: npt.NDArray[Any] | None, bind: Bind) -> dict[str, Any]:
-    offered = _offered(served)
-    functions = _text_functions(served, offered, bind)
+    offered = offered_signatures(served)
+    functions = text_functions(served, offered, bind)
     functions[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY] = next(iter(functions.values()))
     examples = tf.TensorSpec([None], tf.string, name="examples")
     if (asked := getattr(served.recipe.goal, "signature", "")) in functions:

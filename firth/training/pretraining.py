@@ -119,7 +119,7 @@ def train(
             progress = _in_own_process(checkpoints, progress, recipe, places)
         report_resume(recipe, progress)
         history = History(kept, run_directory, progress.step)
-        with _closed_at_end(history, checkpoints):
+        with _closed_at_end(history, checkpoints, model):
             with termination_deferred() as termination:
                 loop = Loop(
                     parts.block(recipe, model, optimizer, strategy),
@@ -144,11 +144,15 @@ def train(
 
 
 @contextlib.contextmanager
-def _closed_at_end(history: History, checkpoints: Checkpoints) -> Iterator[None]:
-    """Closes the curve and the checkpoints at the end, also after an error."""
+def _closed_at_end(history: History, checkpoints: Checkpoints, model: keras.Model) -> Iterator[None]:
+    """Closes the curve and the checkpoints at the end, also after an error.
+
+    The error of a request to end holds the model.
+    """
     try:
         yield
     except TrainingTerminated as terminated:
+        terminated.model = model
         _LOG.warning("%s", terminated)
         raise
     finally:

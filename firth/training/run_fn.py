@@ -92,18 +92,12 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
     if is_over_vocabulary(recipe.goal.loss_classes):
         counts = count_pieces(open_rows(recipe, fn_args.train_files, root), recipe.tokenizer.vocabulary_size)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
-    recipe = _with_choice(model, tokenizer, recipe, fn_args.eval_files)
     place = os.path.dirname(fn_args.serving_model_dir.rstrip("/"))
     bundle, adapter = (os.path.join(place, name) for name in (BUNDLE_FOLDER, ADAPTER_FOLDER))
     # An orchestrator that starts a killed Trainer again gives it the same folders.
     storage.remove(bundle)
-    if recipe.trained_by.adds:
-        storage.remove(adapter)
-        replace_training_additions(model, recipe.trained_by)
-        recipe = recipe.model_copy(update={"method": recipe.trained_by.kept})
-        save_adapter(model, recipe, adapter)
-        if recipe.trained_by.merges:
-            merge(model)
+    storage.remove(adapter)
+    recipe = finished(model, tokenizer, recipe, fn_args.eval_files, adapter)
     with evidence_files(corpora_of(recipe, tokenizer_directory)) as carried:
         save_model(model, recipe, tokenizer_directory, bundle, others=carried)
 
@@ -112,6 +106,34 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
 
     rows = first_rows(fn_args.eval_files or (), HELD_OUT_ROWS)
     export(model, tokenizer, recipe, counts, fn_args.serving_model_dir, rows)
+
+
+def finished(
+    model: keras.Model,
+    tokenizer: Any,
+    recipe: RunRecipe,
+    eval_files: Sequence[str],
+    adapter: str | None = None,
+    merges: bool = True,
+) -> RunRecipe:
+    """Completes a trained model and returns its recipe.
+
+    Values that the task chooses on held-out records are in the recipe. Additions that only training needs are
+    replaced, and those that merge become a part of the weights.
+
+    Args:
+        adapter: Folder that gets the weights of the recipe's method, if it adds any; None for none.
+        merges: False to leave additions that merge as they are.
+    """
+    recipe = _with_choice(model, tokenizer, recipe, eval_files)
+    if recipe.trained_by.adds:
+        replace_training_additions(model, recipe.trained_by)
+        recipe = recipe.model_copy(update={"method": recipe.trained_by.kept})
+        if adapter is not None:
+            save_adapter(model, recipe, adapter)
+        if merges and recipe.trained_by.merges:
+            merge(model)
+    return recipe
 
 
 def with_base(recipe: RunRecipe, base_model: str | None) -> RunRecipe:

@@ -27,6 +27,8 @@ class TrainingTerminated(SystemExit):
     def __init__(self, step: int, steps: int, checkpoint: str) -> None:
         super().__init__(128 + self.number)
         self.step, self.checkpoint = step, checkpoint
+        # The model with the weights of that step, for a process that continues without the checkpoint.
+        self.model: Any = None
         self.message = (
             f"{self.word} after step {step:,} of {steps:,}; the checkpoint {checkpoint} is saved, and the "
             "same command resumes from it"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import firth
 from firth.cli.main import app
 from firth.models import load_model, save_model
 from firth.models.bundle import weights_by_path
@@ -61,6 +62,19 @@ def first(folder):
     result = finetune(folder, *of_csv())
     assert result.exit_code == 0, result.output
     return result.output, json.loads((folder / "firth-runs" / "base_classification" / "run.json").read_text())
+
+
+def test_the_front_door_trains_the_same_weights(first, folder):
+    values = {
+        "training.optimizer.learning_rate": 0.01,
+        "sequences": {"length": 32, "max_documents": 4},
+        "examples_per_step": 16,
+    }
+    base = firth.load(folder / "firth-runs" / "base")
+    own = base.finetune(folder / "texts.csv", epochs=12, overrides=values, verbose=False)
+    _, summary = first
+    for one, other in zip(own.get_weights(), load_model(summary["bundle"]).get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_a_csv_becomes_a_served_classifier(first, folder):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import firth
 from firth.cli.runs_on_disk import read_run
 from firth.models import load_model
 from firth.pipelines import local, results
@@ -106,6 +107,12 @@ def test_raw_text_becomes_a_served_model_without_thresholds_too(first):
     assert len(candidates[0]) == 5
     assert client.embed(["a string", "two strings"]).shape == (2, 32)
     assert list(losses(first.run_dir)) == list(range(1, STEPS + 1))
+
+
+def test_the_front_door_trains_the_same_weights(first):
+    own = firth.pretrain(tiny(), verbose=False)
+    for one, other in zip(own.get_weights(), load_model(first.bundle).get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_a_run_trains_on_short_rows_first(first, events):

@@ -11,7 +11,6 @@ from firth import features as names
 from firth.corpus.io.records import read_records, write_records
 from firth.corpus.packing.mixture_plan import plan_mixture
 from firth.evaluation.record_scores import EXAMPLE_COUNT, Records, record_scores
-from firth.pipelines.labels import with_labels
 from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.data import ColumnData, DataMixture, PublishedData
@@ -24,6 +23,7 @@ from firth.storage import glob
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_labelled_data
 from firth.tasks.labelled.examples import to_example
+from firth.tasks.task_options import with_labels
 from firth.tasks.task_rows import make_task_rows
 from tests.exported_model import RECIPE
 from tests.tasks.text_to_text_test import base

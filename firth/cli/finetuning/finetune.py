@@ -200,7 +200,7 @@ def _task(
 
     if task is None:
         return []
-    from firth.pipelines import labels
+    from firth.tasks import task_options as labels
 
     given = {
         "--eval": eval,
@@ -229,8 +229,8 @@ def _task(
 def _read_or_exit(
     path: pathlib.Path | None, options: "Sequence[str | Option]", root: pathlib.Path
 ) -> "tuple[AdaptingRecipe, dict[str, Any]]":
-    from firth.pipelines.labels import read_for, target_sentences
     from firth.recipes.reading.adapting import load_adapting_with_places
+    from firth.tasks.task_options import read_for, target_sentences
 
     try:
         stated, raw = load_adapting_with_places(path, options, root)

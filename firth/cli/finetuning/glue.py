@@ -90,9 +90,9 @@ def _glue(
 
 def _recipe(task: str, data: str, name: str, options: list[Any], root: pathlib.Path) -> "AdaptingRecipe":
     from firth.pipelines.glue import options_of
-    from firth.pipelines.labels import read_for
     from firth.recipes.reading.adapting import load_adapting_recipe
     from firth.recipes.reading.raw_recipes import Option
+    from firth.tasks.task_options import read_for
 
     named = Option("name", name, f"--name {name}")
     try:

@@ -20,8 +20,8 @@ from firth.corpus.io.records import read_records
 from firth.serving.answers import printed_fields
 from firth.serving.batch.prediction import task_signature
 from firth.serving.batch.texts import TEXT
-from firth.serving.client import plain
 from firth.serving.exported_model import read_description
+from firth.serving.signature_client import plain
 from firth.tasks.labelled.examples import ID
 
 PREDICTIONS_FILE = "predictions.jsonl"

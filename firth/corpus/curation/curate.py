@@ -45,7 +45,7 @@ from firth.corpus.report.domains import (
     count_domain,
     domain_rows,
 )
-from firth.corpus.text.language_model import language_sample
+from firth.corpus.text.language_identification import language_sample
 from firth.recipes.corpus.cleaning import Cleaning, step_names
 from firth.storage import read_json, write_json
 

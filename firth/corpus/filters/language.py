@@ -2,7 +2,7 @@
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
-from firth.corpus.text.language_model import language_model, language_sample
+from firth.corpus.text.language_identification import language_identifier, language_sample
 from firth.recipes.corpus.filters import LanguageStep
 
 # Number of characters by which other filters identify a document's language.
@@ -44,4 +44,4 @@ def identify(text: str, most: int = _MOST) -> tuple[str, float]:
     >>> identify("Es war die beste und die schlimmste Zeit.")[0]
     'de'
     """
-    return language_model().identify(language_sample(text, most))
+    return language_identifier().identify(language_sample(text, most))

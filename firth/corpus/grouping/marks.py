@@ -3,7 +3,7 @@
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import apache_beam as beam
 import numpy as np
@@ -22,7 +22,7 @@ from firth.corpus.io.records import BATCH_BYTES
 # Function from a document, its marks (most documents have no mark), and whether the same document has come
 # before, because it was read twice, to the decision about the document.
 Decide = Callable[[Document, np.ndarray, bool], Decision]
-Documents = PCollection[list[Document]]
+Documents: TypeAlias = PCollection[list[Document]]
 # The result of a CorpusStep.
 Decisions = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[CorpusCounts]]
 _NAME = "documents"

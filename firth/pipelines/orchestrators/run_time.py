@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from tfx.orchestration.pipeline import Pipeline
 
 from firth.pipelines import corpus as curate, finetune, pretrain
-from firth.pipelines.labels import with_labels
 from firth.pipelines.orchestrators.targets import Document
 from firth.recipes.reading.adapting import load_adapting_recipe, run_yaml
 from firth.recipes.reading.loading import load_recipe
 from firth.recipes.reading.raw_recipes import Option
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.tasks.task_options import with_labels
 
 if TYPE_CHECKING:
     from firth.pipelines.orchestrators.compiling import Settings

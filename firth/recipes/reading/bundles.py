@@ -36,6 +36,17 @@ def find_bundle(name: str, root: str) -> str:
     return bundle_in(folder)
 
 
+def locate_bundle(given: str, root: str) -> str:
+    """Returns the full path of the bundle that a name or a path means: a run of the root comes first.
+
+    Raises:
+        NoBundleError: if there is no such bundle, with the nearest name.
+    """
+    is_path = "/" in given or storage.is_folder(given)
+    of_run = storage.is_folder(os.path.join(root, given))
+    return bundle_in(given) if is_path and not of_run else find_bundle(given, root)
+
+
 def bundle_in(folder: str) -> str:
     """Returns the full path of the bundle in a folder: itself, its `bundle`, or that of a run's newest model.
 

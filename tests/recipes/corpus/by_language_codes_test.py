@@ -4,12 +4,12 @@ from typing import get_args
 
 import phonenumbers
 
-from firth.corpus.text.language_model import language_model
+from firth.corpus.text.language_identification import language_identifier
 from firth.recipes.corpus.by_language import Language, PhoneRegion
 
 
 def test_languages_are_those_of_the_model():
-    assert tuple(sorted(language_model().languages)) == get_args(Language)
+    assert tuple(sorted(language_identifier().languages)) == get_args(Language)
 
 
 def test_regions_are_those_with_numbers():

@@ -5,9 +5,9 @@ from typer.testing import CliRunner
 
 from firth.cli.main import app
 from firth.pipelines import finetune
-from firth.pipelines.labels import with_labels
 from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.serving.batch.column_check import check_predictions, predictions_problem
+from firth.tasks.task_options import with_labels
 from tests.recipes.bundles import write_bundle
 
 COLUMNS = ("predictions", "columns")

@@ -4,7 +4,6 @@ from typing import get_args
 
 import pytest
 
-from firth.pipelines.labels import read_for, task_of_format, with_labels
 from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
@@ -14,6 +13,7 @@ from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tasks.text_to_text import BleuTokenizer, TextToText
 from firth.scores.bleu import TOKENIZERS
 from firth.tasks.readers import FORMATS, RefusedFileError
+from firth.tasks.task_options import read_for, task_of_format, with_labels
 from tests.exported_model import RECIPE
 
 

@@ -15,7 +15,7 @@ _SAMPLES = 10
 _LEAST = 250
 
 
-class LanguageModel:
+class ByteNGramModel:
     """Naive Bayes over byte n-grams (Lui and Baldwin 2012, "langid.py").
 
     Attributes:
@@ -48,11 +48,11 @@ class LanguageModel:
 
 
 @functools.cache
-def language_model() -> LanguageModel:
+def language_identifier() -> ByteNGramModel:
     """Returns py3langid's model, which each process loads once: it is too large to be pickled with a step."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageModel(LanguageIdentifier.from_pickled_model(MODEL_FILE))
+    return ByteNGramModel(LanguageIdentifier.from_pickled_model(MODEL_FILE))
 
 
 def language_sample(text: str, most: int) -> str:

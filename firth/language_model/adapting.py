@@ -1,0 +1,167 @@
+"""Adapting of a language model: fine-tuning, and adapters that are added, merged, saved and loaded."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from firth import storage
+from firth.language_model.answers import TextAnswers
+from firth.recipes.base.errors import suggest
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.tuning.methods import method_types
+from firth.tuning import METHODS, load_adapter, merge, save_adapter
+
+if TYPE_CHECKING:
+    from firth.language_model.model import LanguageModel
+
+_PEFT_CONFIG = "adapter_config.json"
+
+
+class AdaptableModel(TextAnswers):
+    """Base of a model that is adapted to a task."""
+
+    # The bundle that it was opened from, whose weights may be others by now.
+    source: str | None = None
+
+    def finetune(
+        self,
+        train: Any,
+        eval: Any = None,
+        task: str = "classification",
+        text: str | None = None,
+        pair: str | None = None,
+        negative: str | None = None,
+        question: str | None = None,
+        choices: Sequence[str] = (),
+        label: str | None = None,
+        method: str | None = None,
+        epochs: float | None = None,
+        seed: int | None = None,
+        overrides: Mapping[str, Any] | Sequence[str] = (),
+        folder: str | os.PathLike[str] | None = None,
+        merge: bool = True,
+        verbose: bool = True,
+    ) -> "LanguageModel":
+        """Returns a model that is trained for a task on labelled records, in this process and without TFX.
+
+        Its weights are those that the pipeline of the same recipe trains. This model does not change.
+
+        Args:
+            train: Records to train on: a path (csv, tsv, jsonl, json), a list of dicts or of (text, label), a
+                DataFrame, a `datasets.Dataset`, or a `tf.data.Dataset`.
+            eval: Records to evaluate on, likewise; None holds out a tenth of those to train on.
+            task: Kind of the task, such as `classification`, `regression`, `tagging` or `text_to_text`.
+            text: Column of the text; if it is not given, the task's name for it, such as `text`.
+            pair: Column of the second text.
+            negative: Column of a text that does not belong to the first (embedding).
+            question: Column of the question (choice).
+            choices: Columns of the choices, or one column of lists (choice).
+            label: Column of the label; if it is not given `label`, of tagging `tags`, of span `answers`.
+            method: Parts that are trained or added: `full`, `head`, `lora` and others.
+            epochs: Number of times that each record is trained on; 3 if it is not given.
+            seed: Seed of the head, of the order and of dropout.
+            overrides: Further values of the recipe by key, such as
+                `{"training.optimizer.learning_rate": 1e-4}`.
+            folder: Folder for rows and checkpoints, in which the same call resumes; None for a temporary one.
+            merge: True to make what a method such as LoRA added a part of the weights.
+            verbose: True to show a progress bar.
+
+        Returns:
+            The trained model. After Ctrl-C it is the model as it was after the last step.
+
+        Raises:
+            firth.recipes.RecipeError: for an unknown task, method or key, with the nearest. It is a
+                ValueError.
+            TypeError: for a record that is not a dict.
+            ValueError: if there is no record, no such column, or a label is missing.
+
+        Example:
+
+            stars = model.finetune(train="reviews.csv", text="review", label="stars", epochs=3)
+            stars.predict(["A film to see twice."])
+        """
+        from firth.language_model.finetuning import TaskRecords, finetune
+
+        texts = {"text": text, "pair": pair, "negative": negative, "question": question, "choices": choices}
+        values = {"method.kind": method, "epochs": epochs, "seed": seed}
+        records = TaskRecords(train, eval, task, {role: each or None for role, each in texts.items()}, label)
+        return finetune(self, records, values, overrides, folder, merge, verbose)
+
+    def add_adapter(self, method: str = "lora", **values: Any) -> None:
+        """Adds trained parts to the model, and freezes all else of its backbone.
+
+        Args:
+            method: Kind of the method, such as `lora`, `ia3` or `prefix_tuning`.
+            **values: Values of the method as in a recipe, such as `rank=8`.
+
+        Raises:
+            TuningError: if the method does not fit the model.
+            ValueError: for an unknown method or value, with the nearest.
+
+        Example:
+
+        >>> import firth
+        >>> model = firth.create("bert_tiny", overrides={"tokenizer.vocabulary_size": 100})
+        >>> model.add_adapter("lora", rank=2)
+        >>> len(model.trainable_weights) < len(model.weights)
+        True
+        """
+        types: dict[str, Any] = dict(method_types())
+        if method not in types or not types[method].adds:
+            kinds = [kind for kind, each in types.items() if each.adds]
+            raise ValueError(f"method: {method!r} adds nothing to a model; {suggest(method, kinds)}")
+        chosen = types[method].of({"kind": method, **values})
+        METHODS[method](self.network, chosen, 1)
+        if isinstance(self.recipe, AdaptingRecipe):
+            self.recipe = self.recipe.model_copy(update={"method": chosen})
+        self.forget_graphs()
+
+    def merge(self) -> None:
+        """Makes what a method such as LoRA added a part of the weights.
+
+        Raises:
+            TuningError: for additions of a method that does not merge.
+        """
+        merge(self.network)
+        self.forget_graphs()
+
+    def save_adapter(self, folder: str | os.PathLike[str]) -> None:
+        """Writes the weights that a method has trained, without those of the base.
+
+        Args:
+            folder: Folder, which must not exist.
+
+        Raises:
+            FileExistsError: if there is something.
+            ValueError: if the model was not made by `finetune`, or its additions were merged.
+        """
+        if not isinstance(self.recipe, AdaptingRecipe) or not self.recipe.method.adds:
+            raise ValueError(
+                f"{self.recipe.name} has no adapter to save alone; finetune(..., method='lora', merge=False) "
+                "makes a model with one"
+            )
+        if not self.network.added.held:
+            raise ValueError(f"the additions of {self.recipe.name} were merged; give finetune merge=False")
+        save_adapter(self.network, self.recipe, folder)
+
+    def load_adapter(self, folder: str | os.PathLike[str]) -> "LanguageModel":
+        """Returns the model with an adapter that `save_adapter`, a run or peft has written.
+
+        Args:
+            folder: Folder of the adapter.
+
+        Raises:
+            firth.tuning.AdapterError: if it cannot be read, or belongs to another base.
+            firth.interop.errors.InteropError: for an adapter of peft that does not fit the model.
+        """
+        from firth.language_model.finetuning import bundle_of
+        from firth.language_model.model import LanguageModel
+
+        with storage.scratch_folder() as scratch:
+            bundle = bundle_of(self, scratch)
+            if storage.exists(os.path.join(folder, _PEFT_CONFIG)):
+                from firth.interop.peft import load_adapter as load_peft
+
+                return LanguageModel(self.recipe, self.tokenizer, load_peft(folder, bundle).model)
+            network, recipe = load_adapter(folder, bundle)
+        return LanguageModel(recipe, self.tokenizer, network)

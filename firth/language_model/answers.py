@@ -1,0 +1,241 @@
+"""Answers of a language model to texts, each by the graph that its export holds."""
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+
+import keras
+import numpy as np
+import numpy.typing as npt
+
+from firth.language_model.preprocessor import Preprocessor
+from firth.language_model.texts import checked_texts
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.answers import printed_fields
+from firth.serving.model_client import ModelClient
+from firth.serving.served_model import Served
+from firth.serving.signature_client import Candidate, Scored
+
+if TYPE_CHECKING:
+    from firth.generation.generator import Generator
+    from firth.generation.results import Generated, TextStream
+    from firth.tokenizers.storage import AnyTokenizer
+
+_BATCH = 32
+_Found = TypeVar("_Found")
+
+
+class TextAnswers(keras.Model):
+    """Base of a model that answers texts; a subclass sets `recipe`, `network` and `preprocessor`."""
+
+    recipe: RunRecipe
+    network: BackboneWithHeads
+    preprocessor: Preprocessor | None
+
+    @property
+    def tokenizer(self) -> "AnyTokenizer":
+        """The tokenizer, which is callable and has `detokenize`.
+
+        Raises:
+            ValueError: if the model has no preprocessor.
+        """
+        if self.preprocessor is None:
+            raise ValueError(f"{self.recipe.name} has no preprocessor, and reads batches of features alone")
+        return self.preprocessor.tokenizer
+
+    @property
+    def served(self) -> Served:
+        """Model, tokenizer and recipe, as the signatures of `firth.serving` read them."""
+        return Served(self.network, self.tokenizer, self.recipe)
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """Names of the questions that the model answers about texts, such as `fill_mask`."""
+        return tuple(self._client.signatures)
+
+    @overload
+    def fill_mask(self, texts: str) -> list[list[Candidate]]: ...  # type: ignore[overload-overlap]
+    @overload
+    def fill_mask(self, texts: Sequence[str]) -> list[list[list[Candidate]]]: ...
+    def fill_mask(self, texts: str | Sequence[str]) -> list[Any]:
+        """Returns the likeliest pieces for each mask of a text, the likeliest first.
+
+        Args:
+            texts: A text with the tokenizer's mask, such as `[MASK]`, or a list of them.
+
+        Returns:
+            For each mask a list of `Candidate(piece, score)`; for a list of texts, a list of these.
+
+        Raises:
+            TypeError: for a value that is not a text.
+            ValueError: if the model fills no masks, with what it can do.
+        """
+        client = self._client_for("fill_mask")
+        return _one_or_all(client.fill_mask, texts)
+
+    def embed(self, texts: str | Sequence[str], batch_size: int = _BATCH) -> npt.NDArray[np.float32]:
+        """Returns the vector of a text, float32 [width], or of each of several, float32 [texts, width].
+
+        Args:
+            texts: A text, or a list of texts.
+            batch_size: Number of texts that are read together; those of similar length share a batch.
+
+        Raises:
+            TypeError: for a value that is not a text.
+            ValueError: if the model has no encoder, with what it can do.
+        """
+        client = self._client_for("embed")
+        given = [texts] if isinstance(texts, str) else checked_texts(texts)
+        order = sorted(range(len(given)), key=lambda each: len(given[each]))
+        found: list[Any] = [None] * len(given)
+        for places in _chunks(order, batch_size):
+            vectors = client.embed([given[each] for each in places])
+            for place, vector in zip(places, vectors, strict=True):
+                found[place] = vector
+        made: npt.NDArray[np.float32] = np.stack(found)
+        return made[0] if isinstance(texts, str) else made
+
+    @overload
+    def score(  # type: ignore[overload-overlap]
+        self, texts: str, targets: str | None = None
+    ) -> Scored: ...
+    @overload
+    def score(self, texts: Sequence[str], targets: Sequence[str] | None = None) -> list[Scored]: ...
+    def score(self, texts: Any, targets: Any = None) -> Any:
+        """Returns the probability of a text, or of each of several, as `Scored`.
+
+        Args:
+            texts: A text, or a list of texts.
+            targets: Texts that are scored after them, for models with an encoder or a prefix.
+
+        Raises:
+            TypeError: for a value that is not a text.
+            ValueError: if the model is no language model, with what it can do.
+        """
+        client = self._client_for("score")
+        targets = [targets] if isinstance(targets, str) else targets
+        return _one_or_all(functools.partial(client.score, targets=targets), texts)
+
+    def ask(self, signature: str, texts: Sequence[Any], **inputs: Any) -> list[dict[str, Any]]:
+        """Returns the answers of a signature to texts, a dict each.
+
+        Args:
+            signature: Name of a signature; see `signatures`.
+            texts: A list of texts, or of lists of words.
+            **inputs: Texts of its other inputs by name, such as `pair`, and `parameters`.
+
+        Raises:
+            ValueError: if the model has no such signature, or it has other inputs.
+        """
+        client = self._client_for(signature)
+        answer = client.signatures[client.asked(signature, texts)].describe()["answer"]
+        return [printed_fields(answer, each) for each in client.ask(signature, texts, **inputs)]
+
+    @overload
+    def generate(self, prompts: str, details: Literal[False] = False, **values: Any) -> str: ...
+    @overload
+    def generate(
+        self, prompts: Sequence[str], details: Literal[False] = False, **values: Any
+    ) -> list[str]: ...
+    @overload
+    def generate(self, prompts: str, details: Literal[True], **values: Any) -> "Generated": ...
+    @overload
+    def generate(
+        self, prompts: Sequence[str], details: Literal[True], **values: Any
+    ) -> "list[Generated]": ...
+    def generate(self, prompts: Any, details: bool = False, **values: Any) -> Any:
+        """Returns the text that the model writes after a prompt, or after each of a list.
+
+        Args:
+            prompts: A text, or a list of texts.
+            details: True for `firth.generation.Generated` instead of texts.
+            **values: Values of a `GenerationRequest`, such as `max_new_tokens`, `temperature`, `top_k`,
+                `top_p`, `stop` and `seed`.
+
+        Raises:
+            TypeError: for a prompt that is not a text.
+            ValueError: if the model does not write, with what it can do, or for a value out of its range.
+        """
+        if not isinstance(prompts, str):
+            prompts = checked_texts(prompts, "prompts")
+        written: Any = self._generator.generate(prompts, **values)
+        if details:
+            return written
+        return written.text if isinstance(prompts, str) else [each.text for each in written]
+
+    def stream(self, prompt: str, **values: Any) -> "TextStream":
+        """Returns an iterator over the pieces of a text as they are written; see `generate`.
+
+        Args:
+            prompt: A text.
+            **values: Values of a `GenerationRequest`.
+
+        Raises:
+            TypeError: for a prompt that is not a text.
+            ValueError: as of `generate`.
+        """
+        checked_texts([prompt], "prompt")
+        return self._generator.stream(prompt, **values)
+
+    def reply(self, messages: Sequence[Mapping[str, str]], **values: Any) -> str:
+        """Returns the reply of a model that learned dialogues.
+
+        Args:
+            messages: Messages, each with its `role` and `content`, the last one of the user.
+            **values: Values of a `GenerationRequest`.
+
+        Raises:
+            ValueError: as of `generate`; for messages in an order that no dialogue has.
+        """
+        written: Generated = self._generator.reply(messages, **values)
+        return written.text
+
+    def forget_graphs(self) -> None:
+        """Lets go of compiled graphs, which a change of the model's parts makes stale."""
+        self._kept.clear()
+
+    @functools.cached_property
+    def _kept(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def _client(self) -> ModelClient:
+        if "client" not in self._kept:
+            self._kept["client"] = ModelClient(self.served)
+        client: ModelClient = self._kept["client"]
+        return client
+
+    @property
+    def _generator(self) -> "Generator":
+        if "generator" not in self._kept:
+            from firth.generation.framing import NoTextError
+            from firth.generation.generator import Generator
+
+            try:
+                self._kept["generator"] = Generator(self.network, self.tokenizer, self.recipe)
+            except NoTextError:
+                raise self._cannot("generate") from None
+        generator: Generator = self._kept["generator"]
+        return generator
+
+    def _client_for(self, name: str) -> ModelClient:
+        if name not in self._client.signatures:
+            raise self._cannot(name)
+        return self._client
+
+    def _cannot(self, name: str) -> ValueError:
+        goal = self.recipe.goal.kind
+        return ValueError(
+            f"{name}: {self.recipe.name}, a model of {goal}, cannot do this; it can "
+            f"{', '.join(self.signatures)}"
+        )
+
+
+def _one_or_all(function: Callable[[list[str]], list[_Found]], texts: Any) -> Any:
+    found = function([texts] if isinstance(texts, str) else checked_texts(texts))
+    return found[0] if isinstance(texts, str) else found
+
+
+def _chunks(places: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    return (places[start : start + size] for start in range(0, len(places), size))

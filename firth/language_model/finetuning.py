@@ -1,0 +1,106 @@
+"""Fine-tuning in this process; see `LanguageModel.finetune`."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from firth import storage
+from firth.language_model.answers import TextAnswers
+from firth.language_model.model import LanguageModel
+from firth.language_model.opening import recipe_options, write_bundle_of
+from firth.language_model.rows import task_rows, work_folder
+from firth.language_model.texts import is_path, list_records
+from firth.language_model.training import train_in_process
+from firth.models.bundle import open_weights, weights_by_path
+from firth.recipes.reading.adapting import load_adapting_with_places
+from firth.recipes.reading.raw_recipes import Option
+from firth.tasks.task_options import label_column, read_for, target_sentences, task_on_columns
+
+
+class TaskRecords(NamedTuple):
+    """Labelled records and their task.
+
+    Attributes:
+        train: Records to train on.
+        eval: Records to evaluate on; None to hold some out.
+        task: Kind of the task.
+        texts: Column of each text by its role; None where none is given.
+        label: Column of the label; None for the usual one.
+    """
+
+    train: Any
+    eval: Any
+    task: str
+    texts: Mapping[str, Any]
+    label: str | None
+
+
+def finetune(
+    model: Any,
+    records: TaskRecords,
+    values: Mapping[str, Any],
+    overrides: Mapping[str, Any] | Sequence[str],
+    folder: str | os.PathLike[str] | None,
+    merge: bool,
+    verbose: bool,
+) -> LanguageModel:
+    """Returns a model that is trained for a task on labelled records."""
+    described, columns = task_on_columns(records.task, records.texts)
+    label = records.label or label_column(records.task)
+    with work_folder(folder) as place:
+        needed = [*_flat(columns.values()), *([] if label is None else [label])]
+        data = {
+            "kind": "columns",
+            "train": _file_of(records.train, needed, place, "train"),
+            "eval": None if records.eval is None else _file_of(records.eval, needed, place, "eval"),
+            "texts": columns,
+            "label": label,
+        }
+        options = [
+            Option("base", bundle_of(model, place), "model"),
+            Option("data", data, "train"),
+            Option("task", described, "task"),
+            *(Option(key, value, key) for key, value in values.items() if value is not None),
+            *recipe_options(overrides),
+        ]
+        stated, _ = load_adapting_with_places(None, options)
+        recipe, found = read_for(stated)
+        # Targets that the tokenizer cannot write are refused as by the command.
+        target_sentences(recipe, found)
+        return train_in_process(recipe, task_rows(recipe, found, place), place, verbose, merge)
+
+
+def bundle_of(model: TextAnswers, folder: str) -> str:
+    """Returns a bundle with a model's weights: the one that it was opened from, if they are the same."""
+    source = getattr(model, "source", None)
+    if source is not None and _holds(model, source):
+        return str(source)
+    path = os.path.join(folder, "base")
+    storage.remove(path)
+    write_bundle_of(model, path)
+    return path
+
+
+def _holds(model: TextAnswers, bundle: str) -> bool:
+    weights = weights_by_path(model.network)
+    with open_weights(bundle) as file:
+        return set(file) == set(weights) and all(
+            np.array_equal(file[name], np.asarray(each.value)) for name, each in weights.items()
+        )
+
+
+def _flat(columns: Iterable[str | Sequence[str]]) -> list[str]:
+    return [name for each in columns for name in ([each] if isinstance(each, str) else each)]
+
+
+def _file_of(data: Any, columns: Sequence[str], folder: str, name: str) -> str:
+    """Returns the path of a file of records, which is written if it is not given."""
+    if is_path(data):
+        return os.path.abspath(os.fspath(data))
+    path = os.path.join(folder, f"{name}.jsonl")
+    lines = (json.dumps(each, ensure_ascii=False) for each in list_records(data, columns, name))
+    storage.write_text(path, "".join(f"{line}\n" for line in lines))
+    return path

@@ -1,0 +1,278 @@
+"""The language model: a Keras model with its tokenizer and its recipe inside."""
+
+import os
+import pathlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import keras
+
+from firth import storage
+from firth.language_model.adapting import AdaptableModel
+from firth.language_model.preprocessor import Preprocessor
+from firth.language_model.texts import checked_texts
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.backbones.backbone import Backbone
+from firth.models.builders import build_model
+from firth.models.features_model import MissingFeatureError, Specs
+from firth.recipes.run.kinds import run_recipe_from_json
+from firth.recipes.run.run_recipe import RunRecipe
+
+if TYPE_CHECKING:
+    from firth.tokenizers.storage import AnyTokenizer
+
+_TOKENIZER = "tokenizer"
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class LanguageModel(AdaptableModel):
+    """A Keras model of a backbone and its heads, with its tokenizer and its recipe.
+
+    `firth.load` opens one, `firth.create` and `firth.pretrain` make one, `finetune` adapts it. Texts go in as
+    they are: `fill_mask`, `embed`, `score`, `generate` and `predict` answer them, each with the graph that
+    `export` writes. Keras's own `compile`, `fit`, `evaluate` and `predict` take texts or batches of features.
+
+    Its parts are attributes: `backbone`; `network`, backbone and heads, a `firth.models.PretrainingModel` or
+    `TaskModel`; `preprocessor`, which makes features of texts, or None; `tokenizer`; `recipe`.
+
+    Args:
+        recipe: Recipe of the model.
+        tokenizer: Its tokenizer; None for a model of features alone.
+        network: Model that `firth.models.build_model` made of the recipe; made here if it is not given.
+        dtype: A Keras dtype or policy, as for `firth.models.build_model`.
+        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
+
+    Example:
+
+        model = firth.load("firth-runs/demo")
+        model.fill_mask("Return the [MASK] of the array.")
+        model.embed(["A sentence.", "Another one."])    # float32 [2, width]
+    """
+
+    def __init__(
+        self,
+        recipe: RunRecipe,
+        tokenizer: "AnyTokenizer | None" = None,
+        network: BackboneWithHeads | None = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        network = build_model(recipe, dtype) if network is None else network
+        super().__init__(dtype=network.dtype_policy, **kwargs)
+        self.recipe = recipe
+        self.network = network
+        self.preprocessor = None if tokenizer is None else Preprocessor(tokenizer, recipe)
+        self.built = True
+
+    @property
+    def backbone(self) -> Backbone:
+        """The part of the model from features to hidden states, float [batch, length, width]."""
+        backbone: Backbone = self.network.backbone
+        return backbone
+
+    @property
+    def feature_specs(self) -> Specs:
+        """Features that the backbone reads."""
+        return self.network.feature_specs
+
+    def call(self, features: Mapping[str, Any], training: bool | None = None) -> Any:
+        """Returns the predictions of each loss, or its logits if the features hold no labels.
+
+        Args:
+            features: Features by name, batched.
+            training: Whether dropout acts.
+        """
+        try:
+            return self.network(features, training=training)
+        except MissingFeatureError:
+            return self.network.logits(features, training=training)
+
+    def compile(self, optimizer: Any = "adamw", **kwargs: Any) -> None:
+        """Prepares `fit` and `evaluate`; the loss and its metrics follow from the recipe's goal.
+
+        Args:
+            optimizer: A Keras optimizer, or its name.
+            **kwargs: The other arguments of `keras.Model.compile`, without those of losses and metrics.
+
+        Raises:
+            ValueError: for a loss or metrics.
+        """
+        self.network.compile(optimizer, **kwargs)
+        super().compile(optimizer=self.network.optimizer, **kwargs)
+
+    def fit(self, x: Any = None, y: Any = None, **kwargs: Any) -> keras.callbacks.History:
+        """Trains as `keras.Model.fit` does, on texts or on batches of features.
+
+        Args:
+            x: Texts (for a task their records, or texts with labels `y`), or batches of features.
+            y: Labels of the texts.
+            **kwargs: Keywords of `keras.Model.fit`; `validation_data` takes what `x` does.
+        """
+        from firth.language_model.fitting import fit_data
+
+        return super().fit(**fit_data(self, x, y, kwargs))
+
+    def evaluate(self, x: Any = None, y: Any = None, **kwargs: Any) -> Any:
+        """Returns the means over the data, floats, as `keras.Model.evaluate` does.
+
+        Args:
+            x: Texts, records, or batches of features.
+            y: Labels of the texts.
+            **kwargs: Keywords of `keras.Model.evaluate`.
+        """
+        from firth.language_model.fitting import evaluate_data
+
+        found = super().evaluate(**evaluate_data(self, x, y, kwargs))
+        return keras.tree.map_structure(float, found)
+
+    def predict(self, x: Any, **kwargs: Any) -> Any:
+        """Returns the answers to texts, or the logits of each loss of features.
+
+        Args:
+            x: A text, a list of texts, or batches of features as `keras.Model.predict` takes them.
+            **kwargs: Further inputs of the model's signature, such as `pair`; of features, keywords of
+                `keras.Model.predict`.
+
+        Returns:
+            For each text a dict, such as `{"label": "good", "scores": [...], ...}`.
+        """
+        if not _are_texts(x):
+            return self.network.predict(x, **kwargs)
+        given = [x] if isinstance(x, str) else checked_texts(x)
+        default = self.signatures[0]
+        found = self.ask(default, given, **kwargs)
+        return found[0] if isinstance(x, str) else found
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """Keras's own metrics and, after `compile`, those of the goal."""
+        return [*super().metrics, *self.network.goal_metrics]
+
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: Any = True,
+    ) -> Any:
+        """Returns the loss of one batch, a float32 scalar.
+
+        Args:
+            x: Features of the batch.
+            y: None: the features hold the targets.
+            y_pred: Predictions by name of the loss, as the call returns them.
+            sample_weight: None: the features hold the weights.
+            training: Whether it is a training step.
+        """
+        return self.network.compute_loss(x, y, y_pred, sample_weight, training)
+
+    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:
+        """Returns the means so far of this epoch.
+
+        Args:
+            x: Features of the batch; not read.
+            y: Targets; not read.
+            y_pred: Predictions by name of the loss, as the call returns them.
+            sample_weight: Weights; not read.
+        """
+        return self.network.compute_metrics(x, y, y_pred, sample_weight)
+
+    def get_metrics_result(self) -> dict[str, Any]:
+        """Returns the means so far of this epoch."""
+        return self.network.get_metrics_result()
+
+    def get_compile_config(self) -> dict[str, Any]:
+        """Returns the arguments of `compile` for a saved model; empty if it was not compiled."""
+        return self.network.get_compile_config()
+
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compiles a loaded model as it was when it was saved.
+
+        Args:
+            config: Config that `get_compile_config` returned.
+        """
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+    def get_config(self) -> dict[str, Any]:
+        """The recipe as JSON, and the dtype; the tokenizer is saved as assets."""
+        return {**keras.layers.Layer.get_config(self), "recipe": self.recipe.to_json()}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> "LanguageModel":
+        """Returns the model of a config, without its tokenizer.
+
+        Args:
+            config: Config that `get_config` returned.
+            custom_objects: Classes by name; not read.
+        """
+        recipe = run_recipe_from_json(config["recipe"])
+        kept = {name: config[name] for name in ("name", "trainable") if name in config}
+        policy = keras.saving.deserialize_keras_object(config["dtype"])
+        return cls(recipe, dtype=policy, **kept)
+
+    def save_assets(self, inner_path: str) -> None:
+        """Writes the tokenizer into a `.keras` file.
+
+        Args:
+            inner_path: Folder of the file's assets.
+        """
+        from firth.tokenizers import save_tokenizer
+
+        if self.preprocessor is not None:
+            save_tokenizer(self.preprocessor.tokenizer, os.path.join(inner_path, _TOKENIZER))
+
+    def load_assets(self, inner_path: str) -> None:
+        """Reads the tokenizer from a `.keras` file.
+
+        Args:
+            inner_path: Folder of the file's assets.
+        """
+        from firth.tokenizers import load_tokenizer
+
+        folder = os.path.join(inner_path, _TOKENIZER)
+        if storage.is_folder(folder):
+            self.preprocessor = Preprocessor(load_tokenizer(folder), self.recipe)
+
+    def save(self, filepath: str | os.PathLike[str], *args: Any, **kwargs: Any) -> None:
+        """Writes the model: a bundle, which `firth.load` opens, or Keras's own file for a name in `.keras`.
+
+        Args:
+            filepath: Folder of the bundle, which must not exist, or a path that ends in `.keras`.
+            *args: Arguments of `keras.Model.save`, for its own file.
+            **kwargs: Keywords of `keras.Model.save`, for its own file.
+
+        Raises:
+            FileExistsError: if there is a bundle already.
+            ValueError: if the model has no tokenizer, for a bundle.
+        """
+        if pathlib.PurePath(filepath).suffix in (".keras", ".h5"):
+            super().save(filepath, *args, **kwargs)
+            return
+        from firth.language_model.opening import write_bundle_of
+
+        write_bundle_of(self, filepath)
+
+    def export(self, filepath: str | os.PathLike[str], **kwargs: Any) -> None:
+        """Writes the SavedModel that answers raw strings, as a pipeline does.
+
+        Args:
+            filepath: Folder, which must not exist.
+            **kwargs: Keywords of `keras.Model.export`: with a `format`, Keras writes logits of features.
+
+        Raises:
+            FileExistsError: if the folder holds something.
+        """
+        if kwargs:
+            self.network.export(filepath, **kwargs)
+            return
+        from firth.serving.saved_model import export
+
+        export(self.network, self.tokenizer, self.recipe, None, os.fspath(filepath))
+
+
+def _are_texts(data: Any) -> bool:
+    if isinstance(data, str):
+        return True
+    return isinstance(data, list | tuple) and (not data or not isinstance(data[0], Mapping))

@@ -1,0 +1,184 @@
+"""Opens models wherever they are kept, makes new ones, and writes bundles."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from firth import storage
+from firth.interop.formats import FORMATS, Format
+from firth.language_model.answers import TextAnswers
+from firth.language_model.model import LanguageModel
+from firth.models.bundle import load_model, read_recipe, save_model
+from firth.recipes.reading.bundles import NoBundleError, locate_bundle, runs_root
+from firth.recipes.reading.loading import load_recipe, recipe_to_yaml
+from firth.recipes.reading.method_sources import is_adapter
+from firth.recipes.reading.raw_recipes import Option
+from firth.recipes.run.base import TOKENIZER_FOLDER
+from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.tokenizers import load_tokenizer, save_tokenizer
+
+_SHOWN = 6
+
+
+def load(where: str | os.PathLike[str], dtype: Any = None) -> LanguageModel:
+    """Opens a language model with its tokenizer.
+
+    Args:
+        where: Name of a run or of an imported model in `firth-runs` (or `FIRTH_ROOT`); the folder of a run or
+            of a bundle, also in a bucket (`gs://`, `s3://`); a folder of Hugging Face, KerasHub or ELMo; or a
+            `.keras` file.
+        dtype: A Keras dtype or policy instead of the recipe's `training.precision`.
+
+    Raises:
+        NoBundleError: if there is no model, with what was found instead, or the nearest name. It is a
+            ValueError.
+        firth.models.BundleError: if the files are damaged.
+        firth.interop.errors.InteropError: if a model of another library cannot be expressed here.
+
+    Example:
+
+        model = firth.load("firth-runs/demo")
+        model.fill_mask("Return the [MASK] of the array.")
+    """
+    given = os.fspath(where)
+    if given.endswith(".keras"):
+        return _load_keras(given)
+    try:
+        bundle = locate_bundle(given, runs_root())
+    except NoBundleError as error:
+        if not storage.is_folder(given):
+            raise
+        if (found := _format_of(given)) is None:
+            raise NoBundleError(f"{error}; {_contents(given)}") from None
+        return _load_format(found, given, dtype)
+    return _load_bundle(bundle, dtype)
+
+
+def create(
+    recipe: str | os.PathLike[str] | Recipe,
+    tokenizer: Any = None,
+    overrides: Mapping[str, Any] | Sequence[str] = (),
+    dtype: Any = None,
+) -> LanguageModel:
+    """Makes a model of a preset with random weights, drawn from the recipe's seed.
+
+    Args:
+        recipe: Name of a preset, such as `gpt2_tiny`, path of a recipe file, or a recipe.
+        tokenizer: Tokenizer of `firth.tokenizers`, its folder, or a model whose tokenizer is taken; the
+            recipe's `vocabulary_size` becomes that of the tokenizer. None for a model of features alone.
+        overrides: Values of the recipe by key, such as `{"model.layers": 2}`, or texts as of `--set`.
+        dtype: A Keras dtype or policy instead of the recipe's `training.precision`.
+
+    Raises:
+        firth.recipes.RecipeError: for an unknown preset or key, with the nearest. It is a ValueError.
+
+    Example:
+
+    >>> import firth
+    >>> firth.create("bert_tiny", overrides={"tokenizer.vocabulary_size": 100}).backbone.width
+    128
+    """
+    found = tokenizer_of(tokenizer)
+    options = recipe_options(overrides)
+    if found is not None:
+        options = [tokenizer_option(found), *options]
+    return LanguageModel(read_recipe_with(recipe, options), found, dtype=dtype)
+
+
+def recipe_options(overrides: Mapping[str, Any] | Sequence[str]) -> list[Any]:
+    """Returns overrides of a recipe's values as `load_recipe` takes them.
+
+    Example:
+
+    >>> recipe_options({"training.steps": 5})
+    [Option(key='training.steps', value=5, place='training.steps')]
+    """
+    if isinstance(overrides, Mapping):
+        return [Option(key, value, key) for key, value in overrides.items()]
+    return list(overrides)
+
+
+def tokenizer_option(tokenizer: Any) -> Option:
+    """Returns the option of a recipe's tokenizer that says which one is used."""
+    config = {"kind": tokenizer.kind, **tokenizer.recipe_settings}
+    return Option("tokenizer", {**config, "vocabulary_size": tokenizer.vocabulary_size()}, "tokenizer")
+
+
+def write_bundle_of(model: TextAnswers, folder: str | os.PathLike[str]) -> None:
+    """Writes the bundle of a model: recipe, weights and tokenizer.
+
+    Raises:
+        FileExistsError: if there is a bundle already.
+        ValueError: if the model has no tokenizer, or additions that were not merged.
+    """
+    if model.network.added.held and not model.recipe.trained_by.extends_model:
+        raise ValueError(f"{model.recipe.name} has an adapter: call merge() first, or save_adapter()")
+    with storage.scratch_folder() as scratch:
+        kept = os.path.join(scratch, TOKENIZER_FOLDER)
+        save_tokenizer(model.tokenizer, kept)
+        save_model(model.network, model.recipe, kept, folder)
+
+
+def read_recipe_with(recipe: str | os.PathLike[str] | Recipe, options: Sequence[Any]) -> Recipe:
+    """Returns the recipe of a preset, of a file, or a recipe itself, with options."""
+    if not isinstance(recipe, Recipe):
+        return load_recipe(recipe, options)
+    if not options:
+        return recipe
+    with storage.scratch_folder() as scratch:
+        path = os.path.join(scratch, f"{recipe.name}.yaml")
+        storage.write_text(path, recipe_to_yaml(recipe))
+        return load_recipe(path, options)
+
+
+def tokenizer_of(tokenizer: Any) -> Any:
+    """Returns a tokenizer, or that of a folder or of a model."""
+    if isinstance(tokenizer, LanguageModel):
+        return tokenizer.tokenizer
+    return load_tokenizer(tokenizer) if isinstance(tokenizer, str | os.PathLike) else tokenizer
+
+
+def _load_bundle(bundle: str, dtype: Any) -> LanguageModel:
+    with storage.local_copy(bundle) as local:
+        recipe: RunRecipe = read_recipe(local)
+        tokenizer = load_tokenizer(os.path.join(local, TOKENIZER_FOLDER))
+        model = LanguageModel(recipe, tokenizer, load_model(local, dtype))
+    model.source = bundle
+    return model
+
+
+def _load_format(found: Format, folder: str, dtype: Any) -> LanguageModel:
+    name = os.path.basename(os.path.abspath(folder))
+    with storage.scratch_folder() as scratch:
+        bundle = os.path.join(scratch, "bundle")
+        found.import_model(folder, bundle, name)
+        model = _load_bundle(bundle, dtype)
+    model.source = None
+    return model
+
+
+def _load_keras(path: str) -> LanguageModel:
+    import keras
+
+    with storage.local_copy(path) as local:
+        model = keras.saving.load_model(local)
+    if not isinstance(model, LanguageModel):
+        raise NoBundleError(f"{path} holds a {type(model).__name__} of Keras, and no language model of firth")
+    return model
+
+
+def _format_of(folder: str) -> Format | None:
+    return next((each for each in FORMATS.values() if each.reads and each.is_in(folder)), None)
+
+
+def _contents(folder: str) -> str:
+    if is_adapter(folder):
+        return "it holds an adapter: open its base, and then `model.load_adapter`"
+    names = sorted(storage.list_folder(folder))
+    if "saved_model.pb" in names:
+        return "it holds a SavedModel, which `firth.serving.Client` asks; the bundle is next to it"
+    if not names:
+        return "it is empty"
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"it holds {', '.join(names[:_SHOWN])}{more}"

@@ -1,0 +1,84 @@
+"""Pre-training in this process: `firth.pretrain`."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from firth.language_model.model import LanguageModel
+from firth.language_model.opening import read_recipe_with, recipe_options, tokenizer_of, tokenizer_option
+from firth.language_model.rows import SOURCE, RowFiles, corpus_rows, work_folder
+from firth.language_model.texts import TEXT, is_path, list_texts
+from firth.language_model.training import train_in_process
+from firth.recipes.reading.raw_recipes import Option
+from firth.recipes.run.recipe import Recipe
+
+# Kinds of sources whose records have the column of the text, by the endings of files; others are plain text.
+_RECORD_KINDS = {".jsonl": "jsonl", ".parquet": "parquet", ".csv": "csv"}
+
+
+def pretrain(
+    recipe: str | os.PathLike[str] | Recipe,
+    texts: Any = None,
+    steps: int | None = None,
+    text: str = TEXT,
+    tokenizer: Any = None,
+    overrides: Mapping[str, Any] | Sequence[str] = (),
+    folder: str | os.PathLike[str] | None = None,
+    verbose: bool = True,
+) -> LanguageModel:
+    """Trains a model on raw text in this process, without TFX: cleaning, tokenizer, rows, training.
+
+    The weights are those that the pipeline of the same recipe trains.
+
+    Args:
+        recipe: Name of a preset, such as `bert_tiny`, path of a recipe file, or a recipe.
+        texts: Documents: a list, a DataFrame, a `datasets.Dataset`, a `tf.data.Dataset`, or the path or
+            pattern of files (`.txt`, `.jsonl`, `.csv`, `.parquet`); None for the sources of the recipe.
+        steps: Number of steps instead of the recipe's `training.steps`.
+        text: Column of the texts.
+        tokenizer: Tokenizer to use, its folder, or a model whose tokenizer is taken; None trains one.
+        overrides: Values of the recipe by key, such as `{"training.batch_size": 16}`.
+        folder: Folder for rows and checkpoints, in which the same call resumes; None for a temporary one.
+        verbose: True to show a progress bar.
+
+    Returns:
+        The trained model. After Ctrl-C it is the model as it is after the last step.
+
+    Raises:
+        firth.recipes.RecipeError: for an unknown preset or key, with the nearest. It is a ValueError.
+        firth.corpus.CorpusError: if no text is left to train on, or to evaluate on.
+        TypeError: for a value that is not a text.
+        ValueError: if there is no text, or no such column.
+
+    Example:
+
+        model = firth.pretrain("bert_tiny", texts=my_texts, steps=500)
+        model.save("my_bert")
+    """
+    options = recipe_options(overrides)
+    given: list[str] | None = None
+    if is_path(texts):
+        options.append(_source_of(os.fspath(texts), text))
+    elif texts is not None:
+        given = list_texts(texts, text)
+        source = {"kind": "jsonl", "name": SOURCE, "paths": [f"{SOURCE}.jsonl"]}
+        options.append(Option("sources", [source], "texts"))
+    if steps is not None:
+        options.append(Option("training.steps", steps, "steps"))
+    own = tokenizer_of(tokenizer)
+    if own is not None:
+        options.append(tokenizer_option(own))
+    read = read_recipe_with(recipe, options)
+    with work_folder(folder) as place:
+        files: RowFiles = corpus_rows(read, given, place, own)
+        return train_in_process(read, files, place, verbose)
+
+
+def _source_of(path: str, column: str) -> Option:
+    """Returns the option of the recipe's sources for the path of some files."""
+    name = path
+    for ending in (".gz", ".bz2", ".xz", ".zst", ".lz4"):
+        name = name.removesuffix(ending)
+    kind = _RECORD_KINDS.get(os.path.splitext(name)[1])
+    read = {"kind": "text"} if kind is None else {"kind": kind, "text_key": column}
+    return Option("sources", [{**read, "paths": [path]}], f"texts={path!r}")

@@ -1,0 +1,155 @@
+"""Texts and records of Python: lists, dicts, tables and datasets, read in one way."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from firth.recipes.base.errors import suggest
+
+TEXT, LABEL = "text", "label"
+
+
+def is_path(data: Any) -> bool:
+    """Returns true for the path of a file, or a pattern of paths."""
+    return isinstance(data, str | os.PathLike)
+
+
+def checked_texts(texts: Any, name: str = "texts") -> list[str]:
+    """Returns texts as a list.
+
+    Raises:
+        TypeError: for a value that is not a text, with its place.
+        ValueError: if there is no text.
+
+    Example:
+
+    >>> checked_texts(["a", None])
+    Traceback (most recent call last):
+    ...
+    TypeError: texts[1] is None; each text is a str
+    """
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise TypeError(f"{name} is of the type {type(texts).__name__}; give a list of str")
+    found = [str(each) if type(each).__name__ == "str_" else each for each in texts]
+    if not found:
+        raise ValueError(f"{name} is empty; give at least one text")
+    for place, each in enumerate(found):
+        _check_text(each, f"{name}[{place}]")
+    return found
+
+
+def list_texts(data: Any, column: str = TEXT, name: str = "texts") -> list[str]:
+    """Returns the texts of a list, a DataFrame, a `datasets.Dataset` or a `tf.data.Dataset`.
+
+    Args:
+        data: Texts, or rows with a text in a column.
+        column: Name of the column.
+        name: Name of the argument, for errors.
+
+    Raises:
+        TypeError: for a value that is not a text, with its place.
+        ValueError: if there is no text, or no such column, with the nearest name.
+
+    Example:
+
+    >>> list_texts([{"text": "a"}, {"text": "b"}])
+    ['a', 'b']
+    """
+    rows = list(_rows(data, name))
+    if rows and isinstance(rows[0], Mapping):
+        _check_column(rows[0], column, name)
+        rows = [row.get(column) if isinstance(row, Mapping) else row for row in rows]
+    return checked_texts(rows, name)
+
+
+def list_records(data: Any, columns: Sequence[str], name: str = "train") -> list[dict[str, Any]]:
+    """Returns rows as dicts with the given columns and their others, fit for JSON.
+
+    A pair is a text and its label.
+
+    Args:
+        data: A list of dicts or of pairs, a DataFrame, a `datasets.Dataset` or a `tf.data.Dataset`.
+        columns: Columns that each row needs: those of the texts first, and that of the label last.
+        name: Name of the argument, for errors.
+
+    Raises:
+        TypeError: for a row that is not a dict.
+        ValueError: if there is no row, no such column, with the nearest name, or a value is missing.
+
+    Example:
+
+    >>> list_records([("a", 1)], ["text", "label"])
+    [{'text': 'a', 'label': 1}]
+    >>> list_records([{"txt": "a", "label": 1}], ["text", "label"])
+    Traceback (most recent call last):
+    ...
+    ValueError: train has no column 'text'; did you mean txt?
+    """
+    records = []
+    for place, row in enumerate(_rows(data, name)):
+        if isinstance(row, tuple) and len(row) == len(columns):
+            row = dict(zip(columns, row))
+        if not isinstance(row, Mapping):
+            raise TypeError(f"{name}[{place}] is of the type {type(row).__name__}; each record is a dict")
+        for column in columns:
+            _check_column(row, column, name)
+        record = {str(key): plain_value(value) for key, value in row.items()}
+        for column in columns:
+            if record[column] is None or record[column] != record[column]:
+                raise ValueError(f"{name}[{place}]: {column!r} is {record[column]}; each record needs one")
+        records.append(record)
+    if not records:
+        raise ValueError(f"{name} is empty; give at least one record")
+    return records
+
+
+def plain_value(value: Any) -> Any:
+    """Returns a value of numpy or TensorFlow as Python has it.
+
+    Example:
+
+    >>> import numpy as np
+    >>> plain_value(np.array([1, 2])), plain_value(b"a")
+    ([1, 2], 'a')
+    """
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    if isinstance(value, list | tuple):
+        return [plain_value(each) for each in value]
+    return plain_value(value.tolist()) if hasattr(value, "tolist") else value
+
+
+def _rows(data: Any, name: str) -> Iterator[Any]:
+    if hasattr(data, "to_dict") and hasattr(data, "columns"):
+        yield from data.to_dict("records")
+    elif hasattr(data, "as_numpy_iterator"):
+        yield from map(_decoded, data.as_numpy_iterator())
+    elif isinstance(data, Mapping):
+        # Columns, as pandas and datasets take them.
+        yield from (dict(zip(data, row)) for row in zip(*data.values(), strict=True))
+    elif isinstance(data, str | bytes) or not isinstance(data, Iterable):
+        raise TypeError(
+            f"{name} is of the type {type(data).__name__}; give a list, a DataFrame, a datasets.Dataset, a "
+            "tf.data.Dataset, or a path"
+        )
+    else:
+        yield from data
+
+
+def _decoded(element: Any) -> Any:
+    if isinstance(element, Mapping):
+        return {key: plain_value(value) for key, value in element.items()}
+    return tuple(map(plain_value, element)) if isinstance(element, tuple) else plain_value(element)
+
+
+def _check_column(row: Mapping[str, Any], column: str, name: str) -> None:
+    if column not in row:
+        raise ValueError(f"{name} has no column {column!r}; {suggest(column, list(map(str, row)))}")
+
+
+def _check_text(value: Any, place: str) -> None:
+    if isinstance(value, bytes):
+        raise TypeError(f"{place} is bytes; decode it first, as .decode('utf-8') does")
+    if not isinstance(value, str):
+        said = "None" if value is None else f"of the type {type(value).__name__}"
+        raise TypeError(f"{place} is {said}; each text is a str")

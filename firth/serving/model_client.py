@@ -1,0 +1,62 @@
+"""A client of a model in memory: the answers of the SavedModel that it would be exported to."""
+
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import keras
+import numpy.typing as npt
+import tensorflow as tf
+
+from firth.serving.parameter import WITH_PARAMETERS
+from firth.serving.saved_model import offered_signatures, text_functions
+from firth.serving.served_model import Served
+from firth.serving.signature import Signature
+from firth.serving.signature_client import SignatureClient
+
+
+class ModelClient(SignatureClient):
+    """Asks the signatures of a model in memory, which are traced when they are first asked.
+
+    Answers follow the model's weights. Additions that come later need another client.
+
+    Args:
+        served: Model with its tokenizer and its recipe.
+    """
+
+    def __init__(self, served: Served) -> None:
+        self.title = served.recipe.name
+        self._served = served
+
+    @functools.cached_property
+    def signatures(self) -> dict[str, Signature]:
+        """The signatures on texts by name, the default one first."""
+        return offered_signatures(self._served)
+
+    @functools.cached_property
+    def _functions(self) -> dict[str, Any]:
+        return text_functions(self._served, self.signatures)
+
+    @functools.cached_property
+    def _descriptions(self) -> Mapping[str, Any]:
+        return {name: each.describe() for name, each in self.signatures.items()}
+
+    @property
+    def _names(self) -> Iterable[str]:
+        return self.signatures
+
+    def inputs(self, name: str) -> tuple[str, ...]:
+        """Returns the names of a signature's inputs; empty if the model has no such signature.
+
+        Args:
+            name: Name of the signature.
+        """
+        signature = self.signatures.get(name.removesuffix(WITH_PARAMETERS))
+        if signature is None:
+            return ()
+        return (*signature.inputs, *(signature.parameters if name.endswith(WITH_PARAMETERS) else ()))
+
+    def _call(self, name: str, tensors: Mapping[str, tf.Tensor]) -> dict[str, npt.NDArray[Any]]:
+        ordered = [tensors[each] for each in self.inputs(name)]
+        outputs = self._functions[name](*ordered)
+        return {key: keras.ops.convert_to_numpy(value) for key, value in outputs.items()}

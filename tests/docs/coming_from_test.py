@@ -1,0 +1,82 @@
+"""The lines of the page "Coming from ...", each typed once, in the order of the page."""
+
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import firth
+from firth.language_model import LanguageModel
+from tests.exported_model import RECIPE, make_served
+from tests.generation.cases import eagerly, generator_of
+from tests.interop.hugging_face.checkpoints import checkpoint
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "coming-from.md"
+REVIEWS = [
+    {"review": f"the {word} cat sat", "stars": "two" if number % 2 else "one"}
+    for number, word in enumerate(["a", "of", "on", "mat", "word", "it", "you", "know"] * 4)
+]
+
+
+def lines() -> list[str]:
+    """The cells of the right column."""
+    rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+    return [re.fullmatch(r"\| .* \| `(.+)` \|", row).group(1) for row in rows]
+
+
+def is_expression(line: str) -> bool:
+    try:
+        compile(line, line, "eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder whose runs are a few tiny models, with one of Hugging Face next to them."""
+    folder = tmp_path_factory.mktemp("coming-from")
+    served = make_served(RECIPE)
+    bert = LanguageModel(served.recipe, served.tokenizer, served.model)
+    for name in ("bert", "minilm"):
+        bert.save(folder / "firth-runs" / name / "bundle")
+    for name, case in (("gpt2", "causal_lm"), ("t5", "span_corruption")):
+        made = generator_of(case)
+        LanguageModel(made.recipe, made.tokenizer, made.model).save(folder / "firth-runs" / name / "bundle")
+    (folder / "hf-folder").mkdir()
+    checkpoint(folder / "hf-folder")
+    return folder
+
+
+def test_each_line_of_the_page_runs(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("FIRTH_ROOT", raising=False)
+    known = {"firth": firth, "reviews": REVIEWS}
+    found = {}
+    for line in lines():
+        code = compile(line, line, "eval" if is_expression(line) else "exec")
+        with eagerly():
+            found[line] = eval(code, known)
+    assert len(lines()) >= 40
+    assert found['model.embed(["the cat", "a mat"])'].shape == (2, 8)
+    np.testing.assert_allclose(
+        found['model.embed("the cat")'], found['model.embed(["the cat", "a mat"])'][0], atol=1e-5
+    )
+    assert found['stars.predict(["the cat sat"])[0]["label"]'] in ("one", "two")
+    assert "".join(known["pieces"]) == found['writer.generate("the fox", max_new_tokens=5)']
+    assert known["half"].dtype_policy.name == "mixed_bfloat16"
+    assert known["small"].backbone.config.layers == 1
+    # The adapter and the model that it was saved of answer alike, merged or not.
+    one, other = (known[name].predict("the cat sat") for name in ("tuned", "again"))
+    assert one["label"] == other["label"]
+    np.testing.assert_allclose(one["probabilities"], other["probabilities"], atol=1e-5)
+    # The saved bundle and the exported model answer as the model does.
+    asked = (
+        firth.load("stars").predict(["the cat sat"]),
+        firth.serving.Client("served").ask("classify", ["the cat sat"]),
+    )
+    for each in asked:
+        np.testing.assert_allclose(
+            each[0]["probabilities"], known["stars"].predict("the cat sat")["probabilities"], atol=1e-6
+        )

@@ -1,0 +1,245 @@
+"""A language model as a Keras model, and what it answers to bad input."""
+
+import subprocess
+import sys
+from typing import ClassVar
+
+import keras
+import numpy as np
+import pandas
+import pytest
+import tensorflow as tf
+
+import firth
+from firth.interop.errors import InteropError
+from firth.language_model import LanguageModel
+from firth.recipes.reading.bundles import NoBundleError
+from firth.tuning import TuningError
+from tests.exported_model import RECIPE, VOCABULARY, exported_model, make_served
+from tests.generation.cases import eagerly, generator_of
+from tests.interop.hugging_face.checkpoints import checkpoint
+
+TEXTS = ["the cat sat", "on the mat", "a word by company", "it keeps you"]
+REVIEWS = [{"text": text, "label": "yes" if "the" in text else "no"} for text in TEXTS * 4]
+
+
+@pytest.fixture(scope="module")
+def bert():
+    served = make_served(RECIPE)
+    return LanguageModel(served.recipe, served.tokenizer, served.model)
+
+
+@pytest.fixture
+def fresh():
+    served = make_served(RECIPE)
+    return LanguageModel(served.recipe, served.tokenizer, served.model)
+
+
+@pytest.fixture(scope="module")
+def gpt2():
+    made = generator_of("causal_lm")
+    return LanguageModel(made.recipe, made.tokenizer, made.model)
+
+
+def test_the_package_is_light_and_complete():
+    code = (
+        "import sys, firth; heavy = {'tensorflow', 'keras', 'tfx', 'apache_beam'} & sys.modules.keys();"
+        "print(firth.__version__, *sorted(heavy)); print(*dir(firth)); print(firth.layers.__name__)"
+    )
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    version, names, layers = made.stdout.splitlines()
+    assert version == firth.__version__
+    assert {"load", "create", "pretrain", "LanguageModel", "layers", "models", "recipes"} <= {*names.split()}
+    assert layers == "firth.layers"
+
+
+def test_answers_are_those_of_the_exported_model(bert):
+    client = firth.serving.Client(exported_model().directory)
+    texts = ["the [MASK] sat", "a cat", "[MASK] of [MASK]"]
+    with eagerly():
+        asked = bert.fill_mask(texts)
+    for one, other in zip(asked, client.fill_mask(texts), strict=True):
+        for mine, theirs in zip(one, other, strict=True):
+            assert [each.piece for each in mine] == [each.piece for each in theirs]
+            np.testing.assert_allclose([e.score for e in mine], [e.score for e in theirs], rtol=1e-4)
+    vectors = bert.embed([*TEXTS, "a"], batch_size=2)
+    np.testing.assert_allclose(vectors, client.embed([*TEXTS, "a"]), atol=1e-5)
+    np.testing.assert_allclose(vectors[0], bert.embed(TEXTS[0], batch_size=2), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "named"),
+    [
+        (lambda bert, gpt2: bert.embed([]), ValueError, "texts is empty"),
+        (lambda bert, gpt2: bert.fill_mask(["a", None]), TypeError, "texts[1] is None"),
+        (lambda bert, gpt2: bert.embed([b"a"]), TypeError, "texts[0] is bytes"),
+        (lambda bert, gpt2: bert.embed(7), TypeError, "int"),
+        (lambda bert, gpt2: bert.predict([]), ValueError, "empty"),
+        (lambda bert, gpt2: bert.generate("a"), ValueError, "fill_mask"),
+        (lambda bert, gpt2: gpt2.fill_mask("a"), ValueError, "generate"),
+        (lambda bert, gpt2: gpt2.generate([]), ValueError, "prompts is empty"),
+        (lambda bert, gpt2: gpt2.generate(None), TypeError, "NoneType"),
+        (lambda bert, gpt2: gpt2.generate("the", temprature=1.0), ValueError, "temperature"),
+        (lambda bert, gpt2: bert.ask("clasify", ["a"]), ValueError, "embed"),
+        (lambda bert, gpt2: bert.fit([]), ValueError, "x is empty"),
+        (lambda bert, gpt2: bert.fit(TEXTS, ["a"], batch_size=2), ValueError, ""),
+        (lambda bert, gpt2: bert.compile("adamw", loss="mse"), ValueError, "loss"),
+        (lambda bert, gpt2: bert.add_adapter("lorra"), ValueError, "lora"),
+        (lambda bert, gpt2: bert.save_adapter("adapter"), ValueError, "finetune"),
+        (lambda bert, gpt2: bert.finetune([]), ValueError, "train is empty"),
+        (lambda bert, gpt2: bert.finetune(TEXTS), TypeError, "train[0]"),
+        (lambda bert, gpt2: bert.finetune(pandas.DataFrame(REVIEWS), text="txt"), ValueError, "text"),
+        (lambda bert, gpt2: bert.finetune([{**REVIEWS[0], "label": None}]), ValueError, "train[0]: 'label'"),
+        (lambda bert, gpt2: bert.finetune(REVIEWS, task="clasification"), ValueError, "classification"),
+        (lambda bert, gpt2: bert.finetune(REVIEWS, method="lorra"), ValueError, "lora"),
+        (lambda bert, gpt2: bert.finetune("no.csv"), ValueError, "no.csv"),
+        (lambda bert, gpt2: firth.create("bert_tinny"), ValueError, "bert_tiny"),
+        (lambda bert, gpt2: firth.create("bert_tiny", overrides={"model.layer": 1}), ValueError, "layers"),
+        (lambda bert, gpt2: firth.pretrain("bert_tiny", texts=[]), ValueError, "texts is empty"),
+        (lambda bert, gpt2: firth.pretrain("bert_tiny", texts=["a", 3]), TypeError, "texts[1]"),
+        (
+            lambda bert, gpt2: firth.pretrain("bert_tiny", texts=pandas.DataFrame({"body": ["a"]})),
+            ValueError,
+            "body",
+        ),
+    ],
+)
+def test_bad_input_is_refused_and_leaves_the_model_usable(
+    bert, gpt2, ask, error, named, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error) as raised:
+        ask(bert, gpt2)
+    assert named in str(raised.value) and "\n" not in str(raised.value)
+    with eagerly():
+        assert bert.embed("a").shape == (8,)
+
+
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        ({}, "it is empty"),
+        ({"notes.txt": "a"}, "it holds notes.txt"),
+        ({"saved_model.pb": ""}, "firth.serving.Client"),
+        ({"adapter.json": "{}"}, "load_adapter"),
+    ],
+)
+def test_a_folder_that_is_no_model_is_named_with_what_it_holds(tmp_path, files, named):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(NoBundleError, match=named):
+        firth.load(tmp_path)
+
+
+def test_a_name_that_is_no_run_has_the_nearest(bert, tmp_path, monkeypatch):
+    monkeypatch.setenv("FIRTH_ROOT", str(tmp_path))
+    bert.save(tmp_path / "minilm" / "bundle")
+    assert firth.load("minilm").source == str(tmp_path / "minilm" / "bundle")
+    with pytest.raises(NoBundleError, match="minilm"):
+        firth.load("minillm")
+
+
+def test_a_folder_of_hugging_face_is_opened_as_the_command_imports_it(tmp_path):
+    model = firth.load(checkpoint(tmp_path))
+    assert model.source is None and "fill_mask" in model.signatures
+    with pytest.raises(InteropError):
+        firth.load(checkpoint(tmp_path, model_type="nobody"))
+
+
+def test_keras_trains_saves_and_loads_it(fresh, tmp_path):
+    class Seen(keras.callbacks.Callback):
+        epochs: ClassVar[list] = []
+
+        def on_epoch_end(self, epoch, logs=None):
+            self.epochs.append(sorted(logs))
+
+    fresh.compile(keras.optimizers.SGD(0.1), run_eagerly=True)
+    before = [np.array(each) for each in fresh.get_weights()]
+    fresh.fit(
+        tf.data.Dataset.from_tensor_slices(TEXTS),
+        epochs=2,
+        batch_size=2,
+        validation_data=TEXTS[:2],
+        callbacks=[Seen()],
+        verbose=0,
+    )
+    assert len(Seen.epochs) == 2 and {"loss", "mlm_loss", "val_loss"} <= {*Seen.epochs[-1]}
+    assert any((one != other).any() for one, other in zip(before, fresh.get_weights()))
+    fresh.save(tmp_path / "kept.keras")
+    again = firth.load(tmp_path / "kept.keras")
+    assert again.compiled and again.recipe == fresh.recipe
+    with eagerly():
+        np.testing.assert_array_equal(again.embed(TEXTS), fresh.embed(TEXTS))
+        fresh.save(tmp_path / "bundle")
+        np.testing.assert_array_equal(firth.load(tmp_path / "bundle").embed(TEXTS), fresh.embed(TEXTS))
+
+
+def test_an_own_training_step_and_features_alone(fresh):
+    class Own(LanguageModel):
+        def train_step(self, features):
+            with tf.GradientTape() as tape:
+                loss = self.compute_loss(features, None, self(features, training=True))
+            gradients = tape.gradient(loss, self.trainable_variables)
+            self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+            return {"loss": loss}
+
+    own = Own(fresh.recipe, fresh.tokenizer, fresh.network)
+    own.compile("sgd", run_eagerly=True)
+    assert own.fit(TEXTS, batch_size=2, verbose=0).history["loss"][0] > 0
+    features = fresh.preprocessor(TEXTS)
+    assert features["token_ids"].shape == (4, 6)
+    with eagerly():
+        logits = fresh(features)["mlm"]
+    assert logits.shape == (4, 6, RECIPE.tokenizer.vocabulary_size)
+    fresh.preprocessor = None
+    with pytest.raises(ValueError, match="preprocessor"):
+        fresh.embed("a")
+    assert (
+        fresh.predict({key: each.numpy() for key, each in features.items()}, verbose=0)["mlm"].shape[0] == 4
+    )
+
+
+def test_adapters_are_added_merged_saved_and_loaded(fresh, gpt2, tmp_path):
+    fresh.add_adapter("lora", rank=2)
+    with pytest.raises(ValueError, match="merge"):
+        fresh.save(tmp_path / "bundle")
+    fresh.merge()
+    fresh.save(tmp_path / "bundle")
+    with pytest.raises(TuningError):
+        gpt2.add_adapter("adalora", targets=["nothing"])
+
+
+def test_an_interrupted_training_gives_a_model(fresh, monkeypatch):
+    from firth.training import loop
+
+    made = loop.Loop.run
+
+    def run(self, batches, progress, end, left):
+        progress = made(self, batches, progress, 1, left)
+        self.termination.take(2)
+        raise self._stopped(progress)
+
+    monkeypatch.setattr(loop.Loop, "run", run)
+    with eagerly(), pytest.warns(UserWarning, match="after step 1 of"):
+        stopped = fresh.finetune(REVIEWS, epochs=4, verbose=False, overrides={"examples_per_step": 4})
+    with eagerly():
+        assert stopped.predict(["the cat"])[0]["label"] in ("yes", "no")
+
+
+def test_the_same_seed_gives_the_same_weights_whatever_holds_the_records(bert, tmp_path):
+    table = pandas.DataFrame(REVIEWS)
+    batches = tf.data.Dataset.from_tensor_slices(table.to_dict("list"))
+    with eagerly():
+        made = [
+            bert.finetune(each, epochs=1, seed=3, verbose=False).get_weights()
+            for each in (REVIEWS, table, batches)
+        ]
+    for other in made[1:]:
+        for one, same in zip(made[0], other, strict=True):
+            np.testing.assert_array_equal(one, same)
+
+
+def test_a_new_model_takes_a_tokenizer(bert):
+    made = firth.create("gpt2_tiny", tokenizer=bert, overrides={"model.layers": 1})
+    assert made.recipe.tokenizer.vocabulary_size == len(VOCABULARY)
+    assert firth.create(RECIPE).preprocessor is None
