@@ -22,7 +22,7 @@ REQUESTS = (
 
 
 def answer(model, request: dict) -> dict[str, list]:
-    """Returns what a signature answers to a request of TF Serving's REST interface.
+    """Returns the answer of a signature to a request of TF Serving's REST interface.
 
     Args:
         model: The loaded SavedModel.

@@ -34,7 +34,7 @@ def recipe_of(steps: int) -> Recipe:
 
 
 def train(root: pathlib.Path, steps: int) -> bool:
-    """Runs the pipeline in `root`, or goes on with it; returns whether the model was blessed."""
+    """Runs the pipeline in `root`, or resumes it; returns whether the model was blessed."""
     # Imported here, since TFX takes a while.
     from firth.pipelines import local
 
