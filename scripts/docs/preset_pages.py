@@ -27,19 +27,32 @@ _INTRODUCTION = """A preset is a recipe that is kept in the package. `firth run 
 `extends: NAME` in a recipe changes some of its values, and `firth show NAME` prints it in full.
 
 - **Parameters** are those of the model without the heads of its objective.
-- **Memory** is that of a training step with the preset's own batch, as `firth show` counts it: weights,
-  gradients, moments and activations at the peak, and the copy that a checkpoint is written from. Smaller
-  batches and [other keys](how-to/memory.md) need less.
+- **Model** is the memory of weights, gradients and the optimizer's moments in training, and **a row** that of
+  the activations of one row: a batch needs so much for each of its rows.
+- **Memory of a step** is that of the preset's own batch at its peak, as `firth show` counts it, with the copy
+  that a checkpoint is written from. Published batches are large; smaller ones and
+  [other keys](how-to/memory.md) need less.
 - **Weights from** names the folders that [`firth import`](interop.md) reads as a model of exactly this
   architecture: `hf` with the `model_type` of its `config.json`, `keras` with the class of the backbone in
   KerasHub, or `elmo`. Variants come in too, such as KerasHub's BERT with its approximate GELU. Not every
   size has published weights, GPT-3's for one.
+
+[Measured](#measured) has tokens a second, and how much the small ones learned from equal tokens.
 """
 _MEASURED = """All of these presets were trained on equal tokens on two cores, as
 [Speed](speed.md#what-the-tiny-presets-learn) describes. Bits a byte are those of the held-out text, next to a
 unigram model with the same tokenizer: objectives and tokenizers differ, so compare a preset with its unigram
 model."""
-_HEADING = ["Preset", "Parameters", "Rows of a step", "Memory of a step", "Weights from", "Description"]
+_HEADING = [
+    "Preset",
+    "Parameters",
+    "Model",
+    "A row",
+    "Rows",
+    "Memory of a step",
+    "Weights from",
+    "Description",
+]
 # Columns of the figures `learning`, and their headings here.
 _LEARNED = {"tokens/s": "Tokens/s", "bits/byte": "Bits a byte", "unigram": "Unigram model"}
 _BAR, _LABEL, _SCALE = 22, 150, 900
@@ -47,7 +60,9 @@ _BAR, _LABEL, _SCALE = 22, 150, 900
 
 def presets_page() -> str:
     """Returns the page as Markdown: a section for each family, and the presets that were measured."""
-    sections = [_section(family, list(names)) for family, names in itertools.groupby(preset_names(), _family)]
+    sections = [
+        _section(family, list(names)) for family, names in itertools.groupby(preset_names(), family_of)
+    ]
     learned = learned_figures()
     rows = [[f"`{name}`", *(row[key] for key in _LEARNED)] for name, row in learned.items()]
     measured = [
@@ -110,10 +125,6 @@ def _bar(index: int, name: str, gain: float) -> str:
     )
 
 
-def _family(name: str) -> str:
-    return family_of(name).split("_")[0]
-
-
 def _section(family: str, names: list[str]) -> str:
     recipes = [load_recipe(name) for name in names]
     goals = _listed(f"[`{each.goal.kind}`](reference/recipe/objective.md)" for each in recipes)
@@ -131,9 +142,13 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _row(recipe: Recipe) -> list[str]:
+    held = memory_bytes(recipe, last_stage=True)
+    rows_at_once = recipe.training.batch_size // recipe.training.gradient_accumulation_steps
     return [
         f"`{recipe.name}`",
         count_text(parameter_counts(recipe)["total"]),
+        bytes_text(held["weights"] + held["gradients"] + held["moments"]),
+        bytes_text(held["activations"] / rows_at_once),
         f"{recipe.training.batch_size:,} of {recipe.sequences.length:,}",
         bytes_text(memory_bytes(recipe)["total"]),
         weights_from(recipe) or "–",

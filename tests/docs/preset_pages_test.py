@@ -10,20 +10,20 @@ from scripts.docs.preset_pages import gains_picture, learned_figures, presets_pa
 
 PAGE = presets_page()
 ROWS = {
-    row[0]: row[1:] for row in re.findall(r"^\| `(\w+)` " + r"\| ([^|]+) " * 5 + r"\|$", PAGE, re.MULTILINE)
+    row[0]: row[1:] for row in re.findall(r"^\| `(\w+)` " + r"\| ([^|]+) " * 7 + r"\|$", PAGE, re.MULTILINE)
 }
 
 
 def test_every_preset_has_a_row_with_its_counts():
     assert list(ROWS) == list(preset_names())
-    for name, (parameters, _, memory, *_) in ROWS.items():
+    for name, (parameters, _, _, _, memory, *_) in ROWS.items():
         recipe = load_recipe(name)
         counted = (count_text(parameter_counts(recipe)["total"]), bytes_text(memory_bytes(recipe)["total"]))
         assert (parameters, memory) == counted
 
 
 def test_weights_come_from_folders_of_the_architecture():
-    sources = {name: row[3] for name, row in ROWS.items()}
+    sources = {name: row[5] for name, row in ROWS.items()}
     assert sources["roberta_base"] == "`hf` (`roberta`), `keras` (`RobertaBackbone`)"
     assert sources["elmo_original"] == "`elmo`"
     # No other library computes these.
