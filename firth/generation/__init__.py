@@ -1,9 +1,11 @@
 """Texts that a trained model writes, token by token.
 
-from firth.generation import load_generator
+Example:
 
-generator = load_generator("firth-runs/name/bundle")
-print(generator.generate("Once upon a time").text)
+    from firth.generation import load_generator
+
+    generator = load_generator("firth-runs/name/bundle")
+    print(generator.generate("Once upon a time").text)
 """
 
 from firth.lazy import attach_stub

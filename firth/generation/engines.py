@@ -29,11 +29,11 @@ class Engine:
     file: str = ""
 
 
-# The first one reads bundles.
 ENGINES = {
     "keras": Engine("firth.generation.generator", "dtype"),
     "ctranslate2": Engine("firth.interop.ctranslate2.generator", "quantization", "model.bin"),
 }
+"""The engines by their names; the first one reads bundles."""
 
 
 def engine_of(folder: str | os.PathLike[str]) -> str:

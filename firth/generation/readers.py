@@ -216,12 +216,15 @@ def _word_reader(model: BackboneWithHeads, tokenizer: Any, start: tuple[int, ...
     return WordReader(model, characters)
 
 
-# By the architecture that a model states.
 READERS: dict[str, Any] = {
     "decoder": lambda model, tokenizer, start: StackReader(model),
     "encoder_decoder": lambda model, tokenizer, start: DecoderReader(model, start),
     "both_directions": _word_reader,
 }
+"""Functions that make the reader of a model, by the architecture that the model states.
+
+Each gets the model, its tokenizer and the tokens that a decoder starts from.
+"""
 
 
 # Unsigned integers by the bytes of a float. GPUs add and scatter these; TensorFlow keeps signed ones of 32

@@ -21,10 +21,14 @@ def _sample(reader: TokenReader, end_id: int, may_write: npt.NDArray[np.bool_], 
     return Writer(reader, end_id, may_write, sampled)
 
 
-# By the kind of a request's sampler. What is made has `start`, `go_on`, `ended` and `texts`, as `Writer` has.
 SAMPLERS: dict[str, Callable[[TokenReader, int, npt.NDArray[np.bool_], Any], Any]] = {
     "greedy": _greedy,
     "sample": _sample,
     "beam": BeamSearcher,
     "contrastive": ContrastiveSearcher,
 }
+"""Functions that make a decoder, by the kind of a request's sampler.
+
+Each gets a reader, the id that ends a text, the tokens that may be written, bool [vocabulary], and the
+sampler. A decoder has `start`, `go_on`, `ended` and `texts`, as `Writer` has.
+"""

@@ -41,6 +41,9 @@ class Read:
     def sentences(self, most: int) -> list[str]:
         """Returns sentences for the user: about the weights, and the notes.
 
+        Args:
+            most: Most names of weights in a sentence.
+
         Example:
 
         >>> Read(("heads/masked_lm_head/bias",), ()).sentences(most=5)
@@ -126,6 +129,9 @@ class Format:
     def check_folder(self, path: str | os.PathLike[str]) -> None:
         """Passes if there is a folder. Nothing is loaded for it.
 
+        Args:
+            path: Path of the folder.
+
         Raises:
             firth.interop.errors.InteropError: if there is none, with how people get one.
         """
@@ -136,6 +142,14 @@ class Format:
 
     def import_model(self, path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
         """Writes the model in a folder of this format as a bundle.
+
+        Args:
+            path: Path of the folder.
+            folder: Place of the bundle, where nothing is.
+            name: Name of the model.
+
+        Returns:
+            Which weights the folder lacks, and which the model has no place for.
 
         Raises:
             firth.interop.errors.InteropError: for what cannot be read, or cannot be expressed here.
@@ -150,7 +164,17 @@ class Format:
     ) -> Written:
         """Writes a bundle's model in this format.
 
+        Args:
+            bundle: Path of the folder that `firth.models.save_model` wrote.
+            folder: Place of the new folder, where nothing is.
+            **options: Choices of the format, by the names in `options`.
+
+        Returns:
+            The files that were written, and what they lack.
+
         Raises:
+            firth.interop.errors.InteropError: for an unknown option, with the nearest, and for a model
+                that the format cannot express.
             FileExistsError: if there is something in the folder's place.
         """
         from firth.recipes.base.errors import suggest
@@ -239,3 +263,4 @@ _PEFT = Format(
 )
 
 FORMATS = {each.name: each for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _ONNX, _CTRANSLATE2, _PEFT)}
+"""The formats by their names on the command line, `firth import NAME` and `firth export --format NAME`."""

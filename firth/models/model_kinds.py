@@ -22,7 +22,6 @@ from firth.models.task_heads.pooled_language_model import PooledLanguageModelHea
 from firth.models.task_heads.spans import SpansHeads
 from firth.models.task_heads.tokens import TokensHeads
 
-# By `recipe.model.kind`.
 BACKBONES: dict[str, Any] = {
     "masked_transformer": MaskedTransformerBackbone,
     "causal_transformer": CausalTransformerBackbone,
@@ -30,8 +29,8 @@ BACKBONES: dict[str, Any] = {
     "two_stream_transformer": TwoStreamTransformerBackbone,
     "bilstm": BiLSTMBackbone,
 }
+"""Classes of the backbones, by `recipe.model.kind`."""
 
-# By `recipe.goal.heads`.
 HEADS: dict[str, Any] = {
     "masked_lm": MaskedLMHeads,
     "span_masking": SpanMaskingHeads,
@@ -48,3 +47,4 @@ HEADS: dict[str, Any] = {
     "spans": SpansHeads,
     "choices": ChoicesHeads,
 }
+"""Classes of the heads, by `recipe.goal.heads`."""

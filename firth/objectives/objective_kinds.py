@@ -33,6 +33,7 @@ OBJECTIVES: dict[str, Any] = {
     "salient_spans": SalientSpansObjective,
     "denoising": DenoisingObjective,
 }
+"""Classes of the objectives, by `recipe.objective.kind`."""
 
 
 def measure_rates(

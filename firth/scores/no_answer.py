@@ -11,8 +11,8 @@ import numpy.typing as npt
 from firth.scores.answers import Answers, answer_f1_of, exact_match_of
 from firth.scores.inputs import Floats, Ints, check_pairs, finite_numbers
 
-# The fixed threshold of SQuAD 2.0's script, on probabilities: above it nothing is left unanswered.
 OFFICIAL_THRESHOLD = 1.0
+"""The fixed threshold of SQuAD 2.0's script, on probabilities: above it nothing is left unanswered."""
 Value = Callable[[Answers, str], float]
 
 

@@ -311,3 +311,4 @@ SCORES: dict[str, Score] = {
         of_chance=brier_of_shares,
     ),
 }
+"""The scores by their names, which `task.scores` of a recipe takes."""

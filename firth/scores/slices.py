@@ -49,6 +49,7 @@ SLICES: dict[str, Callable[[Collected], str]] = {
     "length": length_slice,
     "label": label_slice,
 }
+"""Functions from an example to the name of its slice, by the property that examples are divided by."""
 
 
 def sliced(by: str, examples: Sequence[Collected]) -> Mapping[str, list[Collected]]:

@@ -10,12 +10,12 @@ from firth.storage.paths import gfile_of, is_local
 from firth.storage.temporary import local_copy, scratch_folder, unfinished_folder
 from firth.storage.writing import write_json, write_text
 
-# In a bucket, until the marker is there.
 BEGUN = "_BEGUN"
-# The folder next to the SavedModel, in the Trainer's model artifact, that `firth.models.load_model` reads.
+"""File in a folder that is being written to a bucket, until the marker is there."""
 BUNDLE_FOLDER = "bundle"
-# The folder next to it of weights that a method added to a model.
+"""Folder next to the SavedModel, in the Trainer's model artifact, that `firth.models.load_model` reads."""
 ADAPTER_FOLDER = "adapter"
+"""Folder next to it of weights that a method added to a model."""
 
 
 @contextlib.contextmanager
@@ -117,8 +117,8 @@ def _upload(folder: str, target: str) -> None:
     gfile.remove(begun)
 
 
-# As Hadoop and Spark name it.
 MARKER = "_SUCCESS"
+"""File that is written last in a whole folder, as Hadoop and Spark name it."""
 
 
 class NotWholeError(OSError):

@@ -28,3 +28,7 @@ TASKS: dict[str, Any] = {
     "text_tasks": TextTasksTask,
     "dialogue": DialogueTask,
 }
+"""Classes of the tasks, by `recipe.task.kind`.
+
+A task is made from the recipe's, and has the functions from records to rows, and from rows to Features.
+"""

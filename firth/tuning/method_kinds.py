@@ -7,9 +7,6 @@ from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.tuning import adalora, additions, ia3, layers, loha, lora
 from firth.tuning.rate_multipliers import Multipliers
 
-# From a built model, the recipe's method and the number of steps of an epoch to multipliers of the rates of
-# weights, none where all have the optimizer's own. It says by `trainable` which weights are trained. What it
-# adds is built when it returns: the optimizer is made for the model's trainable weights afterwards.
 Prepare: TypeAlias = Callable[[BackboneWithHeads, Any, int], Multipliers]
 
 METHODS: dict[str, Prepare] = {
@@ -30,3 +27,9 @@ METHODS: dict[str, Prepare] = {
     "p_tuning": additions.prepare_prompts,
     "multitask_prompt_tuning": additions.prepare_prompts,
 }
+"""Functions that prepare a built model for a method, by `recipe.method.kind`.
+
+Each gets the model, the recipe's method and the number of steps of an epoch, and returns multipliers of the
+rates of weights; none where all have the optimizer's own. It sets `trainable` of the weights. What it adds is
+built when it returns: the optimizer is made for the model's trainable weights afterwards.
+"""

@@ -1,5 +1,11 @@
 """The pages of the API, filled by mkdocstrings: one for each package that users import from."""
 
+import ast
+import pathlib
+import re
+
+_REPOSITORY = pathlib.Path(__file__).parents[2]
+
 # What each page shows: packages whole, by the names that they export, or single names.
 PACKAGES = {
     "layers": ("firth.layers",),
@@ -9,7 +15,24 @@ PACKAGES = {
     "corpus": ("firth.corpus",),
     "training": ("firth.training",),
     "evaluation": ("firth.evaluation",),
+    "generation": ("firth.generation",),
+    "tasks": ("firth.tasks", "firth.tasks.readers"),
+    "tuning": ("firth.tuning",),
+    "scores": ("firth.scores",),
     "serving": ("firth.serving",),
+    "interop": (
+        "firth.interop.formats.FORMATS",
+        "firth.interop.formats.Format",
+        "firth.interop.formats.Read",
+        "firth.interop.formats.Written",
+        "firth.interop.errors.InteropError",
+        "firth.interop.hugging_face",
+        "firth.interop.keras_hub",
+        "firth.interop.elmo.import_model",
+        "firth.interop.onnx",
+        "firth.interop.ctranslate2",
+        "firth.interop.peft",
+    ),
     "components": ("firth.components",),
     "pipelines": (
         "firth.pipelines.pretrain.create_pipeline",
@@ -35,7 +58,40 @@ def api_pages() -> dict[str, str]:
     ::: firth.layers
         options: {show_root_heading: false, show_root_toc_entry: false}
     """
-    return {f"reference/api/{package}.md": _page(package, shown) for package, shown in PACKAGES.items()}
+    return {_path(package): _page(package, shown) for package, shown in PACKAGES.items()}
+
+
+def missing_names(page: str, html: str) -> list[str]:
+    """Returns the names that the packages of a page export and the page does not show.
+
+    Args:
+        page: Path of a page in the site, such as `reference/api/layers.md`.
+        html: The page as it was built.
+
+    Example:
+
+    >>> missing_names("reference/api/tasks.md", '<h2 id="firth.tasks.TASKS">')[0]
+    'firth.tasks.readers.FORMATS'
+    """
+    shown = {_path(package): names for package, names in PACKAGES.items()}.get(page, ())
+    places = set(re.findall(r'\bid="(firth\.[\w.]+)"', html))
+    return [name for package in shown for name in _exports(package) if name not in places]
+
+
+def _exports(name: str) -> list[str]:
+    """Returns the full names that a package exports; its own name for what is not a package."""
+    folder = _REPOSITORY.joinpath(*name.split("."))
+    files = [path for path in (folder / "__init__.pyi", folder / "__init__.py") if path.exists()]
+    if not files:
+        return [] if folder.with_suffix(".py").exists() else [name]
+    imports = [
+        each for each in ast.parse(files[0].read_text("utf-8")).body if isinstance(each, ast.ImportFrom)
+    ]
+    return [f"{name}.{each.asname or each.name}" for node in imports for each in node.names]
+
+
+def _path(package: str) -> str:
+    return f"reference/api/{package}.md"
 
 
 def _page(package: str, shown: tuple[str, ...]) -> str:

@@ -1,5 +1,6 @@
 """Extension of griffe, called with each object of the sources for the API's pages."""
 
+import ast
 import pathlib
 import sys
 
@@ -17,3 +18,8 @@ class ShownDocstrings(griffe.Extension):
         """Called with each object."""
         if obj is not None and obj.docstring:
             obj.docstring.value = as_markdown(obj.docstring.value)
+
+    def on_alias_instance(self, *, alias: griffe.Alias, node: ast.AST, **kwargs) -> None:
+        """Called with each import: stubs export a name by `from .place import Name as Name`."""
+        if isinstance(node, ast.ImportFrom):
+            alias.public = any(each.asname == alias.name for each in node.names) or None

@@ -11,7 +11,7 @@ from mkdocs.exceptions import PluginError  # noqa: E402
 from mkdocs.structure.files import File, Files  # noqa: E402
 
 from benchmarks import tables  # noqa: E402
-from scripts.docs.api_pages import api_pages  # noqa: E402
+from scripts.docs.api_pages import api_pages, missing_names  # noqa: E402
 from scripts.docs.import_drawing import imports_page  # noqa: E402
 from scripts.docs.recipe_keys import recipe_pages  # noqa: E402
 
@@ -37,11 +37,17 @@ def on_files(files: Files, config) -> Files:
 
 
 def on_post_page(output: str, page, config) -> str:
-    """Refuses pages that would fetch something from elsewhere: the site is read without a network.
+    """Refuses pages that would fetch something from elsewhere, and pages of the API that lack a name.
+
+    The site is read without a network.
 
     Raises:
-        PluginError: naming the page and what it would fetch.
+        PluginError: naming the page, and what it would fetch or lacks.
     """
+    if missing := missing_names(page.file.src_uri, output):
+        raise PluginError(
+            f"{page.file.src_uri} does not show {', '.join(missing)}; are their docstrings there?"
+        )
     fetched = re.findall(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="(https?:[^"]+)"', output)
     if fetched:
         raise PluginError(f"{page.file.src_uri} fetches {fetched[0]}")

@@ -64,6 +64,7 @@ STEPS: dict[str, StepFactory] = {
     "fasttext": FastText,
     "scikit_learn": ScikitLearn,
 }
+"""The steps of the cleaning, by the kind in a recipe."""
 
 
 def files_digest(cleaning: Cleaning) -> str:

@@ -5,8 +5,12 @@ from typing import NamedTuple
 
 from firth.corpus.documents.hashing import unit_hash
 
-TRAIN, EVAL = "train", "eval"
+TRAIN = "train"
+"""Name of the split to train on."""
+EVAL = "eval"
+"""Name of the held-out split."""
 SPLITS = (TRAIN, EVAL)
+"""Names of all splits."""
 
 
 class HashRange(NamedTuple):

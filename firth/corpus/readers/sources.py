@@ -56,6 +56,7 @@ SOURCES: dict[str, Reader] = {
     "tfrecord": Reader(_match, read_tfrecord),
     "docstrings": Reader(list_python_files, read_docstrings),
 }
+"""The readers of sources, by the kind in a recipe."""
 
 
 def list_files(source: AnySource) -> list[SourceFile]:

@@ -23,6 +23,10 @@ ADDITIONS: dict[str, Extend] = {
     "p_tuning": add_prompt,
     "multitask_prompt_tuning": add_multitask_prompt,
 }
+"""Functions that add layers or vectors to a built model, by the kind of a method that does not merge.
+
+Each gets the model and the recipe's method.
+"""
 
 
 def extend_model(model: BackboneWithHeads, method: Method) -> None:

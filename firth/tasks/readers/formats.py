@@ -14,6 +14,8 @@ from firth.tasks.readers.texts import TEXTS, ParallelFormat
 
 AnyFormat = RowFormat | TagFormat | SpanFormat | ParallelFormat
 FORMATS: dict[str, AnyFormat] = {**GLUE, **SUPER_GLUE, **INFERENCE_FILES, **CONLL, **SQUAD, **TEXTS}
+"""The published formats by their names, which `data.format` of a recipe takes: those of GLUE, SuperGLUE,
+inference, CoNLL's tags, SQuAD, and parallel texts."""
 
 
 def format_of(name: str) -> AnyFormat:

@@ -359,7 +359,6 @@ class TurnLabels(_NoClasses):
 
 
 AnyLabels = ClassLabels | NumberLabels | ChoiceLabels | TagLabels | TextLabels | SpanLabels | TurnLabels
-# By what a task calls them, its `label_type`.
 LABELS: dict[str, type[AnyLabels]] = {
     "class": ClassLabels,
     "number": NumberLabels,
@@ -369,3 +368,4 @@ LABELS: dict[str, type[AnyLabels]] = {
     "spans": SpanLabels,
     "turns": TurnLabels,
 }
+"""The types of labels, by the `label_type` of a task."""
