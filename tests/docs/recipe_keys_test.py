@@ -11,6 +11,7 @@ from firth.recipes import AdafactorConfig, AdamWConfig, AdaptingRecipe, LambConf
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.base.types import descriptions, kinds_of
 from firth.recipes.reading.schema import recipe_schema
+from scripts.docs.api_pages import api_pages
 from scripts.docs.recipe_keys import FOLDER, RECIPES, recipe_pages, recipe_types
 from tests.docs.snippets import REPOSITORY
 
@@ -76,9 +77,11 @@ def test_each_key_of_the_recipe_leads_to_its_page():
         assert set(re.findall(r"^\| \[?`(\w+)`", section, flags=re.MULTILINE)) == set(recipe.model_fields)
 
 
-def test_the_navigation_has_every_page_of_keys():
+@pytest.mark.parametrize("pages", [PAGES, api_pages()])
+def test_the_navigation_has_every_page_that_is_made(pages):
+    (folder,) = {path.rpartition("/")[0] for path in pages}
     navigation = (REPOSITORY / "mkdocs.yml").read_text()
-    assert set(re.findall(rf"{FOLDER}/\w+\.md", navigation)) == set(PAGES)
+    assert set(re.findall(rf"{folder}/\w+\.md", navigation)) == set(pages)
 
 
 def test_a_key_that_only_adapting_recipes_have_says_so():
