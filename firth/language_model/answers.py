@@ -8,18 +8,18 @@ import keras
 import numpy as np
 import numpy.typing as npt
 
-from firth.language_model.preprocessor import Preprocessor
 from firth.language_model.texts import checked_texts
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.answers import printed_fields
-from firth.serving.model_client import ModelClient
-from firth.serving.served_model import Served
-from firth.serving.signature_client import Candidate, Scored
 
+# A model of features alone runs where Keras has another backend, and TensorFlow is not installed.
 if TYPE_CHECKING:
     from firth.generation.generator import Generator
     from firth.generation.results import Generated, TextStream
+    from firth.language_model.preprocessor import Preprocessor
+    from firth.serving.model_client import ModelClient
+    from firth.serving.served_model import Served
+    from firth.serving.signature_client import Candidate, Scored
     from firth.tokenizers.storage import AnyTokenizer
 
 _BATCH = 32
@@ -31,7 +31,7 @@ class TextAnswers(keras.Model):
 
     recipe: RunRecipe
     network: BackboneWithHeads
-    preprocessor: Preprocessor | None
+    preprocessor: "Preprocessor | None"
 
     @property
     def tokenizer(self) -> "AnyTokenizer":
@@ -45,9 +45,12 @@ class TextAnswers(keras.Model):
         return self.preprocessor.tokenizer
 
     @property
-    def served(self) -> Served:
+    def served(self) -> "Served":
         """Model, tokenizer and recipe, as the signatures of `firth.serving` read them."""
-        return Served(self.network, self.tokenizer, self.recipe)
+        tokenizer = self.tokenizer
+        from firth.serving.served_model import Served
+
+        return Served(self.network, tokenizer, self.recipe)
 
     @property
     def signatures(self) -> tuple[str, ...]:
@@ -55,9 +58,9 @@ class TextAnswers(keras.Model):
         return tuple(self._client.signatures)
 
     @overload
-    def fill_mask(self, texts: str) -> list[list[Candidate]]: ...  # type: ignore[overload-overlap]
+    def fill_mask(self, texts: str) -> "list[list[Candidate]]": ...  # type: ignore[overload-overlap]
     @overload
-    def fill_mask(self, texts: Sequence[str]) -> list[list[list[Candidate]]]: ...
+    def fill_mask(self, texts: Sequence[str]) -> "list[list[list[Candidate]]]": ...
     def fill_mask(self, texts: str | Sequence[str]) -> list[Any]:
         """Returns the likeliest pieces for each mask of a text, the likeliest first.
 
@@ -99,9 +102,9 @@ class TextAnswers(keras.Model):
     @overload
     def score(  # type: ignore[overload-overlap]
         self, texts: str, targets: str | None = None
-    ) -> Scored: ...
+    ) -> "Scored": ...
     @overload
-    def score(self, texts: Sequence[str], targets: Sequence[str] | None = None) -> list[Scored]: ...
+    def score(self, texts: Sequence[str], targets: Sequence[str] | None = None) -> "list[Scored]": ...
     def score(self, texts: Any, targets: Any = None) -> Any:
         """Returns the probability of a text, or of each of several, as `Scored`.
 
@@ -128,6 +131,8 @@ class TextAnswers(keras.Model):
         Raises:
             ValueError: if the model has no such signature, or it has other inputs.
         """
+        from firth.serving.answers import printed_fields
+
         client = self._client_for(signature)
         answer = client.signatures[client.asked(signature, texts)].describe()["answer"]
         return [printed_fields(answer, each) for each in client.ask(signature, texts, **inputs)]
@@ -200,35 +205,42 @@ class TextAnswers(keras.Model):
         return {}
 
     @property
-    def _client(self) -> ModelClient:
+    def _client(self) -> "ModelClient":
         if "client" not in self._kept:
-            self._kept["client"] = ModelClient(self.served)
+            served = self.served
+            from firth.serving.model_client import ModelClient
+
+            self._kept["client"] = ModelClient(served)
         client: ModelClient = self._kept["client"]
         return client
 
     @property
     def _generator(self) -> "Generator":
         if "generator" not in self._kept:
+            tokenizer = self.tokenizer
             from firth.generation.framing import NoTextError
             from firth.generation.generator import Generator
 
+            if keras.backend.backend() != "tensorflow":
+                raise self._cannot("generate")
             try:
-                self._kept["generator"] = Generator(self.network, self.tokenizer, self.recipe)
+                self._kept["generator"] = Generator(self.network, tokenizer, self.recipe)
             except NoTextError:
                 raise self._cannot("generate") from None
         generator: Generator = self._kept["generator"]
         return generator
 
-    def _client_for(self, name: str) -> ModelClient:
+    def _client_for(self, name: str) -> "ModelClient":
         if name not in self._client.signatures:
             raise self._cannot(name)
         return self._client
 
     def _cannot(self, name: str) -> ValueError:
-        goal = self.recipe.goal.kind
+        backend = keras.backend.backend()
+        where = "" if backend == "tensorflow" else f" where Keras runs on {backend} (KERAS_BACKEND)"
         return ValueError(
-            f"{name}: {self.recipe.name}, a model of {goal}, cannot do this; it can "
-            f"{', '.join(self.signatures)}"
+            f"{name}: {self.recipe.name}, a model of {self.recipe.goal.kind}, cannot do this{where}; it can "
+            f"{', '.join(self.signatures) or 'predict on features'}"
         )
 
 

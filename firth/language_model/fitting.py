@@ -1,41 +1,15 @@
-"""Data of `fit` and `evaluate`: texts and records become batches of features."""
+"""Arguments of Keras's `fit` and `evaluate` for texts, records, or batches of features."""
 
-import contextlib
-import json
-import math
-import os
-import weakref
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import tensorflow as tf
-
-from firth import features as names, storage
-from firth.language_model.rows import pack_documents, pack_records
-from firth.language_model.texts import LABEL, is_path, list_records, list_texts
-from firth.objectives import OBJECTIVES
-from firth.recipes.tasks.data import ColumnData
-from firth.tasks import TASKS
-from firth.tasks.labelled.data import read_to_train
-from firth.training.input_pipeline import training_batches
-from firth.training.pretraining import open_rows
+from firth import features as names
+from firth.language_model.texts import is_path
 
 if TYPE_CHECKING:
     from firth.language_model.model import LanguageModel
 
 _BATCH = 32
-
-
-class Batches(NamedTuple):
-    """Batches of features.
-
-    Attributes:
-        data: Batches, of several epochs.
-        steps: Number of batches of an epoch.
-    """
-
-    data: tf.data.Dataset
-    steps: int
 
 
 def fit_data(model: "LanguageModel", x: Any, y: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,11 +19,11 @@ def fit_data(model: "LanguageModel", x: Any, y: Any, given: Mapping[str, Any]) -
     held_out = keywords.get("validation_data")
     if held_out is not None and not has_features(held_out):
         texts, labels = held_out if isinstance(held_out, tuple) else (held_out, None)
-        batches = batches_of(model, texts, labels, size or _BATCH, 1)
+        batches = _batches(model, texts, labels, size or _BATCH, 1)
         keywords |= {"validation_data": batches.data, "validation_steps": batches.steps}
     if has_features(x):
         return {"x": x, "y": y, **keywords}
-    batches = batches_of(model, x, y, size or _BATCH, epochs)
+    batches = _batches(model, x, y, size or _BATCH, epochs)
     keywords.pop("batch_size", None)
     return {"x": batches.data, "steps_per_epoch": batches.steps, **keywords}
 
@@ -59,7 +33,7 @@ def evaluate_data(model: "LanguageModel", x: Any, y: Any, given: Mapping[str, An
     if has_features(x):
         return {"x": x, "y": y, **given}
     keywords = dict(given)
-    batches = batches_of(model, x, y, keywords.pop("batch_size", None) or _BATCH, 1)
+    batches = _batches(model, x, y, keywords.pop("batch_size", None) or _BATCH, 1)
     return {"x": batches.data, "steps": batches.steps, **keywords}
 
 
@@ -67,64 +41,16 @@ def has_features(data: Any) -> bool:
     """Returns true for batches of features, or what Keras makes such batches of."""
     if isinstance(data, Mapping):
         return names.TOKEN_IDS in data or names.CHARACTERS in data
-    if isinstance(data, tf.data.Dataset):
-        spec = data.element_spec
+    if (spec := getattr(data, "element_spec", None)) is not None:
         first = spec[0] if isinstance(spec, tuple) else spec
         return isinstance(first, Mapping) and has_features(first)
     # Generators and Keras's own datasets give features.
     return not is_path(data) and not isinstance(data, Sequence) and not hasattr(data, "columns")
 
 
-def batches_of(model: "LanguageModel", x: Any, y: Any, batch_size: int, epochs: int) -> Batches:
-    """Returns batches of features of texts or records, of which each epoch has all in another order.
+def _batches(model: "LanguageModel", x: Any, y: Any, batch_size: int, epochs: int) -> Any:
+    # Raises if the model has no tokenizer, before TensorFlow is needed.
+    _ = model.tokenizer
+    from firth.language_model.text_batches import batches_of
 
-    Raises:
-        ValueError: if the model has no preprocessor, there is no record, or a column is missing.
-    """
-    tokenizer, recipe = model.tokenizer, model.recipe
-    # The rows are read from a folder for as long as the batches live.
-    kept = contextlib.ExitStack()
-    folder = kept.enter_context(storage.scratch_folder())
-    files = (
-        pack_documents(recipe, list_texts(x, name="x"), tokenizer, folder)
-        if recipe.trains_on_corpus
-        else _pack_records(model, x, y, folder)
-    )
-    rows = open_rows(recipe, files.train, os.path.join(folder, "kept"))
-    batch = min(batch_size, len(rows))
-    steps = math.ceil(len(rows) / batch)
-    goal = recipe.goal
-    data = training_batches(
-        rows,
-        {**OBJECTIVES, **TASKS}[goal.kind](goal, recipe.sequences, tokenizer),
-        recipe.seed,
-        batch,
-        0,
-        steps * epochs,
-        negatives=goal.uses_negative,
-        epochs_drawn=goal.epochs_drawn,
-    )
-
-    def features_of(_: tf.Tensor, made: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        return made
-
-    made = data.map(features_of)
-    weakref.finalize(made, kept.close)
-    return Batches(made, steps)
-
-
-def _pack_records(model: "LanguageModel", x: Any, y: Any, folder: str) -> Any:
-    task: Any = model.recipe.goal
-    columns = {role: role for role in task.roles}
-    label = LABEL if task.unlabelled is None else None
-    if y is not None:
-        texts = list_texts(x, name="x")
-        if len(y) != len(texts):
-            raise ValueError(f"y has {len(y)} labels for {len(texts)} texts")
-        x = list(zip(texts, y))
-    path = os.path.join(folder, "x.jsonl")
-    needed = [*columns, *([] if label is None else [label])]
-    records = list_records(x, needed, "x")
-    storage.write_text(path, "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in records))
-    data = ColumnData.of({"train": path, "eval": path, "texts": columns, "label": label})
-    return pack_records(task, model.recipe.sequences, read_to_train(data, task), model.tokenizer, folder)
+    return batches_of(model, x, y, batch_size, epochs)

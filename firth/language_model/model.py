@@ -9,7 +9,6 @@ import keras
 
 from firth import storage
 from firth.language_model.adapting import AdaptableModel
-from firth.language_model.preprocessor import Preprocessor
 from firth.language_model.texts import checked_texts
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.backbones.backbone import Backbone
@@ -61,7 +60,9 @@ class LanguageModel(AdaptableModel):
         super().__init__(dtype=network.dtype_policy, **kwargs)
         self.recipe = recipe
         self.network = network
-        self.preprocessor = None if tokenizer is None else Preprocessor(tokenizer, recipe)
+        self.preprocessor = None
+        if tokenizer is not None:
+            self._set_tokenizer(tokenizer)
         self.built = True
 
     @property
@@ -218,9 +219,9 @@ class LanguageModel(AdaptableModel):
         Args:
             inner_path: Folder of the file's assets.
         """
-        from firth.tokenizers import save_tokenizer
-
         if self.preprocessor is not None:
+            from firth.tokenizers import save_tokenizer
+
             save_tokenizer(self.preprocessor.tokenizer, os.path.join(inner_path, _TOKENIZER))
 
     def load_assets(self, inner_path: str) -> None:
@@ -229,11 +230,16 @@ class LanguageModel(AdaptableModel):
         Args:
             inner_path: Folder of the file's assets.
         """
-        from firth.tokenizers import load_tokenizer
-
         folder = os.path.join(inner_path, _TOKENIZER)
         if storage.is_folder(folder):
-            self.preprocessor = Preprocessor(load_tokenizer(folder), self.recipe)
+            from firth.tokenizers import load_tokenizer
+
+            self._set_tokenizer(load_tokenizer(folder))
+
+    def _set_tokenizer(self, tokenizer: "AnyTokenizer") -> None:
+        from firth.language_model.preprocessor import Preprocessor
+
+        self.preprocessor = Preprocessor(tokenizer, self.recipe)
 
     def save(self, filepath: str | os.PathLike[str], *args: Any, **kwargs: Any) -> None:
         """Writes the model: a bundle, which `firth.load` opens, or Keras's own file for a name in `.keras`.

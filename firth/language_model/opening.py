@@ -16,7 +16,6 @@ from firth.recipes.reading.raw_recipes import Option
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.tokenizers import load_tokenizer, save_tokenizer
 
 _SHOWN = 6
 
@@ -114,6 +113,8 @@ def write_bundle_of(model: TextAnswers, folder: str | os.PathLike[str]) -> None:
     """
     if model.network.added.held and not model.recipe.trained_by.extends_model:
         raise ValueError(f"{model.recipe.name} has an adapter: call merge() first, or save_adapter()")
+    from firth.tokenizers import save_tokenizer
+
     with storage.scratch_folder() as scratch:
         kept = os.path.join(scratch, TOKENIZER_FOLDER)
         save_tokenizer(model.tokenizer, kept)
@@ -136,10 +137,16 @@ def tokenizer_of(tokenizer: Any) -> Any:
     """Returns a tokenizer, or that of a folder or of a model."""
     if isinstance(tokenizer, LanguageModel):
         return tokenizer.tokenizer
-    return load_tokenizer(tokenizer) if isinstance(tokenizer, str | os.PathLike) else tokenizer
+    if not isinstance(tokenizer, str | os.PathLike):
+        return tokenizer
+    from firth.tokenizers import load_tokenizer
+
+    return load_tokenizer(tokenizer)
 
 
 def _load_bundle(bundle: str, dtype: Any) -> LanguageModel:
+    from firth.tokenizers import load_tokenizer
+
     with storage.local_copy(bundle) as local:
         recipe: RunRecipe = read_recipe(local)
         tokenizer = load_tokenizer(os.path.join(local, TOKENIZER_FOLDER))

@@ -31,10 +31,18 @@ class ModelClient(SignatureClient):
     @functools.cached_property
     def signatures(self) -> dict[str, Signature]:
         """The signatures on texts by name, the default one first."""
-        return offered_signatures(self._served)
+        offered = offered_signatures(self._served)
+        if keras.backend.backend() == "tensorflow":
+            return offered
+        # Only the states of the encoder are computed by Keras; all else of them is TensorFlow's.
+        return {name: each for name, each in offered.items() if name in _ON_ANY_BACKEND}
 
     @functools.cached_property
     def _functions(self) -> dict[str, Any]:
+        if keras.backend.backend() != "tensorflow":
+            model, tokenizer, recipe = self._served.model, self._served.tokenizer, self._served.recipe
+            served = _OtherBackend(model, tokenizer, recipe)
+            return {name: functools.partial(each.function, served) for name, each in self.signatures.items()}
         return text_functions(self._served, self.signatures)
 
     @functools.cached_property
@@ -59,4 +67,16 @@ class ModelClient(SignatureClient):
     def _call(self, name: str, tensors: Mapping[str, tf.Tensor]) -> dict[str, npt.NDArray[Any]]:
         ordered = [tensors[each] for each in self.inputs(name)]
         outputs = self._functions[name](*ordered)
-        return {key: keras.ops.convert_to_numpy(value) for key, value in outputs.items()}
+        return {key: value.numpy() for key, value in outputs.items()}
+
+
+_ON_ANY_BACKEND = ("embed", "embed_tokens")
+
+
+class _OtherBackend(Served):
+    """A model where Keras does not run on TensorFlow, whose ops still split and pool texts."""
+
+    def encoder_states(self, features: dict[str, tf.Tensor]) -> tf.Tensor:
+        """Returns the encoder's hidden states of a row, float32 [batch, length, width]."""
+        given = {name: each.numpy() for name, each in features.items()}
+        return tf.constant(keras.ops.convert_to_numpy(super().encoder_states(given)), tf.float32)

@@ -209,6 +209,18 @@ def test_adapters_are_added_merged_saved_and_loaded(fresh, gpt2, tmp_path):
         gpt2.add_adapter("adalora", targets=["nothing"])
 
 
+def test_another_backend_than_tensorflow_embeds_and_says_what_it_cannot(bert, monkeypatch):
+    with eagerly():
+        expected = bert.embed(TEXTS)
+    bert.forget_graphs()
+    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
+    np.testing.assert_allclose(bert.embed(TEXTS), expected, atol=1e-6)
+    for ask in (bert.fill_mask, bert.generate):
+        with pytest.raises(ValueError, match=r"KERAS_BACKEND.*embed"):
+            ask("a")
+    bert.forget_graphs()
+
+
 def test_an_interrupted_training_gives_a_model(fresh, monkeypatch):
     from firth.training import loop
 

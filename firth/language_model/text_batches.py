@@ -1,0 +1,90 @@
+"""Texts and records as batches of features, each epoch in another order."""
+
+import contextlib
+import json
+import math
+import os
+import weakref
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import tensorflow as tf
+
+from firth import storage
+from firth.language_model.rows import RowFiles, pack_documents, pack_records
+from firth.language_model.texts import LABEL, list_records, list_texts
+from firth.objectives import OBJECTIVES
+from firth.recipes.tasks.data import ColumnData
+from firth.tasks import TASKS
+from firth.tasks.labelled.data import read_to_train
+from firth.training.input_pipeline import training_batches
+from firth.training.pretraining import open_rows
+
+if TYPE_CHECKING:
+    from firth.language_model.model import LanguageModel
+
+
+class Batches(NamedTuple):
+    """Batches of features.
+
+    Attributes:
+        data: Batches, of several epochs.
+        steps: Number of batches of an epoch.
+    """
+
+    data: tf.data.Dataset
+    steps: int
+
+
+def batches_of(model: "LanguageModel", x: Any, y: Any, batch_size: int, epochs: int) -> Batches:
+    """Returns batches of features of texts or records, of which each epoch has all in another order.
+
+    Raises:
+        ValueError: if the model has no preprocessor, there is no record, or a column is missing.
+    """
+    tokenizer, recipe = model.tokenizer, model.recipe
+    # The rows are read from a folder for as long as the batches live.
+    kept = contextlib.ExitStack()
+    folder = kept.enter_context(storage.scratch_folder())
+    files = (
+        pack_documents(recipe, list_texts(x, name="x"), tokenizer, folder)
+        if recipe.trains_on_corpus
+        else _pack_records(model, x, y, folder)
+    )
+    rows = open_rows(recipe, files.train, os.path.join(folder, "kept"))
+    batch = min(batch_size, len(rows))
+    steps = math.ceil(len(rows) / batch)
+    goal = recipe.goal
+    data = training_batches(
+        rows,
+        {**OBJECTIVES, **TASKS}[goal.kind](goal, recipe.sequences, tokenizer),
+        recipe.seed,
+        batch,
+        0,
+        steps * epochs,
+        negatives=goal.uses_negative,
+        epochs_drawn=goal.epochs_drawn,
+    )
+
+    def features_of(_: tf.Tensor, made: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        return made
+
+    made = data.map(features_of)
+    weakref.finalize(made, kept.close)
+    return Batches(made, steps)
+
+
+def _pack_records(model: "LanguageModel", x: Any, y: Any, folder: str) -> RowFiles:
+    task: Any = model.recipe.goal
+    columns = {role: role for role in task.roles}
+    label = LABEL if task.unlabelled is None else None
+    if y is not None:
+        texts = list_texts(x, name="x")
+        if len(y) != len(texts):
+            raise ValueError(f"y has {len(y)} labels for {len(texts)} texts")
+        x = list(zip(texts, y))
+    path = os.path.join(folder, "x.jsonl")
+    needed = [*columns, *([] if label is None else [label])]
+    records = list_records(x, needed, "x")
+    storage.write_text(path, "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in records))
+    data = ColumnData.of({"train": path, "eval": path, "texts": columns, "label": label})
+    return pack_records(task, model.recipe.sequences, read_to_train(data, task), model.tokenizer, folder)
