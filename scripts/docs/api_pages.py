@@ -8,6 +8,7 @@ _REPOSITORY = pathlib.Path(__file__).parents[2]
 
 # What each page shows: packages whole, by the names that they export, or single names.
 PACKAGES = {
+    "firth": ("firth.load", "firth.create", "firth.pretrain", "firth.LanguageModel"),
     "layers": ("firth.layers",),
     "models": ("firth.models",),
     "objectives": ("firth.objectives",),
@@ -96,9 +97,13 @@ def _path(package: str) -> str:
 
 def _page(package: str, shown: tuple[str, ...]) -> str:
     blocks = [f"::: {name}\n    options: {{{_options(package, name)}}}" for name in shown]
-    return "\n\n".join([f"# `firth.{package}`", *blocks])
+    title = "firth" if package == "firth" else f"firth.{package}"
+    return "\n\n".join([f"# `{title}`", *blocks])
 
 
 def _options(package: str, name: str) -> str:
     whole = name == f"firth.{package}"
-    return "show_root_heading: false, show_root_toc_entry: false" if whole else "show_root_full_path: true"
+    if whole:
+        return "show_root_heading: false, show_root_toc_entry: false"
+    # A class of several files has most methods from its bases.
+    return "show_root_full_path: true, inherited_members: true"
