@@ -42,7 +42,7 @@ _INTRODUCTION = """A preset is a recipe that is kept in the package. `firth run 
 _MEASURED = """All of these presets were trained on equal tokens on two cores, as
 [Speed](speed.md#what-the-tiny-presets-learn) describes. Bits a byte are those of the held-out text, next to a
 unigram model with the same tokenizer: objectives and tokenizers differ, so compare a preset with its unigram
-model."""
+model. The bars are the share of the unigram model's bits that each saves."""
 _HEADING = [
     "Preset",
     "Parameters",

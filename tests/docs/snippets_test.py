@@ -10,7 +10,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from firth.models import build_pretraining_model, save_model
+from firth.language_model import LanguageModel
+from firth.models import save_model
 from firth.objectives import OBJECTIVES
 from firth.recipes import load_recipe
 from firth.recipes.base.errors import RecipeError
@@ -33,10 +34,15 @@ PYTHON_PAGES = sorted({snippet.page for snippet in all_snippets("python") if sni
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder in which the runs `demo` and `gpt2_tiny` have trained and served models."""
+    """A folder with the runs `demo` and `gpt2_tiny`, the imported model `minilm`, and `reviews.csv`."""
     folder = tmp_path_factory.mktemp("docs")
+    runs = folder / "firth-runs"
     serve_demo(folder)
-    serve_writer(folder / "firth-runs" / "gpt2_tiny" / "serving" / "1")
+    (runs / "minilm").mkdir()
+    (runs / "minilm" / "bundle").symlink_to(runs / "demo" / "bundle")
+    serve_writer(runs / "gpt2_tiny")
+    reviews = ["review,stars", *(f"the cat sat on mat {number},{number % 2}" for number in range(32))]
+    (folder / "reviews.csv").write_text("\n".join(reviews))
     return folder
 
 
@@ -51,13 +57,15 @@ def serve_demo(folder):
     (run / "run.json").write_text(json.dumps({"bundle": str(run / "bundle")}))
 
 
-def serve_writer(place):
-    """Exports a model that writes, of one layer and single bytes."""
+def serve_writer(run):
+    """Keeps and exports a model that writes, of one layer and single bytes."""
     sizes = ["tokenizer.vocabulary_size=272", "model.layers=1", "model.width=32", "model.attention.heads=2"]
     recipe = load_recipe("gpt2_tiny", [*sizes, "export.slots=2"])
     pieces = [*SPECIAL_PIECES, *byte_pieces()]
     counts = (np.arange(272) < len(pieces)).astype(int)
-    export(build_pretraining_model(recipe), BytePairTokenizer(pieces), recipe, counts, str(place))
+    model = LanguageModel(recipe, BytePairTokenizer(pieces))
+    model.save(run / "bundle")
+    export(model.network, model.tokenizer, recipe, counts, str(run / "serving" / "1"))
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
