@@ -75,6 +75,9 @@ RECORD_WEIGHTS = "record_weights"
 DECODER_TOKEN_IDS = "decoder_token_ids"
 DECODER_POSITION_IDS = "decoder_position_ids"
 DECODER_DOCUMENT_IDS = "decoder_document_ids"
+# Optional, bool or int, false on padding: instead of document ids, where a row holds one document.
+PADDING_MASK = "padding_mask"
+DECODER_PADDING_MASK = "decoder_padding_mask"
 # In training, from the input pipeline: the seed of an example's dropout, int32 [2],
 # a hash of the recipe's seed, the epoch and the example's id.
 NOISE_KEYS = "noise_keys"

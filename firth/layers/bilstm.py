@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.layer import document_ids_of
+from firth.layers.elements.layer import document_ids_of, mask_of
 from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor, check_positive
@@ -93,6 +93,7 @@ class BiLSTM(BlocksLayer):
         inputs: Tensor,
         document_ids: Tensor | None = None,
         mask: Tensor | None = None,
+        inputs_mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns the last layer's outputs: a float tensor [batch, length, 2 * projection_width].
@@ -104,9 +105,10 @@ class BiLSTM(BlocksLayer):
             document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document; None
                 for rows of one document.
             mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
+            inputs_mask: Bool tensor as `mask`, which Keras hands on by this name next to other tensors.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        document_ids = document_ids_of(inputs, document_ids, mask)
+        document_ids = document_ids_of(inputs, document_ids, mask_of(mask, inputs_mask))
         return self.run(inputs, document_ids, training=training)[0][-1]
 
     def run(

@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.extensible_layer import Columns, ExtensibleLayer, Place
-from firth.layers.elements.layer import document_ids_of
+from firth.layers.elements.layer import document_ids_of, mask_of
 from firth.layers.elements.seeds import seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor, check_positive
 from firth.layers.lstm_recurrence import Masks, lstm_recurrence
@@ -104,7 +104,13 @@ class LSTM(ExtensibleLayer):
         gate = ops.ones((self.directions, self.cells), dtype)
         return ops.concatenate([0 * gate, gate, 0 * gate, 0 * gate], axis=1)
 
-    def call(self, inputs: Tensor, document_ids: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
+    def call(
+        self,
+        inputs: Tensor,
+        document_ids: Tensor | None = None,
+        mask: Tensor | None = None,
+        inputs_mask: Tensor | None = None,
+    ) -> Tensor:
         """Returns a float tensor [batch, length, directions * width].
 
         Args:
@@ -113,7 +119,9 @@ class LSTM(ExtensibleLayer):
             document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document; None
                 for rows of one document without padding.
             mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
+            inputs_mask: Bool tensor as `mask`, which Keras hands on by this name next to other tensors.
         """
+        mask = mask_of(mask, inputs_mask)
         if mask is not None:
             document_ids = document_ids_of(inputs, document_ids, mask)
         return self.call_with_state(inputs, document_ids)[0]

@@ -12,7 +12,8 @@ from firth.layers.elements.extensible_layer import Additions
 from firth.layers.elements.noise import example_noise
 from firth.layers.elements.seeds import plain_seed, seed_generator
 from firth.layers.elements.types import Tensor
-from firth.models.features_model import FeaturesModel, Specs, naming_missing
+from firth.models.features_model import FeaturesModel, Specs
+from firth.models.missing_features import naming_missing
 from firth.models.model_kinds import BACKBONES, HEADS
 from firth.models.predictions import EpochMetrics, example_sums, total_loss
 from firth.models.projections import Projections
@@ -96,6 +97,21 @@ class BackboneWithHeads(FeaturesModel):
             self.projections.build()
         self._all_are_built()
 
+    def complete(self, features: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+        """Returns features with those that follow from the tokens, where they are left out.
+
+        They are those of `FeaturesModel.complete` and, for a task with one text a record, `pooled_positions`,
+        the place that the answer for the first document of each row is read at.
+
+        Args:
+            features: Features by their names, at least `token_ids`, int [batch, length], or `characters`.
+
+        Raises:
+            MissingFeatureError: as `FeaturesModel.complete` does.
+            ValueError: as `FeaturesModel.complete` does.
+        """
+        return self.heads.complete(super().complete(features))
+
     @property
     def feature_specs(self) -> Specs:
         """Features that the backbone reads; losses also need labels and weights, and logits do not."""
@@ -125,13 +141,16 @@ class BackboneWithHeads(FeaturesModel):
         """Returns the logits of each loss, by its name; the features need no labels.
 
         Args:
-            features: Features as in the call, or those that the backbone reads. Without `masked_positions`
-                every position is predicted.
+            features: Features as in the call, or those that the backbone reads, at least `token_ids` or
+                `characters`; see `complete`. Without `masked_positions` every position is predicted.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             float32 [batch, predictions or length, classes] each. A loss is the cross-entropy of its logits.
         """
+        if not self.built:
+            self.build()
+        features = self.complete(features)
         with self._reading(features):
             return self.heads.logits(self.backbone, features, training)
 
@@ -300,7 +319,23 @@ class BackboneWithHeads(FeaturesModel):
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {**keras.layers.Layer.get_config(self), **self._config}
+        lora = {"lora": self.backbone.lora} if self.backbone.lora else {}
+        return {**keras.layers.Layer.get_config(self), **self._config, **lora}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """Returns the model of a config, with LoRA if its backbone had some.
+
+        Args:
+            config: Config that `get_config` returned.
+            custom_objects: Classes by name, as in `keras.Model.from_config`.
+        """
+        own = {key: value for key, value in config.items() if key != "lora"}
+        model = super().from_config(own, custom_objects)
+        if "lora" in config:
+            model.build()
+            model.backbone.enable_lora(**config["lora"])
+        return model
 
     def _refuse(self, arguments: Mapping[str, Any], names: Sequence[str] = WEIGHTS) -> None:
         for name in names:

@@ -1,37 +1,51 @@
 """Models that read features by their names: they are checked, and known when a model is exported."""
 
-import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import keras
 
-from firth import features as names
+from firth.features import SEGMENT_IDS
 from firth.layers.elements.layer import inner_layers
 from firth.layers.elements.types import Tensor
-from firth.recipes.base.errors import suggest
+from firth.models.missing_features import MissingFeatureError, completed, missing
 
 Specs = dict[str, keras.layers.InputSpec]
-# Names that features have, whatever reads them.
-_KNOWN = frozenset(value for key, value in vars(names).items() if key.isupper() and isinstance(value, str))
-
-
-class MissingFeatureError(ValueError):
-    """Features without one that a model reads."""
 
 
 class FeaturesModel(keras.Model):
     """Base of models that are called with a dict of features.
 
-    Features that lack one that the model reads are refused by its name. `export` serves features of any batch
-    and length, whether or not the model has been called.
+    Features that a call leaves out and that follow from its tokens are filled in; see `complete`. Without
+    another that the model reads they are refused by its name. `export` serves features of any batch and
+    length, whether or not the model has been called.
     """
 
     @property
     def feature_specs(self) -> Specs:
-        """Shapes, with None for the batch and for lengths, and dtypes of the features that a call needs."""
+        """Shapes, with None for the batch and for lengths, and dtypes of the features that it reads."""
         raise NotImplementedError
+
+    def complete(self, features: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+        """Returns features with those that follow from the tokens, where they are left out.
+
+        A row without `document_ids` holds one document. Its padding is where `padding_mask`, bool or int
+        [batch, length], is false, and where the Keras mask of `token_ids` is, if they have one; without both,
+        every token counts as real. `position_ids` begin with 0 at the first token of each document, and
+        `segment_ids` are zeros. The same holds for the features of a decoder, whose mask is
+        `decoder_padding_mask`. A mask next to `document_ids` hides more tokens. Features with all of these
+        are returned as they are.
+
+        Args:
+            features: Features by their names, at least `token_ids`, int [batch, length], or `characters`.
+
+        Raises:
+            MissingFeatureError: for a feature whose name is that of one left out, misspelt; and for
+                `document_ids` of an encoder or a decoder alone.
+            ValueError: for tokens or a mask of another shape.
+        """
+        return completed(type(self).__name__, features, SEGMENT_IDS in self.feature_specs)
 
     def __call__(self, features: Mapping[str, Tensor], *args: Any, **kwargs: Any) -> Any:
         """Calls the model; see `call`.
@@ -42,7 +56,8 @@ class FeaturesModel(keras.Model):
             **kwargs: Keywords of `call`.
 
         Raises:
-            MissingFeatureError: if a feature is missing, with those that are there and the nearest.
+            MissingFeatureError: if a feature is missing that does not follow from others, with those that are
+                there and the nearest.
         """
         kind = type(self).__name__
         if not isinstance(features, Mapping):
@@ -50,9 +65,10 @@ class FeaturesModel(keras.Model):
             raise MissingFeatureError(
                 f"{kind}: features are a dict of tensors by name, of {needed}; got {type(features).__name__}"
             )
+        features = self.complete(features)
         for name in self.feature_specs:
             if name not in features:
-                raise _missing(kind, name, features)
+                raise missing(kind, name, features)
         return super().__call__(features, *args, **kwargs)
 
     def _all_are_built(self) -> None:
@@ -93,26 +109,3 @@ def token_specs(*names: str) -> Specs:
     (None, None)
     """
     return {name: keras.layers.InputSpec(shape=(None, None), dtype="int32") for name in names}
-
-
-@contextlib.contextmanager
-def naming_missing(kind: str, features: Mapping[str, Any]) -> Iterator[None]:
-    """Turns the error for a feature that is looked up and not there into one that names it.
-
-    Raises:
-        MissingFeatureError: instead of `KeyError`.
-    """
-    try:
-        yield
-    except KeyError as error:
-        name = error.args[0] if error.args else None
-        if name in features or name not in _KNOWN:
-            raise
-        raise _missing(kind, name, features) from error
-
-
-def _missing(kind: str, name: str, features: Mapping[str, Any]) -> MissingFeatureError:
-    given = ", ".join(map(str, features)) or "none"
-    hint = suggest(name, map(str, features)) if features else ""
-    near = f"; {hint}" if hint.startswith("did you mean") else ""
-    return MissingFeatureError(f"{kind}: the features have no {name!r}; they have {given}{near}")

@@ -25,6 +25,11 @@ class Heads(keras.layers.Layer):
     """
 
     built: bool
+    # Whether a record is read at its `last` or `first` token, where a row of one record may leave out which;
+    # None where it may not, or nothing is read at it.
+    _pooled_at: str | None = None
+    # Whether the states are those of the encoder, of a model with a decoder.
+    reads_encoder_alone: bool = False
 
     def __init__(self, model: Any, goal: Any, vocabulary_size: int, seed: Any = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -69,6 +74,24 @@ class Heads(keras.layers.Layer):
             dtype=self.dtype_policy,
             name="masked_lm_head",
         )
+
+    def complete(self, features: Features) -> Features:
+        """Returns features with the place that the first document of each row is read at, if it is left out.
+
+        Args:
+            features: Features as the backbone's `complete` returns them.
+        """
+        if self._pooled_at is None or names.POOLED_POSITIONS in features:
+            return features
+        of_decoder = None if self.reads_encoder_alone else features.get(names.DECODER_DOCUMENT_IDS)
+        documents = features.get(names.DOCUMENT_IDS) if of_decoder is None else of_decoder
+        if documents is None:
+            return features
+        first = ops.cast(ops.equal(documents, 1), "int32")
+        place = ops.argmax(first, axis=1, keepdims=True)
+        if self._pooled_at == "last":
+            place = place + ops.maximum(ops.sum(first, axis=1, keepdims=True) - 1, 0)
+        return {**features, names.POOLED_POSITIONS: ops.cast(place, "int32")}
 
     @property
     def of_base(self) -> list[keras.Variable]:
@@ -128,6 +151,13 @@ class Heads(keras.layers.Layer):
     def _z_loss(self, name: str, training: bool | None) -> float:
         """Returns the factor of the z-loss that is added to a loss, 0 out of training."""
         return self._z_losses.get(name, 0.0) if training else 0.0
+
+
+def place_of_answers(task: Any) -> str | None:
+    """Returns which token of a record's text an answer is read at; None where a record has several texts."""
+    if task.documents_of_record > 1:
+        return None
+    return "last" if task.form.summary_is_last else "first"
 
 
 def masked_positions(features: Features) -> Tensor:

@@ -12,10 +12,10 @@ from firth.layers.elements.extensible_layer import GradientObserver
 from firth.layers.elements.seeds import normal
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.additions.addition_places import TuningError
+from firth.models.additions.low_rank import LowRankAddition, low_rank_targets
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adalora import AdaLoRA
-from firth.tuning.additions import add_low_ranks, low_rank_targets
-from firth.tuning.lora import LowRankAddition
+from firth.tuning.additions import add_low_ranks
 from firth.tuning.rate_multipliers import Multipliers
 
 _STDDEV = 0.02
@@ -119,7 +119,7 @@ def prepare_adalora(model: BackboneWithHeads, method: AdaLoRA, steps_per_epoch: 
         TuningError: as `low_rank_targets` does.
     """
     places = low_rank_targets(
-        model, method.targets, method.initial_rank, "method.initial_rank", method.dropout
+        model.backbone, method.targets, method.initial_rank, "method.initial_rank", method.dropout
     )
     scale, share = method.alpha / (method.initial_rank + _MORE), method.orthogonality / (2 * len(places))
     arguments = (method.initial_rank, scale, method.dropout, share)

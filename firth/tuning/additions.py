@@ -1,6 +1,5 @@
 """Additions to a model: their targets, adding, merging, and the methods of those that do not merge."""
 
-import fnmatch
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,12 +9,10 @@ from firth.models.additions.addition_places import (
     TuningError,
     add_at_places,
     keywords_of,
-    path_below,
     places_of,
 )
 from firth.models.additions.bottleneck import norms_of
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.recipes.base.errors import first_of, suggest
 from firth.recipes.tuning.bottleneck import BottleneckMethod
 from firth.recipes.tuning.prompts import PromptMethod
 from firth.tuning.layers import freeze_base
@@ -68,8 +65,9 @@ def merge(model: BackboneWithHeads) -> None:
             kernel, bias = place.columns.read()
             place.columns.write(*addition.merged(kernel, bias))
             place.layer.extend(place.name, None)
-    model.added.held.clear()
-    model.added.observers.clear()
+    for added in (model.added, model.backbone.added):
+        added.held.clear()
+        added.observers.clear()
 
 
 def freeze_and_add(
@@ -97,54 +95,3 @@ def add_low_ranks(
         return addition(place.inputs, place.outputs, *arguments, **keywords_of(model, method))
 
     freeze_and_add(model, method.kind, places, make)
-
-
-def low_rank_targets(
-    model: BackboneWithHeads,
-    patterns: Iterable[str],
-    rank: int,
-    key: str = "method.rank",
-    dropout: float = 0.0,
-) -> list[Place]:
-    """Returns the projections that patterns name, if matrices of a rank can be added to them."""
-    places = projections_of(model, patterns, "method.targets")
-    narrowest = min(places, key=_smaller_side)
-    if rank > (most := _smaller_side(narrowest)):
-        raise TuningError(
-            f"{key}: {rank}, but {narrowest.path} has {narrowest.inputs} inputs and {narrowest.outputs} "
-            f"outputs; {most} is the greatest that the targets take"
-        )
-    if dropout and (merged := [place.path for place in places if not place.reads_states]):
-        raise TuningError(f"method.dropout: {merged[0]} is a recurrent projection; dropout must be 0")
-    return places
-
-
-def projections_of(model: BackboneWithHeads, patterns: Iterable[str], key: str) -> list[Place]:
-    """Returns the projections of a model's backbone that patterns name."""
-    places = [place for place in places_of(model) if place.columns]
-    patterns = list(patterns)
-    for pattern in patterns:
-        if not any(_names(pattern, place) for place in places):
-            raise TuningError(
-                f"{key}: {pattern} names none of the {len(places)} projections of this model; "
-                f"{_nearest(pattern, places)}"
-            )
-    return [place for place in places if any(_names(pattern, place) for pattern in patterns)]
-
-
-def _smaller_side(place: Place) -> int:
-    return min(place.inputs, place.outputs)
-
-
-def _names(pattern: str, place: Place) -> bool:
-    return fnmatch.fnmatchcase(path_below(place), pattern) or fnmatch.fnmatchcase(
-        path_below(place), f"*/{pattern}"
-    )
-
-
-def _nearest(pattern: str, places: list[Place]) -> str:
-    """Returns the names that a pattern may mean: ends of paths of as many parts as it has, or whole paths."""
-    parts = pattern.count("/") + 1
-    ends = dict.fromkeys("/".join(path_below(place).split("/")[-parts:]) for place in places)
-    said = suggest(pattern.replace("*", ""), ends)
-    return said if said.startswith("did") else f"one of: {first_of(list(ends), most=12)}"

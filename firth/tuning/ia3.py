@@ -6,9 +6,10 @@ from keras import ops
 
 from firth.layers.elements.extensible_layer import Addition, Base, Place
 from firth.layers.elements.types import Shape, Tensor
+from firth.models.additions.low_rank import projections_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import IA3
-from firth.tuning.additions import freeze_and_add, projections_of
+from firth.tuning.additions import freeze_and_add
 from firth.tuning.rate_multipliers import Multipliers
 
 
@@ -59,8 +60,8 @@ def prepare_ia3(model: BackboneWithHeads, method: IA3, steps_per_epoch: int) -> 
     Raises:
         TuningError: for a target that no projection has, and a projection that is a target of both kinds.
     """
-    of_outputs = projections_of(model, method.targets, "method.targets")
-    of_inputs = projections_of(model, method.input_targets, "method.input_targets")
+    of_outputs = projections_of(model.backbone, method.targets, "method.targets")
+    of_inputs = projections_of(model.backbone, method.input_targets, "method.input_targets")
 
     def make(place: Place, read: bool) -> Rescaling:
         width = place.inputs if read else place.outputs

@@ -8,9 +8,10 @@ from keras import ops
 from firth.layers.elements.extensible_layer import Addition, Base
 from firth.layers.elements.seeds import seed_generator, uniform
 from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.models.additions.low_rank import low_rank_targets
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoHa
-from firth.tuning.additions import add_low_ranks, low_rank_targets
+from firth.tuning.additions import add_low_ranks
 from firth.tuning.rate_multipliers import Multipliers
 
 
@@ -77,6 +78,6 @@ def prepare_loha(model: BackboneWithHeads, method: LoHa, steps_per_epoch: int) -
     Raises:
         TuningError: as `low_rank_targets` does.
     """
-    places = low_rank_targets(model, method.targets, method.rank)
+    places = low_rank_targets(model.backbone, method.targets, method.rank)
     add_low_ranks(model, method, places, HadamardAddition, method.rank, method.alpha / method.rank)
     return {}

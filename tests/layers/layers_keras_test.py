@@ -157,6 +157,75 @@ def test_in_sequence_after_an_embedding_with_a_mask(name):
     assert (kept is None) == (name.split(",")[0] in OTHER_PLACES)
 
 
+def ones(length):
+    return np.ones((BATCH, length), "int32")
+
+
+def counted(length):
+    return np.tile(np.arange(length, dtype="int32"), (BATCH, 1))
+
+
+def no_bias(length):
+    return np.zeros((BATCH, 1, length, length), "float32")
+
+
+# What a user gives next to masked states of a length; Keras then has another name for the mask.
+NEXT_TO_STATES = {
+    "Attention": ("bias", no_bias),
+    "TransformerBlock": ("bias", no_bias),
+    "DisentangledAttention": ("positions", counted),
+    "MaskedTransformer": ("position_ids", counted),
+    "CausalTransformer": ("document_ids", ones),
+    "TwoStreamTransformer": ("segment_ids", ones),
+    "BiLSTM": ("document_ids", ones),
+    "LSTM": ("document_ids", ones),
+    "AttentionPooling": ("document_ids", ones),
+    "LinearChainCRF": ("chain_ids", ones),
+}
+
+
+@pytest.mark.parametrize("name", NEXT_TO_STATES)
+def test_a_mask_hides_padding_next_to_other_tensors_too(name):
+    """States are the same with more padding, whose embeddings are not zeros."""
+    layer, (key, other) = make(name, seed=5), NEXT_TO_STATES[name]
+    ids = keras.Input((None,), dtype="int32")
+    given = keras.Input(batch_shape=(None, *other(1).shape[1:-1], None), dtype=other(1).dtype.name)
+    if other is no_bias:
+        given = keras.Input((1, None, None))
+    read = given
+    if name == "DisentangledAttention":
+        read = firth.layers.DisentangledPositions(WIDTH, max_distance=4, buckets=None, seed=3)(given)
+    model = keras.Model([ids, given], layer(masked()(ids), **{key: read}))
+    longer = np.pad(IDS, ((0, 0), (0, 3)))
+    short, long = (numpy(model([each, other(each.shape[1])])) for each in (IDS, longer))
+    places = IDS != 0 if short.shape[1] == LENGTH else np.ones(short.shape[:2], bool)
+    np.testing.assert_allclose(long[:, : short.shape[1]][places], short[places], atol=1e-5)
+
+
+CROSS = {
+    "Attention": lambda **given: firth.layers.Attention(
+        WIDTH, 2, cross=True, initializer_stddev=0.3, **given
+    ),
+    "TransformerBlock": lambda **given: firth.layers.TransformerBlock(STACK, cross_attention=True, **given),
+    "CausalTransformer": lambda **given: firth.layers.CausalTransformer(STACK, cross_attention=True, **given),
+}
+STACK = {"layers": 1, "width": WIDTH, "attention": {"heads": 2}, "feed_forward": {"width": 12}}
+
+
+@pytest.mark.parametrize("name", CROSS)
+@pytest.mark.parametrize("padded", ["hidden", "context"])
+def test_masks_of_states_and_of_a_context_are_both_read(name, padded):
+    layer = CROSS[name](seed=5)
+    ids, of_context = (keras.Input((None,), dtype="int32") for _ in range(2))
+    model = keras.Model([ids, of_context], layer(masked()(ids), context=masked()(of_context)))
+    other, longer = IDS[::-1, :4], {"hidden": IDS, "context": IDS[::-1, :4]}
+    longer[padded] = np.pad(longer[padded], ((0, 0), (0, 3)))
+    short, long = numpy(model([IDS, other])), numpy(model([longer["hidden"], longer["context"]]))
+    np.testing.assert_allclose(long[:, :LENGTH][IDS != 0], short[IDS != 0], atol=1e-5)
+    without = model.layers[-1](numpy(masked()(IDS)), context=numpy(masked()(other)))
+    assert np.abs(numpy(without)[IDS != 0] - short[IDS != 0]).max() > 1e-4
+
+
 @pytest.mark.parametrize("name", [name for name in STATES if needed_by(name)])
 def test_what_is_needed_next_to_states_is_named(name):
     layer = make(name, seed=5)

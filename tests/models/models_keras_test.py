@@ -6,21 +6,78 @@ import keras
 import numpy as np
 import pytest
 
-from firth.models import BACKBONES, build_pretraining_model
+from firth import features as names
+from firth.models import BACKBONES, TaskModel, build_pretraining_model
 from firth.models.features_model import MissingFeatureError
+from firth.recipes.tasks.classification import Classification
+from firth.recipes.tasks.forms import LastTokenForm
+from firth.recipes.tasks.span import SpanAnswering
+from firth.tuning import TuningError, merge
 from tests.fresh_process import run_python
 from tests.models.models_checklist_test import build, numpy
-from tests.models.table import MODELS, TRAINED, VOCABULARY, make_features, tiny_recipe, training_features
+from tests.models.table import (
+    BATCH,
+    CHARACTERS,
+    LENGTH,
+    MODELS,
+    OTHERS,
+    TRAINED,
+    VOCABULARY,
+    make_features,
+    tiny_recipe,
+    training_features,
+)
 
 # One of each kind of backbone.
 KINDS = {model.kind: name for name, model in reversed(MODELS.items())}
 backbones = pytest.mark.parametrize("name", KINDS.values())
+all_backbones = pytest.mark.parametrize("name", [*KINDS.values(), *OTHERS])
 trained = pytest.mark.parametrize("name", ["masked_lm", "causal_lm"])
 on_tensorflow = pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="is of TensorFlow")
 
 
 def backbone_of(name, **changed):
-    return BACKBONES[MODELS[name].kind](VOCABULARY, MODELS[name].model_copy(update=changed), seed=1)
+    model = {**MODELS, **OTHERS}[name]
+    return BACKBONES[model.kind](VOCABULARY, model.model_copy(update=changed), seed=1)
+
+
+def tokens_of(name):
+    """The tokens of each side, which nothing fills in, and rows of one document and no padding."""
+    generator = np.random.default_rng(5)
+    if name == "elmo":
+        return {names.CHARACTERS: generator.integers(1, 262, (BATCH, LENGTH, CHARACTERS)).astype("int32")}
+    ids = (names.TOKEN_IDS, names.DECODER_TOKEN_IDS)
+    return {
+        key: generator.integers(1, VOCABULARY, each.shape).astype("int32")
+        for key, each in make_features(name).items()
+        if key in ids
+    }
+
+
+def mask_name(tokens):
+    return names.DECODER_PADDING_MASK if tokens == names.DECODER_TOKEN_IDS else names.PADDING_MASK
+
+
+def padded(tokens, left, count=2):
+    """Other tokens on a side of each row, and the masks that hide them."""
+
+    def put(values, value):
+        room = [(0, 0)] * values.ndim
+        room[1] = (left * count, (1 - left) * count)
+        return np.pad(values, room, constant_values=value)
+
+    masks = {mask_name(key): put(np.ones(each.shape[:2], bool), False) for key, each in tokens.items()}
+    return {key: put(each, 3) for key, each in tokens.items()}, masks
+
+
+class Real(keras.layers.Layer):
+    """Hands ids on with the Keras mask of those that are not 3."""
+
+    def call(self, ids):
+        return ids * 1
+
+    def compute_mask(self, ids, previous_mask=None):
+        return keras.ops.not_equal(ids, 3)
 
 
 @backbones
@@ -74,6 +131,86 @@ def test_an_export_serves_rows_of_any_length(name, called, tmp_path):
         np.testing.assert_allclose(numpy(loaded.serve(cut)), numpy(backbone(cut)), atol=1e-5)
 
 
+@all_backbones
+def test_features_that_follow_from_tokens_are_filled_in(name):
+    backbone, tokens = backbone_of(name, layers=1), tokens_of(name)
+    whole = {}
+    for key, each in tokens.items():
+        side = "decoder_" * (key == names.DECODER_TOKEN_IDS)
+        ones = np.ones(each.shape[:2], "int32")
+        whole |= {f"{side}document_ids": ones, f"{side}position_ids": ones.cumsum(1).astype("int32") - 1}
+    expected = numpy(backbone({**tokens, **whole, "segment_ids": 0 * ones}))
+    np.testing.assert_array_equal(numpy(backbone(tokens)), expected)
+    np.testing.assert_array_equal(numpy(backbone({key: x.tolist() for key, x in tokens.items()})), expected)
+    # Other tokens, which a mask hides before or after, change no state.
+    for left in (0, 1):
+        longer, masks = padded(tokens, left)
+        real = slice(2, None) if left else slice(0, -2)
+        for kind in ("bool", "int32"):
+            found = numpy(backbone({**longer, **{key: x.astype(kind) for key, x in masks.items()}}))
+            np.testing.assert_allclose(found[:, real], expected, atol=1e-5)
+        # Tokens after it change nothing for a decoder.
+        assert not left or np.abs(numpy(backbone(longer))[:, real] - expected).max() > 1e-3
+    # A mask next to documents hides more, and rows of several documents have positions of their own.
+    packed = {**make_features(name), **tokens}
+    less = {key: each for key, each in packed.items() if "position_ids" not in key}
+    np.testing.assert_allclose(numpy(backbone(less)), numpy(backbone(packed)), atol=1e-6)
+    hidden = {
+        key: np.where(each == 2, 0, each) if "document" in key else each for key, each in packed.items()
+    }
+    masks = {
+        mask_name(key): packed[mask_name(key).replace("padding_mask", "document_ids")] != 2 for key in tokens
+    }
+    np.testing.assert_allclose(numpy(backbone({**packed, **masks})), numpy(backbone(hidden)), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["bert", "t5"])
+def test_masks_of_keras_and_missing_features_in_the_functional_api(name, tmp_path):
+    backbone, (tokens, masks) = backbone_of(name, layers=1), padded(tokens_of(name), left=0)
+    tokens = {
+        key: np.where(np.pad(np.ones((BATCH, each.shape[1] - 2)), ((0, 0), (0, 2))) * (each == 3), 4, each)
+        for key, each in tokens.items()
+    }
+    inputs = {key: keras.Input((None,), dtype="int32", name=key) for key in tokens}
+    states = backbone({key: Real(name=f"real_{key}")(each) for key, each in inputs.items()})
+    found = keras.Model(inputs, [states, keras.layers.GlobalAveragePooling1D()(states)])(tokens)
+    expected = numpy(backbone({**tokens, **masks}))
+    np.testing.assert_allclose(numpy(found[0]), expected, atol=1e-5)
+    np.testing.assert_allclose(numpy(found[1]), expected[:, :-2].mean(1), atol=1e-5)
+    inputs |= {key: keras.Input((None,), dtype="bool", name=key) for key in masks}
+    whole = keras.Model(inputs, keras.layers.Dense(2)(backbone(inputs)))
+    whole.save(tmp_path / "whole.keras")
+    loaded = keras.saving.load_model(tmp_path / "whole.keras")
+    np.testing.assert_allclose(
+        numpy(loaded({**tokens, **masks})), numpy(whole({**tokens, **masks})), atol=1e-6
+    )
+
+
+def test_the_features_of_rows_that_cannot_be_filled_in_are_named():
+    tokens = tokens_of("bert")
+    bert, t5 = backbone_of("bert", layers=1), backbone_of("t5", layers=1)
+    for wrong, key in (
+        ({"token_ids": tokens["token_ids"][0]}, "token_ids"),
+        ({**tokens, "padding_mask": np.ones(LENGTH)}, "padding_mask"),
+        ({**tokens, "padding_mask": np.ones((BATCH, LENGTH - 1))}, "padding_mask"),
+    ):
+        with pytest.raises(ValueError, match=key):
+            bert(wrong)
+    with pytest.raises(MissingFeatureError, match="no 'token_ids'"):
+        bert({"padding_mask": np.ones((BATCH, LENGTH))})
+    with pytest.raises(MissingFeatureError, match="no 'decoder_token_ids'"):
+        t5(tokens)
+    # Of the decoder's documents nothing is known if only the encoder's are.
+    both = tokens_of("t5")
+    with pytest.raises(MissingFeatureError, match="no 'decoder_document_ids'"):
+        t5({**both, "document_ids": np.ones(both["token_ids"].shape)})
+
+
+def test_a_call_with_all_features_makes_no_others():
+    features = make_features("bert")
+    assert backbone_of("bert").complete(features) is features
+
+
 @backbones
 def test_features_that_are_missing_are_named(name):
     backbone, features = backbone_of(name), make_features(name)
@@ -109,8 +246,117 @@ def test_labels_that_are_missing_are_named_and_predict_needs_none(name, tmp_path
     before = model.evaluate(features, verbose=0, return_dict=True)
     model.predict(without, verbose=0)
     assert model.evaluate(features, verbose=0, return_dict=True) == before
-    with pytest.raises(MissingFeatureError, match="no 'position_ids'"):
-        model({key: value for key, value in features.items() if key != "position_ids"})
+    with pytest.raises(MissingFeatureError, match="no 'token_ids'"):
+        model({key: value for key, value in features.items() if key != "token_ids"})
+
+
+@pytest.mark.parametrize(
+    "name", ["masked_lm", "causal_lm", "permutation_lm", "denoising", "bidirectional_lm"]
+)
+def test_tokens_alone_have_logits_and_are_trained_on(name):
+    model, tokens = build(name), tokens_of(TRAINED[name][0])
+    logits = model.logits(tokens)
+    (longer, masks), real = padded(tokens, left=0), next(iter(tokens.values())).shape[1]
+    for key, value in model.predict({**longer, **masks}, verbose=0).items():
+        if name == "denoising":
+            real = tokens[names.DECODER_TOKEN_IDS].shape[1]
+        if name != "bidirectional_lm":
+            np.testing.assert_allclose(value[:, :real], numpy(logits[key]), rtol=1e-4, atol=1e-4)
+    features = training_features(name)
+    filled = {
+        f"{side}{key}" for key in ("position_ids", "document_ids", "segment_ids") for side in ("", "decoder_")
+    }
+    features = {key: value for key, value in features.items() if key not in filled} | tokens
+    model.compile("sgd", run_eagerly=keras.backend.backend() != "jax")
+    before = {each.path: numpy(each) for each in model.trainable_weights}
+    losses = [model.evaluate(each, verbose=0) for each in (features, dict(model.complete(features)))]
+    np.testing.assert_allclose(*losses, rtol=1e-5)
+    model.fit(features, verbose=0)
+    assert all(np.abs(numpy(each) - before[each.path]).max() for each in model.trainable_weights[:1])
+
+
+@pytest.mark.parametrize(
+    ("task", "place"),
+    [
+        (Classification(labels=("a", "b", "c")), 0),
+        (Classification(labels=("a", "b"), form=LastTokenForm()), LENGTH - 1),
+        (Classification(labels=("a", "b", "c"), pair=True), 0),
+        (SpanAnswering(), 0),
+    ],
+    ids=["first", "last", "pair", "spans"],
+)
+def test_a_task_reads_tokens_alone(task, place):
+    model = TaskModel(model=MODELS["bert"], task=task, vocabulary_size=VOCABULARY, seed=3)
+    tokens = tokens_of("bert")
+    at = model.logits({**tokens, "pooled_positions": np.full((BATCH, 1), place, "int32")})
+    for found in (model.logits(tokens), model.predict(tokens, verbose=0)):
+        for key, value in found.items():
+            np.testing.assert_allclose(numpy(value), numpy(at[key]), atol=1e-5)
+    for left in (0, 1):
+        longer, masks = padded(tokens, left)
+        for key, value in model.logits({**longer, **masks}).items():
+            moved = 2 * left if isinstance(task, SpanAnswering) else 0
+            value = numpy(value)[..., moved : moved + at[key].shape[-1]]
+            np.testing.assert_allclose(value, numpy(at[key]), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", [*KINDS.values(), "xlnet"])
+def test_enable_lora_trains_small_matrices_alone(name, tmp_path):
+    backbone, features = backbone_of(name, layers=1), tokens_of(name)
+    before = numpy(backbone(features))
+    assert backbone.enable_lora(2) is backbone
+    np.testing.assert_array_equal(numpy(backbone(features)), before)
+    trained = [each.path.split("/")[-4:] for each in backbone.trainable_weights]
+    assert {each[0] for each in trained} >= {"attention"} and all(each[2] == "lora" for each in trained)
+    assert {each[1] for each in trained} == {"query", "value"}
+    for weight in backbone.trainable_weights:
+        weight.assign(np.random.default_rng(1).normal(size=weight.shape))
+    changed = numpy(backbone(features))
+    assert np.abs(changed - before).max() > 1e-2
+    backbone.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(numpy(loaded(features)), changed, atol=1e-6)
+    assert len(loaded.trainable_weights) == len(trained)
+    for wrong in ({}, {"target_layer_names": ["output"]}):
+        with pytest.raises(TuningError, match="enabled already"):
+            backbone.enable_lora(2, **wrong)
+
+
+def test_lora_of_a_model_with_heads_is_trained_saved_and_merged(tmp_path):
+    model, features = build("masked_lm"), training_features("masked_lm")
+    model.backbone.enable_lora(2, ["query", "inner"], lora_alpha=4)
+    model.compile("sgd", run_eagerly=keras.backend.backend() != "jax")
+    before = {each.path: numpy(each) for each in model.weights}
+    model.fit(features, verbose=0)
+    changed = {each.path for each in model.weights if np.abs(numpy(each) - before[each.path]).max()}
+    assert {path.split("/")[1] for path in changed} == {"added", "heads"}
+    logits = numpy(model.logits(features)["mlm"])
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(numpy(loaded.logits(features)["mlm"]), logits, atol=1e-5)
+    merge(model)
+    np.testing.assert_allclose(numpy(model.logits(features)["mlm"]), logits, atol=1e-4)
+    assert not model.backbone.lora and not model.backbone.added.weights
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "sentence"),
+    [
+        ("bert", {"rank": 0}, "rank"),
+        ("bert", {"rank": 99}, "rank: 99.*16 is the greatest"),
+        ("bert", {"rank": 2, "lora_alpha": 0}, "alpha"),
+        ("bert", {"rank": 2, "target_layer_names": ["querry"]}, "target_layer_names: querry.*query"),
+        ("elmo", {"rank": 2}, "target_layer_names"),
+    ],
+)
+def test_lora_that_does_not_fit_is_named_and_changes_nothing(name, wrong, sentence):
+    backbone = backbone_of(name)
+    with pytest.raises(ValueError, match=sentence):
+        backbone.enable_lora(**wrong)
+    assert (
+        not backbone.lora
+        and len(backbone.trainable_weights) == sum(each.trainable for each in backbone.weights) > 0
+    )
 
 
 @on_tensorflow

@@ -11,7 +11,7 @@ from firth.layers.attention.projections import ProjectedHeads
 from firth.layers.attention.row_chunked_attention import read_by_rows
 from firth.layers.attention.softmax_attention import read_heads
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.layer import with_mask
+from firth.layers.elements.layer import mask_of, with_mask
 from firth.layers.elements.norms import RMSNorm
 from firth.layers.elements.seeds import normal, seed_generator
 from firth.layers.elements.types import (
@@ -150,6 +150,9 @@ class Attention(ProjectedHeads):
         content: Tensor | None = None,
         local: bool = False,
         mask: Tensor | None = None,
+        hidden_mask: Tensor | None = None,
+        context_mask: Tensor | None = None,
+        content_mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width].
@@ -174,6 +177,9 @@ class Attention(ProjectedHeads):
                 data.
             mask: Bool tensor [batch, keys], False on tokens that nobody sees, which Keras hands on; None for
                 none.
+            hidden_mask: Bool tensor as `mask`, which Keras hands on by this name next to other tensors.
+            context_mask: Bool tensor [batch, keys], that of a context.
+            content_mask: Bool tensor [batch, keys], that of a content.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Raises:
@@ -181,6 +187,8 @@ class Attention(ProjectedHeads):
         """
         if self.cross and context is None:
             raise ValueError("Attention: with `cross` it needs `context`. Received: context=None")
+        own = hidden_mask if content is None else content_mask
+        mask = mask_of(mask, own if context is None else context_mask)
         bias, hidden = with_mask(bias, mask), ops.cast(hidden, self.compute_dtype)
         if content is None:
             query, key, value = self._project(hidden, context, positions)

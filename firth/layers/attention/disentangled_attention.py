@@ -9,7 +9,7 @@ from firth.layers.attention.attention import Attention
 from firth.layers.attention.attention_bias import Block, RowBias, states_from
 from firth.layers.attention.row_chunked_attention import read_by_rows
 from firth.layers.attention.softmax_attention import times
-from firth.layers.elements.layer import with_mask
+from firth.layers.elements.layer import mask_of, with_mask
 from firth.layers.elements.types import Tensor, check_own_keys
 from firth.layers.positions.relative_shift import relative_shift
 
@@ -73,6 +73,8 @@ class DisentangledAttention(Attention):
         content: Tensor | None = None,
         causal: bool = False,
         mask: Tensor | None = None,
+        hidden_mask: Tensor | None = None,
+        content_mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width].
@@ -89,6 +91,8 @@ class DisentangledAttention(Attention):
             causal: Python bool, whether `bias` hides every key after its query.
             mask: Bool tensor [batch, length], False on tokens that nobody sees, which Keras hands on; None
                 for none.
+            hidden_mask: Bool tensor as `mask`, which Keras hands on by this name next to other tensors.
+            content_mask: Bool tensor [batch, length], that of a content.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Raises:
@@ -96,6 +100,7 @@ class DisentangledAttention(Attention):
         """
         if positions is None:
             raise ValueError("DisentangledAttention: it needs `positions`. Received: positions=None")
+        mask = mask_of(mask, hidden_mask if content is None else content_mask)
         bias, hidden = with_mask(bias, mask), ops.cast(hidden, self.compute_dtype)
         query, key, value = (
             self._project(hidden, None, None) if content is None else self._apart(hidden, content)

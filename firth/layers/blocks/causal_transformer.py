@@ -10,7 +10,7 @@ from firth.layers.attention.key_value_cache import Write, places_from, values_at
 from firth.layers.attention.row_chunked_attention import bias_of_mask
 from firth.layers.blocks.transformer_stack import Cache, TransformerStack
 from firth.layers.elements.configs import AnyStack, stack_of
-from firth.layers.elements.layer import document_ids_of
+from firth.layers.elements.layer import document_ids_of, mask_of, without_mask
 from firth.layers.elements.types import Seed, Tensor
 
 
@@ -80,6 +80,8 @@ class CausalTransformer(TransformerStack):
         context: Tensor | None = None,
         context_document_ids: Tensor | None = None,
         mask: Tensor | None = None,
+        hidden_mask: Tensor | None = None,
+        context_mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width].
@@ -92,16 +94,22 @@ class CausalTransformer(TransformerStack):
                 None for the order of the row.
             position_ids: int32 [batch, length]; only positions that belong to attention need them.
             context: Float tensor [batch, keys, width], an encoder's states; None for no attention to them.
-            context_document_ids: Int tensor [batch, keys]; a token attends to its own document. None without
-                a context.
+            context_document_ids: Int tensor [batch, keys], 0 on padding; a token attends to its own document.
+                None for a context of one document, where `document_ids` is None too.
             mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
+            hidden_mask: Bool tensor as `mask`, which Keras hands on by this name next to other tensors.
+            context_mask: Bool tensor [batch, keys], False on the context's padding, which Keras hands on.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             A float tensor [batch, length, width] of the compute dtype.
         """
         is_causal = self._is_causal(attention_order)
-        document_ids = document_ids_of(hidden, document_ids, mask)
+        mask = mask_of(mask, hidden_mask)
+        if context is not None and (document_ids is None or context_mask is not None):
+            context_document_ids = document_ids_of(context, context_document_ids, context_mask)
+            context = without_mask(context, context_mask)
+        document_ids, hidden = document_ids_of(hidden, document_ids, mask), without_mask(hidden, mask)
         seen = AttentionMask(document_ids, attention_order, is_causal)
         reading: dict[str, Any] = {"causal": is_causal, "training": training}
         if context is not None:

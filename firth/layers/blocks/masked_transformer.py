@@ -8,7 +8,7 @@ from keras import ops
 from firth.layers.attention.attention_bias import AttentionMask
 from firth.layers.blocks.transformer_stack import TransformerStack
 from firth.layers.elements.configs import AnyStack
-from firth.layers.elements.layer import document_ids_of
+from firth.layers.elements.layer import document_ids_of, mask_of, without_mask
 from firth.layers.elements.types import Seed, Tensor
 from firth.layers.positions.disentangled_positions import DisentangledPositions
 
@@ -55,6 +55,7 @@ class MaskedTransformer(TransformerStack):
         passes: int = 2,
         wanted: Tensor | None = None,
         mask: Tensor | None = None,
+        hidden_mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width], or [batch, wanted, width].
@@ -75,6 +76,7 @@ class MaskedTransformer(TransformerStack):
                 block then makes no others where its attention reads no positions. None for all tokens, and
                 with `absolute`.
             mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
+            hidden_mask: Bool tensor as `mask`, which Keras hands on by this name next to other tensors.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
@@ -83,7 +85,9 @@ class MaskedTransformer(TransformerStack):
         Raises:
             ValueError: for `absolute` without disentangled positions.
         """
+        mask = mask_of(mask, hidden_mask)
         seen = AttentionMask(document_ids_of(hidden, document_ids, mask), attention_order)
+        hidden = without_mask(hidden, mask)
         if absolute is None:
             return self._run(hidden, seen, position_ids, training=training, wanted=wanted)
         if not isinstance(self.positions, DisentangledPositions):

@@ -14,7 +14,7 @@ from firth.layers.blocks.feed_forward import build_feed_forward
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.extensible_layer import ExtensibleLayer, Place
-from firth.layers.elements.layer import with_mask
+from firth.layers.elements.layer import mask_of, with_mask, without_mask
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
@@ -119,6 +119,8 @@ class TransformerBlock(ExtensibleLayer):
         queries: Tensor | None = None,
         local: bool = False,
         mask: Tensor | None = None,
+        hidden_mask: Tensor | None = None,
+        context_mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width].
@@ -139,9 +141,13 @@ class TransformerBlock(ExtensibleLayer):
             local: A Python bool, whether `bias` hides all keys that are not near their query.
             mask: Bool tensor [batch, length], False on tokens that nobody sees, which Keras hands on; None
                 for none.
+            hidden_mask: Bool tensor as `mask`, which Keras hands on by this name next to other tensors.
+            context_mask: Bool tensor [batch, keys], False on the context's padding, which Keras hands on.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        bias, hidden = with_mask(bias, mask), ops.cast(hidden, self.compute_dtype)
+        mask = mask_of(mask, hidden_mask)
+        bias, context_bias = with_mask(bias, mask), with_mask(context_bias, context_mask)
+        hidden = without_mask(ops.cast(hidden, self.compute_dtype), mask)
         reading = {"positions": positions, "causal": causal, "training": training}
         if local:
             reading["local"] = local
@@ -150,6 +156,7 @@ class TransformerBlock(ExtensibleLayer):
             hidden = ops.cast(queries, self.compute_dtype)
         read_context = None
         if context is not None and self.cross_attention is not None:
+            context = without_mask(context, context_mask)
             read_context = read_with(
                 self.cross_attention, bias=context_bias, context=context, training=training
             )

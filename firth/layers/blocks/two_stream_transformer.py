@@ -11,7 +11,7 @@ from firth.layers.attention.two_stream_attention import Stream, StreamRows, TwoS
 from firth.layers.blocks.transformer_block import TransformerBlock, read_with
 from firth.layers.elements.configs import AnyTwoStreams, two_streams_of
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.layer import document_ids_of
+from firth.layers.elements.layer import document_ids_of, mask_of
 from firth.layers.elements.rematerialisation import BlocksLayer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
@@ -86,6 +86,7 @@ class TwoStreamTransformer(BlocksLayer):
         query: Tensor | None = None,
         positions: Tensor | None = None,
         mask: Tensor | None = None,
+        content_mask: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns the content stream, or with `query` the query stream.
@@ -102,6 +103,7 @@ class TwoStreamTransformer(BlocksLayer):
             positions: int32 [batch, predictions], places of the query stream's tokens in their rows; None
                 without `query`.
             mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
+            content_mask: Bool tensor as `mask`, which Keras hands on by this name next to other tensors.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
@@ -111,7 +113,7 @@ class TwoStreamTransformer(BlocksLayer):
         content = self.dropout(ops.cast(content, self.compute_dtype), training=training)
         relative = relative_sinusoids(ops.shape(content)[1], self.stack.width)
         relative = self.relative_dropout(relative, training=training)
-        document_ids = document_ids_of(content, document_ids, mask)
+        document_ids = document_ids_of(content, document_ids, mask_of(mask, content_mask))
         segment_ids = ops.zeros_like(document_ids) if segment_ids is None else segment_ids
         seen_by_content = AttentionMask(document_ids, attention_order)
         by_rows = suits_rows(seen_by_content)

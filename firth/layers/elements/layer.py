@@ -165,6 +165,36 @@ def with_mask(bias: Any, mask: Tensor | None) -> Any:
     return ops.add(bias, hidden)
 
 
+def mask_of(mask: Tensor | None, handed_on: Tensor | None) -> Tensor | None:
+    """Returns the mask that a call is given, or the one that Keras hands on next to it.
+
+    Keras hands the mask of the only tensor of a call on as `mask`, and those of several as `<name>_mask`.
+
+    Example:
+
+    >>> mask_of(None, None) is None, mask_of(None, [True]), mask_of([False], [True])
+    (True, [True], [False])
+    """
+    return handed_on if mask is None else mask
+
+
+def without_mask(states: Tensor, *masks: Tensor | None) -> Tensor:
+    """Returns states without the Keras mask that they may have, which a layer has read already.
+
+    Args:
+        states: Float tensor.
+        *masks: Masks that Keras may have handed on; if all are None, the states have no mask.
+
+    Example:
+
+    >>> import numpy as np
+    >>> states = np.ones((1, 2, 3))
+    >>> without_mask(states, None) is states
+    True
+    """
+    return states if all(mask is None for mask in masks) else ops.add(states, 0)
+
+
 def inner_layers(layer: keras.layers.Layer, kind: type[Kind]) -> Iterator[Kind]:
     """Yields the layers of a class in a layer or a model, itself included, each once, as they were made.
 

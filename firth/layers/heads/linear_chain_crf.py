@@ -6,7 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.elements.layer import Float32Layer, document_ids_of
+from firth.layers.elements.layer import Float32Layer, document_ids_of, mask_of
 from firth.layers.elements.types import Shape, Tensor, check_positive
 
 # From scores [batch, tags before, tags] to [batch, tags].
@@ -62,7 +62,13 @@ class LinearChainCRF(Float32Layer):
             for name, shape in shapes.items()
         )
 
-    def call(self, emissions: Tensor, chain_ids: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
+    def call(
+        self,
+        emissions: Tensor,
+        chain_ids: Tensor | None = None,
+        mask: Tensor | None = None,
+        emissions_mask: Tensor | None = None,
+    ) -> Tensor:
         """Returns the log probability of each tag of each token, over all tags of the others.
 
         Args:
@@ -70,11 +76,12 @@ class LinearChainCRF(Float32Layer):
             chain_ids: Int tensor [batch, length], 0 on tokens of no chain, and the same number on the tokens
                 of a chain, which are neighbours; None for rows of one chain.
             mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
+            emissions_mask: Bool tensor as `mask`, which Keras hands on by this name next to other tensors.
 
         Returns:
             float32 [batch, length, tags]; without meaning on tokens of no chain.
         """
-        chain_ids = document_ids_of(emissions, chain_ids, mask)
+        chain_ids = document_ids_of(emissions, chain_ids, mask_of(mask, emissions_mask))
         summed = self._with_messages(emissions, chain_ids, _log_sum)
         return summed - ops.logsumexp(summed, axis=-1, keepdims=True)
 

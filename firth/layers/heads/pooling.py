@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.custom_gradient import gather_tokens
-from firth.layers.elements.layer import Layer, document_ids_of
+from firth.layers.elements.layer import Layer, document_ids_of, mask_of
 from firth.layers.elements.seeds import seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor, check_positive, check_width
 
@@ -136,6 +136,7 @@ class AttentionPooling(Layer):
         document_ids: Tensor | None = None,
         documents: int = 1,
         mask: Tensor | None = None,
+        hidden_mask: Tensor | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, documents, width]; zeros for a document that is not there.
 
@@ -145,8 +146,9 @@ class AttentionPooling(Layer):
                 None for rows of one document.
             documents: Most documents of a row.
             mask: Bool tensor [batch, length], False on padding, which Keras hands on; None for none.
+            hidden_mask: Bool tensor as `mask`, which Keras hands on by this name next to other tensors.
         """
-        document_ids = document_ids_of(hidden, document_ids, mask)
+        document_ids = document_ids_of(hidden, document_ids, mask_of(mask, hidden_mask))
         scores = ops.matmul(ops.cast(self.dense(hidden), "float32"), ops.expand_dims(self.context, -1))
         places = ops.reshape(ops.arange(1, documents + 1, dtype="int32"), (1, -1, 1))
         belongs = ops.equal(ops.expand_dims(ops.cast(document_ids, "int32"), 1), places)

@@ -1,7 +1,7 @@
 """Base class of all backbones, and the state that a recurrent one carries from batch to batch."""
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import keras
@@ -9,8 +9,10 @@ from keras import ops
 
 from firth import features as names
 from firth.layers.elements.custom_gradient import gather_tokens
+from firth.layers.elements.extensible_layer import Additions
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.models.additions.low_rank import enable_lora
 from firth.models.features_model import FeaturesModel
 
 # Beginnings of the paths of weights, by stage, from the inputs to the outputs.
@@ -19,6 +21,9 @@ Stages: TypeAlias = tuple[tuple[str, ...], ...]
 
 class Backbone(FeaturesModel):
     """The part of a model from features to hidden states; `_make` makes its parts.
+
+    `backbone({"token_ids": ids})` suffices for rows of one document, and `padding_mask` next to it says where
+    they are padding; see `complete`.
 
     Args:
         vocabulary_size: Number of rows of the token embeddings.
@@ -32,6 +37,8 @@ class Backbone(FeaturesModel):
     """
 
     config_type: ClassVar[Any]
+    # Feature with a place for each of the states.
+    _places: ClassVar[str] = names.TOKEN_IDS
 
     def __init__(
         self, vocabulary_size: int, config: Any, seed: Seed = None, dtype: Any = None, **kwargs: Any
@@ -42,7 +49,10 @@ class Backbone(FeaturesModel):
         self.seed = plain_seed(seed)
         self.width = self.config.width
         self._initializer = truncated_normal(self.config.initializer_stddev, seed_generator(seed))
+        self._lora: dict[str, Any] = {}
         self._make()
+        # A layer that is built tracks no more layers, so it is here from the start.
+        self.added = Additions(name="added")
 
     def _make(self) -> None:
         """Makes the parts, each an attribute."""
@@ -60,6 +70,51 @@ class Backbone(FeaturesModel):
     def _build_parts(self) -> None:
         """Creates the weights of the parts."""
         raise NotImplementedError
+
+    def enable_lora(
+        self,
+        rank: int,
+        target_layer_names: Sequence[str] | None = None,
+        lora_alpha: float | None = None,
+    ) -> "Backbone":
+        """Adds LoRA to projections and freezes all other weights of the backbone, before `compile`.
+
+        Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models", section 4.1: the difference of a
+        projection from what it was is `(lora_alpha / rank) B A x`, and only A and B are trained. At first the
+        states are as before. Weights of heads stay as they are. `firth.tuning.merge` makes the difference a
+        part of the projections of a model with heads.
+
+        Args:
+            rank: Rows of A and columns of B.
+            target_layer_names: Patterns of the projections, as `targets` of `firth.recipes.LoRA`: `query`,
+                `encoder/block_0/*`; None for query and value of each attention.
+            lora_alpha: Number that the product is multiplied by after it is divided by the rank; None for the
+                rank.
+
+        Returns:
+            The backbone.
+
+        Raises:
+            ValueError: for a rank that is not an int from 1 to the narrowest target, a name that no
+                projection has, with the nearest, and a backbone that has LoRA.
+
+        Example:
+
+        >>> from firth.models import MaskedTransformerBackbone
+        >>> config = {"layers": 1, "width": 8, "attention": {"heads": 2}}
+        >>> [each.path.split("/", 2)[2] for each in
+        ...  MaskedTransformerBackbone(10, config).enable_lora(2).trainable_weights][:2]
+        ['encoder/block_0/attention/query/lora/down', 'encoder/block_0/attention/query/lora/up']
+        """
+        if not self.built:
+            self.build()
+        self._lora = dict(enable_lora(self, rank, target_layer_names, lora_alpha))
+        return self
+
+    @property
+    def lora(self) -> dict[str, Any]:
+        """Arguments of `enable_lora`; empty without LoRA, and after it was merged."""
+        return dict(self._lora) if self.added.held else {}
 
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:
@@ -108,6 +163,15 @@ class Backbone(FeaturesModel):
         """
         return (*features_shape[names.TOKEN_IDS], self.width)
 
+    def compute_mask(self, features: Any, previous_mask: Any) -> Any:
+        """The Keras mask of the tokens that there are states of, if they have one.
+
+        Args:
+            features: Features; not read.
+            previous_mask: Masks of the features by their names.
+        """
+        return (previous_mask or {}).get(self._places)
+
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
@@ -115,7 +179,21 @@ class Backbone(FeaturesModel):
             "vocabulary_size": self.vocabulary_size,
             "config": self.config.model_dump(mode="json"),
             "seed": self.seed,
+            **({"lora": self.lora} if self.lora else {}),
         }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """Returns the backbone of a config, with LoRA if it had some.
+
+        Args:
+            config: Config that `get_config` returned.
+            custom_objects: Classes by name, as in `keras.Model.from_config`.
+        """
+        backbone = super().from_config(
+            {key: value for key, value in config.items() if key != "lora"}, custom_objects
+        )
+        return backbone.enable_lora(**config["lora"]) if "lora" in config else backbone
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -39,6 +39,8 @@ class BiLSTMBackbone(Backbone):
     token_embedding = None
 
     config_type = BiLSTMConfig
+    # A mask of characters has another shape.
+    _places = names.DOCUMENT_IDS
 
     def _make(self) -> None:
         characters, projected = self.config.characters, self.config.projection_width
@@ -168,6 +170,7 @@ class BiLSTMBackbone(Backbone):
             The tensor that `layer_outputs` returns, and a pair of float32 tensors [batch, layers, 2,
             projection_width] and [batch, layers, 2, cells].
         """
+        features = self.complete(features)
         words = self.words(features)
         outputs, state = self.encoder.run(words, features[names.DOCUMENT_IDS], state, training=training)
         return ops.stack([ops.concatenate([words, words], axis=-1), *outputs], axis=1), state

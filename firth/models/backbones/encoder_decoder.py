@@ -44,6 +44,7 @@ class EncoderDecoderBackbone(TransformerBackbone):
     """
 
     config_type = EncoderDecoderConfig
+    _places = names.DECODER_TOKEN_IDS
 
     def _make(self) -> None:
         super()._make()
@@ -93,7 +94,7 @@ class EncoderDecoderBackbone(TransformerBackbone):
             features: Features as in the call; those of the decoder are not read.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        features = self._with_additions(features, self.encoder)
+        features = self._with_additions(self.complete(features), self.encoder)
         # The decoder is the encoder: where all tokens have the same place in the order, each sees all.
         order = ops.zeros_like(features[names.DOCUMENT_IDS]) if self.is_shared else None
         parts = self.encoder_embeddings, self.encoder_projection, self.encoder
@@ -116,7 +117,7 @@ class EncoderDecoderBackbone(TransformerBackbone):
             encoded: Float tensor [batch, virtual tokens + length, width] that `encode` returned.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        features = after_prefix(features, names.DECODER_POSITION_IDS, self.decoder)
+        features = after_prefix(self.complete(features), names.DECODER_POSITION_IDS, self.decoder)
         return self.decoder(
             self._embed_target(features, training),
             features[names.DECODER_DOCUMENT_IDS],

@@ -48,7 +48,7 @@ class MaskedTransformerBackbone(OneStackBackbone):
             features: Features as in the call.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        return self._embed(self.embeddings, features, training)
+        return self._embed(self.embeddings, self.complete(features), training)
 
     def states_at(  # noqa: D102
         self, features: Mapping[str, Tensor], wanted: Tensor, training: bool | None = None

@@ -89,7 +89,7 @@ class TwoStreamTransformerBackbone(Divided, Backbone):
         Raises:
             ValueError: if there is no `attention_order`.
         """
-        positions = features[names.MASKED_POSITIONS]
+        features, positions = self.complete(features), features[names.MASKED_POSITIONS]
         query = self.mask_embedding(ops.zeros_like(positions))
         return self.encoder(*self._content(features), query=query, positions=positions, training=training)
 

@@ -10,7 +10,7 @@ from firth import features as names
 from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.pooling import document_means
-from firth.models.heads import Features, Generator, Heads
+from firth.models.heads import Features, Generator, Heads, place_of_answers
 from firth.models.predictions import Predictions, predictions_of_logits
 
 _NEVER = -1e9
@@ -28,6 +28,7 @@ class ContrastiveHeads(Heads):
 
     def _make(self, model: Any, task: Any, seed: Generator) -> None:
         (self.loss_term,) = task.loss_terms
+        self._pooled_at = place_of_answers(task)
         self._texts, self._temperature = task.documents_of_record, task.temperature
         self._positive_from: float | None = task.positive_from
         self._pool = _POOLINGS[task.form.pooling]

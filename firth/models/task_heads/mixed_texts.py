@@ -9,7 +9,7 @@ from firth import features as names
 from firth.layers import AttentionPooling
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.types import Tensor
-from firth.models.heads import Features, Generator
+from firth.models.heads import Features, Generator, place_of_answers
 from firth.models.task_heads.mixed_layers import MixedLayersEncoder
 from firth.models.task_heads.pooled import PooledHeads
 
@@ -28,6 +28,7 @@ class MixedTextsHeads(PooledHeads):
 
     def _make(self, model: Any, task: Any, seed: Generator) -> None:
         (self.loss_term,) = task.loss_terms
+        self._pooled_at = place_of_answers(task)
         shared = {"dtype": self.dtype_policy}
         self.encoder = MixedLayersEncoder(model, task, seed, name="encoder", **shared)
         self._texts, width = task.texts, self.encoder.width

@@ -12,7 +12,7 @@ from firth.layers.elements.custom_gradient import gather_tokens
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.pooling import document_means
-from firth.models.heads import Features, Generator, Heads, states_at, states_of
+from firth.models.heads import Features, Generator, Heads, place_of_answers, states_at, states_of
 from firth.models.predictions import Predictions, predictions_of_logits, predictions_of_numbers
 
 
@@ -38,6 +38,7 @@ class PooledHeads(Heads):
         shared = {"dtype": self.dtype_policy}
         self._read, self._pool = _POOLINGS[task.form.pooling]
         self._orders = task.form.orders
+        self._pooled_at = place_of_answers(task)
         self.reads_encoder_alone = task.form.encoder_alone
         self.pooler: Any = None
         if task.form.has_pooler:

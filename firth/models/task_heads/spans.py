@@ -7,7 +7,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers.elements.types import Tensor
-from firth.models.heads import Features, Generator, Heads
+from firth.models.heads import Features, Generator, Heads, place_of_answers
 
 # Logit of the tokens of other records; finite, so that a record that is not there has a finite loss.
 _ELSEWHERE = -1e9
@@ -24,6 +24,7 @@ class SpansHeads(Heads):
     """
 
     def _make(self, model: Any, task: Any, seed: Generator) -> None:
+        self._pooled_at = place_of_answers(task)
         self._ends = tuple(loss.name for loss in task.loss_terms)
         self.dense = self._make_dense(len(self._ends), model.initializer_stddev, seed)
 
