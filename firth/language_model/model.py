@@ -98,6 +98,8 @@ class LanguageModel(AdaptableModel):
         Raises:
             ValueError: for a loss or metrics.
         """
+        # LoRA of `backbone.enable_lora` is not in graphs that were made before.
+        self.forget_graphs()
         self.network.compile(optimizer, **kwargs)
         super().compile(optimizer=self.network.optimizer, **kwargs)
 

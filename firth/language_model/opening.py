@@ -111,7 +111,7 @@ def write_bundle_of(model: TextAnswers, folder: str | os.PathLike[str]) -> None:
         FileExistsError: if there is a bundle already.
         ValueError: if the model has no tokenizer, or additions that were not merged.
     """
-    if model.network.added.held and not model.recipe.trained_by.extends_model:
+    if model.network.additions and not model.recipe.trained_by.extends_model:
         raise ValueError(f"{model.recipe.name} has an adapter: call merge() first, or save_adapter()")
     from firth.tokenizers import save_tokenizer
 

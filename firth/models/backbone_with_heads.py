@@ -8,7 +8,7 @@ import keras
 import numpy.typing as npt
 
 from firth import features as names
-from firth.layers.elements.extensible_layer import Additions
+from firth.layers.elements.extensible_layer import Addition, Additions
 from firth.layers.elements.noise import example_noise
 from firth.layers.elements.seeds import plain_seed, seed_generator
 from firth.layers.elements.types import Tensor
@@ -79,6 +79,11 @@ class BackboneWithHeads(FeaturesModel):
         self.heads = HEADS[goal.heads_key](model, goal, vocabulary_size, **shared, name="heads")
         self.added = Additions(name="added")
         self.projections: Projections | None = None
+
+    @property
+    def additions(self) -> list[Addition]:
+        """Additions of a method, in `added`, and of `backbone.enable_lora`; empty after they were merged."""
+        return [*self.added.held, *self.backbone.added.held]
 
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:

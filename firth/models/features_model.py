@@ -9,7 +9,7 @@ import keras
 from firth.features import SEGMENT_IDS
 from firth.layers.elements.layer import inner_layers
 from firth.layers.elements.types import Tensor
-from firth.models.missing_features import MissingFeatureError, completed, missing
+from firth.models.missing_features import MissingFeatureError as MissingFeatureError, completed, missing
 
 Specs = dict[str, keras.layers.InputSpec]
 

@@ -205,6 +205,19 @@ def test_adapters_are_added_merged_saved_and_loaded(fresh, gpt2, tmp_path):
         fresh.save(tmp_path / "bundle")
     fresh.merge()
     fresh.save(tmp_path / "bundle")
+    with eagerly():
+        before = fresh.embed(TEXTS)
+        fresh.backbone.enable_lora(2)
+        fresh.compile("sgd")
+        for weight in fresh.backbone.trainable_weights:
+            weight.assign(np.ones(weight.shape))
+        changed = fresh.embed(TEXTS)
+        assert np.abs(changed - before).max() > 1e-3
+        with pytest.raises(ValueError, match="merge"):
+            fresh.save(tmp_path / "other")
+        fresh.merge()
+        fresh.save(tmp_path / "other")
+        np.testing.assert_allclose(firth.load(tmp_path / "other").embed(TEXTS), changed, atol=1e-4)
     with pytest.raises(TuningError):
         gpt2.add_adapter("adalora", targets=["nothing"])
 
