@@ -210,7 +210,7 @@ def test_adapters_are_added_merged_saved_and_loaded(fresh, gpt2, tmp_path):
         fresh.backbone.enable_lora(2)
         fresh.compile("sgd")
         for weight in fresh.backbone.trainable_weights:
-            weight.assign(np.ones(weight.shape))
+            weight.assign(np.random.default_rng(1).normal(size=weight.shape))
         changed = fresh.embed(TEXTS)
         assert np.abs(changed - before).max() > 1e-3
         with pytest.raises(ValueError, match="merge"):
