@@ -30,7 +30,8 @@ def pairs_of(choose, rows):
     held = {name: tf.constant(value) for name, value in rows.items()}
     rng, count = np.random.default_rng(5), len(rows[features.RAW_TOKENS])
 
-    @tf.autograph.experimental.do_not_convert
+    # Traced once, where each batch has a graph of its own around it.
+    @tf.function(autograph=False)
     def one(mine, other, seeds):
         row, negative = ({name: value[place] for name, value in held.items()} for place in (mine, other))
         made = choose(row, negative, seeds)
