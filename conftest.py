@@ -1,10 +1,12 @@
 """Options and hooks of all tests."""
 
+import functools
 import gc
 import importlib.util
 import os
 import platform
 import sys
+import typing
 
 import pytest
 
@@ -42,6 +44,13 @@ def pytest_sessionstart():
     gc.disable()
     # Files of tests need not outlive the machine, and waiting for the disk takes longer than writing them.
     os.fsync = lambda descriptor: None
+
+
+def pytest_configure():
+    """Lets Python remember the members of a protocol, as 3.12 does: TensorFlow asks at each operation."""
+    if sys.version_info < (3, 12):
+        for name in ("_get_protocol_attrs", "_is_callable_members_only"):
+            setattr(typing, name, functools.cache(getattr(typing, name)))
 
 
 def pytest_make_parametrize_id(val):

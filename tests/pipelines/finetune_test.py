@@ -16,7 +16,7 @@ from firth.models.bundle import weights_by_path
 from firth.pipelines.lineage import metadata_store
 from firth.pipelines.run_metadata import metadata_of
 from firth.tokenizers import save_tokenizer
-from tests.exported_model import RECIPE, make_served
+from tests.exported_model import RECIPE, first_signature_alone, make_served
 
 WORDS = ("the", "word", "sat", "on", "mat", "keeps", "company", "you", "shall", "know", ".")
 OPTIONS = (
@@ -59,7 +59,8 @@ def of_csv(path="texts.csv"):
 
 @pytest.fixture(scope="module")
 def first(folder):
-    result = finetune(folder, *of_csv())
+    with first_signature_alone():
+        result = finetune(folder, *of_csv())
     assert result.exit_code == 0, result.output
     return result.output, json.loads((folder / "firth-runs" / "base_classification" / "run.json").read_text())
 

@@ -9,6 +9,7 @@ import pytest
 from firth.serving import Client, NoModelError, forget_client, shared_client
 from tests.exported_model import exported_model
 from tests.fresh_process import run_python
+from tests.reports.stub_model import save_stub_model
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_the_newest_complete_version_is_taken(tmp_path):
 
 def test_a_shared_client_is_loaded_once_and_again_for_other_files(tmp_path):
     folder = tmp_path / "model"
-    shutil.copytree(exported_model().directory, folder)
+    save_stub_model(folder)
     try:
         first = shared_client(folder)
         assert shared_client(os.fspath(folder)) is first
