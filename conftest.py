@@ -77,6 +77,10 @@ def pytest_collection_finish():
         from tests.beam_lookups import remember_lookups
 
         remember_lookups()
+    for name in ("tensorflow.python.util.traceback_utils", "keras.src.utils.traceback_utils"):
+        if module := sys.modules.get(name):
+            # Asked at each operation and at each call of a layer; no test changes it.
+            module.is_traceback_filtering_enabled = functools.partial(bool, True)
 
 
 MEMORY = WorkerMemory()

@@ -78,7 +78,7 @@ def typed(piece):
 
 @pytest.fixture(scope="module", params=MADE)
 def made(request):
-    """A function that makes a tokenizer, texts with its special pieces, and if it is the first of its kind."""
+    """A function that makes a tokenizer, texts with its special pieces, and if it is its kind's first."""
     make = MADE[request.param]()
     texts = [text for piece in make().special_pieces for text in typed(piece)]
     return make, texts, "," not in request.param
