@@ -214,6 +214,17 @@ def test_a_call_with_all_features_makes_no_others():
     assert backbone_of("bert").complete(features) is features
 
 
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("bert", "embed"), ("t5", "encode"), ("shared t5", "encoder_states"), ("elmo", "layer_outputs")],
+)
+def test_parts_of_a_backbone_read_tokens_alone_too(name, part):
+    backbone, tokens = backbone_of(name, layers=1), tokens_of(name)
+    own = {key: each for key, each in tokens.items() if key != names.DECODER_TOKEN_IDS}
+    expected = numpy(getattr(backbone, part)(backbone.complete(tokens)))
+    np.testing.assert_allclose(numpy(getattr(backbone, part)(own)), expected, atol=1e-6)
+
+
 @backbones
 def test_features_that_are_missing_are_named(name):
     backbone, features = backbone_of(name), make_features(name)

@@ -170,6 +170,8 @@ class BiLSTMBackbone(Backbone):
             The tensor that `layer_outputs` returns, and a pair of float32 tensors [batch, layers, 2,
             projection_width] and [batch, layers, 2, cells].
         """
+        if not self.built:
+            self.build()
         features = self.complete(features)
         words = self.words(features)
         outputs, state = self.encoder.run(words, features[names.DOCUMENT_IDS], state, training=training)
