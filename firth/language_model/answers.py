@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from firth.language_model.texts import checked_texts
 from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.base.errors import suggest
 from firth.recipes.run.run_recipe import RunRecipe
 
 # A model of features alone runs where Keras has another backend, and TensorFlow is not installed.
@@ -134,8 +135,26 @@ class TextAnswers(keras.Model):
         from firth.serving.answers import printed_fields
 
         client = self._client_for(signature)
+        for name, texts_of_input in {"texts": texts, **inputs}.items():
+            if name != "parameters" and any(each is None for each in texts_of_input):
+                raise TypeError(f"{name}[{list(texts_of_input).index(None)}] is None; each text is a str")
         answer = client.signatures[client.asked(signature, texts)].describe()["answer"]
         return [printed_fields(answer, each) for each in client.ask(signature, texts, **inputs)]
+
+    def first_input(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns inputs by name as arguments of `ask`, where the first input is `texts`.
+
+        Args:
+            signature: Name of a signature.
+            inputs: Texts of each input by its name.
+
+        Raises:
+            ValueError: if the first input is not among them, with those that are.
+        """
+        first = self._client_for(signature).first_input(signature)
+        if first not in inputs:
+            raise ValueError(f"the records have no {first!r}; {suggest(first, list(map(str, inputs)))}")
+        return {"texts": inputs[first], **{name: each for name, each in inputs.items() if name != first}}
 
     @overload
     def generate(self, prompts: str, details: Literal[False] = False, **values: Any) -> str: ...

@@ -44,8 +44,10 @@ def has_features(data: Any) -> bool:
     if (spec := getattr(data, "element_spec", None)) is not None:
         first = spec[0] if isinstance(spec, tuple) else spec
         return isinstance(first, Mapping) and has_features(first)
-    # Generators and Keras's own datasets give features.
-    return not is_path(data) and not isinstance(data, Sequence) and not hasattr(data, "columns")
+    if is_path(data) or isinstance(data, Sequence) or hasattr(data, "columns"):
+        return False
+    # Arrays, series and tensors are of texts; generators and Keras's own datasets give features.
+    return not hasattr(data, "dtype")
 
 
 def _batches(model: "LanguageModel", x: Any, y: Any, batch_size: int, epochs: int) -> Any:

@@ -9,7 +9,8 @@ import keras
 
 from firth import storage
 from firth.language_model.adapting import AdaptableModel
-from firth.language_model.texts import checked_texts
+from firth.language_model.fitting import evaluate_data, fit_data, has_features
+from firth.language_model.texts import checked_texts, list_rows
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.backbones.backbone import Backbone
 from firth.models.builders import build_model
@@ -111,8 +112,6 @@ class LanguageModel(AdaptableModel):
             y: Labels of the texts.
             **kwargs: Keywords of `keras.Model.fit`; `validation_data` takes what `x` does.
         """
-        from firth.language_model.fitting import fit_data
-
         return super().fit(**fit_data(self, x, y, kwargs))
 
     def evaluate(self, x: Any = None, y: Any = None, **kwargs: Any) -> Any:
@@ -123,8 +122,6 @@ class LanguageModel(AdaptableModel):
             y: Labels of the texts.
             **kwargs: Keywords of `keras.Model.evaluate`.
         """
-        from firth.language_model.fitting import evaluate_data
-
         found = super().evaluate(**evaluate_data(self, x, y, kwargs))
         return keras.tree.map_structure(float, found)
 
@@ -132,19 +129,42 @@ class LanguageModel(AdaptableModel):
         """Returns the answers to texts, or the logits of each loss of features.
 
         Args:
-            x: A text, a list of texts, or batches of features as `keras.Model.predict` takes them.
-            **kwargs: Further inputs of the model's signature, such as `pair`; of features, keywords of
+            x: A text, a list of texts, or of records as dicts by the inputs of the model's signature (`text`,
+                `pair`); or batches of features as `keras.Model.predict` takes them.
+            **kwargs: Further inputs of the signature, such as `pair`; of features, keywords of
                 `keras.Model.predict`.
 
         Returns:
-            For each text a dict, such as `{"label": "good", "scores": [...], ...}`.
+            For each text a dict, such as `{"label": "good", "probability": 0.9, ...}`; of features, the
+            logits of each loss by its name.
+
+        Raises:
+            TypeError: for a value that is not a text.
+            ValueError: if there is no text, or an input is missing.
+
+        Example:
+
+            stars.predict(["A film to see twice."])[0]["label"]
         """
-        if not _are_texts(x):
+        if has_features(x):
             return self.network.predict(x, **kwargs)
-        given = [x] if isinstance(x, str) else checked_texts(x)
-        default = self.signatures[0]
-        found = self.ask(default, given, **kwargs)
-        return found[0] if isinstance(x, str) else found
+        if isinstance(x, str):
+            return self.ask(self.signatures[0], [x], **kwargs)[0]
+        rows = list_rows(x, "x")
+        if not isinstance(rows[0], Mapping):
+            return self.ask(self.signatures[0], checked_texts(rows, "x"), **kwargs)
+        inputs = {name: [row.get(name) for row in rows] for name in rows[0]}
+        return self.ask(self.signatures[0], **self.first_input(self.signatures[0], inputs), **kwargs)
+
+    def summary(self, *args: Any, expand_nested: bool = True, **kwargs: Any) -> None:
+        """Prints the layers of the model, as `keras.Model.summary` does.
+
+        Args:
+            *args: Arguments of `keras.Model.summary`.
+            expand_nested: False for the model as one layer.
+            **kwargs: Keywords of `keras.Model.summary`.
+        """
+        super().summary(*args, expand_nested=expand_nested, **kwargs)
 
     @property
     def metrics(self) -> list[keras.metrics.Metric]:
@@ -278,9 +298,3 @@ class LanguageModel(AdaptableModel):
         from firth.serving.saved_model import export
 
         export(self.network, self.tokenizer, self.recipe, None, os.fspath(filepath))
-
-
-def _are_texts(data: Any) -> bool:
-    if isinstance(data, str):
-        return True
-    return isinstance(data, list | tuple) and (not data or not isinstance(data[0], Mapping))

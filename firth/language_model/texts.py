@@ -30,7 +30,8 @@ def checked_texts(texts: Any, name: str = "texts") -> list[str]:
     """
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise TypeError(f"{name} is of the type {type(texts).__name__}; give a list of str")
-    found = [str(each) if type(each).__name__ == "str_" else each for each in texts]
+    # TensorFlow keeps texts as bytes.
+    found = plain_value(texts.numpy()) if hasattr(texts, "numpy") else list(texts)
     if not found:
         raise ValueError(f"{name} is empty; give at least one text")
     for place, each in enumerate(found):
@@ -103,6 +104,19 @@ def list_records(data: Any, columns: Sequence[str], name: str = "train") -> list
     return records
 
 
+def list_rows(data: Any, name: str) -> list[Any]:
+    """Returns the texts or the rows of data in one of the forms that `list_texts` reads.
+
+    Raises:
+        TypeError: for data in another form.
+        ValueError: if there is no row.
+    """
+    rows = list(_rows(data, name))
+    if not rows:
+        raise ValueError(f"{name} is empty; give at least one text")
+    return rows
+
+
 def plain_value(value: Any) -> Any:
     """Returns a value of numpy or TensorFlow as Python has it.
 
@@ -123,7 +137,7 @@ def _rows(data: Any, name: str) -> Iterator[Any]:
     if hasattr(data, "to_dict") and hasattr(data, "columns"):
         yield from data.to_dict("records")
     elif hasattr(data, "as_numpy_iterator"):
-        yield from map(_decoded, data.as_numpy_iterator())
+        yield from map(_decoded, _one_by_one(data).as_numpy_iterator())
     elif isinstance(data, Mapping):
         # Columns, as pandas and datasets take them.
         yield from (dict(zip(data, row)) for row in zip(*data.values(), strict=True))
@@ -133,7 +147,14 @@ def _rows(data: Any, name: str) -> Iterator[Any]:
             "tf.data.Dataset, or a path"
         )
     else:
-        yield from data
+        yield from plain_value(data.numpy()) if hasattr(data, "numpy") else data
+
+
+def _one_by_one(dataset: Any) -> Any:
+    """Returns a `tf.data.Dataset` without batches: those of which each part has a first axis."""
+    spec = dataset.element_spec
+    parts = spec.values() if isinstance(spec, Mapping) else spec if isinstance(spec, tuple) else [spec]
+    return dataset.unbatch() if all(each.shape.rank for each in parts) else dataset
 
 
 def _decoded(element: Any) -> Any:

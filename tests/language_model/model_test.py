@@ -222,6 +222,39 @@ def test_adapters_are_added_merged_saved_and_loaded(fresh, gpt2, tmp_path):
         gpt2.add_adapter("adalora", targets=["nothing"])
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        tuple(TEXTS),
+        np.array(TEXTS),
+        pandas.Series(TEXTS),
+        pandas.DataFrame({"text": TEXTS}),
+        [{"text": text} for text in TEXTS],
+        tf.constant(TEXTS),
+        tf.data.Dataset.from_tensor_slices(TEXTS),
+        tf.data.Dataset.from_tensor_slices(TEXTS).batch(3),
+        tf.data.Dataset.from_tensor_slices({"text": TEXTS}).batch(2),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_texts_come_in_each_form_that_people_have(bert, texts):
+    with eagerly():
+        assert [each["tokens_read"] for each in bert.predict(texts)] == [3, 3, 4, 3]
+
+
+def test_the_records_that_are_predicted_name_the_inputs(bert):
+    with eagerly(), pytest.raises(ValueError, match="no 'text'; did you mean txt"):
+        bert.predict([{"txt": "a"}])
+    with eagerly(), pytest.raises(TypeError, match="None"):
+        bert.predict([{"text": "a"}, {"text": None}])
+
+
+@pytest.mark.repeated
+def test_fit_compiled_by_xla(fresh):
+    fresh.compile("adamw", jit_compile=True)
+    assert np.isfinite(fresh.fit(TEXTS * 2, batch_size=4, verbose=0).history["loss"]).all()
+
+
 def test_another_backend_than_tensorflow_embeds_and_says_what_it_cannot(bert, monkeypatch):
     with eagerly():
         expected = bert.embed(TEXTS)
