@@ -1,15 +1,14 @@
 """Options and hooks of all tests."""
 
-import functools
 import gc
 import importlib.util
 import os
 import platform
 import sys
-import typing
 
 import pytest
 
+from tests.lookups import remember_arguments_of_layers, remember_protocols, remember_tracebacks
 from tests.shared_data import missing_data, twin_problem
 from tests.worker_memory import WorkerMemory
 
@@ -46,13 +45,6 @@ def pytest_sessionstart():
     os.fsync = lambda descriptor: None
 
 
-def pytest_configure():
-    """Lets Python remember the members of a protocol, as 3.12 does: TensorFlow asks at each operation."""
-    if sys.version_info < (3, 12):
-        for name in ("_get_protocol_attrs", "_is_callable_members_only"):
-            setattr(typing, name, functools.cache(getattr(typing, name)))
-
-
 def pytest_make_parametrize_id(val):
     """Names long bytes by their length: compressed data may differ between workers, by their time."""
     return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > 20 else None
@@ -68,7 +60,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Keeps the collector of cycles off what stays, and makes the pipelines of tests quick to build."""
+    """Keeps the collector of cycles off what stays, and makes models and pipelines quick to build."""
     gc.freeze()
     # Graphs are many small objects: by default, a thirtieth of the time goes into looking for cycles.
     gc.set_threshold(10_000, 10, 10)
@@ -77,10 +69,9 @@ def pytest_collection_finish():
         from tests.beam_lookups import remember_lookups
 
         remember_lookups()
-    for name in ("tensorflow.python.util.traceback_utils", "keras.src.utils.traceback_utils"):
-        if module := sys.modules.get(name):
-            # Asked at each operation and at each call of a layer; no test changes it.
-            module.is_traceback_filtering_enabled = functools.partial(bool, True)
+    remember_protocols()
+    remember_tracebacks()
+    remember_arguments_of_layers()
 
 
 MEMORY = WorkerMemory()

@@ -7,7 +7,6 @@ runner that cannot start.
 
 import argparse
 import functools
-import inspect
 import types
 import weakref
 from collections.abc import Callable
@@ -19,6 +18,8 @@ from apache_beam.runners.portability import prism_runner
 from apache_beam.runners.worker import statecache
 from apache_beam.transforms import core, ptransform, userstate, util
 from apache_beam.typehints import decorators
+
+from tests.lookups import remember_signatures
 
 
 def remember_lookups() -> None:
@@ -72,23 +73,6 @@ def remember_views(make_view: Callable) -> Callable:
         return views[cls]
 
     return view_as
-
-
-def remember_signatures(look_up: Callable) -> Callable:
-    """Returns Beam's look-up of the signature of a function, or of a function as a method of an object."""
-    known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
-    def get_signature(func) -> inspect.Signature:
-        bound = isinstance(func, types.MethodType)
-        function = func.__func__ if bound else func
-        if not isinstance(function, types.FunctionType):
-            return look_up(func)
-        signatures = known.setdefault(function, {})
-        if bound not in signatures:
-            signatures[bound] = look_up(func)
-        return signatures[bound]
-
-    return get_signature
 
 
 def remember_by_code(look_up: Callable) -> Callable:

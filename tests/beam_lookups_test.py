@@ -11,7 +11,8 @@ from apache_beam.runners.worker.statecache import get_deep_size
 from apache_beam.transforms import core, userstate
 from apache_beam.typehints import decorators
 
-from tests.beam_lookups import remember_by_code, remember_signatures, remember_specs, remember_views
+from tests.beam_lookups import remember_by_code, remember_specs, remember_views
+from tests.lookups import remember_signatures
 
 STATE = userstate.BagStateSpec("seen", StrUtf8Coder())
 LOOK_UP = userstate.get_dofn_specs

@@ -18,6 +18,7 @@ OUTSIDE = {
     "fresh_process_test": "tests/fresh_process.py",
     "house_test": "scripts/house.py",
     "lint": "scripts/lint",
+    "lookups_test": "Keras and TensorFlow, in the tests of every folder",
     "made_once_test": "tests/made_once.py",
     "parts_test": "tests/parts.py",
     "pipelines/examples_scripts_test": "examples/",
