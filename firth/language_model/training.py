@@ -3,11 +3,14 @@
 import os
 import warnings
 
+import keras
+
 from firth.language_model.model import LanguageModel
 from firth.language_model.progress import progress_bar
 from firth.language_model.rows import RowFiles
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers import load_tokenizer
+from firth.training.history import read_history
 from firth.training.pretraining import train
 from firth.training.run_fn import finished, with_steps
 from firth.training.termination import TrainingInterrupted
@@ -27,11 +30,10 @@ def train_in_process(
     """
     checkpoints = os.path.join(folder, "checkpoints")
     recipe = with_steps(recipe, files.train, checkpoints)
+    run = os.path.join(folder, "run")
     with progress_bar(verbose):
         try:
-            network = train(
-                recipe, files.train, files.tokenizer, os.path.join(folder, "run"), checkpoints, files.eval
-            )
+            network = train(recipe, files.train, files.tokenizer, run, checkpoints, files.eval)
         except TrainingInterrupted as stopped:
             if stopped.model is None:
                 raise KeyboardInterrupt from None
@@ -43,4 +45,16 @@ def train_in_process(
             network = stopped.model
     tokenizer = load_tokenizer(files.tokenizer)
     recipe = finished(network, tokenizer, recipe, files.eval, merges=merge)
-    return LanguageModel(recipe, tokenizer, network)
+    model = LanguageModel(recipe, tokenizer, network)
+    model.history = _history(run)
+    return model
+
+
+def _history(folder: str) -> keras.callbacks.History:
+    """Returns the curve of a run as Keras's `fit` does; `epoch` has the steps."""
+    lines = read_history(folder)
+    history = keras.callbacks.History()
+    history.epoch = [line["step"] for line in lines]
+    names = dict.fromkeys(name for line in lines for name, value in line.items() if isinstance(value, float))
+    history.history = {name: [line.get(name) for line in lines] for name in names}
+    return history

@@ -15,6 +15,8 @@ from scripts.docs.api_pages import api_pages, missing_names  # noqa: E402
 from scripts.docs.import_drawing import imports_page  # noqa: E402
 from scripts.docs.recipe_keys import recipe_pages  # noqa: E402
 
+# `make docs` writes the tutorials here with their output, in firth's own environment.
+TUTORIALS = REPOSITORY / "build/docs/tutorials"
 # Pages that are files of the repository, or that `make docs` writes with firth's own environment.
 SHOWN = {
     "reference/signatures.md": "build/docs/signatures.md",
@@ -33,7 +35,16 @@ def on_files(files: Files, config) -> Files:
     shown = {page: text.replace("](docs/", "](") for page, text in texts.items()}
     for path, text in {**recipe_pages(), **api_pages(), **drawn, **shown}.items():
         files.append(File.generated(config, path, content=text))
+    for ending, folder in ((".svg", "tutorials"), (".ipynb", "notebooks")):
+        for made in sorted(TUTORIALS.glob(f"*{ending}")):
+            files.append(File.generated(config, f"{folder}/{made.name}", content=made.read_bytes()))
     return files
+
+
+def on_page_read_source(page, config) -> str | None:
+    """Reads the text of a tutorial with its output; None for other pages."""
+    place = pathlib.PurePath(page.file.src_uri)
+    return (TUTORIALS / place.name).read_text(encoding="utf-8") if place.parts[0] == "tutorials" else None
 
 
 def on_post_page(output: str, page, config) -> str:

@@ -29,7 +29,14 @@ LANGUAGES = {"sh", "python", "yaml", "text"}
 COMMANDS = [(snippet, command) for snippet in all_snippets("sh") for command in commands(snippet)]
 # `readme_test.py` runs those of the README, each in a process of its own.
 IN_README = {snippet.text for snippet in all_snippets("python") if snippet.page == "README.md"}
-PYTHON_PAGES = sorted({snippet.page for snippet in all_snippets("python") if snippet.text not in IN_README})
+# `tutorials_test.py` runs the tutorials.
+PYTHON_PAGES = sorted(
+    {
+        snippet.page
+        for snippet in all_snippets("python")
+        if snippet.text not in IN_README and not snippet.page.startswith("docs/tutorials/")
+    }
+)
 
 
 @pytest.fixture(scope="module")
