@@ -13,10 +13,17 @@ def progress_bar(show: bool = True) -> Iterator[None]:
     """Shows the steps of a training with loss and speed while the block runs.
 
     Args:
-        show: False to show nothing.
+        show: False to show warnings alone.
     """
+    logger = logging.getLogger(_LOGGER)
+    level, propagates = logger.level, logger.propagate
     if not show:
-        yield
+        # A pipeline that ran in this process has switched the messages on.
+        logger.setLevel(logging.WARNING)
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
         return
     from rich import progress
 
@@ -28,8 +35,6 @@ def progress_bar(show: bool = True) -> Iterator[None]:
         progress.TimeRemainingColumn(),
         progress.TextColumn("{task.description}"),
     )
-    logger = logging.getLogger(_LOGGER)
-    level, propagates = logger.level, logger.propagate
     with progress.Progress(*columns) as bar:
         handler = _Bar(bar)
         logger.addHandler(handler)

@@ -2,7 +2,7 @@
 
     python -m scripts.docs.tutorials build/docs/tutorials
 
-It needs the environment of firth, as the tutorials do. Pages whose text and sources have not changed since are kept.
+It needs the environment of firth, as the tutorials do. Pages are kept until their text or the sources change.
 """
 
 import ast

@@ -19,6 +19,7 @@ README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 SNIPPETS = {
     name: snippet.text
     for name, word in (
+        ("writer", "firth.pretrain"),
         ("layers", "MaskedTransformer"),
         ("endpoint", "saved_model.load"),
         ("run", "create_pipeline"),
@@ -58,7 +59,7 @@ def test_figures_of_benchmarks_are_listed_and_print_as_tables():
 
 
 def test_each_of_its_snippets_is_run_below():
-    assert len(SNIPPETS) == len([each for each in all_snippets("python") if each.page == "README.md"]) == 3
+    assert len(SNIPPETS) == len([each for each in all_snippets("python") if each.page == "README.md"]) == 4
 
 
 def printed(name):
@@ -66,6 +67,15 @@ def printed(name):
     with contextlib.redirect_stdout(io.StringIO()) as output:
         exec(SNIPPETS[name], {})
     return output.getvalue()
+
+
+def test_the_writer_of_the_start_page(tmp_path, monkeypatch):
+    start = next(snippet for snippet in all_snippets("python") if snippet.page == "docs/index.md")
+    assert start.text == SNIPPETS["writer"]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(SNIPPETS, "writer", start.text.replace("steps=200", "steps=2"))
+    assert printed("writer").strip()
+    assert (tmp_path / "firth-runs/writer/bundle").is_dir()
 
 
 def test_the_layers():

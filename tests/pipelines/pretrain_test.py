@@ -113,6 +113,8 @@ def test_the_front_door_trains_the_same_weights(first):
     own = firth.pretrain(tiny(), verbose=False)
     for one, other in zip(own.get_weights(), load_model(first.bundle).get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
+    curve = losses(first.run_dir)
+    assert dict(zip(own.history.epoch, own.history.history["loss"], strict=True)) == curve
 
 
 def test_a_run_trains_on_short_rows_first(first, events):
