@@ -2,6 +2,7 @@
 
 import ast
 import json
+import traceback
 
 import pytest
 
@@ -68,4 +69,5 @@ def test_notebook_has_the_cells_and_outputs_of_the_page(blocks):
 def test_error_names_page_and_line():
     with pytest.raises(ZeroDivisionError) as raised:
         run_page("# A\n\n```python\nvalue = 1\nvalue / 0\n```\n", "page.md")
-    assert (raised.traceback[-1].path.name, raised.traceback[-1].lineno + 1) == ("page.md", 5)
+    last = traceback.extract_tb(raised.tb)[-1]
+    assert (last.filename, last.lineno) == ("page.md", 5)
