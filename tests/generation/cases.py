@@ -5,6 +5,7 @@ import functools
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.autograph.core.ag_ctx import ControlStatusCtx, Status
 
 from firth.generation import Generator
 from firth.models import build_pretraining_model
@@ -28,7 +29,9 @@ def eagerly():
     """Calls functions of graphs op by op: tracing costs many times as much as a few short texts."""
     tf.config.run_functions_eagerly(True)
     try:
-        yield
+        # Graphs of firth are not rewritten by AutoGraph either.
+        with ControlStatusCtx(Status.DISABLED):
+            yield
     finally:
         tf.config.run_functions_eagerly(False)
 
