@@ -5,11 +5,11 @@ import functools
 import itertools
 import os
 import pathlib
+import random
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from unittest import mock
 
-import keras
 import numpy as np
 import tensorflow as tf
 
@@ -114,7 +114,8 @@ def examples_artifact(uri: str, rows: Sequence[bytes] | None = None):
 
 
 def make_served(recipe) -> Served:
-    keras.utils.set_random_seed(1)
+    # Keras draws seeds that are not given from it. `set_random_seed` also drops TensorFlow's kernels.
+    random.seed(1)
     return Served(build_pretraining_model(recipe), WordPieceTokenizer(VOCABULARY), recipe)
 
 

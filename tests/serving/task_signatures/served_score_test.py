@@ -5,7 +5,6 @@ import json
 import random
 import types
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -90,7 +89,7 @@ def _function(served, signature):
 
 
 def served_of(task, model=RECIPE.model, **more) -> Served:
-    keras.utils.set_random_seed(7)
+    random.seed(7)
     more = {"evaluation": TaskEvaluation(batch_size=4, thresholds=()), **more}
     # Several tasks learn from a mixture of data, which nothing here reads.
     recipe = recipe_of(TextToText(**WRITING) if task.tasks_by_source else task, model=model, **more)
