@@ -14,6 +14,7 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import argparse
+import collections
 import functools
 import json
 import pathlib
@@ -59,13 +60,10 @@ def texts() -> list[str]:
 def make_models(folder: str) -> dict[str, str]:
     """Writes the bundles of an encoder and of a decoder, and returns their folders by preset."""
     import firth
-    from firth.recipes import WordPieceTokenizerConfig
-    from firth.tokenizers import train_wordpiece
+    from firth.tokenizers import WordPieceTokenizer, train_wordpiece
 
-    counts: dict[str, int] = {}
-    for word in " ".join(texts()).lower().split():
-        counts[word] = counts.get(word, 0) + 1
-    tokenizer = train_wordpiece(counts, WordPieceTokenizerConfig(vocabulary_size=2000))
+    counts = collections.Counter(" ".join(texts()).lower().split())
+    tokenizer = WordPieceTokenizer(train_wordpiece(counts, 2000, 1))
     made = {}
     for preset in ("bert_base", "gpt2_small"):
         made[preset] = os.path.join(folder, preset)
