@@ -31,7 +31,7 @@ def main() -> None:
     model = firth.pretrain("bert_tiny", texts=texts, steps=60, overrides=SHAPE)
     print(model.fill_mask("Return the [MASK] of the object.")[0])
     records = [{"text": text, "label": "tests" if "test" in text else "other"} for text in texts]
-    sorter = model.finetune(records, epochs=8)
+    sorter = model.finetune(records, epochs=8, overrides={"training.optimizer.learning_rate": 1e-3})
     for text in ("Run the test of the class.", "Return the name of the header."):
         answer = sorter.predict(text)
         print(f"{answer['label']} {answer['probability']:.2f}  {text}")
