@@ -1,6 +1,6 @@
 """Pre-trains a tiny BERT on texts in Python, asks it, fine-tunes it and asks that. Needs no TFX.
 
-    python examples/front_door.py
+python examples/front_door.py
 """
 
 import email
@@ -30,9 +30,9 @@ def main() -> None:
     texts = docstrings(json, email, unittest, inspect)
     model = firth.pretrain("bert_tiny", texts=texts, steps=60, overrides=SHAPE)
     print(model.fill_mask("Return the [MASK] of the object.")[0])
-    records = [{"text": text, "label": "tests" if "test" in text else "other"} for text in texts]
-    sorter = model.finetune(records, epochs=8, overrides={"training.optimizer.learning_rate": 1e-3})
-    for text in ("Run the test of the class.", "Return the name of the header."):
+    records = [{"text": text, "label": "returns" if text.startswith("Return") else "other"} for text in texts]
+    sorter = model.finetune(records, epochs=30, overrides={"training.optimizer.learning_rate": 1e-3})
+    for text in ("A class whose instances are single test cases.", "Return the name of the header."):
         answer = sorter.predict(text)
         print(f"{answer['label']} {answer['probability']:.2f}  {text}")
 
