@@ -81,6 +81,9 @@ def corpus_rows(recipe: Recipe, texts: Sequence[str] | None, folder: str, tokeni
     Raises:
         firth.corpus.CorpusError: if no document is left, or none for one of the splits.
     """
+    for name in ("corpus", "documents", "rows"):
+        # Of other texts, or of a call that was killed.
+        storage.remove(os.path.join(folder, name))
     read = os.path.join(folder, "corpus")
     splits = {name: os.path.join(folder, "documents", f"Split-{name}") for name in SPLITS}
     if texts is None:
@@ -100,8 +103,7 @@ def corpus_rows(recipe: Recipe, texts: Sequence[str] | None, folder: str, tokeni
     )
     rows = os.path.join(folder, "rows")
     saved = os.path.join(rows, TOKENIZER_FOLDER)
-    if not storage.is_folder(saved):
-        _write_tokenizer(recipe, splits[TRAIN], saved, tokenizer, folder)
+    _write_tokenizer(recipe, splits[TRAIN], saved, tokenizer, folder)
     for length, raw_length in _lengths(recipe).items():
         is_main = length == recipe.sequences.length
         place = rows if is_main else os.path.join(rows, rows_folder(length))
@@ -167,13 +169,13 @@ def pack_records(
         folder: Folder of all files.
         corpora: Corpora of the base, whose records are marked among those to evaluate on.
     """
+    for name in ("records", "rows"):
+        storage.remove(os.path.join(folder, name))
     records = {name: os.path.join(folder, "records", f"Split-{name}") for name in found.splits}
     for name, place in records.items():
-        storage.remove(place)
         write_records(place, 0, 1, (to_example(*each) for each in found.written(name)))
     rows = os.path.join(folder, "rows")
     saved = os.path.join(rows, TOKENIZER_FOLDER)
-    storage.remove(saved)
     save_tokenizer(tokenizer, saved)
     make_task_rows(
         {name: [os.path.join(place, "*")] for name, place in records.items()},

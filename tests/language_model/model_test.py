@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 import firth
+from firth import storage
 from firth.interop.errors import InteropError
 from firth.language_model import LanguageModel
 from firth.recipes.reading.bundles import NoBundleError
@@ -295,6 +296,20 @@ def test_the_same_seed_gives_the_same_weights_whatever_holds_the_records(bert, t
     for other in made[1:]:
         for one, same in zip(made[0], other, strict=True):
             np.testing.assert_array_equal(one, same)
+
+
+def test_the_same_folder_resumes_and_does_not_mix_records(bert, tmp_path):
+    options = {"folder": tmp_path / "work", "epochs": 1, "verbose": False}
+    with eagerly():
+        first = bert.finetune(REVIEWS, **options)
+        changed = {path.stat().st_mtime_ns for path in tmp_path.glob("work/checkpoints/*/*/*.index")}
+        again = bert.finetune(REVIEWS, **options)
+        bert.finetune(REVIEWS[:8], **options)
+    assert {path.stat().st_mtime_ns for path in tmp_path.glob("work/checkpoints/*/*/*.index")} >= changed
+    for one, same in zip(first.get_weights(), again.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, same)
+    report = storage.read_json(tmp_path / "work" / "rows" / "report.json")
+    assert sum(each["read"] for each in report["splits"].values()) == 8
 
 
 def test_a_new_model_takes_a_tokenizer(bert):
