@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from firth import features as names
-from firth.language_model.texts import is_path
+from firth.language_model.texts import check_labels, is_path, list_rows
+from firth.models.backbone_with_heads import WEIGHTS
 
 if TYPE_CHECKING:
     from firth.language_model.model import LanguageModel
@@ -14,8 +15,11 @@ _BATCH = 32
 
 def fit_data(model: "LanguageModel", x: Any, y: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the arguments of `keras.Model.fit` for texts, records, or batches of features."""
+    _refuse_weights(given)
     keywords = dict(given)
     epochs, size = keywords.get("epochs", 1), keywords.get("batch_size")
+    if keywords.get("validation_split") and not has_features(x):
+        x, y, keywords["validation_data"] = _split(x, y, keywords.pop("validation_split"))
     held_out = keywords.get("validation_data")
     if held_out is not None and not has_features(held_out):
         texts, labels = held_out if isinstance(held_out, tuple) else (held_out, None)
@@ -30,6 +34,7 @@ def fit_data(model: "LanguageModel", x: Any, y: Any, given: Mapping[str, Any]) -
 
 def evaluate_data(model: "LanguageModel", x: Any, y: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the arguments of `keras.Model.evaluate` for texts, records, or batches of features."""
+    _refuse_weights(given)
     if has_features(x):
         return {"x": x, "y": y, **given}
     keywords = dict(given)
@@ -48,6 +53,25 @@ def has_features(data: Any) -> bool:
         return False
     # Arrays, series and tensors are of texts; generators and Keras's own datasets give features.
     return not hasattr(data, "dtype")
+
+
+def _refuse_weights(given: Mapping[str, Any]) -> None:
+    for name in WEIGHTS:
+        if given.get(name) is not None:
+            raise ValueError(f"{name}: weights follow from the recipe's goal; leave it out")
+
+
+def _split(x: Any, y: Any, share: float) -> tuple[Any, Any, Any]:
+    """Returns texts and labels without the last share of them, and that share, as Keras splits arrays."""
+    rows = list_rows(x, "x")
+    kept = int(len(rows) * (1 - share))
+    if not 0 < kept < len(rows):
+        raise ValueError(f"validation_split={share} of {len(rows)} texts leaves one part empty")
+    if y is None:
+        return rows[:kept], None, rows[kept:]
+    check_labels(y, rows)
+    labels = list(y)
+    return rows[:kept], labels[:kept], (rows[kept:], labels[kept:])
 
 
 def _batches(model: "LanguageModel", x: Any, y: Any, batch_size: int, epochs: int) -> Any:

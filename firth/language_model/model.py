@@ -273,14 +273,15 @@ class LanguageModel(AdaptableModel):
 
         Raises:
             FileExistsError: if there is a bundle already.
-            ValueError: if the model has no tokenizer, for a bundle.
+            ValueError: if the model has additions that were not merged, or no tokenizer, for a bundle.
         """
-        if pathlib.PurePath(filepath).suffix in (".keras", ".h5"):
-            super().save(filepath, *args, **kwargs)
-            return
-        from firth.language_model.opening import write_bundle_of
+        from firth.language_model.opening import check_merged, write_bundle_of
 
-        write_bundle_of(self, filepath)
+        if pathlib.PurePath(filepath).suffix in (".keras", ".h5"):
+            check_merged(self)
+            super().save(filepath, *args, **kwargs)
+        else:
+            write_bundle_of(self, filepath)
 
     def export(self, filepath: str | os.PathLike[str], **kwargs: Any) -> None:
         """Writes the SavedModel that answers raw strings, as a pipeline does.

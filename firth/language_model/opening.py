@@ -10,6 +10,7 @@ from firth.language_model.answers import TextAnswers
 from firth.language_model.model import LanguageModel
 from firth.models.bundle import load_model, read_recipe, save_model
 from firth.recipes.reading.bundles import NoBundleError, locate_bundle, runs_root
+from firth.recipes.reading.families import preset_names
 from firth.recipes.reading.loading import load_recipe, recipe_to_yaml
 from firth.recipes.reading.method_sources import is_adapter
 from firth.recipes.reading.raw_recipes import Option
@@ -47,6 +48,11 @@ def load(where: str | os.PathLike[str], dtype: Any = None) -> LanguageModel:
         bundle = locate_bundle(given, runs_root())
     except NoBundleError as error:
         if not storage.is_folder(given):
+            if given in preset_names():
+                raise NoBundleError(
+                    f"{error}; {given} is a preset, of which firth.create makes a model with random weights, "
+                    "and firth.pretrain a trained one"
+                ) from None
             raise
         if (found := _format_of(given)) is None:
             raise NoBundleError(f"{error}; {_contents(given)}") from None
@@ -111,14 +117,19 @@ def write_bundle_of(model: TextAnswers, folder: str | os.PathLike[str]) -> None:
         FileExistsError: if there is a bundle already.
         ValueError: if the model has no tokenizer, or additions that were not merged.
     """
-    if model.network.additions and not model.recipe.trained_by.extends_model:
-        raise ValueError(f"{model.recipe.name} has an adapter: call merge() first, or save_adapter()")
+    check_merged(model)
     from firth.tokenizers import save_tokenizer
 
     with storage.scratch_folder() as scratch:
         kept = os.path.join(scratch, TOKENIZER_FOLDER)
         save_tokenizer(model.tokenizer, kept)
         save_model(model.network, model.recipe, kept, folder)
+
+
+def check_merged(model: TextAnswers) -> None:
+    """Raises ValueError if a model has additions that are not in its recipe, and would be lost in a file."""
+    if model.network.additions and not model.recipe.trained_by.extends_model:
+        raise ValueError(f"{model.recipe.name} has an adapter: call merge() first, or save_adapter()")
 
 
 def read_recipe_with(recipe: str | os.PathLike[str] | Recipe, options: Sequence[Any]) -> Recipe:

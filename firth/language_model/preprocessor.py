@@ -44,12 +44,14 @@ class Preprocessor:
         """Returns the features of texts by name, int32 [batch, longest], padded to the longest of the batch.
 
         Args:
-            texts: A list of texts, or one text.
+            texts: A list of texts, or one text; within `tf.data.Dataset.map` a tensor of texts.
 
         Raises:
             TypeError: for a value that is not a text.
             ValueError: if there is no text.
         """
+        if tf.is_symbolic_tensor(texts):
+            return dict(self._served.encode(tf.reshape(texts, [-1])).features)
         given = checked_texts([texts] if isinstance(texts, str) else texts)
         features: Mapping[str, Any] = self._served.encode(tf.constant(given)).features
         if keras.backend.backend() == "tensorflow":

@@ -55,6 +55,10 @@ def pretrain(
         model = firth.pretrain("bert_tiny", texts=my_texts, steps=500)
         model.save("my_bert")
     """
+    if not isinstance(recipe, str | os.PathLike | Recipe):
+        raise TypeError(
+            f"recipe is of the type {type(recipe).__name__}; give the name of a preset first, and texts=..."
+        )
     options = recipe_options(overrides)
     given: list[str] | None = None
     if is_path(texts):

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from firth import storage
 from firth.language_model.rows import RowFiles, pack_documents, pack_records
-from firth.language_model.texts import LABEL, list_records, list_texts
+from firth.language_model.texts import LABEL, check_labels, list_records, list_texts
 from firth.objectives import OBJECTIVES
 from firth.recipes.tasks.data import ColumnData
 from firth.tasks import TASKS
@@ -79,8 +79,7 @@ def _pack_records(model: "LanguageModel", x: Any, y: Any, folder: str) -> RowFil
     label = LABEL if task.unlabelled is None else None
     if y is not None:
         texts = list_texts(x, name="x")
-        if len(y) != len(texts):
-            raise ValueError(f"y has {len(y)} labels for {len(texts)} texts")
+        check_labels(y, texts)
         x = list(zip(texts, y))
     path = os.path.join(folder, "x.jsonl")
     needed = [*columns, *([] if label is None else [label])]

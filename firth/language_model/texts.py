@@ -91,7 +91,10 @@ def list_records(data: Any, columns: Sequence[str], name: str = "train") -> list
         if isinstance(row, tuple) and len(row) == len(columns):
             row = dict(zip(columns, row))
         if not isinstance(row, Mapping):
-            raise TypeError(f"{name}[{place}] is of the type {type(row).__name__}; each record is a dict")
+            raise TypeError(
+                f"{name}[{place}] is of the type {type(row).__name__}; each record is a dict, or a tuple of "
+                f"{' and '.join(columns)}, as zip(texts, labels) gives"
+            )
         for column in columns:
             _check_column(row, column, name)
         record = {str(key): plain_value(value) for key, value in row.items()}
@@ -117,6 +120,12 @@ def list_rows(data: Any, name: str) -> list[Any]:
     return rows
 
 
+def check_labels(labels: Any, texts: Sequence[Any]) -> None:
+    """Passes if there are as many labels as texts."""
+    if len(labels) != len(texts):
+        raise ValueError(f"y has {len(labels)} labels for {len(texts)} texts")
+
+
 def plain_value(value: Any) -> Any:
     """Returns a value of numpy or TensorFlow as Python has it.
 
@@ -140,6 +149,10 @@ def _rows(data: Any, name: str) -> Iterator[Any]:
         yield from map(_decoded, _one_by_one(data).as_numpy_iterator())
     elif isinstance(data, Mapping):
         # Columns, as pandas and datasets take them.
+        counts = {column: len(values) for column, values in data.items()}
+        if len({*counts.values()}) > 1:
+            found = ", ".join(f"{column!r} has {count}" for column, count in counts.items())
+            raise ValueError(f"the columns of {name} differ in length: {found}")
         yield from (dict(zip(data, row)) for row in zip(*data.values(), strict=True))
     elif isinstance(data, str | bytes) or not isinstance(data, Iterable):
         raise TypeError(

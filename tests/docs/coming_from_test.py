@@ -3,8 +3,11 @@
 import pathlib
 import re
 
+import keras
+import keras_hub
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import firth
 from firth.language_model import LanguageModel
@@ -52,7 +55,7 @@ def folder(tmp_path_factory):
 def test_each_line_of_the_page_runs(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.delenv("FIRTH_ROOT", raising=False)
-    known = {"firth": firth, "reviews": REVIEWS}
+    known = {"firth": firth, "keras": keras, "keras_hub": keras_hub, "tf": tf, "reviews": REVIEWS}
     found = {}
     for line in lines():
         code = compile(line, line, "eval" if is_expression(line) else "exec")
@@ -64,6 +67,7 @@ def test_each_line_of_the_page_runs(folder, monkeypatch):
         found['model.embed("the cat")'], found['model.embed(["the cat", "a mat"])'][0], atol=1e-5
     )
     assert found['stars.predict(["the cat sat"])[0]["label"]'] in ("one", "two")
+    assert known["own"](next(iter(known["rows"]))).shape[-1] == 3
     assert "".join(known["pieces"]) == found['writer.generate("the fox", max_new_tokens=5)']
     assert known["half"].dtype_policy.name == "mixed_bfloat16"
     assert known["small"].backbone.config.layers == 1

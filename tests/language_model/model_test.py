@@ -81,18 +81,25 @@ def test_answers_are_those_of_the_exported_model(bert):
         (lambda bert, gpt2: gpt2.generate([]), ValueError, "prompts is empty"),
         (lambda bert, gpt2: gpt2.generate(None), TypeError, "NoneType"),
         (lambda bert, gpt2: gpt2.generate("the", temprature=1.0), ValueError, "temperature"),
+        (lambda bert, gpt2: gpt2.generate("the", strip_prompt=True), ValueError, "max_new_tokens"),
+        (lambda bert, gpt2: gpt2.generate("the", sampler="top_k"), ValueError, "contrastive"),
         (lambda bert, gpt2: bert.ask("clasify", ["a"]), ValueError, "embed"),
         (lambda bert, gpt2: bert.fit([]), ValueError, "x is empty"),
+        (lambda bert, gpt2: bert.fit(TEXTS, sample_weight=[1] * 4), ValueError, "sample_weight"),
         (lambda bert, gpt2: bert.fit(TEXTS, ["a"], batch_size=2), ValueError, ""),
         (lambda bert, gpt2: bert.compile("adamw", loss="mse"), ValueError, "loss"),
         (lambda bert, gpt2: bert.add_adapter("lorra"), ValueError, "lora"),
         (lambda bert, gpt2: bert.save_adapter("adapter"), ValueError, "finetune"),
         (lambda bert, gpt2: bert.finetune([]), ValueError, "train is empty"),
-        (lambda bert, gpt2: bert.finetune(TEXTS), TypeError, "train[0]"),
+        (lambda bert, gpt2: bert.finetune(TEXTS), TypeError, "zip(texts, labels)"),
+        (lambda bert, gpt2: bert.fit(["a"], validation_split=0.5), ValueError, "validation_split"),
+        (lambda bert, gpt2: firth.load("bert_tiny"), ValueError, "firth.create"),
+        (lambda bert, gpt2: firth.pretrain(TEXTS, "bert_tiny"), TypeError, "preset"),
         (lambda bert, gpt2: bert.finetune(pandas.DataFrame(REVIEWS), text="txt"), ValueError, "text"),
         (lambda bert, gpt2: bert.finetune([{**REVIEWS[0], "label": None}]), ValueError, "train[0]: 'label'"),
         (lambda bert, gpt2: bert.finetune(REVIEWS, task="clasification"), ValueError, "classification"),
         (lambda bert, gpt2: bert.finetune(REVIEWS, method="lorra"), ValueError, "lora"),
+        (lambda bert, gpt2: bert.finetune({"text": TEXTS, "label": ["a"]}), ValueError, "'label' has 1"),
         (lambda bert, gpt2: bert.finetune("no.csv"), ValueError, "no.csv"),
         (lambda bert, gpt2: firth.create("bert_tinny"), ValueError, "bert_tiny"),
         (lambda bert, gpt2: firth.create("bert_tiny", overrides={"model.layer": 1}), ValueError, "layers"),
@@ -189,6 +196,8 @@ def test_an_own_training_step_and_features_alone(fresh):
     assert own.fit(TEXTS, batch_size=2, verbose=0).history["loss"][0] > 0
     features = fresh.preprocessor(TEXTS)
     assert features["token_ids"].shape == (4, 6)
+    in_graph = next(iter(tf.data.Dataset.from_tensor_slices(TEXTS).batch(4).map(fresh.preprocessor)))
+    np.testing.assert_array_equal(in_graph["token_ids"], features["token_ids"])
     with eagerly():
         logits = fresh(features)["mlm"]
     assert logits.shape == (4, 6, RECIPE.tokenizer.vocabulary_size)
@@ -202,8 +211,9 @@ def test_an_own_training_step_and_features_alone(fresh):
 
 def test_adapters_are_added_merged_saved_and_loaded(fresh, gpt2, tmp_path):
     fresh.add_adapter("lora", rank=2)
-    with pytest.raises(ValueError, match="merge"):
-        fresh.save(tmp_path / "bundle")
+    for name in ("bundle", "kept.keras"):
+        with pytest.raises(ValueError, match="merge"):
+            fresh.save(tmp_path / name)
     fresh.merge()
     fresh.save(tmp_path / "bundle")
     with eagerly():
@@ -254,6 +264,9 @@ def test_the_records_that_are_predicted_name_the_inputs(bert):
 def test_fit_compiled_by_xla(fresh):
     fresh.compile("adamw", jit_compile=True)
     assert np.isfinite(fresh.fit(TEXTS * 2, batch_size=4, verbose=0).history["loss"]).all()
+    # Of batches of another size TensorFlow makes a graph for all sizes.
+    found = fresh.fit(TEXTS * 2, batch_size=3, validation_split=0.25, verbose=0).history
+    assert np.isfinite([*found["loss"], *found["val_loss"]]).all()
 
 
 def test_another_backend_than_tensorflow_embeds_and_says_what_it_cannot(bert, monkeypatch):

@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.noise import batch_keys, current_noise, random_words, shift_right
+from firth.layers.elements.noise import batch_keys, bits_as, current_noise, random_words, shift_right
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
@@ -126,7 +126,7 @@ def keep_by_example(
     """
     first = (shape[axis], *shape[:axis], *shape[axis + 1 :])
     count = math.prod(shape) // ops.shape(keys[0])[0] if count is None else count
-    random = ops.view(random_words(keys, -(-count // 4)), dtype="uint8")
+    random = bits_as(random_words(keys, -(-count // 4)), "uint8")
     keep = ops.greater_equal(random[:, :count], threshold_by_example(keys[1], rate))
     return ops.moveaxis(ops.reshape(keep, first), 0, axis)
 

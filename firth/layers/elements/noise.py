@@ -263,10 +263,26 @@ def current_noise() -> ExampleNoise | None:
     return _CURRENT.get()
 
 
+def bits_as(values: Tensor, dtype: str) -> Tensor:
+    """Returns the bits of integers as another type; a smaller one makes the last axis longer.
+
+    Example:
+
+    >>> np.array(bits_as(np.array([[258, 3]], "int32"), "uint8")).tolist()
+    [[2, 1, 0, 0, 3, 0, 0, 0]]
+    """
+    if values.shape and values.shape[-1] is None:
+        # Keras views no axis of unknown length, as where TensorFlow has traced batches of several sizes.
+        shape = ops.shape(values)
+        parts = ops.view(ops.expand_dims(values, -1), dtype=dtype)
+        return ops.reshape(parts, (*shape[:-1], shape[-1] * parts.shape[-1]))
+    return ops.view(values, dtype=dtype)
+
+
 def _words(values: Tensor) -> Tensor:
     """Returns int32 as words of 32 bits."""
     values = ops.cast(values, "int32")
-    return values if _SIGNED else ops.view(values, dtype=_DTYPE)
+    return values if _SIGNED else bits_as(values, _DTYPE)
 
 
 def _word(value: int) -> Any:

@@ -12,6 +12,7 @@ from firth.layers.elements.custom_gradient import as_tensor
 from firth.layers.elements.dropout import Dropout, keep_by_example, threshold_by_example
 from firth.layers.elements.noise import (
     ExampleNoise,
+    bits_as,
     current_noise,
     drawn_keys,
     halves_of,
@@ -174,7 +175,7 @@ class RowDropout:
         bytes_before = numbers * rest + first
         starts = numbers_at(numbers, whole) + numbers_at(bytes_before // _BYTES, 1)
         words = random_words_at(keys, starts, -(-(columns + _BYTES - 1) // _BYTES))
-        found = ops.view(words, dtype="uint8")
+        found = bits_as(words, "uint8")
         if rest == 0 and isinstance(first, int):
             random = found[:, :, first % _BYTES : first % _BYTES + columns]
         else:

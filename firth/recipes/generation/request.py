@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import pydantic
 
+from firth.recipes.base.errors import suggest
 from firth.recipes.base.recipe_type import MAX_SIZE, Config
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.generation.samplers import AnySampler, Greedy, Sampling
@@ -92,13 +93,25 @@ class GenerationRequest(Config):
 
     @classmethod
     def _of_plain(cls, base: Mapping[str, Any], values: Mapping[str, Any]) -> "GenerationRequest":
+        cls._check_keys(values)
         said = {key: value for key, value in values.items() if key in cls.model_fields}
+        if isinstance(sampler := said.get("sampler"), str):
+            said["sampler"] = {"kind": sampler}
         of_sampler = {key: value for key, value in values.items() if key not in cls.model_fields}
         if of_sampler:
             sampler = said.get("sampler")
             plain = sampler.model_dump() if isinstance(sampler, Config) else sampler
             said["sampler"] = {"kind": _kind_with(of_sampler), **(plain or {}), **of_sampler}
         return cls.of({**base, **said})
+
+    @classmethod
+    def _check_keys(cls, values: Mapping[str, Any]) -> None:
+        """Raises ValueError for a key that neither the request nor a sampler has."""
+        of_samplers = (name for each in configs_in(AnySampler) for name in each.model_fields)
+        valid = dict.fromkeys((*cls.model_fields, *of_samplers))
+        for key in values:
+            if key not in valid:
+                raise ValueError(f"{cls.__name__}: {key}: unknown key; {suggest(key, valid)}")
 
 
 def _kind_with(values: Mapping[str, Any]) -> str:

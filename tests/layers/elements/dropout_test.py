@@ -1,5 +1,6 @@
 """Dropout drops at its rate, whatever the rate, and keeps the mean."""
 
+import keras
 import numpy as np
 import pytest
 
@@ -84,6 +85,24 @@ def test_what_is_dropped_follows_from_key_call_and_element():
     np.testing.assert_array_equal(dropped(second, (3, 4, 70), keys), whole.transpose(1, 0, 2))
     masks = [*whole.reshape(4, -1), *dropped(layer, (4, 3, 70), keys, calls=2).reshape(4, -1)]
     assert np.abs(np.corrcoef(masks) - np.eye(8)).max() < 5 / np.sqrt(210)
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="axes have no unknown length elsewhere")
+def test_axes_of_unknown_length_drop_the_same():
+    """As where batches of several sizes are read, for which Keras lets TensorFlow trace a common graph."""
+    import tensorflow as tf
+
+    layer, keys = Dropout(0.5), keys_of(4)
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, 3, None]), tf.TensorSpec([None, 2], tf.int32)], autograph=False
+    )
+    def call(inputs, keys):
+        with example_noise(keys):
+            return layer(inputs, training=True)
+
+    found = np.array(call(np.ones((4, 3, 70), "float32"), keys)) == 0
+    np.testing.assert_array_equal(found, dropped(layer, (4, 3, 70), keys))
 
 
 def test_parts_of_examples_are_dropped_by_their_number():
