@@ -283,19 +283,19 @@ class LanguageModel(AdaptableModel):
         else:
             write_bundle_of(self, filepath)
 
-    def export(self, filepath: str | os.PathLike[str], **kwargs: Any) -> None:
-        """Writes the SavedModel that answers raw strings, as a pipeline does.
+    def export(self, filepath: str | os.PathLike[str], format: str = "saved_model", **kwargs: Any) -> None:
+        """Writes the model for use without firth: by default the SavedModel that a pipeline serves.
 
         Args:
             filepath: Folder, which must not exist.
-            **kwargs: Keywords of `keras.Model.export`: with a `format`, Keras writes logits of features.
+            format: `saved_model`, which answers raw strings; a format of `firth export`, such as `hf`,
+                `keras` or `onnx`; or one of Keras, such as `tf_saved_model`, for logits of features.
+            **kwargs: Options of the format.
 
         Raises:
             FileExistsError: if the folder holds something.
+            ValueError: for an unknown format, with the nearest.
         """
-        if kwargs:
-            self.network.export(filepath, **kwargs)
-            return
-        from firth.serving.saved_model import export
+        from firth.language_model.exporting import export_model
 
-        export(self.network, self.tokenizer, self.recipe, None, os.fspath(filepath))
+        export_model(self, filepath, format, kwargs)

@@ -89,6 +89,7 @@ def test_answers_are_those_of_the_exported_model(bert):
         (lambda bert, gpt2: bert.fit(TEXTS, ["a"], batch_size=2), ValueError, ""),
         (lambda bert, gpt2: bert.compile("adamw", loss="mse"), ValueError, "loss"),
         (lambda bert, gpt2: bert.add_adapter("lorra"), ValueError, "lora"),
+        (lambda bert, gpt2: bert.export("published", format="hff"), ValueError, "did you mean hf"),
         (lambda bert, gpt2: bert.save_adapter("adapter"), ValueError, "finetune"),
         (lambda bert, gpt2: bert.finetune([]), ValueError, "train is empty"),
         (lambda bert, gpt2: bert.finetune(TEXTS), TypeError, "zip(texts, labels)"),
