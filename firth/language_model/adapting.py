@@ -22,6 +22,8 @@ class AdaptableModel(TextAnswers):
 
     # The bundle that it was opened from, whose weights may be others by now.
     source: str | None = None
+    # True if an adapter was added to a model of a task, whose weights are those of no base any more.
+    _adapter_without_base: bool = False
 
     def finetune(
         self,
@@ -114,6 +116,7 @@ class AdaptableModel(TextAnswers):
         METHODS[method](self.network, chosen, 1)
         if isinstance(self.recipe, AdaptingRecipe):
             self.recipe = self.recipe.model_copy(update={"method": chosen})
+            self._adapter_without_base = True
         self.forget_graphs()
 
     def merge(self) -> None:
@@ -133,7 +136,8 @@ class AdaptableModel(TextAnswers):
 
         Raises:
             FileExistsError: if there is something.
-            ValueError: if the model was not made by `finetune`, or its additions were merged.
+            ValueError: if the model was not made by `finetune`, or its additions were merged, or are those of
+                `add_adapter`.
         """
         if not isinstance(self.recipe, AdaptingRecipe) or not self.recipe.method.adds:
             raise ValueError(
@@ -142,6 +146,11 @@ class AdaptableModel(TextAnswers):
             )
         if not self.network.added.held:
             raise ValueError(f"the additions of {self.recipe.name} were merged; give finetune merge=False")
+        if self._adapter_without_base:
+            raise ValueError(
+                f"{self.recipe.name} was adapted before add_adapter, so that its adapter fits no saved base; "
+                "call merge() and save(), or give finetune the method and merge=False"
+            )
         save_adapter(self.network, self.recipe, folder)
 
     def load_adapter(self, folder: str | os.PathLike[str]) -> "LanguageModel":

@@ -303,13 +303,15 @@ def test_the_same_seed_gives_the_same_weights_whatever_holds_the_records(bert, t
     table = pandas.DataFrame(REVIEWS)
     batches = tf.data.Dataset.from_tensor_slices(table.to_dict("list"))
     with eagerly():
-        made = [
-            bert.finetune(each, epochs=1, seed=3, verbose=False).get_weights()
-            for each in (REVIEWS, table, batches)
-        ]
+        models = [bert.finetune(each, epochs=1, seed=3, verbose=False) for each in (REVIEWS, table, batches)]
+    made = [each.get_weights() for each in models]
     for other in made[1:]:
         for one, same in zip(made[0], other, strict=True):
             np.testing.assert_array_equal(one, same)
+    # Its adapter would carry the digest of a base whose weights it does not fit.
+    models[0].add_adapter("lora", rank=2)
+    with pytest.raises(ValueError, match="merge"):
+        models[0].save_adapter(tmp_path / "adapter")
 
 
 def test_the_same_folder_resumes_and_does_not_mix_records(bert, tmp_path):
