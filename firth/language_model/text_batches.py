@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import os
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,8 @@ from firth.objectives import OBJECTIVES
 from firth.recipes.tasks.data import ColumnData
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_to_train
+from firth.tasks.labelled.mixing import TRAIN
+from firth.tasks.readers.records import RefusedFileError
 from firth.training.input_pipeline import training_batches
 from firth.training.pretraining import open_rows
 
@@ -86,4 +89,15 @@ def _pack_records(model: "LanguageModel", x: Any, y: Any, folder: str) -> RowFil
     records = list_records(x, needed, "x")
     storage.write_text(path, "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in records))
     data = ColumnData.of({"train": path, "eval": path, "texts": columns, "label": label})
-    return pack_records(task, model.recipe.sequences, read_to_train(data, task), model.tokenizer, folder)
+    try:
+        found = read_to_train(data, task, learnable=False)
+    except RefusedFileError as error:
+        raise ValueError(str(error).replace(path, "x")) from None
+    if rejected := found.splits[TRAIN].rejected:
+        first = rejected[0]
+        warnings.warn(
+            f"{len(rejected)} of {len(records)} records are left out; the first is x[{first.line - 1}]: "
+            f"{first.detail}",
+            stacklevel=4,
+        )
+    return pack_records(task, model.recipe.sequences, found, model.tokenizer, folder)

@@ -314,6 +314,16 @@ def test_the_same_seed_gives_the_same_weights_whatever_holds_the_records(bert, t
         models[0].save_adapter(tmp_path / "adapter")
 
 
+def test_records_of_one_label_are_evaluated_and_those_of_an_unknown_one_are_named(bert):
+    with eagerly():
+        stars = bert.finetune(REVIEWS, epochs=1, verbose=False)
+        stars.compile("sgd")
+        with pytest.warns(UserWarning, match=r"1 of 3 .* x\[1\]: .*'maybe'.* no, yes"):
+            assert stars.evaluate(TEXTS[:3], ["no", "maybe", "no"], verbose=0)[0] > 0
+        with pytest.raises(ValueError, match=r"^x: none .*'maybe'"):
+            stars.fit(["a"], ["maybe"], verbose=0)
+
+
 def test_the_same_folder_resumes_and_does_not_mix_records(bert, tmp_path):
     options = {"folder": tmp_path / "work", "epochs": 1, "verbose": False}
     with eagerly():

@@ -146,14 +146,20 @@ def _labelled(split: LabelledRecords, task: Task) -> LabelledRecords:
     return split
 
 
-def read_to_train(data: AnyLabelledData, task: Task) -> LabelledData:
+def read_to_train(data: AnyLabelledData, task: Task, learnable: bool = True) -> LabelledData:
     """Returns the labelled records to train on alone, without those that are held out of them.
+
+    Args:
+        data: Data of the recipe.
+        task: Task of the recipe.
+        learnable: False for records of which all may have one label, as of a model that knows its labels.
 
     Raises:
         ValueError: as `read_labelled_data` does of these records.
     """
     train = LABELLED_DATA[data.kind].read(data, task, TRAIN)
-    _check_learnable(train, 0)
+    if learnable:
+        _check_learnable(train, 0)
     names = tuple(getattr(task, "labels", ())) or _names(data, task, train)
     train, share = _without_others(train, names), data.held_out_share
     if share:
