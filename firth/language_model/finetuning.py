@@ -15,8 +15,10 @@ from firth.language_model.rows import task_rows, work_folder
 from firth.language_model.texts import is_path, list_records
 from firth.language_model.training import train_in_process
 from firth.models.bundle import open_weights, weights_by_path
+from firth.recipes.base.errors import suggest
 from firth.recipes.reading.adapting import load_adapting_with_places
 from firth.recipes.reading.raw_recipes import Option
+from firth.recipes.tasks.tasks import task_types
 from firth.tasks.task_options import label_column, read_for, target_sentences, task_on_columns
 
 
@@ -48,10 +50,16 @@ def finetune(
     verbose: bool,
 ) -> LanguageModel:
     """Returns a model that is trained for a task on labelled records."""
+    if records.task not in task_types():
+        raise ValueError(f"task: unknown kind {records.task!r}; {suggest(records.task, task_types())}")
     described, columns = task_on_columns(records.task, records.texts)
     label = records.label or label_column(records.task)
     with work_folder(folder) as place:
-        needed = [*_flat(columns.values()), *([] if label is None else [label])]
+        needed = dict.fromkeys(_flat(columns.values()), "")
+        # The first two texts have arguments of these names, whatever their roles.
+        needed |= dict(zip(needed, ("text", "pair")))
+        if label is not None:
+            needed[label] = "label"
         data = {
             "kind": "columns",
             "train": _file_of(records.train, needed, place, "train"),
@@ -96,7 +104,7 @@ def _flat(columns: Iterable[str | Sequence[str]]) -> list[str]:
     return [name for each in columns for name in ([each] if isinstance(each, str) else each)]
 
 
-def _file_of(data: Any, columns: Sequence[str], folder: str, name: str) -> str:
+def _file_of(data: Any, columns: Mapping[str, str], folder: str, name: str) -> str:
     """Returns the path of a file of records, which is written if it is not given."""
     if is_path(data):
         return os.path.abspath(os.fspath(data))

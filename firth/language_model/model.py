@@ -117,11 +117,15 @@ class LanguageModel(AdaptableModel):
     def evaluate(self, x: Any = None, y: Any = None, **kwargs: Any) -> Any:
         """Returns the means over the data, floats, as `keras.Model.evaluate` does.
 
+        A model that was not compiled is compiled first, as `compile()` does it.
+
         Args:
             x: Texts, records, or batches of features.
             y: Labels of the texts.
             **kwargs: Keywords of `keras.Model.evaluate`.
         """
+        if not self.compiled:
+            self.compile()
         found = super().evaluate(**evaluate_data(self, x, y, kwargs))
         return keras.tree.map_structure(float, found)
 

@@ -132,8 +132,8 @@ def check_merged(model: TextAnswers) -> None:
         raise ValueError(f"{model.recipe.name} has an adapter: call merge() first, or save_adapter()")
 
 
-def read_recipe_with(recipe: str | os.PathLike[str] | Recipe, options: Sequence[Any]) -> Recipe:
-    """Returns the recipe of a preset, of a file, or a recipe itself, with options."""
+def read_recipe_with(recipe: str | os.PathLike[str] | Recipe | None, options: Sequence[Any]) -> Recipe:
+    """Returns the recipe of a preset, of a file, or a recipe itself, with options; None for options alone."""
     if not isinstance(recipe, Recipe):
         return load_recipe(recipe, options)
     if not options:

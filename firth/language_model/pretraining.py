@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from firth.language_model.finetuning import bundle_of
 from firth.language_model.model import LanguageModel
 from firth.language_model.opening import read_recipe_with, recipe_options, tokenizer_of, tokenizer_option
 from firth.language_model.rows import SOURCE, RowFiles, corpus_rows, work_folder
@@ -17,7 +18,7 @@ _RECORD_KINDS = {".jsonl": "jsonl", ".parquet": "parquet", ".csv": "csv"}
 
 
 def pretrain(
-    recipe: str | os.PathLike[str] | Recipe,
+    recipe: str | os.PathLike[str] | Recipe | None = None,
     texts: Any = None,
     steps: int | None = None,
     text: str = TEXT,
@@ -25,13 +26,15 @@ def pretrain(
     overrides: Mapping[str, Any] | Sequence[str] = (),
     folder: str | os.PathLike[str] | None = None,
     verbose: bool = True,
+    base: Any = None,
 ) -> LanguageModel:
     """Trains a model on raw text in this process, without TFX: cleaning, tokenizer, rows, training.
 
     The weights are those that the pipeline of the same recipe trains.
 
     Args:
-        recipe: Name of a preset, such as `bert_tiny`, path of a recipe file, or a recipe.
+        recipe: Name of a preset, such as `bert_tiny`, path of a recipe file, or a recipe; None continues
+            `base` with its own objective.
         texts: Documents: a list, a DataFrame, a `datasets.Dataset`, a `tf.data.Dataset`, or the path or
             pattern of files (`.txt`, `.jsonl`, `.csv`, `.parquet`); None for the sources of the recipe.
         steps: Number of steps instead of the recipe's `training.steps`.
@@ -40,6 +43,8 @@ def pretrain(
         overrides: Values of the recipe by key, such as `{"training.batch_size": 16}`.
         folder: Folder for rows and checkpoints, in which the same call resumes; None for a temporary one.
         verbose: True to show a progress bar.
+        base: Model to continue from: a `LanguageModel`, the name of a run, or the path of a bundle. Its
+            tokenizer, shape and weights are taken, as by `firth run --base`.
 
     Returns:
         The trained model. After Ctrl-C it is the model as it is after the last step.
@@ -48,14 +53,16 @@ def pretrain(
         firth.recipes.RecipeError: for an unknown preset or key, with the nearest. It is a ValueError.
         firth.corpus.CorpusError: if no text is left to train on, or to evaluate on.
         TypeError: for a value that is not a text.
-        ValueError: if there is no text, or no such column.
+        ValueError: if there is no text, or no such column, or neither a recipe nor a base.
 
     Example:
 
         model = firth.pretrain("bert_tiny", texts=my_texts, steps=500)
         model.save("my_bert")
     """
-    if not isinstance(recipe, str | os.PathLike | Recipe):
+    if recipe is None and base is None:
+        raise ValueError("give a recipe, such as 'bert_tiny', or base=MODEL to continue from a model")
+    if recipe is not None and not isinstance(recipe, str | os.PathLike | Recipe):
         raise TypeError(
             f"recipe is of the type {type(recipe).__name__}; give the name of a preset first, and texts=..."
         )
@@ -72,8 +79,11 @@ def pretrain(
     own = tokenizer_of(tokenizer)
     if own is not None:
         options.append(tokenizer_option(own))
-    read = read_recipe_with(recipe, options)
     with work_folder(folder) as place:
+        if base is not None:
+            bundle = bundle_of(base, place) if isinstance(base, LanguageModel) else os.fspath(base)
+            options.append(Option("base", bundle, "base"))
+        read = read_recipe_with(recipe, options)
         files: RowFiles = corpus_rows(read, given, place, own)
         return train_in_process(read, files, place, verbose)
 

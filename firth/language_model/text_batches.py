@@ -6,19 +6,21 @@ import math
 import os
 import warnings
 import weakref
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
 
 from firth import storage
 from firth.language_model.rows import RowFiles, pack_documents, pack_records
-from firth.language_model.texts import LABEL, check_labels, list_records, list_texts
+from firth.language_model.texts import LABEL, check_labels, list_records, list_rows, list_texts
 from firth.objectives import OBJECTIVES
 from firth.recipes.tasks.data import ColumnData
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_to_train
 from firth.tasks.labelled.mixing import TRAIN
 from firth.tasks.readers.records import RefusedFileError
+from firth.tasks.task_options import label_column
 from firth.training.input_pipeline import training_batches
 from firth.training.pretraining import open_rows
 
@@ -78,15 +80,14 @@ def batches_of(model: "LanguageModel", x: Any, y: Any, batch_size: int, epochs: 
 
 def _pack_records(model: "LanguageModel", x: Any, y: Any, folder: str) -> RowFiles:
     task: Any = model.recipe.goal
-    columns = {role: role for role in task.roles}
-    label = LABEL if task.unlabelled is None else None
     if y is not None:
         texts = list_texts(x, name="x")
         check_labels(y, texts)
         x = list(zip(texts, y))
     path = os.path.join(folder, "x.jsonl")
-    needed = [*columns, *([] if label is None else [label])]
-    records = list_records(x, needed, "x")
+    rows = list_rows(x, "x")
+    columns, label = _columns_of(model, rows[0])
+    records = list_records(rows, _names(columns, label), "x")
     storage.write_text(path, "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in records))
     data = ColumnData.of({"train": path, "eval": path, "texts": columns, "label": label})
     try:
@@ -101,3 +102,25 @@ def _pack_records(model: "LanguageModel", x: Any, y: Any, folder: str) -> RowFil
             stacklevel=4,
         )
     return pack_records(task, model.recipe.sequences, found, model.tokenizer, folder)
+
+
+def _columns_of(model: "LanguageModel", row: Any) -> tuple[dict[str, Any], str | None]:
+    """Returns the columns of the texts by role, and that of the label, of records such as a row.
+
+    They are those that the model was trained on where the row has them, or else those of the usual names.
+    """
+    task: Any = model.recipe.goal
+    usual = {role: role for role in task.roles}
+    labels = [None] if task.unlabelled is not None else [label_column(task.kind), LABEL]
+    found: list[tuple[dict[str, Any], str | None]] = [(usual, label) for label in labels]
+    trained_on: Any = getattr(model.recipe, "data", None)
+    # Published data sets are files, which have no columns.
+    if hasattr(trained_on, "texts"):
+        found.insert(0, (dict(trained_on.texts), trained_on.label))
+    fitting = (each for each in found if isinstance(row, Mapping) and set(_names(*each)) <= row.keys())
+    return next(fitting, (usual, labels[0]))
+
+
+def _names(columns: Mapping[str, Any], label: str | None) -> list[str]:
+    texts = [name for each in columns.values() for name in ([each] if isinstance(each, str) else each)]
+    return [*texts, *([] if label is None else [label])]

@@ -63,14 +63,17 @@ def list_texts(data: Any, column: str = TEXT, name: str = "texts") -> list[str]:
     return checked_texts(rows, name)
 
 
-def list_records(data: Any, columns: Sequence[str], name: str = "train") -> list[dict[str, Any]]:
+def list_records(
+    data: Any, columns: Sequence[str] | Mapping[str, str], name: str = "train"
+) -> list[dict[str, Any]]:
     """Returns rows as dicts with the given columns and their others, fit for JSON.
 
     A pair is a text and its label.
 
     Args:
         data: A list of dicts or of pairs, a DataFrame, a `datasets.Dataset` or a `tf.data.Dataset`.
-        columns: Columns that each row needs: those of the texts first, and that of the label last.
+        columns: Columns that each row needs: those of the texts first, and that of the label last. They may
+            have names of the arguments that choose them, for errors.
         name: Name of the argument, for errors.
 
     Raises:
@@ -86,6 +89,7 @@ def list_records(data: Any, columns: Sequence[str], name: str = "train") -> list
     ...
     ValueError: train has no column 'text'; did you mean txt?
     """
+    arguments = columns if isinstance(columns, Mapping) else {}
     records = []
     for place, row in enumerate(_rows(data, name)):
         if isinstance(row, tuple) and len(row) == len(columns):
@@ -96,7 +100,7 @@ def list_records(data: Any, columns: Sequence[str], name: str = "train") -> list
                 f"{' and '.join(columns)}, as zip(texts, labels) gives"
             )
         for column in columns:
-            _check_column(row, column, name)
+            _check_column(row, column, name, arguments.get(column, ""))
         record = {str(key): plain_value(value) for key, value in row.items()}
         for column in columns:
             if record[column] is None or record[column] != record[column]:
@@ -176,9 +180,10 @@ def _decoded(element: Any) -> Any:
     return tuple(map(plain_value, element)) if isinstance(element, tuple) else plain_value(element)
 
 
-def _check_column(row: Mapping[str, Any], column: str, name: str) -> None:
+def _check_column(row: Mapping[str, Any], column: str, name: str, argument: str = "") -> None:
     if column not in row:
-        raise ValueError(f"{name} has no column {column!r}; {suggest(column, list(map(str, row)))}")
+        hint = f" ({argument}= names the column)" if argument else ""
+        raise ValueError(f"{name} has no column {column!r}; {suggest(column, list(map(str, row)))}{hint}")
 
 
 def _check_text(value: Any, place: str) -> None:

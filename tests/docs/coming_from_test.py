@@ -1,5 +1,6 @@
 """The lines of the page "Coming from ...", each typed once, in the order of the page."""
 
+import math
 import pathlib
 import re
 
@@ -20,6 +21,8 @@ REVIEWS = [
     {"review": f"the {word} cat sat", "stars": "two" if number % 2 else "one"}
     for number, word in enumerate(["a", "of", "on", "mat", "word", "it", "you", "know"] * 4)
 ]
+
+TAGGED = [{"tokens": ["the", each["stars"]], "ner_tags": ["O", "B-PER"]} for each in REVIEWS]
 
 
 def lines() -> list[str]:
@@ -55,7 +58,11 @@ def folder(tmp_path_factory):
 def test_each_line_of_the_page_runs(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.delenv("FIRTH_ROOT", raising=False)
-    known = {"firth": firth, "keras": keras, "keras_hub": keras_hub, "tf": tf, "reviews": REVIEWS}
+    known = {"firth": firth, "keras": keras, "keras_hub": keras_hub, "math": math, "tf": tf}
+    known |= {"reviews": REVIEWS, "tagged": TAGGED}
+    known["texts"] = [
+        f"the {word} cat sat on the mat of the {word}" for word in ["a", "of", "on", "mat", "word", "it"]
+    ] * 20
     found = {}
     for line in lines():
         code = compile(line, line, "eval" if is_expression(line) else "exec")
@@ -70,6 +77,10 @@ def test_each_line_of_the_page_runs(folder, monkeypatch):
     assert known["own"](next(iter(known["rows"]))).shape[-1] == 3
     assert "".join(known["pieces"]) == found['writer.generate("the fox", max_new_tokens=5)']
     assert known["half"].dtype_policy.name == "mixed_bfloat16"
+    # The model that was continued, and what goes out of it for transformers.
+    assert known["more"].tokenizer.vocabulary_size() == known["model"].tokenizer.vocabulary_size()
+    out, texts = firth.load("hf-out"), ["the [MASK] sat"]
+    np.testing.assert_allclose(out.embed(texts), known["more"].embed(texts), atol=1e-5)
     assert known["small"].backbone.config.layers == 1
     # The adapter and the model that it was saved of answer alike, merged or not.
     one, other = (known[name].predict("the cat sat") for name in ("tuned", "again"))

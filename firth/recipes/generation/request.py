@@ -64,7 +64,8 @@ class GenerationRequest(Config):
     def with_values(cls, values: Mapping[str, Any]) -> "GenerationRequest":
         """Returns a request of plain values, in which a sampler's own may stand next to the others.
 
-        A sampler's value without a sampler, such as `temperature`, asks for the first kind that has it.
+        A sampler's value without a sampler, such as `temperature`, asks for the first kind that has it. A
+        single text is a `stop` too.
 
         Raises:
             ValueError: for a key or a value that does not fit, with the nearest valid name.
@@ -73,6 +74,10 @@ class GenerationRequest(Config):
 
         >>> GenerationRequest.with_values({"top_k": 5, "seed": 1}).sampler
         Sampling(kind='sample', temperature=1.0, top_k=5, top_p=1.0, min_p=0.0, typical_p=1.0)
+        >>> GenerationRequest.with_values({"max_new_token": 5})
+        Traceback (most recent call last):
+            ...
+        ValueError: GenerationRequest: max_new_token: unknown key; did you mean max_new_tokens?
         """
         return cls._of_plain({}, values)
 
@@ -98,6 +103,8 @@ class GenerationRequest(Config):
         if isinstance(sampler := said.get("sampler"), str):
             said["sampler"] = {"kind": sampler}
         of_sampler = {key: value for key, value in values.items() if key not in cls.model_fields}
+        if isinstance(said.get("stop"), str):
+            said["stop"] = [said["stop"]]
         if of_sampler:
             sampler = said.get("sampler")
             plain = sampler.model_dump() if isinstance(sampler, Config) else sampler
