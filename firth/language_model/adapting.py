@@ -36,8 +36,10 @@ class AdaptableModel(TextAnswers):
         question: str | None = None,
         choices: Sequence[str] = (),
         label: str | None = None,
-        method: str | None = None,
+        method: str | Mapping[str, Any] | None = None,
         epochs: float | None = None,
+        learning_rate: float | None = None,
+        batch_size: int | None = None,
         seed: int | None = None,
         overrides: Mapping[str, Any] | Sequence[str] = (),
         folder: str | os.PathLike[str] | None = None,
@@ -59,8 +61,11 @@ class AdaptableModel(TextAnswers):
             question: Column of the question (choice).
             choices: Columns of the choices, or one column of lists (choice).
             label: Column of the label; if it is not given `label`, of tagging `tags`, of span `answers`.
-            method: Parts that are trained or added: `full`, `head`, `lora` and others.
+            method: Parts that are trained or added: `full`, `head`, `lora` and others, or a mapping with its
+                values, such as `{"kind": "lora", "rank": 4}`.
             epochs: Number of times that each record is trained on; 3 if it is not given.
+            learning_rate: Highest rate of the optimizer; if it is not given, that of the method.
+            batch_size: Records of a step, on average; 32 if it is not given.
             seed: Seed of the head, of the order and of dropout.
             overrides: Further values of the recipe by key, such as
                 `{"training.optimizer.learning_rate": 1e-4}`.
@@ -85,7 +90,13 @@ class AdaptableModel(TextAnswers):
         from firth.language_model.finetuning import TaskRecords, finetune
 
         texts = {"text": text, "pair": pair, "negative": negative, "question": question, "choices": choices}
-        values = {"method.kind": method, "epochs": epochs, "seed": seed}
+        values = {
+            "method" if isinstance(method, Mapping) else "method.kind": method,
+            "epochs": epochs,
+            "training.optimizer.learning_rate": learning_rate,
+            "examples_per_step": batch_size,
+            "seed": seed,
+        }
         records = TaskRecords(train, eval, task, {role: each or None for role, each in texts.items()}, label)
         return finetune(self, records, values, overrides, folder, merge, verbose)
 
