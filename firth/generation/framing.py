@@ -81,12 +81,13 @@ class PromptFraming:
 
     @functools.cached_property
     def may_write(self) -> npt.NDArray[np.bool_]:
-        """True for rows of the vocabulary that may be written, bool [rows]: text, sentinels and the end.
+        """True for rows of the vocabulary that may be written, bool [rows]: text, the end, maybe sentinels.
 
         The model may have more rows than the tokenizer has pieces.
         """
         rows = np.arange(self._rows)
-        special = np.setdiff1d(self.tokenizer.special_ids, [*self.tokenizer.sentinel_ids, self.end_id])
+        sentinels = self.tokenizer.sentinel_ids if self.goal.writes_sentinels else ()
+        special = np.setdiff1d(self.tokenizer.special_ids, [*sentinels, self.end_id])
         return (rows < self.tokenizer.vocabulary_size()) & ~np.isin(rows, special)
 
     def read(self, texts: Sequence[str | bytes]) -> list[FramedPrompt]:

@@ -57,6 +57,8 @@ class Goal(Config):
     """The roles of the special tokens that a decoder starts from."""
     text_end: ClassVar[str] = ""
     """The role of the token that ends a text which its model writes; empty if it writes none."""
+    writes_sentinels: ClassVar[bool] = False
+    """True if its model may write sentinels, which divide what it writes into parts."""
     prompted_with: ClassVar[str] = "text"
     """Kind of text that its model continues, a key of `firth.generation.framing.FRAMINGS`."""
     uses_negative: ClassVar[bool] = False

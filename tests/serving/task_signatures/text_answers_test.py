@@ -12,10 +12,12 @@ if keras.backend.backend() != "tensorflow":
 import tensorflow as tf
 
 from firth import features as names
+from firth.generation.framing import framing_of
 from firth.models import TaskModel
 from firth.models.additions.addition_kinds import extend_model
+from firth.recipes.objectives.denoising import SpanCorruption
 from firth.recipes.tasks.text_tasks import TextTasks
-from firth.recipes.tasks.text_to_text import LabelWords
+from firth.recipes.tasks.text_to_text import LabelWords, TextToText
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.tuning.prompts import MultitaskPromptTuning
 from firth.serving.served_model import Served
@@ -104,3 +106,19 @@ def test_each_record_is_answered_by_the_prompt_of_its_task():
         expected = answer_rows(served_by(1, alone), rows)[names.RECORD_PREDICTIONS].numpy()[place, 0]
         np.testing.assert_allclose(found[place], expected, rtol=1e-5)
     assert abs(found[0] - found[1]) > 1e-3 and found[2] == 0
+
+
+@pytest.mark.parametrize(("goal", "writes"), [(SpanCorruption(), True), (TextToText(target_tokens=4), False)])
+def test_only_models_that_learned_sentinels_write_them(goal, writes):
+    pieces = [*VOCABULARY, "<extra_id_1>", "<extra_id_0>"]
+    tokenizer = WordPieceTokenizer(pieces)
+    recipe = types.SimpleNamespace(
+        goal=goal,
+        sequences=Sequences(length=12, max_documents=1),
+        model=SMALL,
+        tokenizer=types.SimpleNamespace(vocabulary_size=len(pieces)),
+    )
+    may_write = framing_of(recipe, tokenizer).may_write
+    assert may_write[tokenizer.sentinel_ids].tolist() == [writes, writes]
+    # The signature of a task lets the same pieces be written as `generate` does in Python.
+    assert may_write[tokenizer.tokenize("w1 w2").numpy()].all() and not may_write[tokenizer.mask_id]
