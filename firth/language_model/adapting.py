@@ -164,11 +164,12 @@ class AdaptableModel(TextAnswers):
             )
         save_adapter(self.network, self.recipe, folder)
 
-    def load_adapter(self, folder: str | os.PathLike[str]) -> "LanguageModel":
+    def load_adapter(self, folder: str | os.PathLike[str], without_heads: bool = False) -> "LanguageModel":
         """Returns the model with an adapter that `save_adapter`, a run or peft has written.
 
         Args:
             folder: Folder of the adapter.
+            without_heads: True to leave out a trained head of peft's that this model has no place for.
 
         Raises:
             firth.tuning.AdapterError: if it cannot be read, or belongs to another base.
@@ -182,6 +183,7 @@ class AdaptableModel(TextAnswers):
             if storage.exists(os.path.join(folder, _PEFT_CONFIG)):
                 from firth.interop.peft import load_adapter as load_peft
 
-                return LanguageModel(self.recipe, self.tokenizer, load_peft(folder, bundle).model)
+                loaded = load_peft(folder, bundle, without_heads=without_heads)
+                return LanguageModel(self.recipe, self.tokenizer, loaded.model)
             network, recipe = load_adapter(folder, bundle)
         return LanguageModel(recipe, self.tokenizer, network)

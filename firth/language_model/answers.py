@@ -73,10 +73,17 @@ class TextAnswers(keras.Model):
 
         Raises:
             TypeError: for a value that is not a text.
-            ValueError: if the model fills no masks, with what it can do.
+            ValueError: if the model fills no masks, with what it can do, and for a text without a mask among
+                the tokens that are read.
         """
         client = self._client_for("fill_mask")
-        return _one_or_all(client.fill_mask, texts)
+        given = [texts] if isinstance(texts, str) else checked_texts(texts)
+        found = client.fill_mask(given)
+        for place, (text, masks) in enumerate(zip(given, found, strict=True)):
+            if not masks:
+                where = "after the last token that is read" if client.mask in text else "missing"
+                raise ValueError(f"texts[{place}]: {client.mask} is {where}")
+        return found[0] if isinstance(texts, str) else found
 
     def embed(self, texts: str | Sequence[str], batch_size: int = _BATCH) -> npt.NDArray[np.float32]:
         """Returns the vector of a text, float32 [width], or of each of several, float32 [texts, width].

@@ -97,10 +97,10 @@ def recipe_options(overrides: Mapping[str, Any] | Sequence[str]) -> list[Any]:
     Example:
 
     >>> recipe_options({"training.steps": 5})
-    [Option(key='training.steps', value=5, place='training.steps')]
+    [Option(key='training.steps', value=5, place='overrides')]
     """
     if isinstance(overrides, Mapping):
-        return [Option(key, value, key) for key, value in overrides.items()]
+        return [Option(key, value, "overrides") for key, value in overrides.items()]
     return list(overrides)
 
 

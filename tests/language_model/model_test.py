@@ -73,6 +73,12 @@ def test_answers_are_those_of_the_exported_model(bert):
     [
         (lambda bert, gpt2: bert.embed([]), ValueError, "texts is empty"),
         (lambda bert, gpt2: bert.fill_mask(["a", None]), TypeError, "texts[1] is None"),
+        (
+            lambda bert, gpt2: bert.fill_mask(["[MASK]", "<mask> a"]),
+            ValueError,
+            "texts[1]: [MASK] is missing",
+        ),
+        (lambda bert, gpt2: bert.fill_mask("a " * 40 + "[MASK]"), ValueError, "after the last token"),
         (lambda bert, gpt2: bert.embed([b"a"]), TypeError, "texts[0] is bytes"),
         (lambda bert, gpt2: bert.embed(7), TypeError, "int"),
         (lambda bert, gpt2: bert.predict([]), ValueError, "empty"),
