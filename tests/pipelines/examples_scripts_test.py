@@ -12,6 +12,10 @@ EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 # Options that make each short, and lines that it prints. Those after `train_and_serve` use its model.
 SCRIPTS = {
     "layers_in_keras": (["--steps", "20"], [r"bits per byte: [3-7]\.\d\d", r"Returns the .+"]),
+    "front_door": (
+        [],
+        [r"\[Candidate\(piece=.*", r"(returns|other) [01]\.\d\d  Return the name of the header\."],
+    ),
     "own_corpus": (
         [],
         [
@@ -49,7 +53,7 @@ def test_every_script_is_in_the_table():
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script(name, root):
     options, lines = SCRIPTS[name]
-    place = [] if name == "layers_in_keras" else ["--root", str(root)]
+    place = [] if name in ("layers_in_keras", "front_door") else ["--root", str(root)]
     process = subprocess.run(
         [sys.executable, EXAMPLES / f"{name}.py", *options, *place],
         cwd=root,
