@@ -13,8 +13,8 @@ from firth import recipes
 from firth.cli.main import app
 from firth.models import save_model
 from firth.recipes import load_recipe
-from firth.tokenizers import save_tokenizer
-from tests.exported_model import RECIPE, make_served
+from firth.tokenizers import WordPieceTokenizer, save_tokenizer
+from tests.exported_model import RECIPE, VOCABULARY, make_served
 
 WORDS = ("the", "word", "sat", "on", "mat", "keeps", "company", "you", "shall", "know", "cat")
 OPTIONS = (
@@ -32,7 +32,8 @@ def folder(tmp_path_factory):
     objective = recipes.PrefixLM(architecture="encoder_decoder")
     recipe = RECIPE.model_copy(update={"model": model, "objective": objective})
     served = make_served(recipe)
-    save_tokenizer(served.tokenizer, folder / "tokenizer")
+    # Targets that the vocabulary cannot write are refused; two of the tasks write numbers.
+    save_tokenizer(WordPieceTokenizer([*VOCABULARY, *"02345"]), folder / "tokenizer")
     save_model(served.model, recipe, folder / "tokenizer", folder / "firth-runs" / "base" / "bundle")
     chosen = random.Random(5)
     rows = []
@@ -143,7 +144,9 @@ def test_a_prompt_of_several_tasks_is_learned_and_a_served_text_names_its_task(f
     assert refused.exit_code and "there is no task 'count'; did you mean counts?" in refused.output
     (folder / "asked.csv").write_text(f"text,source\n{text},texts\n{text},counts\n")
     files = ("--input", "asked.csv", "--output", "answers.jsonl")
-    for columns, expected in ((("--column", "task=source"), [of_texts, of_counts]), ((), [of_none] * 2)):
+    # A record whose task has another prefix is asked about after it.
+    (of_prompt,) = ask(f"know {text}", "--task", "counts")
+    for columns, expected in ((("--column", "task=source"), [of_texts, of_prompt]), ((), [of_none] * 2)):
         assert run(folder, "predict", "prompts", "generate", *files, *columns).exit_code == 0
         lines = (folder / "answers.jsonl").read_text().splitlines()
         assert [json.loads(line)["log_probability"] for line in lines] == pytest.approx(expected, rel=1e-4)
