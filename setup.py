@@ -158,6 +158,8 @@ setuptools.setup(
             "corpus/filters/*.json",
             "corpus/privacy/*.tsv",
             "evaluation/*.yaml",
+            "interop/hugging_face/*.yaml",
+            "interop/peft/*.yaml",
             "recipes/presets/*.yaml",
             "recipes/*.json",
             "tokenizers/graph/*.json",

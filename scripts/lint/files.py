@@ -103,6 +103,8 @@ LOCAL = {
     "corpus/readers/parquet_source.py": ("FileSystems.open", _BEAM),
     "corpus/readers/docstrings_source.py": ("os.path.isfile os.stat os.walk", "installed packages"),
     "evaluation/references.py": (".read_text", _PACKAGE),
+    "interop/hugging_face/config.py": (".read_text", _PACKAGE),
+    "interop/peft/kind.py": (".read_text", _PACKAGE),
     "models/elmo_import.py": (".exists .read_text", _USER),
     "pipelines/events.py": (".glob .stat", _LOCAL_RUN),
     "scores/bleu.py": ("os.path.exists", "a model that sacrebleu has downloaded"),
