@@ -156,8 +156,7 @@ class Format:
             FileExistsError: if there is something in the bundle's place.
         """
         self.check_folder(path)
-        read: Read = self._module().import_model(path, folder, name)
-        return read
+        return self._module().import_model(path, folder, name)
 
     def export_model(
         self, bundle: str | os.PathLike[str], folder: str | os.PathLike[str], **options: str
@@ -183,8 +182,7 @@ class Format:
             if name not in self.options:
                 known = suggest(name, self.options) if self.options else "it has none"
                 raise InteropError(f"{self.title} has no option {name!r}; {known}")
-        written: Written = self._module().export_model(bundle, folder, **options)
-        return written
+        return self._module().export_model(bundle, folder, **options)
 
     def _module(self) -> Any:
         return importlib.import_module(self.package)

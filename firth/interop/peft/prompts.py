@@ -151,8 +151,7 @@ class PrefixKind(_BeforeTokens):
 
 def length_of(config: Config) -> int:
     """Returns the number of virtual tokens that an adapter's settings say."""
-    length: int = config["num_virtual_tokens"]
-    return length
+    return config["num_virtual_tokens"]
 
 
 def _check(config: Config, key: str, value: int) -> None:
